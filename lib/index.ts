@@ -151,6 +151,7 @@ export {
   type LeaderElector,
   type LeaderElectorOptions,
 } from './election/leader-elector.ts';
+export type { ClustersInformer } from './factory/clusters/clusters-informer.ts';
 // factory: creates and shares informers
 export {
   type Cluster,
@@ -160,7 +161,6 @@ export {
   createClusters,
 } from './factory/clusters/create-clusters.ts';
 export type { ClientsByName } from './factory/clusters/members.ts';
-export type { ClustersInformer } from './factory/clusters/merged-informer.ts';
 export type { ClusterStatus, ClustersStatus } from './factory/clusters/merged-status.ts';
 export {
   createDynamicInformerFactory,

@@ -19,11 +19,20 @@ export interface WatchedInformer<T extends KubernetesObject> {
   readonly changes$: Observable<ChangeSet<T>>;
   readonly indexer: { getByKey(key: string): Stored<T> | undefined };
   readonly status: Pick<InformerStatus, 'phase' | 'error'>;
+  readonly status$?: Observable<unknown>;
   /**
    * Returns the part of a key that stands before `namespace/name`, such as the name of a cluster and `/`.
    * @defaultValue ''
    */
   prefixOf?(key: string): string;
+  /**
+   * Returns whether the part of the collection that has this key is complete, for an informer that is synced before all
+   * of its parts are; `undefined` if there is no such part. A key is reconciled when its part is complete in all
+   * informers of the controller, and not at all if the reconciled objects have no such part. `status$` must emit when
+   * a part becomes complete.
+   * @defaultValue all keys are reconciled
+   */
+  isCompleteAt?(key: string): boolean | undefined;
 }
 
 /** An informer whose changes are filtered by predicates. */

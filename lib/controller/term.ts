@@ -19,6 +19,7 @@ import {
 import { PriorityKeyQueue } from '../work-queue/priority-queue.ts';
 import { workOnQueue } from '../work-queue/work-queue-operator.ts';
 import type { ControllerOptions, ControllerOutcome } from './controller.ts';
+import { IncompleteKeys } from './incomplete-keys.ts';
 import { LOW_PRIORITY, type Source } from './sources.ts';
 
 type Returned = ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
@@ -74,11 +75,13 @@ export class Term<T extends KubernetesObject> {
   readonly #runs = new Set<Run>();
   readonly #intake = new Subscription();
   readonly #workers = new Subscription();
+  readonly #incomplete: IncompleteKeys;
   #closed = false;
   #ended = false;
 
   constructor(host: TermHost<T>) {
     this.#host = host;
+    this.#incomplete = new IncompleteKeys(host.sources);
     const { rateLimiter, ageingMs, metrics } = host.options;
     this.#queue = new PriorityKeyQueue({
       name: host.name,
@@ -102,6 +105,11 @@ export class Term<T extends KubernetesObject> {
     const gain = (key: string) => this.#wake(key, 'shards', LOW_PRIORITY);
     // Before the sources, because a deletion is noted with its slot before its key is queued.
     if (shards !== undefined) this.#intake.add(shards.follow(gain));
+    this.#intake.add(
+      this.#incomplete.follow((key) => {
+        if (!this.#closed) this.#queue.addWithOptions(key, { priority: LOW_PRIORITY });
+      }),
+    );
     // Subscribe to all sources first, so that a key from several sources has one reconcile with all reasons.
     for (const source of sources) {
       this.#intake.add(
@@ -160,9 +168,11 @@ export class Term<T extends KubernetesObject> {
 
   #work(key: string, context: ReconcileContext): Returned {
     const { shards } = this.#host;
-    const skipped = this.#closed || shards?.admits(key) === false;
+    const isVoid = this.#closed || shards?.admits(key) === false || this.#incomplete.isGone(key);
+    const skipped = isVoid || this.#incomplete.defers(key);
     const noted = this.#reasons.get(key);
-    this.#reasons.delete(key);
+    // A key that waits for its caches keeps its reasons.
+    if (isVoid || !skipped) this.#reasons.delete(key);
     // A delayed requeue may run after an earlier reconcile has used its reason.
     const reasons = noted === undefined ? [context.attempt > 1 ? 'retry' : 'requeue'] : [...noted];
     const run: Run = { key, reasons, controller: new AbortController(), skipped, returned: false };

@@ -14,8 +14,9 @@ import type { InformerPool } from '../informer-pool.ts';
 import { checkNumbers, type InformerFactoryOptions } from '../options.ts';
 import { type InformerScope, identityOf, type ReadScope, readScope, scopeName } from '../scope.ts';
 import type { Entry, Hold } from '../shared-informers.ts';
+import type { MergedHost } from './clusters-informer.ts';
 import { type ClientsByName, Members } from './members.ts';
-import { type MergedHost, MergedInformer } from './merged-informer.ts';
+import { MergedInformer } from './merged-informer.ts';
 import {
   type ClusterStatus,
   type ClustersStatus,
@@ -51,7 +52,7 @@ export class ClusterInformers implements InformerPool, MergedHost {
   readonly #drain = new Drain();
   readonly #entries = new Map<string, MergedEntry>();
   readonly #lease: Lease;
-  readonly #onStatus: (status: ClustersStatus) => void;
+  readonly #onStatus: () => void;
   #release: (() => void) | undefined;
   #stopping: Promise<void> = Promise.resolve();
   #isChanged = false;
@@ -62,7 +63,7 @@ export class ClusterInformers implements InformerPool, MergedHost {
     clients$: Observable<ClientsByName>,
     create: (client: KubeClient, name: string) => InformerFactory,
     options: InformerFactoryOptions,
-    onStatus: (status: ClustersStatus) => void,
+    onStatus: () => void,
   ) {
     checkNumbers(options);
     this.#options = options;
@@ -76,7 +77,7 @@ export class ClusterInformers implements InformerPool, MergedHost {
       drain: this.#drain,
       onStart: () => {
         this.generation++;
-        this.#turn(undefined);
+        this.#begin();
       },
       onEnd: (why) => this.#end(why === 'linger' ? 'idle' : 'stopped'),
     });
@@ -88,18 +89,20 @@ export class ClusterInformers implements InformerPool, MergedHost {
 
   get status(): ClustersStatus {
     const byCluster = new Map<string, Record<string, ClusterStatus['informers'][string]>>();
-    const refused = new Map(this.members.problems);
     for (const name of this.members.current.keys()) byCluster.set(name, {});
     for (const { name, merged } of this.#entries.values()) {
       for (const [cluster, status] of merged.statuses()) {
         const informers = byCluster.get(cluster);
         if (informers !== undefined) informers[name] = status;
       }
-      for (const [cluster, error] of merged.refused) refused.set(cluster, error);
     }
-    const clusters: Record<string, ClusterStatus> = {};
-    for (const [name, informers] of byCluster) clusters[name] = clusterStatus(name, informers);
-    for (const [name, error] of refused) clusters[name] = refusedCluster(name, error);
+    // Not by assignment, which would set the prototype for a cluster named `__proto__`.
+    const clusters: Record<string, ClusterStatus> = Object.fromEntries([
+      ...[...byCluster].map(([name, own]) => [name, clusterStatus(name, own)] as const),
+      ...[...this.members.problems].map(
+        ([name, error]) => [name, refusedCluster(name, error)] as const,
+      ),
+    ]);
     return clustersStatus(clusters, this.members);
   }
 
@@ -119,7 +122,14 @@ export class ClusterInformers implements InformerPool, MergedHost {
   }
 
   nameOf(resource: Resource<Anything>, scope: ReadScope): string {
-    return [resourceName(resource), scopeName(scope)].filter((part) => part !== '').join('/');
+    const identity = identityOf(resource, scope);
+    const known = this.#entries.get(identity);
+    if (known !== undefined) return known.name;
+    const of = (own: string) => [own, scopeName(scope)].filter((part) => part !== '').join('/');
+    const name = of(resourceName(resource));
+    // With the version, if the resource is read in another version, too.
+    const isTaken = [...this.#entries.values()].some((entry) => entry.name === name);
+    return isTaken ? of(`${resourceName(resource)}@${resource.version}`) : name;
   }
 
   indicesOf(resource: Resource<Anything>): readonly string[] {
@@ -204,20 +214,23 @@ export class ClusterInformers implements InformerPool, MergedHost {
     this.#isChanged = true;
     this.#drain.run(() => {
       this.#isChanged = false;
-      this.#onStatus(this.status);
+      this.#onStatus();
     });
   }
 
-  #turn(phase: 'idle' | 'stopped' | undefined): void {
-    this.phase = phase;
-    for (const { merged } of [...this.#entries.values()]) merged.turned();
+  #begin(): void {
+    this.phase = undefined;
+    for (const { merged } of [...this.#entries.values()]) merged.began();
     this.changed();
   }
 
   #end(phase: 'idle' | 'stopped'): void {
     this.#release = undefined;
-    this.#turn(phase);
+    this.phase = phase;
+    const ends = [...this.#entries.values()].map(({ merged }) => merged.ended());
     this.#stopping = this.members.stop();
+    for (const tell of ends) tell();
+    this.changed();
   }
 
   #entry(resource: Resource<Anything>, asked: InformerScope): MergedEntry {
@@ -247,7 +260,8 @@ export class ClusterInformers implements InformerPool, MergedHost {
   }
 
   #forget(identity: string, entry: MergedEntry): void {
-    if (entry.holders > 0 || this.#entries.get(identity) !== entry) return;
+    // Requested again while this task waited in the drain.
+    if (entry.kept || entry.holders > 0 || this.#entries.get(identity) !== entry) return;
     entry.linger?.unsubscribe();
     this.#entries.delete(identity);
     entry.merged.close();

@@ -10,8 +10,8 @@ import type { InformerFactory } from '../informer-factory.ts';
 import type { InformerFactoryOptions } from '../options.ts';
 import type { InformerScope } from '../scope.ts';
 import { ClusterInformers } from './cluster-informers.ts';
+import type { ClustersInformer } from './clusters-informer.ts';
 import type { ClientsByName, Member } from './members.ts';
-import type { ClustersInformer } from './merged-informer.ts';
 import type { ClustersStatus } from './merged-status.ts';
 
 /** Options of {@link createClusters}: those of the factory of each cluster. */
@@ -131,9 +131,10 @@ export function createClusters(
     });
   };
   const statuses = new Subject<ClustersStatus>();
-  const informers = new ClusterInformers(clients$, create, options, (status) =>
-    statuses.next(status),
-  );
+  const informers = new ClusterInformers(clients$, create, options, () => {
+    // It describes every cluster, so it is made only for an observer.
+    if (statuses.observed) statuses.next(informers.status);
+  });
   const clusters: Clusters = {
     get names() {
       return [...informers.members.current.keys()];

@@ -24,11 +24,19 @@ export interface MembersListener {
   changed(): void;
 }
 
+/** The built-in type of a value, also of one from another realm: `Map`, `Promise`, `Array`. */
+function typeOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice('[object '.length, -1);
+}
+
 function entriesOf(clients: unknown): readonly (readonly [string, unknown])[] {
-  if (clients instanceof Map) return [...clients] as [string, unknown][];
-  if (typeof clients === 'object' && clients !== null) return Object.entries(clients);
+  const type = typeOf(clients);
+  if (type === 'Map') return [...(clients as Map<string, unknown>)];
+  if (type === 'Object') return Object.entries(clients as object);
+  // A Promise or a Set has no entries of its own, and would remove all clusters.
+  const shown = typeof clients === 'object' && clients !== null ? type : String(typeof clients);
   throw new TypeError(
-    `createClusters: clients$ emitted ${clients === null ? 'null' : typeof clients}; it must emit a Map or a record of clients by the names of clusters`,
+    `createClusters: clients$ emitted ${clients === null ? 'null' : shown}; it must emit a Map or a record of clients by the names of clusters`,
   );
 }
 
@@ -58,6 +66,10 @@ export class Members {
   isKnown = false;
   /** The factories are started when they are created. */
   isStarted = false;
+  /** A value of `clients$` has been applied in part. */
+  #isChanging = false;
+  /** The ends of factories whose clusters have left. */
+  readonly #leaving = new Set<Promise<void>>();
 
   constructor(
     clients$: Observable<ClientsByName>,
@@ -76,6 +88,11 @@ export class Members {
 
   get current(): ReadonlyMap<string, Member> {
     return this.#members;
+  }
+
+  /** Whether all clusters are known at this moment. */
+  get isSettled(): boolean {
+    return this.isKnown && !this.#isChanging;
   }
 
   listen(listener: MembersListener): void {
@@ -110,7 +127,15 @@ export class Members {
 
   start(): void {
     this.isStarted = true;
-    for (const { factory } of this.#members.values()) factory.start();
+    for (const { name, factory } of [...this.#members.values()]) {
+      try {
+        factory.start();
+      } catch (error) {
+        this.#leave(name);
+        this.#refuse(name, error);
+        this.#changed();
+      }
+    }
   }
 
   /** Ends all clusters without telling that they have left. Resolves when their factories are stopped. */
@@ -119,7 +144,8 @@ export class Members {
     this.#members.clear();
     this.problems.clear();
     [this.isKnown, this.isStarted, this.error] = [false, false, undefined];
-    await Promise.all(members.map(({ factory }) => factory.stop()));
+    for (const { factory } of members) this.#end(factory);
+    await Promise.all(this.#leaving);
   }
 
   #become(clients: unknown): void {
@@ -132,27 +158,39 @@ export class Members {
     }
     this.error = undefined;
     this.isKnown = true;
+    this.#isChanging = true;
     const next = new Map(entries);
     for (const name of this.problems.keys()) if (!next.has(name)) this.problems.delete(name);
     for (const [name, { client }] of [...this.#members]) {
       if (next.get(name) !== client) this.#leave(name);
     }
     for (const [name, client] of next) if (!this.#members.has(name)) this.#join(name, client);
+    this.#isChanging = false;
     this.#changed();
   }
 
   #join(name: string, client: unknown): void {
+    let member: Member;
     try {
       checkMember(name, client);
       const factory = this.#create(client as KubeClient, name);
-      const member: Member = { name, client: client as KubeClient, factory };
-      this.#members.set(name, member);
-      this.problems.delete(name);
-      if (this.isStarted) factory.start();
-      for (const listener of [...this.#listeners]) listener.joined(member);
+      member = { name, client: client as KubeClient, factory };
     } catch (error) {
-      this.problems.set(name, error instanceof Error ? error : new Error(String(error)));
+      return this.#refuse(name, error);
     }
+    try {
+      if (this.isStarted) member.factory.start();
+    } catch (error) {
+      this.#end(member.factory);
+      return this.#refuse(name, error);
+    }
+    this.#members.set(name, member);
+    this.problems.delete(name);
+    for (const listener of [...this.#listeners]) listener.joined(member);
+  }
+
+  #refuse(name: string, error: unknown): void {
+    this.problems.set(name, error instanceof Error ? error : new Error(String(error)));
   }
 
   #leave(name: string): void {
@@ -160,7 +198,15 @@ export class Members {
     this.#members.delete(name);
     for (const listener of [...this.#listeners]) listener.left(name);
     // The client stays open, because its owner may use it for something else.
-    member?.factory.stop().catch(reportUnhandled);
+    if (member !== undefined) this.#end(member.factory);
+  }
+
+  /** Stops a factory. A failure concerns no other cluster, so it is reported. */
+  #end(factory: InformerFactory): void {
+    const end = (async () => factory.stop())()
+      .catch(reportUnhandled)
+      .finally(() => this.#leaving.delete(end));
+    this.#leaving.add(end);
   }
 
   #changed(): void {

@@ -13,6 +13,14 @@ export interface ClusterSource<T extends KubernetesObject> {
   readonly hasFailed: boolean;
 }
 
+/** What the merged informer knows of its clusters at this moment. */
+export interface ClustersKnown {
+  /** Whether all clusters are known. */
+  readonly isSettled: boolean;
+  /** Whether there are clusters without a source, because they cannot be shown. */
+  readonly hasRefused: boolean;
+}
+
 interface Row<T> {
   readonly key: string;
   readonly object: Stored<T>;
@@ -34,18 +42,17 @@ export class MergedSubscriber<T extends KubernetesObject> {
   #rev = 0;
   #isSynced = false;
   #isOpening = true;
-  /** Whether the clusters are known. */
-  #isKnown: boolean;
+  readonly #clusters: ClustersKnown;
 
   constructor(
     subscriber: Subscriber<ChangeSet<T>>,
     run: (task: () => void) => void,
-    sources: Iterable<ClusterSource<T>>,
-    isKnown: boolean,
+    sources: readonly ClusterSource<T>[],
+    clusters: ClustersKnown,
   ) {
     this.#subscriber = subscriber;
     this.#run = run;
-    this.#isKnown = isKnown;
+    this.#clusters = clusters;
     for (const source of sources) this.join(source);
     this.#isOpening = false;
     this.#settle();
@@ -83,14 +90,12 @@ export class MergedSubscriber<T extends KubernetesObject> {
         left: true,
       }),
     );
-    this.#settle();
     // The objects were not deleted.
     if (changes.length > 0) this.#emit('rebalance', changes);
   }
 
-  /** A cluster may have failed, or the clusters are known now. */
-  check(isKnown: boolean): void {
-    this.#isKnown = isKnown;
+  /** A cluster may have failed, and clusters may have come or left. */
+  check(): void {
     if (this.#settle()) this.#emit('initial', []);
   }
 
@@ -106,11 +111,13 @@ export class MergedSubscriber<T extends KubernetesObject> {
 
   /** Returns whether the stream is synced for the first time. */
   #settle(): boolean {
-    if (this.#isSynced || !this.#isKnown) return false;
+    const { isSettled, hasRefused } = this.#clusters;
+    if (this.#isSynced || !isSettled) return false;
     const all = [...this.#joined.values()];
-    const isSettled = all.every(({ isSynced, source }) => isSynced || source.hasFailed);
+    if (!all.every(({ isSynced, source }) => isSynced || source.hasFailed)) return false;
     // If all have failed, the rows of none are known.
-    this.#isSynced = isSettled && (all.length === 0 || all.some(({ isSynced }) => isSynced));
+    const isEmpty = all.length === 0 && !hasRefused;
+    this.#isSynced = isEmpty || all.some(({ isSynced }) => isSynced);
     return this.#isSynced;
   }
 

@@ -1,87 +1,27 @@
 /** One informer over several clusters: the same informer of each cluster's factory, merged. */
-import {
-  firstValueFrom,
-  merge,
-  NEVER,
-  Observable,
-  type SchedulerLike,
-  Subject,
-  Subscription,
-} from 'rxjs';
-import { endWith, filter, map } from 'rxjs/operators';
+import { Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
 import { carryStatus } from '../../informer/status/carried-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { SyncWaitOptions } from '../../informer/waits.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
 import type { Stored } from '../../meta/stored.ts';
-import { checkedDuration } from '../../rx/checked-option.ts';
-import { longTimer } from '../../rx/long-timer.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Indexers } from '../../store/index-funcs.ts';
 import type { InformerHandle } from '../informer-factory.ts';
-import { NotSyncedError } from '../readiness.ts';
 import type { InformerScope } from '../scope.ts';
+import type { ClustersInformer, MergedHost } from './clusters-informer.ts';
 import type { Member, MembersListener } from './members.ts';
-import { type ClusterSource, MergedSubscriber } from './merged-changes.ts';
-import { hasFailed, mergedStatus, statusOfNone } from './merged-status.ts';
-
-/**
- * A live copy of a collection in several clusters. The name of the cluster stands before each id and key:
- * `east/shop/web-0`.
- */
-export interface ClustersInformer<T extends KubernetesObject> {
-  /** The name of the resource and the scope: `pods/shop`. */
-  readonly name: string;
-  /**
-   * The objects of all clusters. Like `changes$` of an informer, it emits the present objects as one `reset` set on
-   * subscription, then each commit of each cluster, and never errors. It is synced when each cluster has a complete
-   * list or its first list has failed, but not if all have failed. It stays synced when a cluster comes later.
-   */
-  readonly changes$: ChangeStream<T>;
-  /** The stores of all clusters, read-only. */
-  readonly indexer: {
-    /** Returns the object under `cluster/namespace/name`, or `cluster/name`. */
-    getByKey(key: string): Stored<T> | undefined;
-    /** Returns the objects of all clusters. */
-    list(): readonly Stored<T>[];
-  };
-  /** The status, merged: a cluster that has failed shows its error, and does not determine the phase. */
-  readonly status: InformerStatus;
-  /** Emits the status on subscription, then each transition. Does not start the informer. */
-  readonly status$: Observable<InformerStatus>;
-  /** Whether `changes$` is synced. */
-  readonly hasSynced: boolean;
-  /**
-   * Resolves when the informer is synced. Rejects with the causes when `timeoutMs` has passed, and when the clusters
-   * are stopped.
-   */
-  whenSynced(options?: SyncWaitOptions): Promise<void>;
-  /** Returns the part of a key that names the cluster: `east/` of `east/shop/web-0`. */
-  prefixOf(key: string): string;
-}
-
-/** The parts of the clusters that a merged informer uses. */
-export interface MergedHost {
-  readonly members: {
-    readonly current: ReadonlyMap<string, Member>;
-    readonly isKnown: boolean;
-    listen(listener: MembersListener): void;
-    unlisten(listener: MembersListener): void;
-  };
-  readonly generation: number;
-  readonly phase: 'idle' | 'stopped' | undefined;
-  readonly scheduler: SchedulerLike;
-  /** Runs a task in the drain of the clusters, synchronously if it is part of a running task. */
-  enter(task: () => void): void;
-  run(task: () => void): void;
-  /** Follows the clusters until the returned function is called. */
-  hold(): () => void;
-  indexersOf(resource: Resource<KubernetesObject>): Indexers<KubernetesObject>;
-  /** Called when the status of an informer has changed. */
-  changed(): void;
-}
+import { type ClusterSource, type ClustersKnown, MergedSubscriber } from './merged-changes.ts';
+import {
+  hasFailed,
+  mergedStatus,
+  statusOfNone,
+  statusOfRefused,
+  withErrors,
+} from './merged-status.ts';
+import { untilSynced } from './sync-wait.ts';
 
 interface Part<T extends KubernetesObject> extends ClusterSource<T> {
   readonly handle: InformerHandle<T>;
@@ -96,11 +36,12 @@ export class MergedInformer<T extends KubernetesObject>
   readonly #resource: Resource<T>;
   readonly #scope: InformerScope;
   readonly #parts = new Map<string, Part<T>>();
-  /** Why an informer of a cluster could not be created, by cluster. */
-  readonly refused: Map<string, Error> = new Map();
+  /** The clusters whose informer could not be created, with the reason. */
+  readonly #refused = new Map<string, InformerStatus>();
   readonly #subscribers = new Set<MergedSubscriber<T>>();
   #statuses = new Subject<InformerStatus>();
   #hasSynced = false;
+  #isTelling = false;
   #status: InformerStatus;
 
   constructor(host: MergedHost, name: string, resource: Resource<T>, scope: InformerScope) {
@@ -128,8 +69,8 @@ export class MergedInformer<T extends KubernetesObject>
         const own = new MergedSubscriber<T>(
           subscriber,
           (task) => this.#host.run(task),
-          this.#parts.values(),
-          this.#host.members.isKnown,
+          [...this.#parts.values()],
+          this.#known,
         );
         if (subscriber.closed) return own.close();
         this.#subscribers.add(own);
@@ -166,76 +107,86 @@ export class MergedInformer<T extends KubernetesObject>
     return this.#host.phase === 'stopped';
   }
 
-  async whenSynced({ timeoutMs }: SyncWaitOptions = {}): Promise<void> {
-    checkedDuration(timeoutMs ?? 0, 'timeoutMs');
-    const decided$ = this.status$.pipe(
-      filter(({ synced, phase }) => synced || phase === 'stopped'),
-      map(({ synced }) => synced),
-    );
-    const late$ =
-      timeoutMs === undefined
-        ? NEVER
-        : longTimer(timeoutMs, this.#host.scheduler).pipe(map(() => false));
-    if (await firstValueFrom(merge(decided$, late$).pipe(endWith(false)))) return;
-    const after = this.isStopped ? ': the clusters are stopped' : ` within ${timeoutMs} ms`;
-    const statuses = [...this.statuses()].filter(([, { synced }]) => !synced);
-    const missing = statuses.map(([cluster, status]) => ({
-      name: `${cluster}/${this.name}`,
-      status,
-    }));
-    const own = [{ name: this.name, status: this.status }];
-    throw new NotSyncedError(missing.length > 0 ? missing : own, 1, after);
+  get scheduler(): SchedulerLike {
+    return this.#host.scheduler;
+  }
+
+  whenSynced(options: SyncWaitOptions = {}): Promise<void> {
+    return untilSynced(this, options);
   }
 
   prefixOf(key: string): string {
     return key.slice(0, key.indexOf('/') + 1);
   }
 
+  isCompleteAt(key: string): boolean | undefined {
+    const cluster = this.prefixOf(key).slice(0, -1);
+    if (!this.#host.members.current.has(cluster)) return undefined;
+    return this.#parts.get(cluster)?.handle.informer.hasSynced === true;
+  }
+
   /** The status of the informer of each cluster. */
   *statuses(): Generator<readonly [cluster: string, status: InformerStatus]> {
     for (const [cluster, { handle }] of this.#parts) yield [cluster, handle.informer.status];
+    yield* this.#refused;
   }
 
   joined(member: Member): void {
     this.#add(member);
     const part = this.#parts.get(member.name);
-    if (part !== undefined) for (const subscriber of this.#subscribers) subscriber.join(part);
+    if (part === undefined) return;
+    // A copy: a subscriber that arrives in a callback has the cluster already.
+    for (const subscriber of [...this.#subscribers]) subscriber.join(part);
   }
 
   left(name: string): void {
-    this.refused.delete(name);
+    this.#refused.delete(name);
     const part = this.#parts.get(name);
     if (part === undefined) return;
+    // Before the callbacks, in which another subscriber may arrive.
+    this.#parts.delete(name);
     for (const subscriber of [...this.#subscribers]) subscriber.leave(name);
-    this.#remove(part);
+    this.#release(part);
   }
 
   changed(): void {
-    const { isKnown } = this.#host.members;
-    for (const subscriber of [...this.#subscribers]) subscriber.check(isKnown);
+    for (const subscriber of [...this.#subscribers]) subscriber.check();
     this.#update();
   }
 
-  /** The clusters begin to be followed, or their run has ended. */
-  turned(): void {
-    if (this.#host.phase === undefined) return this.#update();
-    for (const part of [...this.#parts.values()]) this.#remove(part);
-    this.refused.clear();
-    this.#hasSynced = false;
+  /** The clusters begin to be followed. */
+  began(): void {
     this.#update();
-    if (this.#host.phase !== 'stopped') return;
-    const statuses = this.#statuses;
-    this.#statuses = new Subject();
-    for (const subscriber of [...this.#subscribers]) subscriber.complete();
+  }
+
+  /**
+   * The run of the clusters has ended. Returns the function that tells it: in its callbacks, the next run may begin, so
+   * it is called when nothing of this run is left.
+   */
+  ended(): () => void {
+    for (const part of this.#parts.values()) this.#release(part);
+    this.#parts.clear();
+    this.#refused.clear();
+    this.#hasSynced = false;
+    this.#status = this.#compute();
+    if (!this.isStopped) return () => this.#tell();
+    const [subscribers, statuses, status] = [[...this.#subscribers], this.#statuses, this.#status];
+    for (const subscriber of subscribers) subscriber.close();
     this.#subscribers.clear();
-    statuses.complete();
+    this.#statuses = new Subject();
+    return () => {
+      statuses.next(status);
+      for (const subscriber of subscribers) subscriber.complete();
+      statuses.complete();
+    };
   }
 
   /** Ends the informer: it is no longer one of the clusters. */
   close(): void {
     this.#host.members.unlisten(this);
     for (const subscriber of [...this.#subscribers]) subscriber.complete();
-    for (const part of [...this.#parts.values()]) this.#remove(part);
+    for (const part of this.#parts.values()) this.#release(part);
+    this.#parts.clear();
     this.#statuses.complete();
   }
 
@@ -261,34 +212,68 @@ export class MergedInformer<T extends KubernetesObject>
       isSubscribing = false;
     } catch (error) {
       // Other clusters have the resource, and the status of this one says why it has not.
-      this.refused.set(name, error instanceof Error ? error : new Error(String(error)));
+      this.#refused.set(name, statusOfRefused(error, this.#host.scheduler.now()));
     }
   }
 
-  #remove(part: Part<T>): void {
+  #release(part: Part<T>): void {
     part.run.unsubscribe();
-    this.#parts.delete(part.cluster);
     part.handle.release();
+  }
+
+  get #known(): ClustersKnown {
+    const { members } = this.#host;
+    const refused = this.#refused;
+    return {
+      get isSettled() {
+        return members.isSettled;
+      },
+      get hasRefused() {
+        return refused.size + members.problems.size > 0;
+      },
+    };
+  }
+
+  get isRefused(): boolean {
+    if (this.#hasSynced || !this.#host.members.isSettled) return false;
+    const statuses = [...this.#parts.values()].map(({ handle }) => handle.informer.status);
+    const areBlocked = statuses.every(({ blocked }) => blocked !== undefined);
+    return areBlocked && statuses.length + this.#refused.size > 0;
   }
 
   #update(): void {
     this.#status = this.#compute();
-    this.#statuses.next(this.#status);
+    this.#tell();
     this.#host.changed();
+  }
+
+  /** Emits the status. A status of a callback follows when all observers have the one before. */
+  #tell(): void {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    let told: InformerStatus | undefined;
+    while (told !== this.#status) {
+      told = this.#status;
+      this.#statuses.next(told);
+    }
+    this.#isTelling = false;
   }
 
   #compute(): InformerStatus {
     const { phase, generation, members } = this.#host;
     const statuses = [...this.#parts.values()].map(({ handle }) => handle.informer.status);
-    if (phase === undefined && members.isKnown && !this.#hasSynced) {
-      const isSettled = statuses.every((status) => status.synced || hasFailed(status));
-      const isEmpty = statuses.length === 0;
-      this.#hasSynced = isSettled && (isEmpty || statuses.some((status) => status.synced));
+    const refused = [...this.#refused.values()].map(({ error }) => error as Error);
+    const errors = [...refused, ...members.problems.values()];
+    if (phase === undefined && members.isSettled && !this.#hasSynced) {
+      const isEmpty = statuses.length + errors.length === 0;
+      this.#hasSynced =
+        statuses.every((status) => status.synced || hasFailed(status)) &&
+        (isEmpty || statuses.some((status) => status.synced));
     }
     const synced = this.#hasSynced;
     const own = { nowMs: this.#host.scheduler.now(), synced, generation };
     if (phase !== undefined) return statusOfNone(phase, own);
-    if (statuses.length === 0) return statusOfNone(synced ? 'watching' : 'connecting', own);
-    return { ...mergedStatus(statuses, synced), generation };
+    if (statuses.length > 0) return { ...mergedStatus(statuses, synced, errors), generation };
+    return withErrors(statusOfNone(synced ? 'watching' : 'connecting', own), errors);
   }
 }

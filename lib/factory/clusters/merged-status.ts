@@ -1,5 +1,6 @@
 /** The status of informers of several clusters: merged for a view, and in words for each cluster. */
 import type { InformerPhase, InformerStatus } from '../../informer/status/status.ts';
+import { ApiError } from '../../meta/api-error.ts';
 import { mergeInformerStatus } from '../../query/view/informers.ts';
 
 /** Whether an informer has no complete list yet, and its last try has failed. */
@@ -28,22 +29,48 @@ export function statusOfNone(
   };
 }
 
+/** The status of an informer that a cluster does not have, because it could not be created. */
+export function statusOfRefused(error: unknown, nowMs: number): InformerStatus {
+  const why = error instanceof Error ? error.message : String(error);
+  return {
+    ...statusOfNone('stopped', { nowMs, synced: false, generation: 0 }),
+    error: ApiError.local('Rejected', `the informer could not be created: ${why}`, {
+      cause: error,
+    }),
+  };
+}
+
+/** A status that shows the first error, if it has none, and is not live because of it. */
+export function withErrors(status: InformerStatus, errors: readonly Error[]): InformerStatus {
+  const [first] = errors;
+  if (first === undefined) return status;
+  const cause = { cause: first };
+  const error =
+    first instanceof ApiError ? first : ApiError.local('Rejected', first.message, cause);
+  return { ...status, live: false, error: status.error ?? error };
+}
+
 /**
  * The status of an informer over several clusters. A cluster that has failed shows its error, and does not determine
- * the phase as long as another cluster has not failed.
+ * the phase as long as another cluster has not failed. `errors` are those of clusters that cannot be shown.
  */
-export function mergedStatus(statuses: readonly InformerStatus[], synced: boolean): InformerStatus {
+export function mergedStatus(
+  statuses: readonly InformerStatus[],
+  synced: boolean,
+  errors: readonly Error[],
+): InformerStatus {
   const sound = statuses.filter((status) => !hasFailed(status));
   const shown = sound.length === 0 ? statuses : sound;
   const merged = mergeInformerStatus(shown) as InformerStatus;
   const error = merged.error ?? statuses.find((status) => status.error !== undefined)?.error;
-  return {
+  const status = {
     ...merged,
     synced,
     live: statuses.every(({ live }) => live),
     resourceVersion: '',
     ...(error === undefined ? {} : { error }),
   };
+  return withErrors(status, errors);
 }
 
 /** The state of one cluster. */

@@ -182,4 +182,58 @@ describe('controllers over many clusters', () => {
     await controller.stop();
     await clusters.stop();
   });
+
+  it('U7: a key waits until all informers of the controller are complete in its cluster', async () => {
+    const { time, clusters, controller, calls, fake } = controlled(['east', 'west']);
+    fake('east').put('web');
+    fake('west').put('web');
+    const refused = fake('west').server.faults.refuse({ path: /configmaps/ });
+    controller.start();
+    await time.advance(5_000);
+    expect(controller.status.phase).toBe('running');
+    expect(calls.map(([key]) => key)).toEqual(['east/shop/web']);
+    refused.heal();
+    await time.advance(60_000);
+    expect(calls.map(([key]) => key)).toEqual(['east/shop/web', 'west/shop/web']);
+    await controller.stop();
+    await clusters.stop();
+  });
+
+  it('U7: an object is not taken for deleted while the list of its cluster is not complete', async () => {
+    const world = worldOf(['east']);
+    const { time, clusters, clients$, clientsOf, clusterOf, fakes, fake } = world;
+    const calls: string[] = [];
+    const controller = createController({
+      scheduler: time,
+      for: clusters.informer(pods),
+      reconcile: (key, { object, attempt }) => {
+        calls.push(`${key} ${object?.status?.phase} ${attempt}`);
+        if (attempt === 1) throw new Error('try again');
+      },
+    });
+    fake('east').put('web');
+    controller.start();
+    await time.advance(1);
+    expect(calls).toEqual(['east/shop/web Running 1']);
+    // The failed key waits for its second attempt while the client is replaced.
+    fakes['east'] = clusterOf('east');
+    fake('east').put('web', 'Pending');
+    const fault = fake('east').server.faults.refuse();
+    clients$.next(clientsOf('east'));
+    await time.advance(3_000);
+    expect(calls.length).toBe(1);
+    fault.heal();
+    await time.advance(60_000);
+    expect(calls.length).toBeGreaterThan(1);
+    expect(calls.filter((call) => call.includes('undefined'))).toEqual([]);
+    // Nothing is left of a key that waited when its cluster left.
+    clients$.next({});
+    await time.advance(60_000);
+    expect([controller.queued, calls.filter((call) => call.includes('undefined'))]).toEqual([
+      0,
+      [],
+    ]);
+    await controller.stop();
+    await clusters.stop();
+  });
 });

@@ -1,0 +1,51 @@
+/** Waits until an informer of several clusters is synced. */
+import { firstValueFrom, merge, NEVER, type Observable, type SchedulerLike } from 'rxjs';
+import { endWith, filter, map } from 'rxjs/operators';
+import type { InformerStatus } from '../../informer/status/status.ts';
+import type { SyncWaitOptions } from '../../informer/waits.ts';
+import { checkedDuration } from '../../rx/checked-option.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import { NotSyncedError } from '../readiness.ts';
+
+/** The informer that is awaited. */
+export interface AwaitedClusters {
+  readonly name: string;
+  readonly scheduler: SchedulerLike;
+  readonly status: InformerStatus;
+  readonly status$: Observable<InformerStatus>;
+  readonly hasSynced: boolean;
+  readonly isStopped: boolean;
+  /** Whether no cluster can be listed before access is granted or the clusters change. */
+  readonly isRefused: boolean;
+  /** The status of the informer of each cluster. */
+  statuses(): Iterable<readonly [cluster: string, status: InformerStatus]>;
+}
+
+/** Rejects with a `NotSyncedError` that names the clusters and the causes. */
+export async function untilSynced(
+  informer: AwaitedClusters,
+  { timeoutMs, whileBlocked }: SyncWaitOptions,
+): Promise<void> {
+  checkedDuration(timeoutMs ?? 0, 'timeoutMs');
+  const isRefused = () => whileBlocked !== 'wait' && informer.isRefused;
+  const decided$ = informer.status$.pipe(
+    filter(({ synced }) => synced || informer.isStopped || isRefused()),
+  );
+  const late$ = timeoutMs === undefined ? NEVER : longTimer(timeoutMs, informer.scheduler);
+  const end$ = merge(decided$, late$).pipe(map(() => undefined));
+  // The status completes when the clusters are stopped.
+  await firstValueFrom(end$.pipe(endWith(undefined)));
+  if (informer.hasSynced) return;
+  const statuses = [...informer.statuses()].filter(([, { synced }]) => !synced);
+  const missing = statuses.map(([cluster, status]) => ({
+    name: `${cluster}/${informer.name}`,
+    status,
+  }));
+  const known = missing.length > 0 ? missing : [{ name: informer.name, status: informer.status }];
+  if (informer.isStopped) throw new NotSyncedError(known, 1, ': the clusters are stopped');
+  if (!isRefused()) {
+    throw new NotSyncedError(known, 1, timeoutMs === undefined ? '' : ` within ${timeoutMs} ms`);
+  }
+  const next = ". They keep trying; to wait for that, pass whileBlocked: 'wait'";
+  throw new NotSyncedError(known, 1, '', next);
+}
