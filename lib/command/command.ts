@@ -17,9 +17,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   publish: async () => (await import('./publish-command.ts')).publishCommand,
 };
 
-function isUsageError(error: unknown): boolean {
+/** An error of `parseArgs`, which says what is wrong with an option, but not which options there are. */
+function isParseError(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
-  return error instanceof UsageError || String(code).startsWith('ERR_PARSE_ARGS');
+  return String(code).startsWith('ERR_PARSE_ARGS');
 }
 
 /** Runs a command and returns its exit code: 0, 1 after a failure, 2 if the arguments are wrong. */
@@ -42,7 +43,9 @@ export async function runCommand(
     else await command.run(rest, streams);
     return 0;
   } catch (error) {
-    streams.error(`rx-informer: ${(error as Error).message}\n`);
-    return isUsageError(error) ? 2 : 1;
+    const isParse = isParseError(error);
+    const next = isParse ? `; see rx-informer ${name} --help` : '';
+    streams.error(`rx-informer: ${(error as Error).message}${next}\n`);
+    return isParse || error instanceof UsageError ? 2 : 1;
   }
 }

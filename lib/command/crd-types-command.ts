@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { readDefinition } from '../node/cluster-definitions.ts';
 import { type CustomResourceDefinitionLike, crdTypes } from '../node/crd-types.ts';
 import { needed } from '../node/optional-package.ts';
-import type { Command, CommandStreams } from './subcommand.ts';
+import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
 const USAGE = `Usage: rx-informer crd-types [options]
 
@@ -21,6 +21,21 @@ Writes TypeScript for custom resources: an interface and a resource for every se
 
 --file and --name can be given several times.
 `;
+
+/** Runs an access to a file of an option. Its error names the option and the file. */
+async function withFile<R>(option: string, file: string, access: Promise<R>): Promise<R> {
+  try {
+    return await access;
+  } catch (error) {
+    const { code = 'no access' } = error as NodeJS.ErrnoException;
+    const what = option === 'out' ? 'written' : 'read';
+    const next = { ENOENT: 'it does not exist', EISDIR: 'it is a folder; name a file' }[code];
+    const why = option === 'out' && code === 'ENOENT' ? 'create its folder first' : next;
+    throw new TypeError(
+      `crd-types: --${option} ${file} cannot be ${what} (${code})${why === undefined ? '' : `: ${why}`}`,
+    );
+  }
+}
 
 async function textOf(input: AsyncIterable<string | Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
@@ -83,11 +98,16 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
   });
   const { file: files, name: names, out, kubeconfig, context } = values;
   if (files.length + names.length === 0) {
-    throw new TypeError('crd-types needs --file or --name; see --help');
+    throw new UsageError(
+      'crd-types needs --file or --name, for example --file crds.yaml; see rx-informer crd-types --help',
+    );
   }
   const definitions: CustomResourceDefinitionLike[] = [];
   for (const file of files) {
-    const text = file === '-' ? await textOf(streams.input) : await readFile(file, 'utf8');
+    const text =
+      file === '-'
+        ? await textOf(streams.input)
+        : await withFile('file', file, readFile(file, 'utf8'));
     definitions.push(...(await definitionsIn(text, file === '-' ? 'the standard input' : file)));
   }
   const source = {
@@ -97,7 +117,7 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
   definitions.push(...(await definitionsOf(names, source)));
   const text = await crdTypes(definitions);
   if (out === undefined) streams.out(text);
-  else await writeFile(out, text);
+  else await withFile('out', out, writeFile(out, text));
 }
 
 /** `rx-informer crd-types`. */

@@ -38,6 +38,7 @@ Runs until SIGTERM or SIGINT, and then releases its Lease.
 
 The status is written to the standard error. Once both servers have been reached, failures are retried for ever. The exit code
 is 0 after a signal, 1 if a server cannot be reached at the start or NATS closes the connection, 2 if the arguments are wrong.
+Before both servers have been reached, a signal ends the process at once.
 `;
 
 /** A Lease, and how long it lasts. */
@@ -86,18 +87,40 @@ function kindsOf(given: readonly string[]): (string | PluralName)[] {
   return kinds;
 }
 
-function numberOf(name: string, given: string | undefined): number | undefined {
+function numberOf(name: string, given: string | undefined, least: number): number | undefined {
   if (given === undefined) return undefined;
   const number = Number(given);
-  if (given.trim() !== '' && number > 0 && number < 1e9) return number;
+  if (given.trim() !== '' && number >= least && number < 1e9) return number;
   throw new UsageError(
-    `publish: --${name} is ${JSON.stringify(given)}; it must be a number above 0`,
+    `publish: --${name} is ${JSON.stringify(given)}; it must be a number of at least ${least}`,
   );
 }
 
-function millisecondsOf(name: string, given: string | undefined): number | undefined {
-  const seconds = numberOf(name, given);
+/** At least 1 s, if nothing else is given. */
+function millisecondsOf(name: string, given: string | undefined, least = 1): number | undefined {
+  const seconds = numberOf(name, given, least);
   return seconds === undefined ? undefined : Math.round(seconds * 1_000);
+}
+
+function replicasOf(given: string | undefined): number | undefined {
+  const number = numberOf('replicas', given, 1);
+  if (number === undefined || Number.isInteger(number)) return number;
+  throw new UsageError(`publish: --replicas is ${given}; it must be a whole number`);
+}
+
+/** A name of a namespace. The server would list nothing for another one, and all namespaces for an empty one. */
+function namespaceOf(given: string | undefined): string | undefined {
+  if (given === undefined || /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(given)) return given;
+  throw new UsageError(
+    `publish: --namespace is ${JSON.stringify(given)}; it must be the name of one namespace. Leave the option out for all`,
+  );
+}
+
+function bucketOf(given: string): string {
+  if (/^[A-Za-z0-9_-]+$/.test(given)) return given;
+  throw new UsageError(
+    `publish: --bucket is ${JSON.stringify(given)}; it must consist of letters, digits, '-' and '_'`,
+  );
 }
 
 function leaseOf(given: string | undefined, seconds: string | undefined) {
@@ -107,17 +130,18 @@ function leaseOf(given: string | undefined, seconds: string | undefined) {
     throw new UsageError('publish: --lease-seconds needs --lease');
   }
   const [namespace = '', name = '', ...rest] = given.split('/');
-  if (namespace === '' || name === '' || rest.length > 0) {
+  const isName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+  if (!isName.test(namespace) || !isName.test(name) || rest.length > 0) {
     throw new UsageError(
       `publish: --lease is ${JSON.stringify(given)}; it must be <namespace>/<name>`,
     );
   }
-  if (durationMs < 1_000) throw new UsageError('publish: --lease-seconds must be at least 1');
   return { namespace, name, durationMs };
 }
 
 function urlsOf(given: readonly string[]): string[] {
-  const urls = given.flatMap((list) => list.split(',')).filter((url) => url.trim() !== '');
+  const all = given.flatMap((list) => list.split(',')).map((url) => url.trim());
+  const urls = all.filter((url) => url !== '');
   if (urls.length === 0) throw new UsageError('publish needs --nats, for example nats://localhost');
   const webSockets = urls.filter((url) => /^wss?:/i.test(url));
   for (const url of urls) {
@@ -132,6 +156,11 @@ function urlsOf(given: readonly string[]): string[] {
         `publish: --nats ${url} must begin with nats://, tls://, ws:// or wss://`,
       );
     }
+    if (!URL.canParse(url.includes('://') ? url : `nats://${url}`)) {
+      throw new UsageError(
+        `publish: --nats ${url} is not an address such as nats://localhost:4222`,
+      );
+    }
   }
   if (webSockets.length !== 0 && webSockets.length !== urls.length) {
     throw new UsageError('publish: --nats must name either WebSockets or TCP servers, not both');
@@ -143,14 +172,18 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 function natsOf(
   values: Readonly<Record<string, string | readonly string[] | undefined>>,
-  environment: Environment,
+  given: Environment,
 ): NatsAddress {
+  // A variable that a manifest sets to '' is not set.
+  const environment: Environment = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== ''),
+  );
   const text = (name: string) => {
     const value = values[name];
     return typeof value === 'string' ? value : undefined;
   };
-  const given = (values['nats'] ?? []) as readonly string[];
-  const servers = urlsOf(given.length > 0 ? given : [environment['NATS_URL'] ?? '']);
+  const named = (values['nats'] ?? []) as readonly string[];
+  const servers = urlsOf(named.length > 0 ? named : [environment['NATS_URL'] ?? '']);
   const user = text('nats-user') ?? environment['NATS_USER'];
   const password = environment['NATS_PASSWORD'];
   if (user !== undefined && password === undefined) {
@@ -194,18 +227,22 @@ export function publishArguments(
       ...{ kubeconfig: text, context: text },
     },
   });
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== '' || name === 'namespace') continue;
+    throw new UsageError(`publish: --${name} is empty; give a value, or leave the option out`);
+  }
   if (values.as !== undefined && values.as !== 'metadata') {
     throw new UsageError(`publish: --as is ${JSON.stringify(values.as)}; it must be metadata`);
   }
   return {
     kinds: kindsOf(values.kind),
-    namespace: values.namespace,
+    namespace: namespaceOf(values.namespace),
     metadataOnly: values.as === 'metadata',
     nats: natsOf(values, environment),
-    bucket: values.bucket ?? 'k8s',
+    bucket: bucketOf(values.bucket ?? 'k8s'),
     lease: leaseOf(values.lease, values['lease-seconds']),
-    replicas: numberOf('replicas', values.replicas),
-    heartbeatMs: millisecondsOf('heartbeat', values.heartbeat),
+    replicas: replicasOf(values.replicas),
+    heartbeatMs: millisecondsOf('heartbeat', values.heartbeat, 0.1),
     compareEveryMs: millisecondsOf('compare-every', values['compare-every']),
     tombstoneMs: millisecondsOf('keep-deletions', values['keep-deletions']),
     file: values.kubeconfig,

@@ -154,7 +154,10 @@ async function run(given: readonly string[], streams: CommandStreams): Promise<v
     await untilEnded(ended, connection);
     say(args.lease === undefined ? 'stopping' : 'stopping, and releasing the Lease');
   } finally {
-    for (const stop of stops.reverse()) await stop();
+    // A part that cannot be stopped, such as a closed connection, keeps no other from it.
+    for (const stop of stops.reverse()) {
+      await stop().catch((error: Error) => say(`cannot be stopped: ${error.message}`));
+    }
   }
 }
 

@@ -184,9 +184,19 @@ describe('types for custom resources', () => {
     expect(await output(['crd-types', '--file', '-'], 'password: a: hunter2: [')).toMatch(
       /^1 [^\n]* is not valid YAML at line 1 \([A-Z_]+\)$/,
     );
-    expect(await output(['crd-types', '--file', `${folder}/none.yaml`])).toMatch(/^1 .*ENOENT/);
-    expect(await output(['crd-types'])).toContain('crd-types needs --file or --name');
-    expect(await output(['crd-types', '--nmae', 'x'])).toMatch(/^2 .*--nmae/);
+    expect(await output(['crd-types', '--file', `${folder}/none.yaml`])).toBe(
+      `1 rx-informer: crd-types: --file ${folder}/none.yaml cannot be read (ENOENT): it does not exist`,
+    );
+    expect(await output(['crd-types', '--file', folder])).toContain(
+      'cannot be read (EISDIR): it is a folder',
+    );
+    expect(await output(['crd-types', '--file', file, '--out', `${folder}/no/x.ts`])).toContain(
+      'no/x.ts cannot be written (ENOENT): create its folder first',
+    );
+    expect(await output(['crd-types'])).toMatch(/^2 .*crd-types needs --file or --name/);
+    expect(await output(['crd-types', '--nmae', 'x'])).toMatch(
+      /^2 .*--nmae.*see rx-informer crd-types --help$/,
+    );
     expect(await output(['exec'])).toContain('unknown command "exec"');
     expect(await output([])).toMatch(/^2 Usage: rx-informer <command>/);
     expect((await command(['--help'])).out).toContain('crd-types  writes');

@@ -67,6 +67,18 @@ describe('the arguments of publish', () => {
     expect(nats).toMatchObject({ servers: ['nats://a', 'nats://b'], user: 'me', password: 'pw' });
   });
 
+  it('J60: an empty variable is not set, and addresses may stand apart', () => {
+    const environment = {
+      NATS_URL: 'nats://a, b:4222',
+      NATS_USER: '',
+      NATS_CREDS: '',
+      NATS_TOKEN: '',
+    };
+    const { nats } = publishArguments(['--kind', 'pods'], environment);
+    const { servers, user, credsFile, token } = nats;
+    expect({ servers, user, credsFile, token }).toEqual({ servers: ['nats://a', 'b:4222'] });
+  });
+
   it.each<[string, readonly string[], string]>([
     ['no kind', ['--nats', nowhere], 'publish needs --kind'],
     ['no server', ['--kind', 'pods'], 'publish needs --nats'],
@@ -80,7 +92,18 @@ describe('the arguments of publish', () => {
     ['a certificate without its key', [...needs, '--nats-cert', 'x'], 'belong together'],
     ['another protocol', ['--kind', 'pods', '--nats', 'http://x'], 'must begin with nats://'],
     ['two transports', [...needs, '--nats', 'ws://x'], 'not both'],
-    ['an unknown option', [...needs, '--nmae', 'x'], '--nmae'],
+    ['an unknown option', [...needs, '--nmae', 'x'], 'see rx-informer publish --help'],
+    ['an argument without an option', [...needs, 'pods'], 'see rx-informer publish --help'],
+    // An empty variable in a script must not publish all namespaces.
+    ['an empty namespace', [...needs, '--namespace', ''], 'Leave the option out for all'],
+    ['two namespaces', [...needs, '--namespace', 'shop,till'], '--namespace is "shop,till"'],
+    ['an empty option', [...needs, '--context', ''], '--context is empty'],
+    ['a bucket with a dot', [...needs, '--bucket', 'a.b'], '--bucket is "a.b"'],
+    ['a part of a replica', [...needs, '--replicas', '1.5'], '--replicas is 1.5'],
+    ['too short a heartbeat', [...needs, '--heartbeat', '0.0001'], 'at least 0.1'],
+    ['too short a time', [...needs, '--compare-every', '0.5'], '--compare-every is "0.5"'],
+    ['a Lease with an invalid name', [...needs, '--lease', 'a/B_b'], '--lease is "a/B_b"'],
+    ['no address', ['--kind', 'pods', '--nats', 'nats://h:99999'], 'is not an address'],
   ])('J60: %s is refused with exit code 2', async (_title, args, words) => {
     const { code, error } = await publish(...args);
     expect(error).toContain(words);
