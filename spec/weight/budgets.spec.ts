@@ -56,8 +56,9 @@ const BUDGETS: readonly Budget[] = [
       'the goal is older than snapshots with a status: `ready`, which folds the waiting sets, takes 1.7 kB of it, following and merging the status of informers 0.9, and objects that leave with their shards 0.1',
     ],
   },
-  // 0.2 kB of it ask the shards, which are given to the controller and not imported by it.
-  { what: 'a controller', names: 'createController', budget: 12_510 },
+  // 0.2 kB of it ask the shards, which are given to the controller and not imported by it. 0.2 kB let keys wait for the
+  // lists of their cluster.
+  { what: 'a controller', names: 'createController', budget: 12_710 },
   { what: 'one resource', names: 'pods', entry: 'lib/resources/index.ts', budget: 300 },
 ];
 
@@ -109,7 +110,7 @@ describe('budgets', () => {
       true,
     ]);
     expect(await bundleSize(`${names}, createClusters`)).toBeLessThanOrEqual(
-      (await bundleSize(names)) + 3_600,
+      (await bundleSize(names)) + 3_650,
     );
   });
 
