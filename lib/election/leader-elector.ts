@@ -10,7 +10,7 @@ import { type Timing, timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { LeaseElectorOptions } from './candidacy.ts';
 import { LeaseElector } from './lease-elector.ts';
-import { JITTER } from './lease-record.ts';
+import { JITTER, LONGEST_LEASE_MS } from './lease-record.ts';
 
 /** Options of {@link createLeaderElector}. */
 export interface LeaderElectorOptions extends Timing {
@@ -63,8 +63,6 @@ export function isLeaderElector(
 ): given is LeaderElector {
   return 'leading$' in given;
 }
-
-const LONGEST_LEASE_MS = 2_147_483_647_000;
 
 /** The options with their defaults. Throws a `TypeError` if two processes could lead at the same time. */
 function checked(options: LeaderElectorOptions): LeaseElectorOptions {

@@ -22,6 +22,9 @@ export interface LeaseObject extends KubernetesObject {
 /** How much longer than `retryPeriodMs` a candidate may wait. client-go: leaderelection.JitterFactor */
 export const JITTER = 1.2;
 
+/** A Lease counts seconds in 32 bits. */
+export const LONGEST_LEASE_MS = 2_147_483_647_000;
+
 export const LEASES: Resource<LeaseObject> = /* @__PURE__ */ knownResource<LeaseObject>({
   group: 'coordination.k8s.io',
   version: 'v1',

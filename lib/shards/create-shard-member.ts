@@ -1,4 +1,5 @@
 /** Creates a member of a ring, and validates its options. */
+import { LONGEST_LEASE_MS } from '../election/lease-record.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
 import { timingOf } from '../rx/timing.ts';
 import { RingMembership, type RingSettings } from './ring-membership.ts';
@@ -48,6 +49,11 @@ function checked(options: ShardOptions): RingSettings {
   if (!(leaseDurationMs > renewDeadlineMs)) {
     throw refuse(
       `leaseDurationMs is ${leaseDurationMs}; it must be over renewDeadlineMs (${renewDeadlineMs}), otherwise two members could own a slot`,
+    );
+  }
+  if (leaseDurationMs > LONGEST_LEASE_MS) {
+    throw refuse(
+      `leaseDurationMs is ${leaseDurationMs}; it must not be over ${LONGEST_LEASE_MS}, because a Lease counts seconds in 32 bits`,
     );
   }
   return {

@@ -21,15 +21,22 @@ function hasBase(body: unknown): boolean {
   if (Array.isArray(given)) {
     return given.some(
       ({ op, path, value }: Fields) =>
-        op === 'test' && /^\/metadata\/(resourceVersion|uid)$/.test(String(path)) && !!value,
+        op === 'test' &&
+        /^\/metadata\/(resourceVersion|uid)$/.test(String(path)) &&
+        isVersion(value),
     );
   }
   const metadata = isFields(given) ? given['metadata'] : undefined;
-  return isFields(metadata) && Boolean(metadata['resourceVersion'] || metadata['uid']);
+  return isFields(metadata) && (isVersion(metadata['resourceVersion']) || Boolean(metadata['uid']));
+}
+
+/** Whether the version protects: a server takes '0' for none. */
+function isVersion(version: unknown): boolean {
+  return Boolean(version) && version !== '0';
 }
 
 function checkBase({ method = 'GET', path, body }: KubeRequest): void {
-  if ((method !== 'PUT' && method !== 'PATCH') || hasBase(body)) return;
+  if (!['PUT', 'PATCH'].includes(method.toUpperCase()) || hasBase(body)) return;
   const message = `${method} ${path}: the write names neither metadata.resourceVersion nor metadata.uid of the object that it was made from, so it could overwrite what a new owner of the object has written; use edit(), or add one of them`;
   throw new TypeError(message);
 }

@@ -1,14 +1,22 @@
 /** Divides the keys of a controller: which keys may be queued, which reconciles may run, and what must end before a slot is released. */
-import type { Observable, Subscription } from 'rxjs';
+import { type Observable, Subscription } from 'rxjs';
 import { filter, map, take } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
-import { splitMetaNamespaceKey } from '../meta/key.ts';
 import { shardSlot, shardSlotOf } from '../meta/shard-ranges/shard-filter.ts';
+import { DeletedKeys, type Deletion } from './deleted-keys.ts';
 import { liveSignal } from './live-signal.ts';
-import type { KeyShards, ShardedObjects, ShardedRun, ShardMember } from './shard-member.ts';
+import type {
+  KeyShards,
+  ShardedObjects,
+  ShardedRun,
+  ShardMember,
+  ShardStatus,
+} from './shard-member.ts';
 
-interface Deletion {
-  readonly slot: number;
+/** A member whose status can be followed through its stops and starts. */
+export interface DividingMember extends ShardMember {
+  /** As `status$`, but never completes. */
+  readonly statuses$: Observable<ShardStatus>;
 }
 
 interface Run {
@@ -22,21 +30,21 @@ interface Run {
 export class DividedKeys implements KeyShards {
   readonly leading$: Observable<boolean>;
   readonly text$: Observable<string>;
-  readonly #member: ShardMember;
+  readonly #member: DividingMember;
   readonly #name: string;
   readonly #objects: ShardedObjects;
-  /** The slots of deleted objects whose keys wait, because the cache no longer knows their UIDs. */
-  readonly #deleted = new Map<string, Deletion>();
+  #deleted = new DeletedKeys();
   readonly #runs = new Map<ShardedRun, Run>();
   readonly #waiting = new Map<number, (() => void)[]>();
   #release: (() => Promise<void>) | undefined;
+  #watching: Subscription | undefined;
 
-  constructor(member: ShardMember, name: string, objects: ShardedObjects) {
+  constructor(member: DividingMember, name: string, objects: ShardedObjects) {
     this.#member = member;
     this.#name = name;
     this.#objects = objects;
     this.leading$ = member.joined$;
-    this.text$ = member.status$.pipe(map(({ text }) => text));
+    this.text$ = member.statuses$.pipe(map(({ text }) => text));
   }
 
   get lastError(): ApiError | undefined {
@@ -48,13 +56,28 @@ export class DividedKeys implements KeyShards {
   }
 
   start(): void {
+    this.#watching ??= this.#watchRuns();
     this.#release ??= this.#member.hold();
   }
 
   async stop(): Promise<void> {
     const release = this.#release;
     this.#release = undefined;
+    this.#watching?.unsubscribe();
+    this.#watching = undefined;
     await release?.();
+  }
+
+  /** Lets no slot be released while one of its reconciles runs, also if the controller is stopping and its term has been closed. */
+  #watchRuns(): Subscription {
+    const watching = new Subscription(this.#member.onRelease((slot) => this.#end(slot)));
+    watching.add(
+      this.#member.statuses$.subscribe(() => {
+        // Slots are lost without a release if the membership is over, or if the work took too long.
+        for (const { controller } of [...this.#runs.values()]) void controller.signal.aborted;
+      }),
+    );
+    return watching;
   }
 
   /**
@@ -63,13 +86,13 @@ export class DividedKeys implements KeyShards {
    */
   follow(wake: (key: string) => void): Subscription {
     const member = this.#member;
-    this.#deleted.clear();
+    this.#deleted = new DeletedKeys();
     const following = this.#objects.changes$.subscribe({
       next: ({ changes }) => {
-        for (const { key, object, previous, last } of changes) {
-          const gone = last ?? previous;
-          if (object !== undefined) this.#deleted.delete(key);
-          else if (gone !== undefined) this.#noteDeletion(key, shardSlot(gone, member.by));
+        for (const { key, object, previous, last, left } of changes) {
+          const gone = left === true ? undefined : (last ?? previous);
+          if (object !== undefined || gone === undefined) this.#deleted.forget(key);
+          else this.#noteDeletion(key, shardSlot(gone, member.by));
         }
       },
       error: () => undefined,
@@ -79,21 +102,16 @@ export class DividedKeys implements KeyShards {
       member.slots$.subscribe((slots) => {
         const gained = new Set([...slots].filter((slot) => !before.has(slot)));
         before = slots;
+        this.#deleted.keep((slot) => member.ownsSlot(slot));
         if (gained.size > 0) following.add(this.#wakeAll(gained, wake));
-      }),
-    );
-    following.add(member.onRelease((slot) => this.#end(slot)));
-    following.add(
-      member.status$.subscribe(() => {
-        // Slots are lost without a release if the membership is over, or if the work took too long.
-        for (const { controller } of [...this.#runs.values()]) void controller.signal.aborted;
       }),
     );
     return following;
   }
 
   #noteDeletion(key: string, slot: number): void {
-    if (this.#member.admitsSlot(slot)) this.#deleted.set(key, { slot });
+    if (this.#member.admitsSlot(slot)) this.#deleted.note(key, slot);
+    else this.#deleted.forget(key);
   }
 
   #wakeAll(slots: ReadonlySet<number>, wake: (key: string) => void): Subscription {
@@ -113,8 +131,11 @@ export class DividedKeys implements KeyShards {
   }
 
   #slotOf(key: string): number | undefined {
-    if (this.#member.by === 'namespace')
-      return shardSlotOf(splitMetaNamespaceKey(key).namespace ?? '');
+    if (this.#member.by === 'namespace') {
+      const name = key.slice(this.#objects.prefixOf?.(key).length ?? 0);
+      // Not refused if it has more parts: the owner of the slot reports that.
+      return shardSlotOf(name.slice(0, Math.max(0, name.indexOf('/'))));
+    }
     const object = this.#objects.indexer.getByKey(key);
     return object === undefined ? this.#deleted.get(key)?.slot : shardSlot(object, 'uid');
   }
@@ -144,7 +165,7 @@ export class DividedKeys implements KeyShards {
     const { slot, deletion } = this.#runs.get(run) ?? {};
     this.#runs.delete(run);
     if (isDone && deletion !== undefined && this.#deleted.get(run.key) === deletion) {
-      this.#deleted.delete(run.key);
+      this.#deleted.forget(run.key);
     }
     if (slot === undefined || this.#isBusy(slot)) return;
     for (const resolve of this.#waiting.get(slot) ?? []) resolve();

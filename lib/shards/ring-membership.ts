@@ -1,6 +1,6 @@
 /** Runs the memberships of one process, one after the other: carries out what `ring-member.ts` decides, and ends work before a release. */
-import { BehaviorSubject, defer, type Observable, type SchedulerLike, Subscription } from 'rxjs';
-import { distinctUntilChanged, map } from 'rxjs/operators';
+import { BehaviorSubject, type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
+import { distinctUntilChanged, map, takeUntil } from 'rxjs/operators';
 import { StartStop } from '../election/start-stop.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -9,7 +9,7 @@ import { type ShardBy, shardSlot } from '../meta/shard-ranges/shard-filter.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
-import { DividedKeys } from './key-shards.ts';
+import { DividedKeys, type DividingMember } from './key-shards.ts';
 import {
   endingSlots,
   joining,
@@ -20,7 +20,7 @@ import {
   type RingMember,
 } from './ring-member.ts';
 import { type RingPlace, RingServer } from './ring-server.ts';
-import type { KeyShards, ShardedObjects, ShardMember, ShardStatus } from './shard-member.ts';
+import type { KeyShards, ShardedObjects, ShardStatus } from './shard-member.ts';
 import { IDLE, STOPPED, statusOf } from './shard-status.ts';
 
 /** The options of `createShardMember`, validated. */
@@ -51,16 +51,19 @@ interface Run {
 }
 
 /** The implementation of `createShardMember`. */
-export class RingMembership implements ShardMember {
+export class RingMembership implements DividingMember {
   readonly by: ShardBy;
   readonly identity: string;
-  readonly status$: Observable<ShardStatus> = defer(() => this.#status);
-  readonly slots$: Observable<ReadonlySet<number>> = this.status$.pipe(
+  readonly #status = new BehaviorSubject<ShardStatus>(IDLE);
+  readonly #stopped = new Subject<void>();
+  readonly statuses$: Observable<ShardStatus> = this.#status.asObservable();
+  readonly status$: Observable<ShardStatus> = this.#status.pipe(takeUntil(this.#stopped));
+  readonly slots$: Observable<ReadonlySet<number>> = this.statuses$.pipe(
     map(({ owned }) => owned),
     distinctUntilChanged((one, other) => one.join() === other.join()),
     map((owned) => new Set(owned)),
   );
-  readonly ranges$: Observable<readonly ShardRange[]> = this.status$.pipe(
+  readonly ranges$: Observable<readonly ShardRange[]> = this.statuses$.pipe(
     map(({ owned, releasing }) => shardRanges([...owned, ...releasing])),
     distinctUntilChanged(sameRanges),
   );
@@ -77,7 +80,6 @@ export class RingMembership implements ShardMember {
     () => this.#end(),
   );
   readonly #releases = new Set<(slot: number) => Promise<unknown>>();
-  #status = new BehaviorSubject<ShardStatus>(IDLE);
   #run: Run | undefined;
   #lastError: ApiError | undefined;
   #holders = 0;
@@ -179,9 +181,7 @@ export class RingMembership implements ShardMember {
     await run.server.end().catch((error: unknown) => this.#failed(error));
     run.aborting.abort();
     this.#publish();
-    const status = this.#status;
-    this.#status = new BehaviorSubject(status.value);
-    status.complete();
+    this.#stopped.next();
   }
 
   #enter(run: Run, input: RingInput): void {
@@ -279,6 +279,7 @@ export class RingMembership implements ShardMember {
           enter(value);
         },
         (error: unknown) => {
+          if (run.aborting.signal.aborted) return;
           this.#failed(error);
           enter();
         },
@@ -323,7 +324,6 @@ export class RingMembership implements ShardMember {
   }
 
   #failed(error: unknown): void {
-    if (this.#run?.aborting.signal.aborted) return;
     const { namespace, name } = this.#settings;
     this.#report(ApiError.from(error, `ring ${namespace}/${name}`));
   }

@@ -160,9 +160,19 @@ export class RingServer {
       );
       return this.#seen(written);
     } catch (error) {
-      if (isRefused(error, 404, 409)) return 'conflict';
-      throw error;
+      if (!isRefused(error, 404, 409)) throw error;
+      if (isNew) await this.#checkName();
+      return 'conflict';
     }
+  }
+
+  /** Throws if the name of the ring is taken, for example by a leader election, because lists would never show that Lease. */
+  async #checkName(): Promise<void> {
+    const { namespace, name } = this.#place;
+    const found = await this.#read(name);
+    if (found === undefined || found.metadata?.labels?.[RING_LABEL] === name) return;
+    const message = `the Lease ${namespace}/${name} exists and is no ring, because it has no label ${RING_LABEL}=${name}: give the ring another name, or delete the Lease`;
+    throw ApiError.local('Unexpected', message);
   }
 
   /** Deletes the Lease of a member that is gone, unless it was renewed after all. */

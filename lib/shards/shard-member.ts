@@ -71,6 +71,8 @@ export interface ShardStatus {
 export interface ShardedObjects {
   readonly changes$: Observable<ChangeSet<KubernetesObject>>;
   readonly indexer: { getByKey(key: string): KubernetesObject | undefined };
+  /** Returns the part of a key that stands before `namespace/name`. @defaultValue '' */
+  prefixOf?(key: string): string;
 }
 
 /** One reconcile. */
@@ -103,11 +105,14 @@ export interface KeyShards {
 export interface ShardMember {
   readonly by: ShardBy;
   readonly identity: string;
-  /** Emits the slots on which new work may begin, synchronously and at each change. Empty while this member is not in the ring. */
+  /**
+   * Emits the slots on which new work may begin, synchronously and at each change. Empty while this member is not in the ring. Never
+   * completes, because a member may be started again.
+   */
   readonly slots$: Observable<ReadonlySet<number>>;
   /**
    * Emits the ranges of hashes of all owned slots, also of those that are being released, because running work reads their objects.
-   * So a member is the option `shards` of `createShardedInformer`.
+   * So a member is the option `shards` of `createShardedInformer`. Never completes, because a member may be started again.
    */
   readonly ranges$: Observable<readonly ShardRange[]>;
   /** Emits whether this member takes part in the ring: false again when its membership is over. Completes on `stop()`. */

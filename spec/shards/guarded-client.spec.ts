@@ -111,6 +111,10 @@ describe('guardedClient', () => {
       ['PATCH', '[{"op":"test","path":"/spec/a","value":1},{"op":"remove","path":"/spec/a"}]'],
       ['PATCH', '[{"op":"test","path":"/metadata/resourceVersion"}]'],
       ['PATCH', 'no JSON'],
+      ['put', { metadata: { name: 'a' } }],
+      // A server takes version 0 for none.
+      ['PUT', { metadata: { resourceVersion: '0' } }],
+      ['PATCH', '[{"op":"test","path":"/metadata/resourceVersion","value":"0"}]'],
     ] as const;
     for (const [method, body] of blind) {
       await expect(send(method, body)).rejects.toThrow(TypeError);

@@ -187,12 +187,69 @@ describe('a member of a ring', () => {
     await stopped(...members);
   });
 
+  it('H8: a name that another Lease has is reported, and costs four requests per period', async () => {
+    const { time, server, member, stopped } = rig();
+    // For example of a leader election that the ring replaces.
+    server.objects.create(leases, { metadata: place, spec: { holderIdentity: 'web-0' } });
+    const errors: string[] = [];
+    const a = member('a', { onError: ({ message }) => errors.push(message) });
+    a.start();
+    await time.advance(LEASE_MS);
+    expect(server.requests.length).toBeLessThanOrEqual(16 * 4);
+    expect(errors[0]).toMatch(
+      /the Lease shop\/foos exists and is no ring.*give the ring another name/,
+    );
+    expect(a.status.owned).toEqual([]);
+    server.objects.delete(leases, place);
+    await time.advance(2 * LEASE_MS);
+    expect(a.status.owned).toHaveLength(64);
+    await stopped(a);
+  });
+
+  it('H58: the streams of slots and ranges continue when a member is stopped and started again', async () => {
+    const { time, joined, stopped } = rig();
+    const [a] = await joined('a');
+    const [slots, ranges]: [number[], number[]] = [[], []];
+    const subscriptions = [
+      a?.slots$.subscribe(({ size }) => slots.push(size)),
+      a?.ranges$.subscribe(({ length }) => ranges.push(length)),
+    ];
+    let ends = 0;
+    a?.status$.subscribe({ complete: () => ends++ });
+    await stopped(a);
+    a?.start();
+    await time.advance(2 * LEASE_MS);
+    expect([slots, ranges, ends]).toEqual([[64, 0, 64], [1, 0, 1], 1]);
+    for (const each of subscriptions) each?.unsubscribe();
+    await stopped(a);
+  });
+
+  it('H1: a request that is aborted by the stop is not reported as a failure', async () => {
+    const { time, member } = rig();
+    const errors: string[] = [];
+    const request = ({ signal }: { signal?: AbortSignal }) =>
+      new Promise<never>((_, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+      });
+    const client = { request } as unknown as ShardOptions['client'];
+    const a = member('a', { client, onError: ({ message }) => errors.push(message) });
+    a.start();
+    await time.advance(10);
+    await Promise.all([a.stop(), time.advance(100)]);
+    expect(errors).toEqual([]);
+    expect(time.pending).toBe(0);
+  });
+
   it('H8: periods with which two members could own a slot, and names that no Lease can have, are refused', () => {
     const { member } = rig();
     const refused = (options: Partial<ShardOptions>) => () => member('a', options);
     expect(refused({ renewDeadlineMs: 4_000 })).toThrow(/must be over renewDeadlineMs \(4000\)/);
     expect(refused({ retryPeriodMs: 2_000 })).toThrow(/over twice retryPeriodMs \(2000\)/);
     expect(refused({ retryPeriodMs: 0 })).toThrow(/retryPeriodMs is 0/);
+    const periods = { renewDeadlineMs: 3_000, retryPeriodMs: 1_000 };
+    for (const leaseDurationMs of [Number.POSITIVE_INFINITY, 2 ** 31 * 1000]) {
+      expect(refused({ ...periods, leaseDurationMs })).toThrow(/a Lease counts seconds in 32 bits/);
+    }
     expect(refused({ name: 'Foos' })).toThrow(/name is "Foos"/);
     expect(refused({ identity: 'a_b' })).toThrow(/identity is "a_b"/);
     expect(refused({ namespace: '' })).toThrow(/namespace is ""/);

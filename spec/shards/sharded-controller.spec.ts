@@ -10,9 +10,11 @@ import {
   createSharedInformer,
   guardedClient,
   shardSlot,
+  shardSlotOf,
 } from 'rx-informer';
 import { type ConfigMap, configMaps, leases } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
+import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -179,6 +181,33 @@ describe('a controller in shards', () => {
     await stop();
   });
 
+  it('H11: a slot is not released while a controller that is stopping still reconciles one of its keys', async () => {
+    const { time, replica, settle, stop } = rig();
+    const running = new Set<string>();
+    const twice: string[] = [];
+    const reconcile = (key: string) =>
+      new Promise<void>((resolve) => {
+        if (running.has(key)) twice.push(key);
+        running.add(key);
+        const end = () => {
+          running.delete(key);
+          resolve();
+        };
+        time.schedule(end, 4_000);
+      });
+    const first = replica({ reconcile, concurrency: OBJECTS });
+    await time.advance(2 * LEASE_MS - 1_500);
+    expect(running.size).toBe(OBJECTS);
+    void first.controller.stop();
+    const second = replica({ reconcile, concurrency: OBJECTS });
+    await time.advance(1_500);
+    expect(second.controller.status.shards).toMatch(/; 2 members$/);
+    await settle();
+    expect(second.keys).toHaveLength(OBJECTS);
+    expect(twice).toEqual([]);
+    await stop();
+  });
+
   it('H12: when a replica is lost, its keys are reconciled by the others, and it stops first', async () => {
     const { time, replica, replicas, settle, stop } = rig();
     for (let at = 0; at < 3; at++) replica();
@@ -251,6 +280,52 @@ describe('a controller in shards', () => {
     await Promise.all([first?.stop(), time.advance(1_000)]);
     expect(member.status.phase).toBe('member');
     await Promise.all([member.stop(), time.advance(1_000)]);
+  });
+
+  it('H10: the status says what is owned also after the owner of the member has stopped and started it', async () => {
+    const { time, server } = rig();
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
+    const [a, b] = ['a', 'b'].map((identity) =>
+      createShardMember({
+        ...{ client, identity, namespace: 'shop', name: 'maps', scheduler: time },
+        leaseDurationMs: LEASE_MS,
+      }),
+    );
+    const controller = createController<ConfigMap>({
+      for: createSharedInformer(createListWatch(client, configMaps), { scheduler: time }),
+      ...{ scheduler: time, shards: a, reconcile: () => undefined },
+    });
+    controller.start();
+    await time.advance(3 * LEASE_MS);
+    await Promise.all([a?.stop(), time.advance(1_000)]);
+    a?.start();
+    await time.advance(3 * LEASE_MS);
+    b?.start();
+    await time.advance(3 * LEASE_MS);
+    expect(controller.status.shards).toBe(a?.status.text);
+    expect(controller.status.shards).toMatch(/; 2 members$/);
+    await Promise.all([controller.stop(), a?.stop(), b?.stop(), time.advance(10_000)]);
+  });
+
+  it('H10: by namespace, a key with the prefix of a cluster is in the slot of its namespace', () => {
+    const member = createShardMember({
+      ...{ client: createClient({ baseUrl: 'http://fake' }), by: 'namespace' },
+      ...{ namespace: 'shop', name: 'maps' },
+    });
+    const admitted: number[] = [];
+    Object.assign(member, {
+      admitsSlot: (slot: number) => {
+        admitted.push(slot);
+        return true;
+      },
+    });
+    const objects = { changes$: NEVER, indexer: { getByKey: () => undefined } };
+    const plain = member.divide('a', objects);
+    const clusters = member.divide('b', { ...objects, prefixOf: () => 'east/' });
+    for (const key of ['shop/web', 'node-1', 'shop/web/0']) plain.admits(key);
+    for (const key of ['east/shop/web', 'east/node-1']) clusters.admits(key);
+    const [shop, none] = [shardSlotOf('shop'), shardSlotOf('')];
+    expect(admitted).toEqual([shop, none, shop, shop, none]);
   });
 
   it('H10: leader election and shards exclude each other', () => {

@@ -1,0 +1,28 @@
+/** The memory of deletions of a controller in shards. */
+import { describe, expect, it } from 'vitest';
+import { DeletedKeys } from '../../lib/shards/deleted-keys.ts';
+
+describe('DeletedKeys', () => {
+  it('H10: deletions that nobody asks for, for example because a predicate drops them, do not fill the memory', () => {
+    const deleted = new DeletedKeys();
+    deleted.note('queued', 1);
+    expect(deleted.get('queued')).toEqual({ slot: 1 });
+    for (let at = 0; at < 5_000; at++) deleted.note(`dropped-${at}`, 2);
+    expect(deleted.size).toBe(1_001);
+    expect(deleted.get('queued')).toEqual({ slot: 1 });
+    expect(deleted.get('dropped-0')).toBeUndefined();
+    expect(deleted.get('dropped-4999')).toEqual({ slot: 2 });
+  });
+
+  it('H10: deletions of lost slots, of done keys and of keys that exist again are forgotten', () => {
+    const deleted = new DeletedKeys();
+    for (const [slot, key] of ['lost', 'kept', 'done', 'lost-unasked'].entries()) {
+      deleted.note(key, slot);
+      if (key !== 'lost-unasked') deleted.get(key);
+    }
+    deleted.keep((slot) => slot === 1 || slot === 2);
+    deleted.forget('done');
+    expect(deleted.size).toBe(1);
+    expect(deleted.get('kept')).toEqual({ slot: 1 });
+  });
+});
