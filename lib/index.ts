@@ -329,6 +329,7 @@ export { shardHash } from './meta/shard-ranges/hash.ts';
 export { SHARD_SLOTS, type ShardRange, shardRanges } from './meta/shard-ranges/ranges.ts';
 export {
   createShardFilter,
+  type RefusedKey,
   type ShardBy,
   type ShardFilter,
   type ShardFilterBy,

@@ -33,7 +33,7 @@ export function objectChange<T>(
   change: Change<T>,
 ): ObjectChange<T> | undefined {
   const { key, previous, object } = change;
-  if (object === undefined && (change.left === true || set.cause === 'rebalance')) return undefined;
+  if (object === undefined && change.left === true) return undefined;
   const cause = set.cause === 'snapshot' || set.initial ? 'initial' : set.cause;
   if (object !== undefined) {
     if (previous === undefined) return { type: 'added', cause, key, object };

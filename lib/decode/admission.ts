@@ -6,6 +6,7 @@
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import {
+  controllerUidOf,
   hasSoundMetadata,
   type KubernetesObject,
   type ObjectMeta,
@@ -109,6 +110,7 @@ export function createAdmission<T extends KubernetesObject>(
     if (transform === undefined) return { verdict: 'admitted', key, object };
     // Read before the transform runs, because the transform may change the object in place before it is refused.
     const before = identityOf(object);
+    const { ownerReferences } = metadata;
     const retry = () => transformed(object, key, before, transform);
     try {
       return { verdict: 'admitted', key, object: retry() };
@@ -117,7 +119,9 @@ export function createAdmission<T extends KubernetesObject>(
       const reason = ApiError.from(error, key);
       // A deleted object needs no retry.
       if (!deleted) onSkipped({ reason, key, resourceVersion, retry });
-      return { verdict: 'rejected', refused: { key, uid, resourceVersion, reason, retry } };
+      const controllerUid = controllerUidOf({ metadata: { ownerReferences } });
+      const refused = { key, uid, resourceVersion, controllerUid, reason, retry };
+      return { verdict: 'rejected', refused };
     }
   };
 }

@@ -11,6 +11,8 @@ export interface Refused {
   /** '' if the object has no UID. */
   readonly uid: string;
   readonly resourceVersion: ResourceVersion | '';
+  /** The UID of the object's controller, '' without one; absent if that is not known. Shards by owner need it. */
+  readonly controllerUid?: string | undefined;
   readonly reason: ApiError;
   /** Transforms the received object again; throws while it is still refused. */
   retry(): unknown;

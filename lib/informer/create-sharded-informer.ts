@@ -8,7 +8,7 @@ import { sharedInformerOf } from './create-shared-informer.ts';
 import type { SharedInformerOptions } from './options.ts';
 import type { SharedInformer } from './shared-informer.ts';
 
-/** The options of {@link createShardedInformer}. Audits are not supported. */
+/** The options of {@link createShardedInformer}. Audits are not supported, because they compare complete collections. */
 export interface ShardedInformerOptions<T, Names extends string = string>
   extends Omit<SharedInformerOptions<T, Names>, 'audit'> {
   /** The shards that this replica owns. */
@@ -28,7 +28,8 @@ export interface ShardedInformerOptions<T, Names extends string = string>
  * A deletion while a range moves between replicas may be seen by no replica, so clean up with finalizers. Owning a
  * range is not a permission to write: the former owner may not have heard of the change yet.
  *
- * Throws a `TypeError` like `createSharedInformer`, and if `shards.by` is none of 'uid', 'namespace' and 'owner'.
+ * Throws a `TypeError` like `createSharedInformer`, if `shards.by` is none of 'uid', 'namespace' and 'owner', and if the
+ * option `audit` is given.
  *
  * @example
  * ```ts
@@ -59,6 +60,11 @@ export function createShardedInformer<T extends KubernetesObject, Names extends 
 ): SharedInformer<T, Names> {
   const { shards, ...rest } = options;
   createShardFilter(shards.by, []);
+  if ((rest as SharedInformerOptions<T>).audit !== undefined) {
+    throw new TypeError(
+      'createShardedInformer: audit is not supported, because an audit compares the store with the complete collection',
+    );
+  }
   return sharedInformerOf(
     assemble([listerWatcher], rest as SharedInformerOptions<T>, {
       reflector: reflectShards<T>(shards),

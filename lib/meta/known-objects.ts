@@ -8,6 +8,8 @@
 export interface RefusedState {
   readonly uid: string;
   readonly resourceVersion: string;
+  /** The UID of the object's controller, '' without one; absent if that is not known. */
+  readonly controllerUid?: string | undefined;
 }
 
 /** Whether all known objects are listed. Counts them, because reading all keys would allocate for each. */

@@ -59,6 +59,16 @@ export function versionOf(object: KubernetesObject | undefined): string {
   return object?.metadata?.resourceVersion ?? '';
 }
 
+/** The part of an object that names its owners. */
+interface Owned {
+  readonly metadata?: { readonly ownerReferences?: readonly OwnerReference[] | undefined };
+}
+
+/** The UID of the controller that owns the object, or '' if no controller does. */
+export function controllerUidOf({ metadata }: Owned): string {
+  return metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? '';
+}
+
 function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || value === null || typeof value === 'string';
 }

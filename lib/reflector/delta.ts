@@ -3,14 +3,16 @@
  * client-go: tools/cache/delta_fifo.go (DeltaType) and the_real_fifo.go (ReplacedAll, Bookmark).
  */
 import type { Refused } from '../decode/watch-event.ts';
+import type { RefusedState } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+import type { RefusedKey } from '../meta/shard-ranges/shard-filter.ts';
 
 /** The shards that a list covers, or that a store holds, as a test of objects. */
 export interface ShardBounds {
   contains(object: KubernetesObject): boolean;
-  /** Whether a refused object belongs to the shards. Only its key and its UID are known. */
-  containsRefused(refused: { readonly key: string; readonly uid: string }): boolean;
+  /** Whether an object whose state was refused belongs to the shards. */
+  containsRefused(refused: RefusedKey): boolean;
 }
 
 /** The objects that are known when a delta is resolved. */
@@ -18,7 +20,7 @@ export interface KnownNow<T> {
   keys(): Iterable<string>;
   get(key: string): T | undefined;
   refusedKeys(): Iterable<string>;
-  refused(key: string): { readonly uid: string } | undefined;
+  refused(key: string): RefusedState | undefined;
 }
 
 /** Set if the change is no change on the server: the shards that the store holds have changed. */

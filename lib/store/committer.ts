@@ -8,7 +8,12 @@ import { listedObjects } from '../delta/relist.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope, isKeyOf } from '../meta/key.ts';
 import { areListed } from '../meta/known-objects.ts';
-import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
+import {
+  controllerUidOf,
+  type KubernetesObject,
+  uidOf,
+  versionOf,
+} from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
 import type { Stored } from '../meta/stored.ts';
@@ -209,7 +214,8 @@ export class Committer<T extends KubernetesObject> {
   #reject(key: string, object: T, error: unknown): void {
     if (key !== '') {
       const reason = rejected(key, error);
-      this.#keep({ key, ...stateOf(object), reason, retry: () => object });
+      const controllerUid = controllerUidOf(object);
+      this.#keep({ key, ...stateOf(object), controllerUid, reason, retry: () => object });
     }
     this.#onRejected({ key, object, error });
   }

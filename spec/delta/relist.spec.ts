@@ -1,4 +1,4 @@
-import { deltaFifo } from 'rx-informer';
+import { deltaFifo, type KubernetesObject } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
 import { map } from 'rxjs/operators';
@@ -226,6 +226,17 @@ describe('deltaFifo: the parts of a list', () => {
     expect(out).toEqual(['(a@1 b@1)', '!']);
     source.next([replaced([], 9)]);
     expect(out[2]).toBe('-a@1? [b@1]@9');
+  });
+
+  it('H57: a list of some shards misses no object of others', () => {
+    const known = knowing(pod('mine', 1), pod('lost', 1), pod('other', 1));
+    const { send, pop } = gated({ known });
+    const within = {
+      contains: ({ metadata }: KubernetesObject) => metadata?.name !== 'other',
+      containsRefused: () => true,
+    };
+    send(replaced([pod('mine', 1)], 9, { within }));
+    expect(pop()).toEqual(['-lost@1? [mine@1]@9']);
   });
 
   it('F9: a relist of one scope deletes nothing of another scope, and the parts of each scope are collected separately', () => {

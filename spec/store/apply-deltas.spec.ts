@@ -1,4 +1,10 @@
-import { applyDeltas, createIndexer, type Delta, deltaFifo } from 'rx-informer';
+import {
+  applyDeltas,
+  createIndexer,
+  type Delta,
+  deltaFifo,
+  type KubernetesObject,
+} from 'rx-informer';
 import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import {
@@ -297,6 +303,28 @@ describe('applyDeltas: effects of deltas', () => {
     expect(send(replacing([pod('a', 1), pod('b', 1)]))).toEqual(['initiali +a@1 +b@1']);
     expect(send(replacing([], { removed: ['a'] }))).toEqual(['initiali -a@1']);
     expect(indexer.listKeys()).toEqual(['b']);
+  });
+
+  it('H57: a list of some shards deletes no object and releases no refused object of others', () => {
+    const indexer = createIndexer<Pod>();
+    const source = new Subject<readonly Delta<Pod>[]>();
+    const sets: string[] = [];
+    source.pipe(applyDeltas(indexer)).subscribe((set) => sets.push(brief(set)));
+    const refused = (name: string): Delta<Pod> => ({
+      type: 'refused',
+      key: name,
+      refused: refusal(pod(name, 2)),
+    });
+    source.next([replaced([pod('mine', 1), pod('lost', 1), pod('other', 1)], 5)]);
+    source.next([refused('mine-refused'), refused('other-refused')]);
+    sets.length = 0;
+    const within = {
+      contains: ({ metadata }: KubernetesObject) => metadata?.name !== 'other',
+      containsRefused: ({ key }: { readonly key: string }) => key !== 'other-refused',
+    };
+    source.next([replaced([pod('mine', 1)], 9, { within })]);
+    expect(sets).toEqual(['relist* -lost@1?']);
+    expect([...indexer.refused.keys()]).toEqual(['other-refused']);
   });
 
   it('F4, F9: a list without tombstones deletes missing objects, but no refused objects and no objects of other scopes', () => {

@@ -16,10 +16,10 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'client, list-watch and informer',
     names: 'createClient, createListWatch, createSharedInformer',
-    budget: 50_500,
+    budget: 50_600,
     goal: [
       24_000,
-      'the goal is older than cutting `managedFields` from the bytes (0.9 kB), differential decoding (2.7), lists that reuse stored objects (0.6), the unchanged parts of objects (0.8), requests without `managedFields` (0.4), turns and ordered sets of live queries and demands that are asked again (0.4 kB), audits (2.2), proxies that hold events back (1.3), refresh (0.8), overlapping watches (0.5), and turns on the few connections of a browser and closing in hidden tabs (3.1, imported by default because a page of more than six informers would otherwise never sync), and namespaces that change with the permissions (0.2), and objects that leave with their shards (0.3); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
+      'the goal is older than cutting `managedFields` from the bytes (0.9 kB), differential decoding (2.7), lists that reuse stored objects (0.6), the unchanged parts of objects (0.8), requests without `managedFields` (0.4), turns and ordered sets of live queries and demands that are asked again (0.4 kB), audits (2.2), proxies that hold events back (1.3), refresh (0.8), overlapping watches (0.5), and turns on the few connections of a browser and closing in hidden tabs (3.1, imported by default because a page of more than six informers would otherwise never sync), and namespaces that change with the permissions (0.2), and objects that leave with their shards (0.4); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
     ],
   },
   {
@@ -34,7 +34,8 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'list-watch and reflector',
     names: 'createListWatch, reflect',
-    budget: 24_700,
+    // 0.1 kB of it are the controllers of refused objects, by which they belong to shards.
+    budget: 24_780,
     goal: [
       12_000,
       'the reflector takes 8.1 kB of it, decoding 7.5; without proxies that hold events back, overlapping watches, refresh and the checks of selectors and answers it would be 14.8 kB',
@@ -110,7 +111,7 @@ describe('budgets', () => {
       true,
     ]);
     expect(await bundleSize(`${names}, createClusters`)).toBeLessThanOrEqual(
-      (await bundleSize(names)) + 3_650,
+      (await bundleSize(names)) + 3_750,
     );
   });
 

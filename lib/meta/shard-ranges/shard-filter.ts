@@ -1,5 +1,7 @@
 /** The selection of objects by ranges of hashes, on the client and as text for the server. */
-import type { KubernetesObject } from '../kubernetes-object.ts';
+
+import type { RefusedState } from '../known-objects.ts';
+import { controllerUidOf, type KubernetesObject } from '../kubernetes-object.ts';
 import { type Hash64, hash64 } from './hash.ts';
 import { joinRanges, parseBound, type ShardRange, slotOf } from './ranges.ts';
 
@@ -25,10 +27,9 @@ function checkedBy<By extends ShardFilterBy>(by: By, caller: string, allowed: re
 
 const BY_FIELD: readonly ShardBy[] = ['uid', 'namespace'];
 
-/** The text whose hash decides; `undefined` if the object is in no shard. */
-function shardedValue({ metadata = {} }: KubernetesObject, by: ShardFilterBy): string | undefined {
-  if (by !== 'owner') return metadata[by] ?? '';
-  return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+/** The text whose hash decides. By `owner`, an object without one ('') is in no shard. */
+function shardedValue(object: KubernetesObject, by: ShardFilterBy): string {
+  return by === 'owner' ? controllerUidOf(object) : (object.metadata?.[by] ?? '');
 }
 
 /**
@@ -42,7 +43,7 @@ function shardedValue({ metadata = {} }: KubernetesObject, by: ShardFilterBy): s
  * ```
  */
 export function shardSlot(object: KubernetesObject, by: ShardBy): number {
-  return slotOf(hash64(shardedValue(object, checkedBy(by, 'shardSlot', BY_FIELD)) ?? ''));
+  return slotOf(hash64(shardedValue(object, checkedBy(by, 'shardSlot', BY_FIELD))));
 }
 
 /**
@@ -59,6 +60,11 @@ export function shardSlotOf(text: string): number {
   return slotOf(hash64(text));
 }
 
+/** What is known of an object whose state was refused. */
+export interface RefusedKey extends Pick<RefusedState, 'uid' | 'controllerUid'> {
+  readonly key: string;
+}
+
 /** Selects objects by ranges of hashes. Create it with {@link createShardFilter}. */
 export interface ShardFilter {
   readonly by: ShardFilterBy;
@@ -69,10 +75,9 @@ export interface ShardFilter {
   /** Whether an object with this UID, this namespace or this owner's UID is in one of the ranges. */
   containsValue(text: string): boolean;
   /**
-   * Whether an object of which only the key and the UID are known is in one of the ranges. By `owner` always true,
-   * because its owner is not known.
+   * Whether an object whose state was refused is in one of the ranges. By `owner` also true if its owner is not known.
    */
-  containsRefused(refused: { readonly key: string; readonly uid: string }): boolean;
+  containsRefused(refused: RefusedKey): boolean;
 }
 
 /**
@@ -104,17 +109,16 @@ export function createShardFilter(by: ShardFilterBy, ranges: Iterable<ShardRange
     }
     return false;
   };
+  const holds = (value: string) => (by !== 'owner' || value !== '') && has(hash64(value));
   return {
     by,
     ranges: joined,
-    contains: (object) => {
-      const value = shardedValue(object, by);
-      return value !== undefined && has(hash64(value));
-    },
+    contains: (object) => holds(shardedValue(object, by)),
     containsValue: (text) => has(hash64(text)),
-    containsRefused: ({ key, uid }) => {
-      if (by === 'owner') return true;
-      return has(hash64(by === 'uid' ? uid : key.slice(0, Math.max(0, key.indexOf('/')))));
+    containsRefused: ({ key, uid, controllerUid }) => {
+      if (by === 'uid') return holds(uid);
+      if (by === 'owner') return controllerUid === undefined || holds(controllerUid);
+      return holds(key.slice(0, Math.max(0, key.indexOf('/'))));
     },
   };
 }

@@ -6,35 +6,79 @@ import { isOlder } from '../../meta/resource-version.ts';
 import type { ShardFilter } from '../../meta/shard-ranges/shard-filter.ts';
 import type { Delta, KnownNow } from '../delta.ts';
 
-/** Collects a list, and the changes after it until its objects are let in. */
+/** Objects, and objects whose state was refused, by key. */
+class Contents<T> {
+  readonly objects = new Map<string, T>();
+  readonly refused = new Map<string, Refused>();
+
+  set(key: string, object: T): void {
+    this.refused.delete(key);
+    this.objects.set(key, object);
+  }
+
+  delete(key: string): void {
+    this.refused.delete(key);
+    this.objects.delete(key);
+  }
+}
+
+/** Collects a list, and the changes after it until its objects are let in. A later list replaces the earlier one. */
 export class Arrivals<T extends KubernetesObject> {
-  readonly objects: Map<string, T> = new Map<string, T>();
-  readonly refused: Map<string, Refused> = new Map<string, Refused>();
+  #complete = new Contents<T>();
+  /** The list in progress. */
+  #listing = new Contents<T>();
+
+  get objects(): ReadonlyMap<string, T> {
+    return this.#complete.objects;
+  }
+
+  get refused(): ReadonlyMap<string, Refused> {
+    return this.#complete.refused;
+  }
 
   take(delta: Delta<T>): void {
-    const { objects, refused } = this;
+    const complete = this.#complete;
     switch (delta.type) {
       case 'replace-abort':
-        objects.clear();
-        refused.clear();
+        this.#listing = new Contents();
         return;
       case 'replacing':
+        for (const key of delta.removed ?? []) this.#listing.delete(key);
+        this.#list(delta);
+        return;
       case 'replaced':
-        for (const object of delta.objects)
-          if (object.metadata?.name) objects.set(keyOf(object), object);
-        for (const each of delta.rejected ?? []) refused.set(each.key, each);
+        this.#list(delta);
+        this.#complete = this.#listing;
+        this.#listing = new Contents();
         return;
       case 'added':
       case 'updated':
-        refused.delete(delta.key);
-        objects.set(delta.key, delta.object);
-        return;
+        return complete.set(delta.key, delta.object);
       case 'deleted':
-        refused.delete(delta.key);
-        objects.delete(delta.key);
-        return;
+        return complete.delete(delta.key);
       case 'refused':
-        refused.set(delta.key, delta.refused);
+        complete.refused.set(delta.key, delta.refused);
+        return;
+      case 'rebalanced': {
+        const known: KnownNow<T> = {
+          keys: () => complete.objects.keys(),
+          get: (key) => complete.objects.get(key),
+          refusedKeys: () => complete.refused.keys(),
+          refused: (key) => complete.refused.get(key),
+        };
+        for (const each of delta.resolve(known)) this.take(each);
+      }
+    }
+  }
+
+  #list(delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>): void {
+    const { objects, rejected = [] } = delta;
+    for (const object of objects) {
+      if (object.metadata?.name) this.#listing.set(keyOf(object), object);
+    }
+    for (const each of rejected) {
+      this.#listing.objects.delete(each.key);
+      this.#listing.refused.set(each.key, each);
     }
   }
 }
@@ -42,7 +86,7 @@ export class Arrivals<T extends KubernetesObject> {
 /** The delta after which the store holds only `holds`, and these objects, too. */
 export function rebalanced<T extends KubernetesObject>(
   holds: ShardFilter,
-  { objects, refused }: Arrivals<T> = new Arrivals(),
+  { objects, refused }: Pick<Arrivals<T>, 'objects' | 'refused'> = new Arrivals(),
 ): Delta<T> {
   const cause = 'rebalance';
   return {
@@ -51,9 +95,10 @@ export function rebalanced<T extends KubernetesObject>(
       // Copied, because the known keys change while the deltas are resolved.
       for (const key of new Set(known.refusedKeys())) {
         const state = known.refused(key);
-        if (state === undefined || holds.containsRefused({ key, uid: state.uid })) continue;
-        // Without an object, because the version of the stored one is older than the one that was refused.
-        yield { type: 'deleted', key, finalStateUnknown: false, cause };
+        if (state === undefined || holds.containsRefused({ ...state, key })) continue;
+        // At the version of the refused state, because the stored one may be older.
+        const { resourceVersion } = state;
+        yield { type: 'deleted', key, finalStateUnknown: false, resourceVersion, cause };
       }
       for (const key of [...known.keys()]) {
         const object = known.get(key);

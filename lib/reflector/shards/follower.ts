@@ -3,9 +3,7 @@
  * they are complete, so that another follower can continue for it.
  */
 import { type Observer, Subscription } from 'rxjs';
-import type { Refused } from '../../decode/watch-event.ts';
 import type { ListerWatcher } from '../../list-watch/lister-watcher.ts';
-import { metaNamespaceKeyFunc as keyOf } from '../../meta/key.ts';
 import { type KubernetesObject, versionOf } from '../../meta/kubernetes-object.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import { commonRanges, type ShardRange, sameRanges } from '../../meta/shard-ranges/ranges.ts';
@@ -18,6 +16,8 @@ import type { Delta } from '../delta.ts';
 import type { ReflectOptions } from '../reflect-options.ts';
 import { reflect } from '../reflector.ts';
 import type { ReflectorStatus } from '../status.ts';
+import { elsewhere, leaves } from './leaves.ts';
+import { ListedKeys } from './listed-keys.ts';
 import type { ServerFilter } from './server-filter.ts';
 import { type Requesting, shardRequests } from './shard-requests.ts';
 
@@ -36,7 +36,7 @@ export interface FollowerParts<T extends KubernetesObject> {
   readonly options: ReflectOptions<T>;
   /** The version to watch from without a list, and what was received beyond it; absent: list first. */
   readonly resume?: { readonly from: string; readonly received: readonly Received[] };
-  /** Called after each status, and after each change of `isWatching`. */
+  /** Called after each status. */
   onStatus(): void;
 }
 
@@ -68,8 +68,17 @@ function unlessTaken<T extends KubernetesObject>(delta: Delta<T>): Delta<T> {
 }
 
 type Keyed<T> = Extract<Delta<T>, { key: string }>;
-type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
-type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
+type Deleted<T> = Extract<Delta<T>, { type: 'deleted' }>;
+
+/** Passes a deletion on only if its object is known, because it may be one of another shard. */
+function ifKnown<T>(deletion: Deleted<T>): Delta<T> {
+  const { key } = deletion;
+  return {
+    type: 'rebalanced',
+    resolve: (known) =>
+      known.get(key) === undefined && known.refused(key) === undefined ? [] : [deletion],
+  };
+}
 
 export class Follower<T extends KubernetesObject> implements Requesting {
   readonly by: ShardFilterBy;
@@ -81,18 +90,17 @@ export class Follower<T extends KubernetesObject> implements Requesting {
   requested: readonly ShardRange[];
   /** Everything up to this version has been emitted. */
   resourceVersion: string;
-  /** Whether a list is complete. */
+  /** Whether a list was complete at some time. */
   listed: boolean;
-  /** Whether the last request was a watch. */
-  isWatching = false;
   /** Whether a list was ordered that has not been answered. */
   isRefreshing = false;
   status: ReflectorStatus | undefined;
   readonly #parts: FollowerParts<T>;
   /** What the watch repeats. */
   #received: readonly Received[];
-  /** What the list in progress has emitted, so that the objects that leave can be taken back. */
-  #parted: { objects: T[]; refused: Refused[] } = { objects: [], refused: [] };
+  /** Whether a list is in progress or has failed. */
+  #isListing: boolean;
+  readonly #keys: ListedKeys<T>;
   #subscription: Subscription | undefined;
 
   constructor(parts: FollowerParts<T>) {
@@ -104,7 +112,21 @@ export class Follower<T extends KubernetesObject> implements Requesting {
     this.filter = createShardFilter(parts.by, parts.ranges);
     this.resourceVersion = parts.resume?.from ?? '';
     this.listed = parts.resume !== undefined;
+    this.#isListing = !this.listed;
     this.#received = parts.resume?.received ?? [];
+    this.#keys = new ListedKeys(parts.by, parts.listerWatcher.scope);
+  }
+
+  /** Whether everything up to `resourceVersion` was received, and no list is in progress or due. */
+  get isComplete(): boolean {
+    const { phase, error } = this.status ?? {};
+    return !this.#isListing && !(phase === 'backoff' && error?.isExpired === true);
+  }
+
+  /** What was received: of some ranges more than of the others, if a watch repeats it. */
+  get received(): readonly Received[] {
+    const { filter, resourceVersion } = this;
+    return [...this.#received, { filter, resourceVersion }];
   }
 
   /** Starts the reflector. The observer receives its deltas, which `take` must be given. */
@@ -134,7 +156,7 @@ export class Follower<T extends KubernetesObject> implements Requesting {
 
   onRequest(kind: 'list' | 'watch', ranges: readonly ShardRange[]): void {
     this.requested = ranges;
-    this.isWatching = kind === 'watch';
+    if (kind === 'list') this.#isListing = true;
   }
 
   /** Keeps only what is in `owned`. Returns whether something left. */
@@ -146,27 +168,25 @@ export class Follower<T extends KubernetesObject> implements Requesting {
     return true;
   }
 
-  /** The part that takes objects back that the list in progress has emitted and that are not followed any more. */
+  /** The parts that take objects back that the list in progress has emitted and that are not followed any more. */
   takenBack(): Delta<T>[] {
-    const { objects, refused } = this.#parted;
-    const removed = [
-      ...objects.filter((object) => !this.filter.contains(object)).map(keyOf),
-      ...refused.filter((each) => !this.filter.containsRefused(each)).map(({ key }) => key),
-    ];
-    const { scope } = this.#parts.listerWatcher;
-    if (removed.length === 0) return [];
-    return [{ type: 'replacing', ...(scope ? { scope } : {}), objects: [], removed }];
+    return this.#keys.takenBack(this.filter);
   }
 
   /** Filters deltas, and moves the version. */
   take(deltas: readonly Delta<T>[]): Delta<T>[] {
     const out: Delta<T>[] = [];
     for (const delta of deltas) {
-      if (delta.type === 'replacing') out.push(this.#part(delta));
-      else if (delta.type === 'replaced') out.push(this.#list(delta));
-      else if ('key' in delta) this.#keyed(delta, out);
+      if (delta.type === 'replacing') out.push(...this.#keys.part(delta, this.filter));
+      else if (delta.type === 'replaced') {
+        out.push(...this.#keys.end(delta, this.filter));
+        this.listed = true;
+        this.#isListing = false;
+        this.resourceVersion = delta.resourceVersion;
+        this.#received = [];
+      } else if ('key' in delta) this.#keyed(delta, out);
       else {
-        if (delta.type === 'replace-abort') this.#parted = { objects: [], refused: [] };
+        if (delta.type === 'replace-abort') this.#keys.clear();
         out.push(delta);
       }
       const version = versionIn(delta);
@@ -176,45 +196,6 @@ export class Follower<T extends KubernetesObject> implements Requesting {
       isOlder(this.resourceVersion, resourceVersion),
     );
     return out;
-  }
-
-  #part(delta: Part<T>): Part<T> {
-    const { contains } = this.filter;
-    const objects: T[] = [];
-    const keys: string[] = [];
-    for (let at = 0; at < delta.objects.length; at++) {
-      const object = delta.objects[at] as T;
-      if (!contains(object)) continue;
-      objects.push(object);
-      this.#parted.objects.push(object);
-      if (delta.keys !== undefined) keys.push(delta.keys[at] as string);
-    }
-    const rejected = this.#accepted(delta.rejected);
-    for (const refused of rejected) this.#parted.refused.push(refused);
-    return {
-      ...delta,
-      objects,
-      ...(delta.keys === undefined ? {} : { keys }),
-      ...(delta.rejected === undefined ? {} : { rejected }),
-    };
-  }
-
-  #list(delta: Replaced<T>): Replaced<T> {
-    const { filter } = this;
-    this.listed = true;
-    this.resourceVersion = delta.resourceVersion;
-    this.#received = [];
-    this.#parted = { objects: [], refused: [] };
-    return {
-      ...delta,
-      objects: delta.objects.filter(filter.contains),
-      within: filter,
-      ...(delta.rejected === undefined ? {} : { rejected: this.#accepted(delta.rejected) }),
-    };
-  }
-
-  #accepted(refused: readonly Refused[] = []): readonly Refused[] {
-    return refused.filter((each) => this.filter.containsRefused(each));
   }
 
   #keyed(delta: Keyed<T>, out: Delta<T>[]): void {
@@ -228,16 +209,16 @@ export class Follower<T extends KubernetesObject> implements Requesting {
 
   #fresh(delta: Keyed<T>, out: Delta<T>[]): void {
     if (this.#isRepeated(delta)) return;
-    if (delta.type === 'refused') {
-      if (this.filter.containsRefused(delta.refused)) out.push(delta);
-      return;
-    }
-    const { key, object } = delta;
-    if (object === undefined || this.filter.contains(object)) out.push(delta);
-    else if (this.by === 'owner' && delta.type === 'updated') {
-      // The object has another owner now, or none.
-      out.push({ type: 'deleted', key, object, finalStateUnknown: false, cause: 'rebalance' });
-    }
+    const { filter, by } = this;
+    const isInside =
+      delta.type === 'refused'
+        ? filter.containsRefused(delta.refused)
+        : delta.object !== undefined && filter.contains(delta.object);
+    if (isInside) out.push(delta);
+    else if (delta.type === 'deleted') {
+      // By owner, the stored state may have another owner than the last one, if the states in between were refused.
+      if (delta.object === undefined || by === 'owner') out.push(ifKnown(delta));
+    } else if (by === 'owner') out.push(leaves([elsewhere(delta)]));
   }
 
   /** Whether the follower before this one, or the list of the shards that arrived, has had this change already. */

@@ -1,0 +1,300 @@
+/** Tests `createShardedInformer`: calls and failures in the middle of a move of shards. */
+import {
+  createClient,
+  createListWatch,
+  createShardedInformer,
+  type KubernetesObject,
+  type ListerWatcher,
+  shardRanges,
+  shardSlotOf,
+  type WatchSignal,
+} from 'rx-informer';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { BehaviorSubject, NEVER, Subject } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { Gate, NAMESPACES, of, shardRig, sleep } from './shard-rig.ts';
+
+const first = Array.from({ length: 32 }, (_, slot) => slot);
+const all = Array.from({ length: 64 }, (_, slot) => slot);
+
+/** A UID in the first or in the second half of the slots. */
+function uidIn(half: 'first' | 'second'): string {
+  for (let at = 0; ; at++) if (shardSlotOf(`u${at}`) < 32 === (half === 'first')) return `u${at}`;
+}
+
+describe('a move of shards', () => {
+  it('H58: a refresh that a handler requests while shards arrive resolves, and other shards arrive later', async () => {
+    const { informer, ranges$, start, keys } = shardRig();
+    await start();
+    const results: string[] = [];
+    informer.addEventHandler({
+      onAdd: (_, { cause }) => {
+        if (cause !== 'rebalance') return;
+        informer.refresh().then(
+          () => results.push('refreshed'),
+          (error) => results.push(String(error)),
+        );
+      },
+    });
+    ranges$.next(of('bar', 'cart', 'dock'));
+    await vi.waitFor(() => expect(results).toEqual(['refreshed']));
+    ranges$.next(of('bar', 'cart', 'dock', 'shop'));
+    await vi.waitFor(() => expect(keys()).toContain('shop/one'));
+    await informer.stop();
+  });
+
+  it('H55: if shards that arrive are listed again, only what the last list contains arrives', async () => {
+    const { fake, informer, ranges$, start, keys, gates, requests } = shardRig();
+    await start();
+    fake.objects.create(configMaps, { metadata: { namespace: 'dock', name: 'two' } });
+    const held = new Gate();
+    gates.lists.set(2, held);
+    held.shut();
+    void informer.refresh();
+    await vi.waitFor(() => expect(fake.openWatches).toHaveLength(0));
+    gates.watches.shut();
+    ranges$.next(of('bar', 'cart', 'dock'));
+    await vi.waitFor(() => expect(requests('watch', 1)).toBe(1));
+    await vi.waitFor(() => expect(fake.openWatches).toHaveLength(1));
+    fake.objects.delete(configMaps, { namespace: 'dock', name: 'two' });
+    fake.faults.failNext({ use: 'watch' }, { status: 410 });
+    fake.faults.dropWatches();
+    await vi.waitFor(() => expect(requests('list', 1)).toBe(2));
+    gates.watches.open();
+    held.open();
+    await vi.waitFor(() => expect(keys()).toContain('dock/one'));
+    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    await sleep(20);
+    expect(keys()).toEqual(['bar/one', 'cart/one', 'dock/one']);
+    await informer.stop();
+  });
+
+  it('H58: if the second list of shards that arrive fails, nothing of the first list is lost', async () => {
+    const { fake, informer, ranges$, start, keys, gates, requests } = shardRig();
+    await start();
+    const held = new Gate();
+    gates.lists.set(2, held);
+    held.shut();
+    void informer.refresh();
+    await vi.waitFor(() => expect(fake.openWatches).toHaveLength(0));
+    ranges$.next(of('bar', 'cart', 'dock'));
+    await vi.waitFor(() => expect(requests('watch', 1)).toBe(1));
+    await vi.waitFor(() => expect(fake.openWatches).toHaveLength(1));
+    const retried = new Gate();
+    gates.lists.set(1, retried);
+    retried.shut();
+    fake.faults.failNext({ use: 'list' }, { status: 500 });
+    fake.faults.expireWatches();
+    await vi.waitFor(() => expect(requests('list', 1)).toBe(3));
+    held.open();
+    await sleep(30);
+    retried.open();
+    await vi.waitFor(() => expect(informer.status.shards?.arriving).toEqual([]));
+    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    expect(keys()).toEqual(['bar/one', 'cart/one', 'dock/one']);
+    await informer.stop();
+  });
+
+  it('H55: shards also arrive if the others were listed by a streaming list, whose watch goes on', async () => {
+    const { informer, ranges$, start, keys, told } = shardRig({
+      informer: { initialList: 'stream' },
+    });
+    await start();
+    ranges$.next(of('bar', 'cart', 'dock'));
+    await vi.waitFor(() => expect(keys()).toContain('dock/one'));
+    expect(told).toEqual(['rebalance +dock/one']);
+    await informer.stop();
+  });
+
+  it('H57: a list that ends because its shards have left does not make a later list forget deletions', async () => {
+    // Without a filtering server the first page has only objects of others, while the store is empty.
+    const { fake, informer, ranges$, start, keys, gates, isLive } = shardRig({
+      server: { shardedListAndWatch: false },
+      informer: { pageSize: 1 },
+      own: ['empty'],
+    });
+    await start();
+    gates.pages.shut();
+    informer.refresh().catch(() => undefined);
+    await sleep(30);
+    ranges$.next([]);
+    gates.pages.open();
+    ranges$.next(of('bar', 'cart'));
+    await vi.waitFor(() => expect(keys()).toEqual(['bar/one', 'cart/one']));
+    await isLive();
+    fake.faults.dropWatches();
+    fake.objects.delete(configMaps, { namespace: 'cart', name: 'one' });
+    fake.objects.compact();
+    await vi.waitFor(() => expect(informer.status.relists).toBe(1));
+    await vi.waitFor(() => expect(keys()).toEqual(['bar/one']));
+    await informer.stop();
+  });
+
+  it('H55: if shards arrive before the watch of the last move has caught up, nothing is told twice', async () => {
+    const { fake, informer, ranges$, start, keys, told, gates } = shardRig();
+    await start();
+    const lists = new Gate();
+    gates.lists.set(1, lists);
+    lists.shut();
+    ranges$.next(of('bar', 'cart', 'dock'));
+    await sleep(20);
+    // The list is answered already, so the next watch repeats these changes.
+    const short = { namespace: 'bar', name: 'short' };
+    fake.objects.create(configMaps, { metadata: short });
+    await vi.waitFor(() => expect(keys()).toContain('bar/short'));
+    fake.objects.delete(configMaps, short);
+    await vi.waitFor(() => expect(keys()).not.toContain('bar/short'));
+    expect(told).toEqual(['watch +bar/short', 'watch -bar/short']);
+    told.length = 0;
+    gates.watches.shut();
+    lists.open();
+    await vi.waitFor(() => expect(keys()).toContain('dock/one'));
+    ranges$.next(of('bar', 'cart', 'dock', 'shop'));
+    await vi.waitFor(() => expect(keys()).toContain('shop/one'));
+    gates.watches.open();
+    fake.objects.create(configMaps, { metadata: { namespace: 'bar', name: 'last' } });
+    await vi.waitFor(() => expect(keys()).toContain('bar/last'));
+    expect(told).toEqual(['rebalance +dock/one', 'rebalance +shop/one', 'watch +bar/last']);
+    expect(informer.status.unknownDeletions).toBe(0);
+    await informer.stop();
+  });
+
+  it('H55: a change that the watch repeats after a move is not told again', async () => {
+    const { fake, informer, ranges$, start, keys, told, gates } = shardRig();
+    await start();
+    const lists = new Gate();
+    gates.lists.set(1, lists);
+    lists.shut();
+    ranges$.next(of('bar', 'cart', 'dock'));
+    await sleep(20);
+    const short = { namespace: 'bar', name: 'short' };
+    fake.objects.create(configMaps, { metadata: short });
+    await vi.waitFor(() => expect(keys()).toContain('bar/short'));
+    fake.objects.delete(configMaps, short);
+    await vi.waitFor(() => expect(keys()).not.toContain('bar/short'));
+    lists.open();
+    await vi.waitFor(() => expect(keys()).toContain('dock/one'));
+    fake.objects.create(configMaps, { metadata: { namespace: 'dock', name: 'last' } });
+    await vi.waitFor(() => expect(keys()).toContain('dock/last'));
+    expect(told).toEqual([
+      ...['watch +bar/short', 'watch -bar/short'],
+      ...['rebalance +dock/one', 'watch +dock/last'],
+    ]);
+    expect(informer.status.unknownDeletions).toBe(0);
+    await informer.stop();
+  });
+
+  it('H57, H58: objects in the first page of a list whose shards leave before the last page are not stored again', async () => {
+    const { informer, ranges$, start, keys, told, gates } = shardRig({ informer: { pageSize: 1 } });
+    await start();
+    gates.pages.shut();
+    const refreshed = informer.refresh();
+    await sleep(30);
+    ranges$.next(of('cart'));
+    gates.pages.open();
+    await refreshed;
+    expect(keys()).toEqual(['cart/one']);
+    expect(told).toEqual(['rebalance <bar/one']);
+    await informer.stop();
+  });
+
+  it.each([
+    ['of held shards that stay', 'first' as const],
+    ['of other shards', 'second' as const],
+  ])(
+    'H58: a name that an object %s takes during a streaming list is stored or removed with that object',
+    async (_, successor) => {
+      const ranges$ = new BehaviorSubject(shardRanges(successor === 'first' ? all : first));
+      const signals = new Subject<WatchSignal<KubernetesObject>>();
+      const listerWatcher: ListerWatcher<KubernetesObject> = {
+        list: () => NEVER,
+        watch: () => signals,
+      };
+      const informer = createShardedInformer(listerWatcher, {
+        initialList: 'stream',
+        shards: { by: 'uid', ranges$ },
+      });
+      informer.start();
+      const object = (uid: string, resourceVersion: string) => ({
+        metadata: { name: 'x', namespace: 'a', uid, resourceVersion },
+      });
+      const key = 'a/x';
+      const before = object(uidIn(successor === 'first' ? 'second' : 'first'), '5');
+      const after = object(uidIn(successor), '7');
+      signals.next({ kind: 'opened' });
+      signals.next({ kind: 'events', events: [{ type: 'ADDED', key, object: before }] });
+      signals.next({
+        kind: 'events',
+        events: [
+          { type: 'DELETED', key, object: before, resourceVersion: '6' },
+          { type: 'ADDED', key, object: after },
+        ],
+      });
+      ranges$.next(shardRanges(first));
+      const end = { type: 'BOOKMARK', resourceVersion: '9', initialEventsEnd: true } as const;
+      signals.next({ kind: 'events', events: [end] });
+      await informer.whenSynced({ timeoutMs: 1_000 });
+      expect(informer.indexer.list()).toEqual(successor === 'first' ? [after] : []);
+      await informer.stop();
+    },
+  );
+
+  it('H56: an informer that is stopped while its objects leave has no timers left', async () => {
+    const time = new VirtualTime();
+    const fake = createFakeApiServer({ scheduler: time });
+    for (const namespace of NAMESPACES) {
+      fake.objects.create(configMaps, { metadata: { namespace, name: 'one' } });
+    }
+    const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
+    const ranges$ = new BehaviorSubject(of('bar', 'cart'));
+    const informer = createShardedInformer(createListWatch(client, configMaps), {
+      scheduler: time,
+      shards: { by: 'namespace', ranges$ },
+    });
+    informer.addEventHandler({ onLeave: () => void informer.stop() });
+    informer.start();
+    await time.advance(1_000);
+    expect(informer.indexer.size).toBe(2);
+    ranges$.next(of('bar'));
+    await time.advance(0);
+    expect(informer.isStopped).toBe(true);
+    expect(time.pending).toBe(0);
+    expect(ranges$.observed).toBe(false);
+  });
+
+  it('H56, H58: an object that is refused when its shard leaves is not tried again', async () => {
+    let isRefusing = false;
+    const { fake, informer, ranges$, start, keys } = shardRig({
+      informer: { resyncPeriodMs: 1_000 },
+      listWatch: {
+        transform: (object: ConfigMap) => {
+          if (isRefusing && object.metadata?.namespace === 'cart') throw new Error('no');
+          return object;
+        },
+      },
+    });
+    await start();
+    isRefusing = true;
+    fake.objects.modify(configMaps, { namespace: 'cart', name: 'one' }, (draft) => {
+      draft.data = { text: 'refused' };
+    });
+    await vi.waitFor(() => expect(informer.status.quarantine).toHaveLength(1));
+    ranges$.next(of('bar'));
+    expect(keys()).toEqual(['bar/one']);
+    await vi.waitFor(() => expect(informer.status.quarantine ?? []).toEqual([]));
+    isRefusing = false;
+    await sleep(1_300);
+    expect(keys()).toEqual(['bar/one']);
+    await informer.stop();
+  });
+
+  it('H54: an audit is refused, because it would take the objects of other shards for lost', () => {
+    const client = createClient({ baseUrl: 'http://fake' });
+    const options = { audit: { periodMs: 60_000 }, shards: { by: 'uid', ranges$: NEVER } as const };
+    expect(() => createShardedInformer(createListWatch(client, configMaps), options)).toThrow(
+      /audit is not supported/,
+    );
+  });
+});

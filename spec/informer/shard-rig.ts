@@ -1,0 +1,111 @@
+/** A sharded informer over the fake API server, whose requests can be held back. */
+import {
+  type ChangeSet,
+  createClient,
+  createListWatch,
+  createShardedInformer,
+  type ListerWatcher,
+  type ListRequest,
+  type ListWatchOptions,
+  type ShardedInformerOptions,
+  type ShardRange,
+  shardRanges,
+  shardSlotOf,
+  type WatchRequest,
+} from 'rx-informer';
+import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/testing';
+import { BehaviorSubject, delayWhen, filter, type Observable, take } from 'rxjs';
+import { expect, vi } from 'vitest';
+
+/** The ranges of the slots of these namespaces. They have different slots. */
+export const of = (...namespaces: string[]): readonly ShardRange[] =>
+  shardRanges(namespaces.map(shardSlotOf));
+
+export const NAMESPACES = ['bar', 'cart', 'dock', 'shop'];
+
+export const sleep = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
+
+export interface ShardRigOptions {
+  readonly server?: FakeApiServerOptions;
+  readonly informer?: Omit<ShardedInformerOptions<ConfigMap>, 'shards'>;
+  readonly listWatch?: ListWatchOptions<ConfigMap>;
+  readonly own?: readonly string[];
+}
+
+/** A gate that holds answers back while it is shut. */
+export class Gate {
+  readonly #open = new BehaviorSubject(true);
+
+  shut(): void {
+    this.#open.next(false);
+  }
+
+  open(): void {
+    this.#open.next(true);
+  }
+
+  pass<V>(answer$: Observable<V>): Observable<V> {
+    return answer$.pipe(delayWhen(() => this.#open.pipe(filter(Boolean), take(1))));
+  }
+}
+
+/** How many ranges a request selects. */
+const ranges = ({ shardSelector = '' }: { readonly shardSelector?: string | undefined }) =>
+  shardSelector.split('||').length;
+
+/** By `namespace`. `gates` holds lists and watches back, each that selects so many ranges. */
+export function shardRig(options: ShardRigOptions = {}) {
+  const fake = createFakeApiServer({ shardedListAndWatch: true, ...options.server });
+  for (const namespace of NAMESPACES) {
+    fake.objects.create(configMaps, { metadata: { namespace, name: 'one' } });
+  }
+  const ranges$ = new BehaviorSubject(of(...(options.own ?? ['bar', 'cart'])));
+  const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch });
+  const source = createListWatch(client, configMaps, options.listWatch);
+  const gates = {
+    lists: new Map<number, Gate>(),
+    pages: new Gate(),
+    watches: new Gate(),
+  };
+  const listerWatcher: ListerWatcher<ConfigMap> = {
+    ...source,
+    list: (request: ListRequest<ConfigMap>) => {
+      const answer$ = source.list(request);
+      const gate = request.continue === undefined ? gates.lists.get(ranges(request)) : gates.pages;
+      return gate === undefined ? answer$ : gate.pass(answer$);
+    },
+    watch: (request: WatchRequest<ConfigMap>) => gates.watches.pass(source.watch(request)),
+  };
+  const informer = createShardedInformer(listerWatcher, {
+    shards: { by: 'namespace', ranges$ },
+    backoff: () => 5,
+    ...options.informer,
+  });
+  const told: string[] = [];
+  const isLive = () => vi.waitFor(() => expect(informer.status.live).toBe(true));
+  return {
+    ...{ fake, informer, ranges$, gates, told, isLive },
+    keys: () => [...informer.indexer.listKeys()].sort(),
+    /** How many lists and watches have selected so many ranges. */
+    requests: (use: 'list' | 'watch', of: number) =>
+      fake.requests.filter(
+        (request) =>
+          request.use === use &&
+          ranges({ shardSelector: request.query['shardSelector'] as string }) === of,
+      ).length,
+    start: async () => {
+      informer.changes$.subscribe(({ cause, changes }: ChangeSet<ConfigMap>) => {
+        for (const { key, previous, object, left } of changes) {
+          const sign = object === undefined ? (left ? '<' : '-') : previous ? '~' : '+';
+          told.push(`${cause} ${sign}${key}`);
+        }
+      });
+      informer.start();
+      await informer.whenSynced({ timeoutMs: 5_000 });
+      await isLive();
+      told.length = 0;
+    },
+  };
+}

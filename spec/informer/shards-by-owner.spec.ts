@@ -1,0 +1,171 @@
+/** Tests `createShardedInformer` by owner: objects that get another owner, and objects whose owner is unknown. */
+import {
+  createClient,
+  createListWatch,
+  createPollingListWatch,
+  createShardedInformer,
+  type InitialList,
+  type ListWatchOptions,
+  ownerReferenceOf,
+  type ShardedInformerOptions,
+  shardRanges,
+  shardSlotOf,
+} from 'rx-informer';
+import { type ConfigMap, configMaps, replicaSets } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { BehaviorSubject } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
+import { sleep } from './shard-rig.ts';
+
+interface Options {
+  readonly listWatch?: ListWatchOptions<ConfigMap>;
+  readonly informer?: Partial<ShardedInformerOptions<ConfigMap>>;
+  readonly pollMs?: number;
+}
+
+/** Owns `web` and not `db`. */
+function rig({ listWatch = {}, informer: options = {}, pollMs }: Options = {}) {
+  const fake = createFakeApiServer();
+  const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch });
+  const owners = (...names: readonly string[]) =>
+    names.map((name) =>
+      ownerReferenceOf({ metadata: { namespace: 'shop', name, uid: `${name}-uid` } }, replicaSets),
+    );
+  const create = (name: string, ...of: readonly string[]) =>
+    fake.objects.create(configMaps, {
+      metadata: { namespace: 'shop', name, ownerReferences: owners(...of) },
+    });
+  const give = (name: string, ...to: readonly string[]) =>
+    fake.objects.modify(configMaps, { namespace: 'shop', name }, ({ metadata }) => {
+      if (metadata !== undefined) metadata.ownerReferences = owners(...to);
+    });
+  create('mine', 'web');
+  create('moves', 'web');
+  create('other', 'db');
+  const of = (...names: readonly string[]) =>
+    shardRanges(names.map((name) => shardSlotOf(`${name}-uid`)));
+  const ranges$ = new BehaviorSubject(of('web'));
+  const source = createListWatch(client, configMaps, listWatch);
+  const informer = createShardedInformer(
+    pollMs === undefined ? source : createPollingListWatch(source, { intervalMs: pollMs }),
+    { backoff: () => 5, ...options, shards: { by: 'owner', ranges$ } },
+  );
+  const calls: string[] = [];
+  informer.addEventHandler({
+    onAdd: (_, { key }) => calls.push(`+${key}`),
+    onDelete: ({ key }) => calls.push(`-${key}`),
+    onLeave: ({ key }) => calls.push(`<${key}`),
+  });
+  const start = async () => {
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 5_000 });
+    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    calls.length = 0;
+  };
+  const keys = () => [...informer.indexer.listKeys()].sort();
+  return { fake, informer, ranges$, of, create, give, calls, start, keys };
+}
+
+describe('a sharded informer by owner', () => {
+  it.each<[string, Options]>([
+    ['in pages', { informer: { initialList: 'pages' as InitialList } }],
+    ['as a stream', { informer: { initialList: 'stream' as InitialList } }],
+    ['by a poll', { pollMs: 20 }],
+  ])(
+    'H62: an object that got another owner while nothing was watched leaves with the next list (%s), and a deleted one is deleted',
+    async (_, options) => {
+      const { fake, informer, create, give, calls, start, keys } = rig(options);
+      create('gone', 'web');
+      create('replaced', 'web');
+      await start();
+      fake.faults.expireWatches();
+      give('moves', 'db');
+      for (const name of ['gone', 'replaced']) {
+        fake.objects.delete(configMaps, { namespace: 'shop', name });
+      }
+      create('replaced', 'db');
+      fake.objects.compact();
+      await vi.waitFor(() => expect(keys()).toEqual(['shop/mine']));
+      expect(calls.sort()).toEqual(['-shop/gone', '-shop/replaced', '<shop/moves']);
+      await informer.stop();
+    },
+  );
+
+  it('H62: an object that was refused is tried again only in the shard of its owner', async () => {
+    let isRefusing = true;
+    const { informer, ranges$, of, start, keys } = rig({
+      listWatch: {
+        transform: (object) => {
+          if (isRefusing) throw new Error('no');
+          return object;
+        },
+      },
+      informer: { resyncPeriodMs: 1_000 },
+    });
+    await start();
+    const refused = () => informer.status.quarantine?.map(({ key }) => key).sort() ?? [];
+    expect(refused()).toEqual(['shop/mine', 'shop/moves']);
+    ranges$.next(of('web', 'db'));
+    await vi.waitFor(() => expect(refused()).toEqual(['shop/mine', 'shop/moves', 'shop/other']));
+    ranges$.next(of('db'));
+    await vi.waitFor(() => expect(refused()).toEqual(['shop/other']));
+    isRefusing = false;
+    await vi.waitFor(() => expect(keys()).toEqual(['shop/other']), { timeout: 3_000 });
+    await informer.stop();
+  });
+
+  it('H62: an object leaves with a new owner also if that state, or its last state, is refused', async () => {
+    let isRefusing = false;
+    const { fake, informer, give, create, calls, start, keys } = rig({
+      listWatch: {
+        transform: (object) => {
+          if (isRefusing) throw new Error('no');
+          return object;
+        },
+      },
+    });
+    await start();
+    isRefusing = true;
+    give('moves', 'db');
+    await vi.waitFor(() => expect(keys()).toEqual(['shop/mine']));
+    for (const name of ['mine', 'other'])
+      fake.objects.delete(configMaps, { namespace: 'shop', name });
+    await vi.waitFor(() => expect(keys()).toEqual([]));
+    isRefusing = false;
+    create('last', 'web');
+    await vi.waitFor(() => expect(keys()).toEqual(['shop/last']));
+    expect(calls).toEqual(['<shop/moves', '-shop/mine', '+shop/last']);
+    expect(informer.status.quarantine).toBeUndefined();
+    expect(informer.status.unknownDeletions).toBe(0);
+    await informer.stop();
+  });
+
+  it('H62: of several owners the controller counts, and an object without one is in no shard', async () => {
+    const { fake, informer, create, start, keys } = rig();
+    create('orphan');
+    const two = create('two', 'db', 'web');
+    await start();
+    expect(keys()).toEqual(['shop/mine', 'shop/moves']);
+    fake.objects.modify(
+      configMaps,
+      two.metadata as { namespace: string; name: string },
+      (draft) => {
+        const [db] = draft.metadata?.ownerReferences ?? [];
+        if (db !== undefined) delete db.controller;
+      },
+    );
+    await vi.waitFor(() => expect(keys()).toEqual(['shop/mine', 'shop/moves', 'shop/two']));
+    await informer.stop();
+  });
+
+  it('H64: ranges that leave cause no other watch, because a server cannot select by owner', async () => {
+    const { fake, informer, ranges$, of, start, keys } = rig();
+    ranges$.next(of('web', 'db'));
+    await start();
+    ranges$.next(of('web'));
+    await sleep(1_200);
+    expect(keys()).toEqual(['shop/mine', 'shop/moves']);
+    expect(fake.requests.filter(({ use }) => use === 'watch')).toHaveLength(1);
+    await informer.stop();
+  });
+});
