@@ -352,7 +352,12 @@ export {
 export type { LiveOptions, Param } from './query/engine/operator.ts';
 export type { RejectedRow } from './query/engine/rejections.ts';
 export type { QueryComparison, QueryCondition } from './query/live-query/condition.ts';
-export { type LiveQuery, type LiveQuerySpec, liveQuery } from './query/live-query/live-query.ts';
+export {
+  type LiveQuery,
+  type LiveQuerySpec,
+  liveQuery,
+  type MetadataQuerySpec,
+} from './query/live-query/live-query.ts';
 export type { KeyedOrder, OrderBy, PathOrder, QueryOrder } from './query/live-query/order-by.ts';
 export { annotation, label } from './query/live-query/path.ts';
 export type {

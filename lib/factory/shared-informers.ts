@@ -111,9 +111,10 @@ export class SharedInformers {
     return this.#entries.get(identityOf(resource, scope))?.name ?? this.#nameOf(resource, scope);
   }
 
-  /** The names of the indices of complete objects. */
-  indicesOf(resource: Resource<Anything>): readonly string[] {
-    const all = { ...this.#options.indexers, ...this.#settings(resource).indexers };
+  /** The names of the indices. Those of one resource read complete objects. */
+  indicesOf(resource: Resource<Anything>, as: ReadScope['as']): readonly string[] {
+    const own = as === 'object' ? this.#settings(resource).indexers : {};
+    const all = { ...this.#options.indexers, ...own };
     return [...new Set([NAMESPACE_INDEX, ...Object.keys(all)])];
   }
 

@@ -7,7 +7,7 @@ export type { ProvidedFactoryOptions } from './provided.ts';
 export { InformerProvider, type InformerProviderProps } from './provider.ts';
 export type { ListResult, StatusResult } from './row-result.ts';
 export { type ObjectScope, useInformer } from './use-informer.ts';
-export { type ListOptionsOf, useList } from './use-list.ts';
+export { type ListOptionsOf, type MetadataListOptions, useList } from './use-list.ts';
 export { type ObjectRef, type ObjectResult, useObject } from './use-object.ts';
 export { useQuery } from './use-query.ts';
 export { type StatusOf, useStatus } from './use-status.ts';

@@ -1,7 +1,13 @@
 /** `useList`, the objects of a resource. */
+import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
-import { type LiveQuery, type LiveQuerySpec, liveQuery } from '../query/live-query/live-query.ts';
+import {
+  type LiveQuery,
+  type LiveQuerySpec,
+  liveQuery,
+  type MetadataQuerySpec,
+} from '../query/live-query/live-query.ts';
 import type { OrderBy } from '../query/live-query/order-by.ts';
 import type { RowOf, Select } from '../query/live-query/select.ts';
 import { useProvided } from './provider.ts';
@@ -17,10 +23,16 @@ export type ListOptionsOf<
   N = number | undefined,
 > = Omit<LiveQuerySpec<T, S, O, N>, 'from'>;
 
+/** The options of {@link useList} for the metadata of the objects alone. */
+export type MetadataListOptions<S = unknown, O = unknown, N = number | undefined> = Omit<
+  MetadataQuerySpec<S, O, N>,
+  'from'
+>;
+
 /**
  * Returns the objects of a resource, or the rows that `select` makes of them, and renders again when they change, at
  * most once per frame. The options are the fields of a live query: `namespace`, `labelSelector`, `fieldSelector`,
- * `where`, `select`, `orderBy`, `limit` and `offset`.
+ * `where`, `select`, `orderBy`, `limit`, `offset` and `as`. With `as: 'metadata'` only the metadata is requested.
  *
  * The options may be written in place: they are compared by content, and functions by the `key` beside them. While the
  * answer to changed options is not complete, the former rows stand, with `stale: true`. `undefined` as the resource asks
@@ -44,16 +56,31 @@ export type ListOptionsOf<
  * ```
  */
 export function useList<
+  const S extends Select<PartialObjectMetadata> | undefined,
+  const O extends
+    | OrderBy<PartialObjectMetadata>
+    | readonly OrderBy<PartialObjectMetadata>[]
+    | undefined,
+  N extends number | undefined = undefined,
+>(
+  resource: Resource<KubernetesObject> | undefined,
+  options: MetadataListOptions<S, O, N>,
+): ListResult<RowOf<PartialObjectMetadata, S>>;
+export function useList<
   T extends KubernetesObject,
   // Without defaults, as those of `liveQuery`.
   const S extends Select<T> | undefined,
   const O extends OrderBy<T> | readonly OrderBy<T>[] | undefined,
   N extends number | undefined = undefined,
->(resource: Resource<T> | undefined, options?: ListOptionsOf<T, S, O, N>): ListResult<RowOf<T, S>> {
+>(resource: Resource<T> | undefined, options?: ListOptionsOf<T, S, O, N>): ListResult<RowOf<T, S>>;
+export function useList(
+  resource: Resource<KubernetesObject> | undefined,
+  options?: object,
+): ListResult<unknown> {
   const provided = useProvided('useList');
   const query =
     resource === undefined
       ? undefined
-      : (liveQuery({ ...options, from: resource } as never) as unknown as LiveQuery<RowOf<T, S>>);
+      : (liveQuery({ ...options, from: resource } as never) as LiveQuery);
   return useRows(query === undefined ? undefined : askedOf(provided, query));
 }

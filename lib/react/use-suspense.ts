@@ -1,5 +1,6 @@
 /** `useSuspenseQuery` and `useSuspenseList`, which suspend until the answer is complete. */
 import { useSyncExternalStore } from 'react';
+import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
@@ -10,7 +11,7 @@ import { useProvided } from './provider.ts';
 import { hasRenderLease, leaseForRender, takeOver } from './render-lease.ts';
 import type { ListResult } from './row-result.ts';
 import type { RowSource } from './row-source.ts';
-import type { ListOptionsOf } from './use-list.ts';
+import type { ListOptionsOf, MetadataListOptions } from './use-list.ts';
 import { type Asked, useRows } from './use-rows.ts';
 
 const never = () => () => undefined;
@@ -83,12 +84,27 @@ export function useSuspenseQuery<Row, Ordered extends boolean = boolean>(
  * ```
  */
 export function useSuspenseList<
+  const S extends Select<PartialObjectMetadata> | undefined,
+  const O extends
+    | OrderBy<PartialObjectMetadata>
+    | readonly OrderBy<PartialObjectMetadata>[]
+    | undefined,
+  N extends number | undefined = undefined,
+>(
+  resource: Resource<KubernetesObject>,
+  options: MetadataListOptions<S, O, N>,
+): ListResult<RowOf<PartialObjectMetadata, S>>;
+export function useSuspenseList<
   T extends KubernetesObject,
   const S extends Select<T> | undefined,
   const O extends OrderBy<T> | readonly OrderBy<T>[] | undefined,
   N extends number | undefined = undefined,
->(resource: Resource<T>, options?: ListOptionsOf<T, S, O, N>): ListResult<RowOf<T, S>> {
+>(resource: Resource<T>, options?: ListOptionsOf<T, S, O, N>): ListResult<RowOf<T, S>>;
+export function useSuspenseList(
+  resource: Resource<KubernetesObject>,
+  options?: object,
+): ListResult<unknown> {
   const provided = useProvided('useSuspenseList');
-  const query = liveQuery({ ...options, from: resource } as never) as unknown;
-  return useSuspending(provided, query as LiveQuery<RowOf<T, S>>);
+  const query = liveQuery({ ...options, from: resource } as never) as LiveQuery;
+  return useSuspending(provided, query);
 }

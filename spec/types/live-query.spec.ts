@@ -5,6 +5,7 @@ import {
   type LiveQuery,
   label,
   liveQuery,
+  type PartialObjectMetadata,
   type QueryPath,
   type Stored,
   type ValueAt,
@@ -154,8 +155,24 @@ describe('the types of queries', () => {
       /liveQuery: namespaces is not/,
     );
   });
-});
 
-declare function deploymentOf(): NonNullable<
-  (typeof deployments)[keyof typeof deployments & symbol]
->;
+  it('Q78: a query of the metadata has rows of metadata, and paths of nothing else', () => {
+    const query = liveQuery({ from: pods, as: 'metadata', labelSelector: 'app=web' });
+    expectTypeOf(query).toEqualTypeOf<LiveQuery<Stored<PartialObjectMetadata>, false>>();
+    const named = liveQuery({
+      from: pods,
+      as: 'metadata',
+      where: { path: 'metadata.namespace', eq: 'shop' },
+      orderBy: { path: 'metadata.name' },
+      select: { name: 'metadata.name', at: 'metadata.creationTimestamp' },
+    });
+    expectTypeOf<typeof named>().toExtend<LiveQuery<{ readonly name: string }, true>>();
+    // @ts-expect-error: a row has no status
+    const invalid = () => query as unknown as LiveQuery<Stored<Pod>> satisfies typeof query;
+    expect(invalid).toBeTypeOf('function');
+    const refused = () =>
+      // @ts-expect-error: there are only 'metadata' and complete objects
+      liveQuery({ from: pods, as: 'table' });
+    expect(refused).toThrow(TypeError);
+  });
+});

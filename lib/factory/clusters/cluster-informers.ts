@@ -132,17 +132,19 @@ export class ClusterInformers implements InformerPool, MergedHost {
     return isTaken ? of(`${resourceName(resource)}@${resource.version}`) : name;
   }
 
-  indicesOf(resource: Resource<Anything>): readonly string[] {
-    return Object.keys(this.indexersOf(resource));
+  indicesOf(resource: Resource<Anything>, as: ReadScope['as']): readonly string[] {
+    return Object.keys(this.indexersOf(resource, as));
   }
 
-  indexersOf(resource: Resource<Anything>): Indexers<Anything> {
+  indexersOf(resource: Resource<Anything>, as: ReadScope['as']): Indexers<Anything> {
     const { group, version, plural } = resource;
     const own = this.#options.resources?.findLast(
       ({ resource: each }) =>
         each.group === group && each.version === version && each.plural === plural,
     );
-    const given = { ...this.#options.indexers, ...own?.settings.indexers };
+    // Those of one resource read complete objects.
+    const more = as === 'object' ? own?.settings.indexers : {};
+    const given = { ...this.#options.indexers, ...more };
     return { [NAMESPACE_INDEX]: byNamespace, ...given };
   }
 
@@ -235,9 +237,9 @@ export class ClusterInformers implements InformerPool, MergedHost {
 
   #entry(resource: Resource<Anything>, asked: InformerScope): MergedEntry {
     const scope = this.scopeOf(resource, asked);
-    if (scope.as !== 'object') {
+    if (scope.as === 'table') {
       throw new TypeError(
-        `createClusters: as is '${scope.as}', but informers of several clusters have complete objects only; use the factory of one cluster, as in clusters.get('east')?.factory`,
+        "createClusters: as is 'table', but informers of several clusters have objects or metadata only; use the factory of one cluster, as in clusters.get('east')?.factory",
       );
     }
     const identity = identityOf(resource, scope);

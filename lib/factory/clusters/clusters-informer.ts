@@ -68,7 +68,10 @@ export interface MergedHost {
   run(task: () => void): void;
   /** Follows the clusters until the returned function is called. */
   hold(): () => void;
-  indexersOf(resource: Resource<KubernetesObject>): Indexers<KubernetesObject>;
+  indexersOf(
+    resource: Resource<KubernetesObject>,
+    as: 'object' | 'metadata' | 'table',
+  ): Indexers<KubernetesObject>;
   /** Called when the status of an informer has changed. */
   changed(): void;
 }

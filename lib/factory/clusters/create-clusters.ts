@@ -1,5 +1,6 @@
 /** `createClusters`: the informers of many clusters as one. */
 import { Observable, type Observable as Stream, Subject } from 'rxjs';
+import type { PartialObjectMetadata } from '../../decode/projection.ts';
 import type { SyncWaitOptions } from '../../informer/waits.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
@@ -33,7 +34,8 @@ export interface ClustersHandle<T extends KubernetesObject> {
   release(): void;
 }
 
-type ClustersScope = Omit<InformerScope, 'as'>;
+type ClustersScope = Omit<InformerScope, 'as'> & { readonly as?: 'object' };
+type ClustersMetadataScope = Omit<InformerScope, 'as'> & { readonly as: 'metadata' };
 
 /** The informers of many clusters: one per resource and scope, over all clusters. */
 export interface Clusters {
@@ -46,11 +48,19 @@ export interface Clusters {
     resource: Resource<T>,
     scope?: ClustersScope,
   ): ClustersInformer<T>;
+  informer(
+    resource: Resource<KubernetesObject>,
+    scope: ClustersMetadataScope,
+  ): ClustersInformer<PartialObjectMetadata>;
   /** Holds the informer of a scope until the handle is released. */
   acquire<T extends KubernetesObject>(
     resource: Resource<T>,
     scope?: ClustersScope,
   ): ClustersHandle<T>;
+  acquire(
+    resource: Resource<KubernetesObject>,
+    scope: ClustersMetadataScope,
+  ): ClustersHandle<PartialObjectMetadata>;
   /** The state of each cluster, also in words. */
   readonly status: ClustersStatus;
   /** Emits the status on subscription, then each transition. Never errors or completes. Starts nothing. */
@@ -140,8 +150,10 @@ export function createClusters(
       return [...informers.members.current.keys()];
     },
     get: (nameOrKey) => informers.members.current.get(nameOrKey.split('/', 1)[0] as string),
-    informer: (resource, scope) => informers.keep(resource, scope) as never,
-    acquire: (resource, scope) => informers.acquire(resource, scope) as never,
+    informer: (resource: Resource<KubernetesObject>, scope?: InformerScope) =>
+      informers.keep(resource, scope) as never,
+    acquire: (resource: Resource<KubernetesObject>, scope?: InformerScope) =>
+      informers.acquire(resource, scope) as never,
     get status() {
       return informers.status;
     },

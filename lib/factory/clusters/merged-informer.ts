@@ -92,7 +92,8 @@ export class MergedInformer<T extends KubernetesObject>
     list: (): readonly Stored<T>[] =>
       [...this.#parts.values()].flatMap(({ handle }) => handle.informer.indexer.list()),
     /** The functions of the indices, which are the same in all clusters. */
-    getIndexers: (): Indexers<KubernetesObject> => this.#host.indexersOf(this.#resource),
+    getIndexers: (): Indexers<KubernetesObject> =>
+      this.#host.indexersOf(this.#resource, this.#scope.as ?? 'object'),
   };
 
   get status(): InformerStatus {

@@ -54,7 +54,7 @@ interface Running {
 /**
  * Creates live queries over the informers of a factory, or over many clusters ({@link createClusters}).
  *
- * Only `from`, `namespace`, `labelSelector` and `fieldSelector` of a query reach a request. A query whose objects a running
+ * Only `from`, `as`, `namespace`, `labelSelector` and `fieldSelector` of a query reach a request. A query whose objects a running
  * informer of the factory has reads that informer, and selects the rest locally, from the objects as they are stored, after
  * the transform. A query over several namespaces may read several running informers, and a new one for the other
  * namespaces. Otherwise an informer is created, as by `factory.acquire`. An equality on an index, or on

@@ -20,6 +20,8 @@ export interface ExplainedSource {
     readonly namespaces: readonly string[];
     readonly labelSelector: string;
     readonly fieldSelector: string;
+    /** Present if only the metadata is requested. */
+    readonly as?: 'metadata';
   };
   /** The index that is read, so that a commit costs only what it changes under this value. */
   readonly index?: IndexRead;
@@ -53,12 +55,15 @@ function explainedSource({
   local,
   where,
 }: SourcePlan): ExplainedSource {
-  const { namespaces, labelSelector, fieldSelector } = scope;
+  const { namespaces, labelSelector, fieldSelector, as } = scope;
   return {
     informer: name,
     use,
     reason,
-    requests: { namespaces, labelSelector, fieldSelector },
+    requests: {
+      ...{ namespaces, labelSelector, fieldSelector },
+      ...(as === 'metadata' ? { as } : {}),
+    },
     ...(index === undefined ? {} : { index }),
     local: [
       ...(local.namespaces === undefined ? [] : [`namespace in ${local.namespaces.join(', ')}`]),
@@ -106,7 +111,9 @@ function needsOf(query: LiveQuery, plans: readonly SourcePlan[]) {
     if (local.namespaces !== undefined) needs.paths.add('metadata.namespace');
     if (local.labelSelector !== '') needs.paths.add('metadata.labels');
   }
-  const wholeObjects = select === undefined || needs.functions.size + needs.indices.size > 0;
+  const wholeObjects =
+    query.as === undefined &&
+    (select === undefined || needs.functions.size + needs.indices.size > 0);
   return {
     paths: [...needs.paths].sort(),
     functions: [...needs.functions].sort(),
@@ -116,12 +123,17 @@ function needsOf(query: LiveQuery, plans: readonly SourcePlan[]) {
 
 function textOf(explanation: Omit<QueryExplanation, 'text'>): string {
   const { resource, sources, local, paths, wholeObjects } = explanation;
+  const needed = sources.some(({ requests }) => requests.as === 'metadata')
+    ? 'the metadata of the objects'
+    : wholeObjects
+      ? 'complete objects'
+      : paths.join(', ');
   const lines = [`query of ${resource}`];
   for (const { informer, use, reason, requests, index, local: own } of sources) {
     const { namespaces, labelSelector, fieldSelector } = requests;
     lines.push(
       `  ${use === 'new' ? 'creates' : 'reads'} the informer ${informer}: ${reason}`,
-      `    requests ${namespaces.length === 0 ? 'all namespaces' : namespaces.join(', ')}${labelSelector === '' ? '' : `, labels ${labelSelector}`}${fieldSelector === '' ? '' : `, fields ${fieldSelector}`}`,
+      `    requests ${namespaces.length === 0 ? 'all namespaces' : namespaces.join(', ')}${labelSelector === '' ? '' : `, labels ${labelSelector}`}${fieldSelector === '' ? '' : `, fields ${fieldSelector}`}${requests.as === undefined ? '' : ', metadata only'}`,
     );
     if (index !== undefined) {
       lines.push(`    reads the index ${index.name} at ${JSON.stringify(index.value)}`);
@@ -129,7 +141,7 @@ function textOf(explanation: Omit<QueryExplanation, 'text'>): string {
     for (const each of own) lines.push(`    selects locally: ${each}`);
   }
   for (const each of local) lines.push(`  then ${each}`);
-  lines.push(`  needs ${wholeObjects ? 'complete objects' : paths.join(', ')}`);
+  lines.push(`  needs ${needed}`);
   return lines.join('\n');
 }
 

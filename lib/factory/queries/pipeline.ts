@@ -73,7 +73,7 @@ interface Read {
 
 function read(
   { informer }: Hold,
-  { index, local, where }: SourcePlan,
+  { index, local, where, scope: { as } }: SourcePlan,
   { layer, ...options }: PipelineOptions,
 ): Read {
   const { indexer } = informer;
@@ -86,7 +86,8 @@ function read(
   const source = isShared
     ? informer.changes$
     : liveIndex(informer, index.name, index.value, options);
-  if (layer === undefined) return { source, predicates, isShared };
+  // A layer shows complete objects.
+  if (layer === undefined || as === 'metadata') return { source, predicates, isShared };
   // An object may leave the value of the index by what the layer shows of it.
   const hasValue = isShared
     ? undefined

@@ -37,7 +37,10 @@ export interface PlanContext {
   /** Whether indices are read. Otherwise their conditions are evaluated for each object. @defaultValue true */
   readonly hasIndices?: boolean;
   /** `undefined`: not known. */
-  indicesOf(resource: Resource<KubernetesObject>): readonly string[] | undefined;
+  indicesOf(
+    resource: Resource<KubernetesObject>,
+    as: ReadScope['as'],
+  ): readonly string[] | undefined;
 }
 
 /** A factory without informers, defaults and options. */
@@ -50,8 +53,10 @@ export const FRESH: PlanContext = {
 };
 
 /** A request for the informer of exactly this scope, whatever the factory's defaults are. */
-export function requestOf({ namespaces, labelSelector, fieldSelector }: ReadScope): InformerScope {
+export function requestOf(scope: ReadScope): InformerScope {
+  const { namespaces, labelSelector, fieldSelector, as } = scope;
   return {
+    as,
     ...(namespaces.length === 0 ? { namespace: '' } : { namespaces }),
     labelSelector,
     fieldSelector,
@@ -59,8 +64,9 @@ export function requestOf({ namespaces, labelSelector, fieldSelector }: ReadScop
 }
 
 function askedScope(query: LiveQuery, context: PlanContext): ReadScope {
-  const { from, namespace, labelSelector, fieldSelector } = query;
+  const { from, as, namespace, labelSelector, fieldSelector } = query;
   return context.scopeOf(from, {
+    ...(as === undefined ? {} : { as }),
     ...(namespace === undefined
       ? {}
       : typeof namespace === 'string'
@@ -72,7 +78,7 @@ function askedScope(query: LiveQuery, context: PlanContext): ReadScope {
 }
 
 function checkIndices(query: LiveQuery, context: PlanContext): void {
-  const known = context.indicesOf(query.from);
+  const known = context.indicesOf(query.from, query.as ?? 'object');
   if (query.where === undefined || known === undefined) return;
   const needs = {
     paths: new Set<string>(),

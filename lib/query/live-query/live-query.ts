@@ -1,4 +1,5 @@
 /** `liveQuery`: a query as plain data. */
+import type { PartialObjectMetadata } from '../../decode/projection.ts';
 import { parseFieldSelector } from '../../meta/field-selector.ts';
 import { checkGivenSelectors } from '../../meta/given-selectors.ts';
 import { isFields } from '../../meta/json-fields.ts';
@@ -6,6 +7,7 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type LabelSelectorObject, parseLabelSelector } from '../../meta/label-selector.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { checkedText, normalCondition, type QueryCondition } from './condition.ts';
+import { checkMetadataPaths } from './metadata-paths.ts';
 import { normalOrders, type OrderBy, type QueryOrder } from './order-by.ts';
 import { checkFields, refused, shown } from './refused.ts';
 import { normalSelection, type QuerySelection, type RowOf, type Select } from './select.ts';
@@ -13,7 +15,7 @@ import type { Where } from './where.ts';
 
 type OneOrSeveral<V> = V | readonly V[];
 
-/** The argument of {@link liveQuery}. Only the first four fields reach a request. */
+/** The argument of {@link liveQuery}. Only the first five fields reach a request. */
 export interface LiveQuerySpec<
   T extends KubernetesObject,
   S = unknown,
@@ -21,6 +23,8 @@ export interface LiveQuerySpec<
   N = number | undefined,
 > {
   readonly from: Resource<T>;
+  /** `metadata` in a {@link MetadataQuerySpec}. @defaultValue complete objects */
+  readonly as?: undefined;
   /** One namespace or several; '' means all, also if the factory has a namespace. @defaultValue that of the factory */
   readonly namespace?: OneOrSeveral<string> | undefined;
   /** As for `kubectl -l`, or as objects contain it in `spec.selector`. */
@@ -39,6 +43,16 @@ export interface LiveQuerySpec<
   readonly offset?: N | undefined;
 }
 
+/**
+ * The argument of {@link liveQuery} for the metadata alone. Only metadata is requested, as by an informer with
+ * `as: 'metadata'`, so the contents of the objects do not reach this process.
+ */
+export interface MetadataQuerySpec<S = unknown, O = unknown, N = number | undefined>
+  extends Omit<LiveQuerySpec<PartialObjectMetadata, S, O, N>, 'from' | 'as'> {
+  readonly from: Resource<KubernetesObject>;
+  readonly as: 'metadata';
+}
+
 declare const rows: unique symbol;
 
 /**
@@ -47,6 +61,8 @@ declare const rows: unique symbol;
  */
 export interface LiveQuery<Row = unknown, Ordered extends boolean = boolean> {
   readonly from: Resource<KubernetesObject>;
+  /** Only the metadata of the objects is read. */
+  readonly as?: 'metadata';
   readonly namespace?: OneOrSeveral<string>;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -82,6 +98,7 @@ export type QueryOf<T extends KubernetesObject, S, O, N> = LiveQuery<
 
 const FIELDS = [
   'from',
+  'as',
   'namespace',
   'labelSelector',
   'fieldSelector',
@@ -122,6 +139,11 @@ function checkedNamespace(resource: Resource, namespace: unknown): OneOrSeveral<
   return sorted.length === 1 ? (sorted[0] as string) : sorted;
 }
 
+function checkedForm(as: unknown): 'metadata' | undefined {
+  if (as === undefined || as === 'metadata') return as;
+  return refused('as', `is ${shown(as)}; it must be 'metadata', or left out for complete objects`);
+}
+
 function selectorText(field: string, parse: () => { toString(): string }): string {
   try {
     return parse().toString();
@@ -141,6 +163,7 @@ function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
   checkFields('', spec, FIELDS);
   checkGivenSelectors('liveQuery', spec);
   const from = checkedResource(spec['from']);
+  const as = checkedForm(spec['as']);
   const { namespace, labelSelector, fieldSelector, where, select, orderBy, limit, offset } = spec;
   const condition = where === undefined ? undefined : normalCondition(where);
   const fieldText =
@@ -149,8 +172,9 @@ function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
   const start = offset === undefined ? 0 : checkedCount('offset', offset);
   const isCut = limit !== undefined || offset !== undefined;
   const orders = orderBy === undefined ? (isCut ? BY_NAME : undefined) : normalOrders(orderBy);
-  return {
+  const query = {
     from,
+    ...(as === undefined ? {} : { as }),
     ...(namespace === undefined ? {} : { namespace: checkedNamespace(from, namespace) }),
     ...(labelSelector === undefined
       ? {}
@@ -168,6 +192,8 @@ function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
     ...(limit === undefined ? {} : { limit: checkedCount('limit', limit) }),
     ...(start === 0 ? {} : { offset: start }),
   };
+  if (as !== undefined) checkMetadataPaths(query);
+  return query;
 }
 
 /** Fields of a query in its one form have one order. Functions are not written, so their keys stand for them. */
@@ -194,6 +220,9 @@ const known = /* @__PURE__ */ new WeakSet<object>();
  * the opposite of `eq`, so it holds for them. `as` says how both sides are read: `text`, `number`, `time` or `quantity`. A
  * value that cannot be read so equals nothing, too.
  *
+ * With `as: 'metadata'` only the metadata is requested and answered, for example of Secrets or of a kind with large
+ * objects. Conditions, order and columns then read paths of `metadata` only.
+ *
  * Throws a `TypeError` that names the field if a field is invalid.
  *
  * @example
@@ -219,16 +248,22 @@ const known = /* @__PURE__ */ new WeakSet<object>();
  * ```
  */
 export function liveQuery<
+  const S extends Select<PartialObjectMetadata> | undefined,
+  const O extends OneOrSeveral<OrderBy<PartialObjectMetadata>> | undefined,
+  N extends number | undefined = undefined,
+>(spec: MetadataQuerySpec<S, O, N>): QueryOf<PartialObjectMetadata, S, O, N>;
+export function liveQuery<
   T extends KubernetesObject,
   // Without defaults, which the compiler would take for the types of functions in place.
   const S extends Select<T> | undefined,
   const O extends OneOrSeveral<OrderBy<T>> | undefined,
   N extends number | undefined = undefined,
->(spec: LiveQuerySpec<T, S, O, N>): QueryOf<T, S, O, N> {
-  if (known.has(spec)) return spec as unknown as QueryOf<T, S, O, N>;
+>(spec: LiveQuerySpec<T, S, O, N>): QueryOf<T, S, O, N>;
+export function liveQuery(spec: object): LiveQuery {
+  if (known.has(spec)) return spec as LiveQuery;
   const query = normalQuery(spec);
   Object.defineProperty(query, 'key', { value: keyOf(query) });
   frozen(query);
   known.add(query);
-  return query as QueryOf<T, S, O, N>;
+  return query as LiveQuery;
 }

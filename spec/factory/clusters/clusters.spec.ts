@@ -408,7 +408,7 @@ describe('the life of many clusters', () => {
     expect(() => worldOf([], {}, {} as never)).toThrow(/clients\$ is object; it must be/);
     expect(() => worldOf([], { lingerMs: -1 })).toThrow(TypeError);
     const { clusters } = worldOf([], {}, NEVER);
-    expect(() => clusters.informer(pods, { as: 'metadata' } as never)).toThrow(/as is 'metadata'/);
+    expect(() => clusters.informer(pods, { as: 'table' } as never)).toThrow(/as is 'table'/);
     expect(() => clusters.informer(pods, { namespaces: [] })).toThrow(TypeError);
   });
 });

@@ -1,10 +1,18 @@
 /** Tests the overlay of edits between informers and queries: that its sets are correct, and when it ends. */
 import fc from 'fast-check';
-import type { ChangeSet, KubernetesObject, Stored } from 'rx-informer';
-import { changeSet } from 'rx-informer/testing';
+import {
+  type ChangeSet,
+  createClient,
+  type KubernetesObject,
+  liveQuery,
+  type Stored,
+} from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { changeSet, createFakeApiServer } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Overlay } from '../../../lib/react/edit/overlay.ts';
+import { Provided } from '../../../lib/react/provided.ts';
 
 type Scaled = Stored<KubernetesObject> & { readonly spec: { readonly replicas: number } };
 
@@ -195,5 +203,30 @@ describe('the overlay', () => {
         expect(overlay.isEmpty).toBe(true);
       }),
     );
+  });
+});
+
+describe('the queries of a provider', () => {
+  it('V12: a draft shows in the queries of complete objects, and not in those of the metadata', async () => {
+    const server = createFakeApiServer();
+    const made = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const { factory, overlay, queries } = new Provided(client, { lingerMs: 0 });
+    const complete = queries.view(liveQuery({ from: pods }));
+    const metadata = queries.view(liveQuery({ from: pods, as: 'metadata' }));
+    const leaves = [complete, metadata].map((view) => view.subscribe(() => undefined));
+    factory.start();
+    await factory.whenSynced({ timeoutMs: 5_000 });
+    const draft = { ...made, spec: { nodeName: 'node-1' } };
+    await vi.waitFor(() => expect(metadata.getSnapshot().rows).toHaveLength(1));
+    const id = overlay.begin('shop/web-0', made, draft);
+    await vi.waitFor(() =>
+      expect(complete.getSnapshot().rows[0]).toHaveProperty('spec.nodeName', 'node-1'),
+    );
+    expect(metadata.getSnapshot().rows[0]).toMatchObject({ kind: 'PartialObjectMetadata' });
+    expect(metadata.getSnapshot().rows[0]).not.toHaveProperty('spec');
+    overlay.end(made.metadata.uid, 'shop/web-0', id);
+    for (const leave of leaves) leave();
+    await factory.stop();
   });
 });
