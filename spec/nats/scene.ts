@@ -1,4 +1,5 @@
 /** A fake API server, an informer that follows it, and a publisher. */
+import type { ConnectionOptions } from '@nats-io/transport-node';
 import {
   createClient,
   createListWatch,
@@ -80,8 +81,9 @@ export class Scene {
   async publisher(
     options: Partial<PublishToNatsOptions> = {},
     informer: SharedInformer<Pod> = this.upstream(),
+    connected: ConnectionOptions = {},
   ) {
-    const connection = await this.nats.connect();
+    const connection = await this.nats.connect(connected);
     const publisher = publishToNats(informer, {
       connection,
       resource: pods,
@@ -100,12 +102,16 @@ export class Scene {
       port?: number;
       idleMs?: number;
       initialList?: 'pages' | 'stream';
+      connected?: ConnectionOptions;
     } = {},
   ) {
     const { port = this.nats.port, idleMs = 500 } = options;
     const servers = `nats://127.0.0.1:${port}`;
-    const connection = await this.nats.connect({ servers, ignoreClusterUpdates: true });
-    const { namespace, initialList } = options;
+    const { namespace, initialList, connected = {} } = options;
+    const connection = await this.nats.connect({
+      ...{ servers, ignoreClusterUpdates: true },
+      ...connected,
+    });
     const listWatch = createNatsListWatch(connection, pods, {
       bucket: 'k8s',
       idleMs,

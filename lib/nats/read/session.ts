@@ -21,6 +21,7 @@ import { continues, type Meta, readMeta, writerOf } from '../meta.ts';
 import type { Received } from '../received.ts';
 import { stateOf, Tally } from '../tally.ts';
 import { PastPlaces, type Place } from './past-places.ts';
+import { lastOfEachKey, type Waiting } from './waiting-messages.ts';
 
 /** The scope of a session, and its words for errors. */
 export interface SessionScope {
@@ -44,14 +45,6 @@ export type Folded<T> =
 const OPEN = { kind: 'open' } as const;
 function failed<T>(error: ApiError): Folded<T> {
   return { kind: 'failed', error };
-}
-
-/** The message that waits for the `_meta` record. */
-interface Waiting<T> {
-  readonly key: string;
-  /** UID and version; `undefined` for a deletion. */
-  readonly state: string | undefined;
-  readonly event: WatchEvent<T>;
 }
 
 /** One reader's way through the history of a scope. */
@@ -177,8 +170,7 @@ export class Session<T extends KubernetesObject> {
     }
     const object = this.#parsed(text, where);
     if (object instanceof ApiError) return object;
-    const present = this.#next.has(key) ? this.#next.get(key) : this.#known.get(key);
-    const type = present === undefined ? 'ADDED' : 'MODIFIED';
+    const type = this.#known.has(key) ? 'MODIFIED' : 'ADDED';
     return { key, state: stateOf(message), event: { type, key, object } };
   }
 
@@ -238,7 +230,7 @@ export class Session<T extends KubernetesObject> {
     const events: WatchEvent<T>[] = [];
     const before: [string, string | undefined][] = [];
     let newest = place.resourceVersion;
-    for (const { key, state, event } of this.#waiting) {
+    for (const { key, state, event } of lastOfEachKey(this.#waiting)) {
       if (this.#known.get(key) === state) continue;
       const version =
         event.type === 'DELETED'

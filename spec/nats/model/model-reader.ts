@@ -159,6 +159,9 @@ export class ModelReader {
 
   #changed(events: readonly Event[]): void {
     let newest = this.#newest;
+    // An informer commits the events before a second event of a key on their own, and so shows half a set.
+    const keys = events.flatMap((event) => ('key' in event ? [event.key] : []));
+    if (new Set(keys).size !== keys.length) this.#wrong(`told of a key twice in a set: ${keys}`);
     for (const event of events) {
       if (event.type === 'ERROR') continue;
       const version =
