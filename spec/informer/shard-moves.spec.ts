@@ -264,6 +264,36 @@ describe('a move of shards', () => {
     expect(ranges$.observed).toBe(false);
   });
 
+  it('H58: no shard is requested before the end of a Retry-After that another request was answered with', async () => {
+    const time = new VirtualTime();
+    const fake = createFakeApiServer({ scheduler: time });
+    for (const namespace of NAMESPACES) {
+      fake.objects.create(configMaps, { metadata: { namespace, name: 'one' } });
+    }
+    const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
+    const ranges$ = new BehaviorSubject(of('bar', 'cart'));
+    const informer = createShardedInformer(createListWatch(client, configMaps), {
+      scheduler: time,
+      shards: { by: 'namespace', ranges$ },
+    });
+    informer.start();
+    await time.advance(2_000);
+    fake.faults.failNext({ use: 'watch' }, { status: 429, retryAfterSeconds: 10 });
+    fake.faults.closeWatches();
+    await time.advance(100);
+    expect(informer.status.error?.code).toBe(429);
+    fake.clearRequests();
+    ranges$.next(of('bar', 'dock'));
+    await time.advance(9_800);
+    expect(fake.requests).toEqual([]);
+    expect(informer.status.shards?.arriving).toEqual(of('dock'));
+    await time.advance(2_000);
+    expect([...informer.indexer.listKeys()].sort()).toEqual(['bar/one', 'dock/one']);
+    expect(informer.status.live).toBe(true);
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+
   it('H56, H58: an object that is refused when its shard leaves is not tried again', async () => {
     let isRefusing = false;
     const { fake, informer, ranges$, start, keys } = shardRig({

@@ -18,6 +18,7 @@ import { reflect } from '../reflector.ts';
 import type { ReflectorStatus } from '../status.ts';
 import { elsewhere, leaves } from './leaves.ts';
 import { ListedKeys } from './listed-keys.ts';
+import type { QuietTime } from './quiet-time.ts';
 import type { ServerFilter } from './server-filter.ts';
 import { type Requesting, shardRequests } from './shard-requests.ts';
 
@@ -32,6 +33,7 @@ export interface FollowerParts<T extends KubernetesObject> {
   readonly by: ShardFilterBy;
   readonly ranges: readonly ShardRange[];
   readonly server: ServerFilter;
+  readonly quiet: QuietTime;
   readonly listerWatcher: ListerWatcher<T>;
   readonly options: ReflectOptions<T>;
   /** The version to watch from without a list, and what was received beyond it; absent: list first. */
@@ -83,6 +85,7 @@ function ifKnown<T>(deletion: Deleted<T>): Delta<T> {
 export class Follower<T extends KubernetesObject> implements Requesting {
   readonly by: ShardFilterBy;
   readonly server: ServerFilter;
+  readonly quiet: QuietTime;
   /** The ranges that it follows. They can only shrink. */
   ranges: readonly ShardRange[];
   filter: ShardFilter;
@@ -107,6 +110,7 @@ export class Follower<T extends KubernetesObject> implements Requesting {
     this.#parts = parts;
     this.by = parts.by;
     this.server = parts.server;
+    this.quiet = parts.quiet;
     this.ranges = parts.ranges;
     this.requested = parts.ranges;
     this.filter = createShardFilter(parts.by, parts.ranges);

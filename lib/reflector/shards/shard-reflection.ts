@@ -26,13 +26,11 @@ import type { Delta } from '../delta.ts';
 import type { ReflectOptions, RefreshOrder } from '../reflect-options.ts';
 import { Arrivals, rebalanced } from './arrivals.ts';
 import { Follower, type FollowerParts } from './follower.ts';
+import { QuietTime } from './quiet-time.ts';
 import { ServerFilter } from './server-filter.ts';
 import { ShardReport } from './shard-report.ts';
 
-/**
- * After this time without a change of the ranges, the watch is requested again if it selects more than is held, so
- * that the server need not send what others own.
- */
+/** After this time without a change of the ranges, a watch that selects more than is held is requested again. */
 const NARROW_AFTER_MS = 1_000;
 
 /** One subscription of `reflectShards`. */
@@ -43,8 +41,8 @@ export class ShardReflection<T extends KubernetesObject> {
   readonly subscriber: Subscriber<readonly Delta<T>[]>;
   readonly #drain = new Drain();
   readonly #server = new ServerFilter(() => this.#drain.run(() => this.#publish()));
+  readonly #quiet: QuietTime;
   readonly #report: ShardReport;
-  /** The refreshes of the follower that holds shards. */
   readonly #refreshes = new Subject<RefreshOrder>();
   readonly #notifyRefreshed: (error: ApiError | undefined) => void;
   #owned: readonly ShardRange[] | undefined;
@@ -64,6 +62,7 @@ export class ShardReflection<T extends KubernetesObject> {
     this.listerWatcher = listerWatcher;
     this.options = options;
     this.subscriber = subscriber;
+    this.#quiet = new QuietTime(timingOf(options).scheduler);
     this.#report = new ShardReport(reportingErrors(options.onStatus));
     this.#notifyRefreshed = reportingErrors(options.onRefreshed);
   }
@@ -239,10 +238,10 @@ export class ShardReflection<T extends KubernetesObject> {
     });
   }
 
-  #create(parts: Omit<FollowerParts<T>, 'server' | 'onStatus'>): Follower<T> {
+  #create(parts: Omit<FollowerParts<T>, 'server' | 'quiet' | 'onStatus'>): Follower<T> {
     return new Follower<T>({
       ...parts,
-      server: this.#server,
+      ...{ server: this.#server, quiet: this.#quiet },
       onStatus: () =>
         this.#drain.run(() => {
           this.#publish();

@@ -1,8 +1,13 @@
 /** Sends the requests of a ListerWatcher with the selector of some ranges, and learns whether the server filters. */
-import { defer, type Observable, throwError } from 'rxjs';
+import { defer, EMPTY, type Observable, of, throwError } from 'rxjs';
 import { catchError, tap } from 'rxjs/operators';
 import type { ListPart } from '../../decode/watch-event.ts';
-import type { ListerWatcher, ListRequest } from '../../list-watch/lister-watcher.ts';
+import type {
+  ListerWatcher,
+  ListRequest,
+  RequestTurn,
+  WatchSignal,
+} from '../../list-watch/lister-watcher.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type ShardRange, shareOf } from '../../meta/shard-ranges/ranges.ts';
@@ -11,10 +16,22 @@ import {
   type ShardFilterBy,
   shardSelector,
 } from '../../meta/shard-ranges/shard-filter.ts';
+import type { QuietTime } from './quiet-time.ts';
 import { isRefusedSelector, type ServerFilter } from './server-filter.ts';
 
 /** If all objects are in the ranges, and the chance of that without a filter is less than this, the server filters. */
 const CHANCE = 1e-9;
+
+/** Why a request waits. */
+const RETRY_AFTER = 'the server asked for a pause with Retry-After';
+
+function objectsIn<T>(signal: WatchSignal<T>): readonly T[] {
+  if (signal.kind === 'listed') return signal.items;
+  if (signal.kind !== 'events') return [];
+  return signal.events.flatMap((event) =>
+    event.type === 'ADDED' || event.type === 'MODIFIED' ? [event.object] : [],
+  );
+}
 
 /** The part of a follower that its requests depend on. */
 export interface Requesting {
@@ -22,30 +39,28 @@ export interface Requesting {
   /** The ranges now; they may shrink while a request is in progress. */
   readonly ranges: readonly ShardRange[];
   readonly server: ServerFilter;
+  readonly quiet: QuietTime;
   /** Called when a list begins, or a watch without one. */
   onRequest(kind: 'list' | 'watch', ranges: readonly ShardRange[]): void;
 }
 
-/** Wraps `inner` so that each request selects the ranges of `of`. Audits are not supported. */
-export function shardRequests<T extends KubernetesObject>(
-  inner: ListerWatcher<T>,
-  of: Requesting,
-): ListerWatcher<T> {
-  const { by, server } = of;
-  /** The ranges of the list in progress. Its later pages must repeat them, because a token does not contain them. */
-  let listed = of.ranges;
-
-  const selected = <V>(
+/** Sends requests that select ranges, and learns from the answers. */
+function selecting<T extends KubernetesObject>({ by, server, quiet }: Requesting) {
+  const noted = <V>(answer$: Observable<V>): Observable<V> =>
+    answer$.pipe(
+      tap({ error: (error: unknown) => quiet.note(ApiError.from(error, 'the request')) }),
+    );
+  return <V>(
     ranges: readonly ShardRange[],
     send: (selector: { readonly shardSelector?: string }) => Observable<V>,
     objectsOf: (value: V) => readonly T[],
     isProof: (value: V) => boolean,
   ): Observable<V> => {
-    if (by === 'owner' || server.refusal !== undefined) return send({});
+    if (by === 'owner' || server.refusal !== undefined) return noted(send({}));
     const filter = createShardFilter(by, ranges);
     const share = shareOf(ranges);
     let chance = 1;
-    return send({ shardSelector: shardSelector(by, ranges) }).pipe(
+    return noted(send({ shardSelector: shardSelector(by, ranges) })).pipe(
       tap((value) => {
         if (isProof(value)) return server.note(true);
         // Lists of custom resources and of metadata do not say that they were filtered, but their objects do.
@@ -59,25 +74,42 @@ export function shardRequests<T extends KubernetesObject>(
         const failure = ApiError.from(error, 'the request');
         if (!isRefusedSelector(failure)) return throwError(() => error);
         server.note(false, failure);
-        return send({});
+        return noted(send({}));
       }),
     );
   };
+}
+
+/** Wraps `inner` so that each request selects the ranges of `follower`. Audits are not supported. */
+export function shardRequests<T extends KubernetesObject>(
+  inner: ListerWatcher<T>,
+  follower: Requesting,
+): ListerWatcher<T> {
+  const { quiet } = follower;
+  const selected = selecting<T>(follower);
+  /** The ranges of the list in progress. Its later pages must repeat them, because a token does not contain them. */
+  let listed = follower.ranges;
   const list = (request: ListRequest<T>): Observable<ListPart<T>> =>
     defer(() => {
       if (request.continue === undefined) {
-        listed = of.ranges;
-        of.onRequest('list', listed);
+        listed = follower.ranges;
+        follower.onRequest('list', listed);
       }
       // The former owner's last writes must be in the list, so a version from the server's cache is not enough.
       const { resourceVersion } = request;
       const newest = resourceVersion === '0' ? { ...request, resourceVersion: '' } : request;
-      return selected(
-        listed,
-        (selector) => inner.list({ ...newest, ...selector }),
-        ({ items }) => items,
-        ({ metadata }) => metadata?.sharded === true,
-      );
+      const send = () =>
+        selected(
+          listed,
+          (selector) => inner.list({ ...newest, ...selector }),
+          ({ items }) => items,
+          ({ metadata }) => metadata?.sharded === true,
+        );
+      const turn = (kind: RequestTurn) => () => {
+        request.onTurn?.(kind, kind === 'queued' ? RETRY_AFTER : undefined);
+        return EMPTY;
+      };
+      return quiet.after(send, turn('queued'), turn('sending'));
     });
   return {
     ...(inner.scope === undefined ? {} : { scope: inner.scope }),
@@ -97,20 +129,19 @@ export function shardRequests<T extends KubernetesObject>(
     list,
     watch: (request) =>
       defer(() => {
-        const { ranges } = of;
-        of.onRequest(request.sendInitialEvents === true ? 'list' : 'watch', ranges);
-        return selected(
-          ranges,
-          (selector) => inner.watch({ ...request, ...selector }),
-          (signal) =>
-            signal.kind === 'events'
-              ? signal.events.flatMap((event) =>
-                  event.type === 'ADDED' || event.type === 'MODIFIED' ? [event.object] : [],
-                )
-              : signal.kind === 'listed'
-                ? signal.items
-                : [],
-          () => false,
+        const { ranges } = follower;
+        follower.onRequest(request.sendInitialEvents === true ? 'list' : 'watch', ranges);
+        const send = () =>
+          selected(
+            ranges,
+            (selector) => inner.watch({ ...request, ...selector }),
+            objectsIn,
+            () => false,
+          );
+        return quiet.after<WatchSignal<T>>(
+          send,
+          () => of({ kind: 'queued', reason: RETRY_AFTER }),
+          () => of({ kind: 'sending' }),
         );
       }),
   };
