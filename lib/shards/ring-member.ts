@@ -20,6 +20,7 @@
  */
 import type { Step } from '../rx/machine.ts';
 import { NEW_RING, namedIn, planRing, type RingRecord, ringText } from './ring-record.ts';
+import { ABSENT, dueMs, longestLeaseMs, type Sightings, seenNow } from './sightings.ts';
 
 /** The periods of a ring, in milliseconds. */
 export interface RingPeriods {
@@ -44,13 +45,6 @@ export interface SeenLease {
   readonly durationMs: number;
 }
 
-/** When a state of a Lease was first seen. */
-interface Sighting {
-  readonly version: string;
-  readonly durationMs: number;
-  readonly sinceMs: number;
-}
-
 /** The state of one membership. */
 export interface RingMember {
   readonly id: string;
@@ -68,7 +62,7 @@ export interface RingMember {
   readonly ring?: SeenRing;
   /** When the ring was first seen. */
   readonly ringSinceMs: number;
-  readonly sightings: ReadonlyMap<string, Sighting>;
+  readonly sightings: Sightings;
   /** Earlier ids of this process. Their memberships are over. */
   readonly former: ReadonlySet<string>;
   /** The slots that were released, each with the epoch in which it was. */
@@ -105,9 +99,6 @@ export type RingEffect =
 
 type RingStep = Step<RingMember, RingEffect>;
 
-/** The version of a Lease that does not exist. */
-const ABSENT = '';
-
 /** A membership that begins. `before` is the membership of the same process that is over. */
 export function joining(id: string, periods: RingPeriods, before?: RingMember): RingMember {
   const never = Number.NEGATIVE_INFINITY;
@@ -141,34 +132,26 @@ export function endingSlots(member: RingMember, nowMs: number): readonly number[
   return owned.filter((slot) => releasing.has(slot));
 }
 
-/** Whether a Lease was unchanged for its duration when the last list was sent. */
-function hasExpired({ periods, listedMs }: RingMember, { sinceMs, durationMs }: Sighting): boolean {
-  return listedMs >= sinceMs + Math.max(periods.leaseDurationMs, durationMs);
-}
-
-/** The longest lease that is known, because members may have different settings during a rollout. */
-function longestLeaseMs({ periods, sightings }: RingMember): number {
-  const durations = [...sightings.values()].map(({ durationMs }) => durationMs);
-  return Math.max(periods.leaseDurationMs, ...durations);
-}
-
-function expired(member: RingMember): ReadonlySet<string> {
-  const gone = [...member.sightings].filter(([, sighting]) => hasExpired(member, sighting));
+/** The members whose Leases were unchanged for their duration when the last list was sent. */
+function expired({ sightings, periods, listedMs }: RingMember): ReadonlySet<string> {
+  const gone = [...sightings].filter(
+    ([, sighting]) => listedMs >= dueMs(sighting, periods.leaseDurationMs),
+  );
   return new Set(gone.map(([id]) => id));
 }
 
 /** Waits until the next round, or until the list that may show that a member is dead or that the ring may be used. */
 function waiting(member: RingMember, nowMs: number): RingStep {
   const { periods, roundMs, sightings, ring, ringSinceMs, listedMs } = member;
-  const leaseMs = longestLeaseMs(member);
+  const { leaseDurationMs } = periods;
   const named = ring === undefined ? new Set() : namedIn(ring.record);
   const dues = [...sightings]
     .filter(([id]) => named.has(id))
-    .map(([, { sinceMs, durationMs }]) => sinceMs + Math.max(periods.leaseDurationMs, durationMs));
-  if (ring?.record.epoch === 0) dues.push(ringSinceMs + leaseMs);
+    .map(([, sighting]) => dueMs(sighting, leaseDurationMs));
+  if (ring?.record.epoch === 0) dues.push(ringSinceMs + longestLeaseMs(sightings, leaseDurationMs));
   const atMs = Math.min(
     Math.max(roundMs, nowMs - periods.retryPeriodMs) + periods.retryPeriodMs,
-    ...dues.filter((dueMs) => dueMs > listedMs),
+    ...dues.filter((due) => due > listedMs),
   );
   // A list at the due time itself would still be sent too early by a fraction of a millisecond.
   const ms = Math.max(1, atMs - nowMs);
@@ -186,7 +169,8 @@ function planning(member: RingMember, nowMs: number): RingStep {
   const gone = expired(member);
   const isNew = ring.record.epoch === 0;
   // A member of an earlier ring may still own slots until it misses that ring, for a lease at most.
-  if (isNew && !leaving && listedMs < ringSinceMs + longestLeaseMs(member)) {
+  const leaseMs = longestLeaseMs(member.sightings, member.periods.leaseDurationMs);
+  if (isNew && !leaving && listedMs < ringSinceMs + leaseMs) {
     return waiting(member, nowMs);
   }
   const alive = [...member.sightings.keys()].filter((each) => !gone.has(each) && !former.has(each));
@@ -222,18 +206,9 @@ function listed(
   nowMs: number,
 ): RingStep {
   const { id, roundMs, periods } = member;
-  const sightings = new Map<string, Sighting>();
-  const see = (other: string, version: string, durationMs: number) => {
-    if (other === id) return;
-    const before = member.sightings.get(other);
-    const isSame = before?.version === version;
-    sightings.set(other, isSame ? before : { version, durationMs, sinceMs: nowMs });
-  };
-  for (const lease of leases) see(lease.id, lease.version, lease.durationMs);
-  for (const other of ring === undefined ? [] : namedIn(ring.record)) {
-    const { durationMs = 0 } = member.sightings.get(other) ?? {};
-    if (!sightings.has(other)) see(other, ABSENT, durationMs);
-  }
+  const named = ring === undefined ? new Set<string>() : namedIn(ring.record);
+  const sightings = seenNow(member.sightings, leases, named, nowMs);
+  sightings.delete(id);
   const seen: RingMember = { ...member, sightings, listedMs: member.listSentMs };
   const { ring: known } = member;
   if (known !== undefined && !isLater(ring, known))
@@ -242,7 +217,6 @@ function listed(
   const validUntilMs = roundMs + periods.renewDeadlineMs;
   if (nowMs >= validUntilMs) return waiting(seen, nowMs);
   const current = withRing({ ...seen, validUntilMs }, ring, nowMs);
-  const named = namedIn(ring.record);
   const left = [...expired(current)].filter((other) => !named.has(other));
   const [next, effects] = planning(current, nowMs);
   const forgotten: RingEffect[] = left

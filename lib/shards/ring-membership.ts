@@ -1,5 +1,11 @@
 /** Runs the memberships of one process, one after the other: carries out what `ring-member.ts` decides, and ends work before a release. */
-import { BehaviorSubject, type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
+import {
+  BehaviorSubject,
+  type Observable,
+  type SchedulerLike,
+  Subject,
+  type Subscription,
+} from 'rxjs';
 import { distinctUntilChanged, map, takeUntil } from 'rxjs/operators';
 import { StartStop } from '../election/start-stop.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -9,6 +15,7 @@ import { type ShardBy, shardSlot } from '../meta/shard-ranges/shard-filter.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
+import { EndingSlots, type EndWork } from './ending-slots.ts';
 import { DividedKeys, type DividingMember } from './key-shards.ts';
 import {
   endingSlots,
@@ -19,7 +26,7 @@ import {
   type RingInput,
   type RingMember,
 } from './ring-member.ts';
-import { type RingPlace, RingServer } from './ring-server.ts';
+import { type RingPlace, RingServer, unanswered } from './ring-server.ts';
 import type { KeyShards, ShardedObjects, ShardStatus } from './shard-member.ts';
 import { IDLE, STOPPED, statusOf } from './shard-status.ts';
 
@@ -37,13 +44,9 @@ export interface RingSettings extends RingPlace {
 /** One run of a member, from a start to a stop. Consists of one membership after the other. */
 interface Run {
   readonly aborting: AbortController;
-  readonly timers: Subscription;
   member: RingMember;
   server: RingServer;
-  /** The slots whose work is being ended. */
-  readonly ending: Set<number>;
-  /** The slots whose work has ended in this turn. */
-  readonly drained: Set<number>;
+  ending: EndingSlots;
   wait?: Subscription;
   expiry?: Subscription;
   /** Called when the member has left. */
@@ -79,7 +82,7 @@ export class RingMembership implements DividingMember {
     () => this.#begin(),
     () => this.#end(),
   );
-  readonly #releases = new Set<(slot: number) => Promise<unknown>>();
+  readonly #work = new Set<EndWork>();
   #run: Run | undefined;
   #lastError: ApiError | undefined;
   #holders = 0;
@@ -141,9 +144,9 @@ export class RingMembership implements DividingMember {
     return member.ring?.record.releasing.includes(slot) === false;
   };
 
-  readonly onRelease = (end: (slot: number) => Promise<unknown>): (() => void) => {
-    this.#releases.add(end);
-    return () => this.#releases.delete(end);
+  readonly onRelease = (end: EndWork): (() => void) => {
+    this.#work.add(end);
+    return () => this.#work.delete(end);
   };
 
   #begin(): void {
@@ -152,8 +155,7 @@ export class RingMembership implements DividingMember {
     const { periods } = this.#settings;
     const member = joining(this.#newId(), periods);
     const server = new RingServer(this.#settings, member.id, aborting.signal);
-    const sets = { ending: new Set<number>(), drained: new Set<number>() };
-    const run: Run = { aborting, timers: new Subscription(), member, server, ...sets };
+    const run: Run = { aborting, member, server, ending: this.#endingSlots() };
     this.#run = run;
     this.#enter(run, { type: 'due' });
   }
@@ -166,15 +168,17 @@ export class RingMembership implements DividingMember {
     const run = this.#run;
     if (run === undefined) return;
     const { drainMs, periods } = this.#settings;
+    let limited: Subscription | undefined;
     await new Promise<void>((resolve) => {
       // The others take the slots after a lease if the server cannot be told.
       const limit = longTimer(drainMs + periods.leaseDurationMs, this.#scheduler);
-      run.timers.add(limit.subscribe(() => resolve()));
+      limited = limit.subscribe(() => resolve());
       run.onLeft = resolve;
       this.#enter(run, { type: 'leave' });
       if (run.member.phase === 'left' || run.member.phase === 'over') resolve();
     });
-    run.timers.unsubscribe();
+    limited?.unsubscribe();
+    run.ending.stop();
     run.wait?.unsubscribe();
     run.expiry?.unsubscribe();
     this.#run = undefined;
@@ -193,7 +197,7 @@ export class RingMembership implements DividingMember {
     if (member.phase === 'over' || member.phase === 'left') run.onLeft?.();
     this.#watchTime(run);
     this.#publish();
-    this.#endWork(run);
+    run.ending.end(endingSlots(run.member, this.#passedMs()));
   }
 
   /** Begins the next membership, under another id, because the others may have taken the slots. */
@@ -208,8 +212,8 @@ export class RingMembership implements DividingMember {
     this.#report(ApiError.local('NotObserved', message));
     run.member = joining(this.#newId(), periods, run.member);
     run.server = new RingServer(this.#settings, run.member.id, run.aborting.signal);
-    run.ending.clear();
-    run.drained.clear();
+    run.ending.stop();
+    run.ending = this.#endingSlots();
     run.wait?.unsubscribe();
     this.#perform(run, { type: 'wait', ms: 1 });
   }
@@ -225,95 +229,45 @@ export class RingMembership implements DividingMember {
     );
   }
 
-  /** Ends the work on slots that must be released. Each slot is released when its own work has ended. */
-  #endWork(run: Run): void {
-    const { member, ending } = run;
-    for (const slot of endingSlots(member, this.#passedMs())) {
-      if (ending.has(slot)) continue;
-      ending.add(slot);
-      let isDone = false;
-      const done = () => {
-        limit.unsubscribe();
-        if (isDone || this.#run !== run || run.member.id !== member.id) return;
-        isDone = true;
-        this.#release(run, slot);
-      };
-      const limit = longTimer(this.#settings.drainMs, this.#scheduler).subscribe(done);
-      run.timers.add(limit);
-      const ends = [...this.#releases].map(async (end) => {
-        await end(slot);
-      });
-      Promise.all(ends).then(done, (error: unknown) => {
-        reportUnhandled(error);
-        done();
-      });
-    }
-  }
-
-  /** Releases the slots whose work ended in this turn of the event loop with one change of the ring. */
-  #release(run: Run, slot: number): void {
-    const isFirst = run.drained.size === 0;
-    run.drained.add(slot);
-    if (!isFirst) return;
-    const { id } = run.member;
-    const flush = longTimer(0, this.#scheduler).subscribe(() => {
-      const slots = [...run.drained];
-      run.drained.clear();
-      if (this.#run !== run || run.member.id !== id) return;
-      for (const each of slots) run.ending.delete(each);
-      this.#enter(run, { type: 'drained', slots });
+  #endingSlots(): EndingSlots {
+    const ending = new EndingSlots({
+      ...{ scheduler: this.#scheduler, drainMs: this.#settings.drainMs, work: this.#work },
+      ended: (slots) => {
+        const run = this.#run;
+        if (run?.ending === ending) this.#enter(run, { type: 'drained', slots });
+      },
     });
-    run.timers.add(flush);
+    return ending;
   }
 
   #perform(run: Run, effect: RingEffect): void {
     const { server, member } = run;
-    const { id } = member;
-    const answered = <V>(answer: Promise<V>, input: (value?: V) => RingInput) => {
-      const enter = (value?: V) => {
-        if (this.#run === run && run.member.id === id) this.#enter(run, input(value));
-      };
-      answer.then(
-        (value) => {
-          this.#lastError = undefined;
-          enter(value);
-        },
-        (error: unknown) => {
-          if (run.aborting.signal.aborted) return;
-          this.#failed(error);
-          enter();
-        },
+    if (effect.type === 'wait') {
+      run.wait?.unsubscribe();
+      run.wait = longTimer(effect.ms, this.#scheduler).subscribe(() =>
+        this.#enter(run, { type: 'due' }),
       );
-    };
-    switch (effect.type) {
-      case 'wait':
-        run.wait?.unsubscribe();
-        run.wait = longTimer(effect.ms, this.#scheduler).subscribe(() =>
-          this.#enter(run, { type: 'due' }),
-        );
-        break;
-      case 'renew':
-        answered(
-          server.renew().then(() => true),
-          (ok = false) => ({ type: 'renewed', ok }),
-        );
-        break;
-      case 'list':
-        answered(server.list(), (found) =>
-          found === undefined ? { type: 'listed' } : { type: 'listed', found },
-        );
-        break;
-      case 'write':
-        answered(server.write(effect.record, effect.over), (ring) => {
-          if (ring === undefined) return { type: 'wrote' };
-          return ring === 'conflict' ? { type: 'wrote', conflict: true } : { type: 'wrote', ring };
-        });
-        break;
-      case 'forget':
-        // Another member may have been faster.
-        server.forget(effect.id, effect.version).catch(() => undefined);
-        break;
+      return;
     }
+    if (effect.type === 'forget') {
+      // Another member may have been faster.
+      server.forget(effect.id, effect.version).catch(() => undefined);
+      return;
+    }
+    const enter = (input: RingInput) => {
+      if (this.#run === run && run.member.id === member.id) this.#enter(run, input);
+    };
+    server.answer(effect).then(
+      (input) => {
+        this.#lastError = undefined;
+        enter(input);
+      },
+      (error: unknown) => {
+        if (run.aborting.signal.aborted) return;
+        this.#failed(error);
+        enter(unanswered(effect));
+      },
+    );
   }
 
   #publish(): void {

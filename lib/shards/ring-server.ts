@@ -7,7 +7,7 @@ import type { KubernetesList } from '../meta/kubernetes-object.ts';
 import { resourcePath } from '../meta/resource.ts';
 import type { KubeRequest } from '../transport/call.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import type { RingPeriods, SeenLease, SeenRing } from './ring-member.ts';
+import type { RingEffect, RingInput, RingPeriods, SeenLease, SeenRing } from './ring-member.ts';
 import { NEW_RING, parseRing, type RingRecord, ringText } from './ring-record.ts';
 
 /** The label of all Leases of a ring, with the ring's name. */
@@ -16,6 +16,15 @@ export const RING_LABEL = 'rx-informer/ring';
 export const RING_ANNOTATION = 'rx-informer/ring';
 /** Counts the renewals, because a server does not store a renewal that changes nothing, as after the clock was set back. */
 const RENEWALS = 'rx-informer/renewals';
+
+/** The effects that are requests and have answers. */
+type RingRequest = Extract<RingEffect, { type: 'renew' | 'list' | 'write' }>;
+
+/** The input for a request whose answer did not arrive. */
+export function unanswered({ type }: RingRequest): RingInput {
+  if (type === 'renew') return { type: 'renewed', ok: false };
+  return { type: type === 'list' ? 'listed' : 'wrote' };
+}
 
 /** Where a ring is, and how long its requests may take. */
 export interface RingPlace {
@@ -64,6 +73,17 @@ export class RingServer {
     const path = resourcePath(LEASES, name === undefined ? { namespace } : { namespace, name });
     const limits = { limitMs: periods.renewDeadlineMs / 2, scheduler, signal: this.#signal };
     return await limitedCall<R>(client, { method, path, ...rest }, limits);
+  }
+
+  /** Sends a request. */
+  async answer(request: RingRequest): Promise<RingInput> {
+    if (request.type === 'renew') {
+      await this.renew();
+      return { type: 'renewed', ok: true };
+    }
+    if (request.type === 'list') return { type: 'listed', found: await this.list() };
+    const ring = await this.write(request.record, request.over);
+    return ring === 'conflict' ? { type: 'wrote', conflict: true } : { type: 'wrote', ring };
   }
 
   /** Renews this member's Lease, and creates it if it does not exist. */
