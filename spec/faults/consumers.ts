@@ -10,12 +10,14 @@ import {
 import { type SchedulerLike, Subscription, timer } from 'rxjs';
 import { skip, take } from 'rxjs/operators';
 import type { Pod } from './history.ts';
-import { compare, type Selects, Story, type Truth } from './judge.ts';
+import { compare, type Selects, type Shards, Story, type Thing, type Truth } from './judge.ts';
 
 export interface ConsumerOptions {
   readonly informer: SharedInformer<Pod>;
   readonly truth: Truth;
   readonly selects: Selects;
+  /** The shards that the informer holds; absent if it holds all objects. */
+  readonly shards?: Shards | undefined;
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
   /** The factor by which the slow consumer is faster. */
@@ -47,19 +49,20 @@ function policyOf({ random, scheduler, speed }: ConsumerOptions): DeliveryPolicy
 }
 
 export function createConsumers(options: ConsumerOptions): Consumers {
-  const { informer, truth, selects, scheduler, random, wrong } = options;
+  const { informer, truth, selects, shards, scheduler, random, wrong } = options;
   const stories: Story[] = [];
   const story = (name: string) => {
-    const made = new Story(name, truth, selects, wrong);
+    const made = new Story(name, truth, selects, wrong, shards);
     stories.push(made);
     return made;
   };
   const fold = (to: Story, prompt: boolean) => (set: ChangeSet<Pod>) => {
     if (set.reset) to.reset();
     const keys = new Set<string>();
-    for (const { id, key, previous, object, last } of set.changes) {
+    for (const { id, key, previous, object, last, left } of set.changes) {
       if (object === undefined) {
         if (previous === undefined) to.fail(`deleted ${key}, which it never had`);
+        else if (left) to.move(id, previous, last ?? previous);
         else to.delete(id, previous, last ?? previous);
         continue;
       }
@@ -77,10 +80,27 @@ export function createConsumers(options: ConsumerOptions): Consumers {
   const error = (to: Story) => (thrown: unknown) => to.fail(`the stream errored: ${thrown}`);
 
   const changes = story('changes$');
-  const parts = story('added$, updated$, deleted$');
+  // These streams do not say what has left.
+  const parts = shards === undefined ? story('added$, updated$, deleted$') : undefined;
   const slow = story('slow');
   const handled = story('handler');
-  const all = [changes, parts, slow];
+  const all = [changes, slow, ...(parts === undefined ? [] : [parts])];
+  const listenToParts = (to: Story) => {
+    to.reset();
+    const parts = informer.added$.subscribe({
+      next: (object) => to.add(object),
+      error: error(to),
+    });
+    parts.add(
+      informer.updated$.subscribe(({ previous, object }: UpdatedObject<Pod>) =>
+        to.update(previous, object),
+      ),
+    );
+    parts.add(
+      informer.deleted$.subscribe(({ uid, previous, object }) => to.delete(uid, previous, object)),
+    );
+    return parts;
+  };
   const policy = policyOf(options);
   const delivery = informer.deliver(policy);
   const register = (to: Story, resyncPeriodMs = 0) =>
@@ -89,6 +109,7 @@ export function createConsumers(options: ConsumerOptions): Consumers {
         onAdd: (object) => to.add(object),
         onUpdate: (previous, object) => to.update(previous, object),
         onDelete: ({ uid, previous, object }) => to.delete(uid, previous, object),
+        onLeave: ({ uid, previous, object }) => to.move(uid, previous, object),
       },
       { resyncPeriodMs },
     );
@@ -139,20 +160,7 @@ export function createConsumers(options: ConsumerOptions): Consumers {
       for (const each of all) each.join();
       handled.join();
       held.add(informer.changes$.subscribe({ next: fold(changes, true), error: error(changes) }));
-      parts.reset();
-      held.add(
-        informer.added$.subscribe({ next: (object) => parts.add(object), error: error(parts) }),
-      );
-      held.add(
-        informer.updated$.subscribe(({ previous, object }: UpdatedObject<Pod>) =>
-          parts.update(previous, object),
-        ),
-      );
-      held.add(
-        informer.deleted$.subscribe(({ uid, previous, object }) =>
-          parts.delete(uid, previous, object),
-        ),
-      );
+      if (parts !== undefined) held.add(listenToParts(parts));
       held.add(delivery.changes$.subscribe({ next: fold(slow, false), error: error(slow) }));
       view = toView<Pod>()(informer.changes$);
       leaveView = view.subscribe(() => {
@@ -176,7 +184,8 @@ export function createConsumers(options: ConsumerOptions): Consumers {
     },
     finish(when) {
       for (const each of stories) if (!each.left) each.finish(when);
-      compare(`view, ${when}`, view.getSnapshot().rows, truth, selects, wrong);
+      const held = (thing: Thing) => selects(thing) && shards?.holds(thing) !== false;
+      compare(`view, ${when}`, view.getSnapshot().rows, truth, held, wrong);
     },
     get notified() {
       return stories.reduce((sum, { notified }) => sum + notified, 0);

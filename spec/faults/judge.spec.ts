@@ -17,6 +17,94 @@ function setUp() {
   return { truth, wrong, story, a1, a3, b2 };
 }
 
+/** The shard of every object has come and left so often. */
+function moving(came: number, went: number) {
+  const { truth, wrong, a1, a3 } = setUp();
+  const counts = { came, went };
+  const shards = { holds: () => true, came: () => counts.came, went: () => counts.went };
+  const story = new Story('it', truth, () => true, wrong, shards);
+  return { truth, wrong, story, a1, a3, counts };
+}
+
+describe('the judge of moving shards', () => {
+  it('accepts an object that leaves and comes back, once per move, also as an update of a busy consumer', () => {
+    const { wrong, story, a3, counts } = moving(1, 0);
+    story.add(a3);
+    counts.went = 1;
+    story.move('a', a3, a3);
+    counts.came = 2;
+    story.add(a3);
+    const again = { ...a3 };
+    counts.went = 2;
+    counts.came = 3;
+    story.update(a3, again);
+    expect(wrong).toEqual([]);
+  });
+
+  it.each<[string, RegExp, (scene: ReturnType<typeof moving>) => void]>([
+    [
+      'an object that leaves without its shard',
+      /has not left/,
+      ({ story, a3 }) => {
+        story.add(a3);
+        story.move('a', a3, a3);
+      },
+    ],
+    [
+      'a second departure',
+      /does not have the object/,
+      ({ story, a3, counts }) => {
+        story.add(a3);
+        counts.went = 1;
+        story.move('a', a3, a3);
+        story.move('a', a3, a3);
+      },
+    ],
+    [
+      'a return before its shard',
+      /has not come back/,
+      ({ story, a3, counts }) => {
+        story.add(a3);
+        counts.went = 1;
+        story.move('a', a3, a3);
+        story.add(a3);
+      },
+    ],
+    [
+      'an update to the same version without a move',
+      /to the same version/,
+      ({ story, a3 }) => {
+        story.add(a3);
+        story.update(a3, { ...a3 });
+      },
+    ],
+    [
+      'an older version after the return',
+      /already at version 3/,
+      ({ story, a1, a3, counts }) => {
+        story.add(a3);
+        counts.went = 1;
+        story.move('a', a3, a3);
+        counts.came = 2;
+        story.add(a1);
+      },
+    ],
+    [
+      'a departure as a deletion',
+      /still exists/,
+      ({ story, a3, counts }) => {
+        story.add(a3);
+        counts.went = 1;
+        story.delete('a', a3, a3);
+      },
+    ],
+  ])('rejects %s', (_, what, play) => {
+    const scene = moving(1, 0);
+    play(scene);
+    expect(scene.wrong.join()).toMatch(what);
+  });
+});
+
 describe('the judge', () => {
   it('accepts correct notifications', () => {
     const { truth, wrong, story, a1, a3, b2 } = setUp();

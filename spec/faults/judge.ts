@@ -6,6 +6,7 @@
  *   label that left the selector and came back, or a restored backup.
  * - Every delivered state is a state that the server had for that UID, and the versions of a UID never decrease.
  * - An object that is delivered as deleted does not exist on the server.
+ * - An object is delivered as left at most as often as its shard has left, and again only if its shard has come back.
  * - In the end the folded notifications, the store and its indices are equal to the truth.
  * - A consumer that left is not notified.
  * - The client stays within its budget of requests: see `budget.ts`.
@@ -24,6 +25,16 @@ export interface Thing extends KubernetesObject {
 
 /** Selects the objects that a consumer should have. */
 export type Selects = (thing: Thing) => boolean;
+
+/** The shards of an informer, which come and go. */
+export interface Shards {
+  /** Whether the informer owns the shard of the object now. */
+  holds(thing: Thing): boolean;
+  /** How often the shard of the object has come. */
+  came(thing: Thing): number;
+  /** How often it has left. */
+  went(thing: Thing): number;
+}
 
 interface Life {
   /** The states in order; `thing` is `undefined` if the object was deleted. */
@@ -126,14 +137,18 @@ export class Story {
   readonly #wrong: string[];
   readonly has: Map<string, Thing> = new Map();
   readonly #last = new Map<string, Last>();
+  readonly #shards: Shards | undefined;
+  /** How often each UID has left with its shard. */
+  readonly #moved = new Map<string, number>();
   #left = false;
   notified = 0;
 
-  constructor(name: string, truth: Truth, selects: Selects, wrong: string[]) {
+  constructor(name: string, truth: Truth, selects: Selects, wrong: string[], shards?: Shards) {
     this.name = name;
     this.#truth = truth;
     this.#selects = selects;
     this.#wrong = wrong;
+    this.#shards = shards;
   }
 
   fail(what: string): void {
@@ -198,6 +213,9 @@ export class Story {
     if (this.has.has(uid)) this.fail(`add ${shown(thing)}: the consumer already has the object`);
     const last = this.#last.get(uid);
     const version = versionOf(thing);
+    if ((this.#shards?.came(thing) ?? 1) <= (this.#moved.get(uid) ?? 0)) {
+      this.fail(`add ${shown(thing)}: its shard has left and has not come back`);
+    }
     if (last?.ended && !this.#truth.wasAway(uid, this.#selects, last.alive, version, last.epoch)) {
       this.fail(`add ${shown(thing)}: deleted before, but it was never away`);
     }
@@ -223,7 +241,9 @@ export class Story {
     }
     // A restored backup may deliver the same state again.
     const again = before === object || this.#last.get(uid)?.epoch !== this.#truth.epoch;
-    if (!again && had !== undefined && versionOf(had) === versionOf(thing)) {
+    const isSame = !again && had !== undefined && versionOf(had) === versionOf(thing);
+    // A busy consumer is told nothing in between if the object left and came back.
+    if (isSame && !this.#hasLeft(thing)) {
       this.fail(`update ${shown(thing)}: to the same version`);
     }
     this.#state(thing, 'update');
@@ -255,9 +275,32 @@ export class Story {
     this.has.delete(uid);
   }
 
+  /** Whether the shard of the object has left once more than this consumer was told. */
+  #hasLeft(thing: Thing): boolean {
+    const { uid } = thing.metadata;
+    const times = (this.#moved.get(uid) ?? 0) + 1;
+    this.#moved.set(uid, times);
+    return (this.#shards?.went(thing) ?? 0) >= times;
+  }
+
+  /** The object has left with its shard. */
+  move(uid: string, before: KubernetesObject, lastState: KubernetesObject): void {
+    const last = lastState as Thing;
+    this.#hear(`move ${shown(last)}`);
+    const had = this.has.get(uid);
+    if (had === undefined) this.fail(`move ${uid}: the consumer does not have the object`);
+    else if (had !== before)
+      this.fail(`move ${uid}: previous is not the last state of the consumer`);
+    if (last.metadata.uid !== uid) this.fail(`move ${uid}: delivered with ${shown(last)}`);
+    if (!this.#hasLeft(last)) this.fail(`move ${shown(last)}: its shard has not left`);
+    this.has.delete(uid);
+  }
+
   /** Checks that the folded notifications are equal to the truth. */
   finish(when: string): void {
-    compare(`${this.name}, ${when}`, this.has.values(), this.#truth, this.#selects, this.#wrong);
+    const shards = this.#shards;
+    const selects = (thing: Thing) => this.#selects(thing) && shards?.holds(thing) !== false;
+    compare(`${this.name}, ${when}`, this.has.values(), this.#truth, selects, this.#wrong);
   }
 }
 

@@ -43,7 +43,9 @@ export function observedFetch(
             : 'watch';
       const { generation } = observed;
       // An audit is a group of its own, because its Retry-After does not delay the watch.
-      const who = kind === 'audit' ? `${pathname} (audit)` : pathname;
+      // So are the requests for other shards: other watches and lists, which begin and fail on their own.
+      const shards = searchParams.get('shardSelector') ?? '';
+      const who = kind === 'audit' ? `${pathname} (audit)` : `${pathname} ${shards}`.trim();
       const request: Seen = { atMs: scheduler.now(), who, generation, kind };
       seen.push(request);
       const answer = await fetch(input, init);

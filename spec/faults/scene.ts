@@ -6,13 +6,16 @@ import {
   createClient,
   createListWatch,
   createPollingListWatch,
+  createShardedInformer,
   createSharedInformer,
   exponentialBackoff,
   type IndexerReader,
   type InitialList,
+  type ListerWatcher,
   type ListWatchOptions,
   lazyDecoding,
   type SharedInformer,
+  type SharedInformerOptions,
 } from 'rx-informer';
 import {
   createFakeApiServer,
@@ -27,10 +30,11 @@ import { BehaviorSubject, type SchedulerLike } from 'rxjs';
 import { filter, take } from 'rxjs/operators';
 import { type Backoff, checkBudget, type Load } from './budget.ts';
 import { type Consumers, createConsumers } from './consumers.ts';
-import { createHistory, type History, type Pod, pods } from './history.ts';
+import { createHistory, type History, NAMESPACES, type Pod, pods } from './history.ts';
 import { compareStore, type Selects, type Thing, Truth } from './judge.ts';
 import { createMoods, type Refuses } from './moods.ts';
 import { type ObservedFetch, observedFetch } from './observed-fetch.ts';
+import { createMoves, type Moves } from './shard-moves.ts';
 
 /** Where and how fast a seed runs. */
 export interface Stage {
@@ -53,6 +57,8 @@ export interface Stage {
   /** The watchdog timeouts of the informer, in milliseconds. */
   readonly idleTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
+  /** Whether the informer holds some shards only, which come and go. */
+  readonly sharded?: boolean;
 }
 
 /** The scene of a seed. */
@@ -68,6 +74,8 @@ export interface Scene {
   readonly observed: ObservedFetch;
   readonly random: () => number;
   readonly wrong: string[];
+  /** The moves of shards, if the informer is sharded. */
+  readonly moves: Moves | undefined;
   /** Writes repeatedly until the returned function is called. */
   write(meanMs: number): () => void;
   start(): void;
@@ -131,7 +139,9 @@ export async function createScene(stage: Stage): Promise<Scene> {
     ...(watchList ? ['stream' as const] : []),
   ];
   const initialList = of(lists);
-  const scope = of(SCOPES);
+  const drawn = of(SCOPES);
+  // A sharded informer has one ListerWatcher.
+  const scope = stage.sharded && drawn.listWatches.length > 1 ? (SCOPES[0] as Scope) : drawn;
   const compression = of(['none', 'latest'] as const);
   const backoff =
     stage.backoff ??
@@ -144,6 +154,18 @@ export async function createScene(stage: Stage): Promise<Scene> {
   const pageSize = of([undefined, undefined, 2, 5]);
   const historyLimit = of([10_000, 20]);
   const pageSizeMax = of([undefined, undefined, 3]);
+  // Moving shards were added later and have a source of their own, too.
+  const moved = chance(14);
+  const moves = stage.sharded
+    ? createMoves({
+        by: pick(moved, ['uid', 'namespace']),
+        random: moved,
+        scheduler,
+        meanMs: pick(moved, [2_000, 10_000, 40_000]) / speed,
+        namespaces: NAMESPACES,
+      })
+    : undefined;
+  const hasGate = moved() < 0.5;
   const server = createFakeApiServer({
     scheduler,
     random: chance(2),
@@ -151,8 +173,12 @@ export async function createScene(stage: Stage): Promise<Scene> {
     watchList,
     historyLimit,
     bookmarkIntervalMs: 60_000 / speed,
+    shardedListAndWatch: hasGate,
     ...(pageSizeMax === undefined ? {} : { pageSizeMax }),
   });
+  // So that shards move, and objects change, while a list is answered.
+  if (moves !== undefined)
+    server.faults.delay(pick(moved, [20, 200, 800]) / speed, { use: 'list' });
   const truth = new Truth();
   const restores = random() < 0.2;
   const history = createHistory({
@@ -171,7 +197,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
   // Half of the informers with an audit lose events without a trace. The shortest period of an audit is in real time,
   // so only runs at normal speed have one.
   const audited = chance(10);
-  const audits = audited() < 0.4 && speed === 1;
+  const audits = audited() < 0.4 && speed === 1 && !stage.sharded;
   const loses = audits && !polls && audited() < 0.5;
   const loseOneIn = pick(audited, [10, 30]);
   const auditMs = 60_000;
@@ -210,7 +236,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     return polls ? createPollingListWatch(source, polling) : source;
   });
   const drawnResyncMs = of([0, 0, 30_000]);
-  const informer = createSharedInformer<Pod>(listWatches, {
+  const options: SharedInformerOptions<Pod> = {
     name: `seed ${seed}`,
     scheduler,
     random: chance(4),
@@ -229,11 +255,17 @@ export async function createScene(stage: Stage): Promise<Scene> {
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(stage.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: stage.idleTimeoutMs }),
     ...(stage.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: stage.requestTimeoutMs }),
-  });
+  };
+  const [listWatch] = listWatches as [ListerWatcher<Pod>];
+  const informer =
+    moves === undefined
+      ? createSharedInformer<Pod>(listWatches, options)
+      : createShardedInformer<Pod>(listWatch, { ...options, shards: moves });
   const consumers = createConsumers({
     informer,
     truth,
     selects: scope.selects,
+    shards: moves,
     scheduler,
     random: chance(5),
     speed,
@@ -261,6 +293,9 @@ export async function createScene(stage: Stage): Promise<Scene> {
   if (makeBeforeBreak) traits.push(`overlapping watches of ${watchMs} ms each`);
   if (polls) traits.push(`polled every ${pollMs} ms`);
   if (audits) traits.push(loses ? `audited, one event in ${loseOneIn} lost` : 'audited');
+  if (moves !== undefined) {
+    traits.push(`shards by ${moves.by}, which the server ${hasGate ? 'selects' : 'ignores'}`);
+  }
   if (refuses !== 'none') traits.push(`refused for a while by ${refuses}`);
   traits.push(`history ${historyLimit}, a fault every ${meanMs} ms`);
 
@@ -276,6 +311,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     observed,
     random,
     wrong,
+    moves,
     write(mean) {
       const dice = chance(6);
       let stopped = false;
@@ -315,7 +351,8 @@ export async function createScene(stage: Stage): Promise<Scene> {
     compare(when) {
       consumers.finish(when);
       const store = informer.indexer as unknown as IndexerReader<Thing>;
-      compareStore(store, INDICES, truth, scope.selects, when, wrong);
+      const selects: Selects = (thing) => scope.selects(thing) && moves?.holds(thing) !== false;
+      compareStore(store, INDICES, truth, selects, when, wrong);
       const { audit } = informer.status;
       if (audits && !loses && typeof audit === 'object' && audit.differed > 0 && !restores) {
         wrong.push(`audit, ${when}: ${JSON.stringify(audit)}, but no event was lost`);
@@ -333,7 +370,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
         ...(polls ? { pollMs } : {}),
         ...(audits ? { auditMs } : {}),
         watchMs,
-        refreshes,
+        refreshes: [...refreshes, ...(moves?.times ?? [])],
       }),
   };
 }

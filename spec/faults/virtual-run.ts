@@ -14,7 +14,7 @@ import { createScene } from './scene.ts';
  */
 const HEALS_WITHIN_MS = 280_000;
 
-export async function runVirtual(seed: number): Promise<Outcome> {
+export async function runVirtual(seed: number, sharded = false): Promise<Outcome> {
   const time = new VirtualTime();
   // Has its own source of randomness, so that existing seeds keep all other values.
   const dice = seededRandom(seed * 101 + 10);
@@ -23,6 +23,7 @@ export async function runVirtual(seed: number): Promise<Outcome> {
     seed,
     scheduler: time,
     speed: 1,
+    sharded,
     depths: ['http', 'stream'],
     // If a watch ends while one of two swapped events is held back, no client can detect the lost event.
     ...(hasProxy ? { without: ['swap'] } : {}),
@@ -31,6 +32,7 @@ export async function runVirtual(seed: number): Promise<Outcome> {
   const lengthMs = 300_000 + random() * 300_000;
   const stopWriting = scene.write(500 + random() * 4_000);
   scene.start();
+  scene.moves?.start();
   // Half of the runs begin without faults, because faults from the first request on are another case.
   time.schedule(() => machine.start(), random() < 0.5 ? 0 : 5_000);
   for (let visits = Math.floor(random() * 3); visits > 0; visits--) {
@@ -73,6 +75,7 @@ export async function runVirtual(seed: number): Promise<Outcome> {
   await time.advance(leftMs);
 
   machine.heal();
+  scene.moves?.stop();
   turns.unsubscribe();
   proxy?.heal();
   scene.recover();

@@ -1,0 +1,3 @@
+import { virtualShare } from './virtual-share.ts';
+
+virtualShare(0, 1, true);
