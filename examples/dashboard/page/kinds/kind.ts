@@ -33,7 +33,7 @@ export interface Row extends CommonFields {
 export interface Column {
   readonly id: string;
   readonly title: string;
-  readonly type: 'name' | 'status' | 'text' | 'number' | 'age' | 'owner' | 'share';
+  readonly type: 'name' | 'status' | 'why' | 'text' | 'number' | 'age' | 'owner' | 'share';
   /** The least width in pixels. */
   readonly width: number;
   /** The part of the free width that the column takes. @defaultValue 0 */
@@ -140,5 +140,5 @@ export const ownerColumn: Column = {
   width: 168,
   grow: 1.6,
 };
-export const whyColumn: Column = { id: 'why', title: 'Why', type: 'text', width: 220, grow: 3 };
+export const whyColumn: Column = { id: 'why', title: 'Why', type: 'why', width: 220, grow: 3 };
 export const byName: Sort = { key: 'name', descending: false };

@@ -6,6 +6,7 @@ import {
   tableFeatures,
 } from '@tanstack/react-table';
 import { ageText, useClockText } from '../cluster/clock.ts';
+import { causeOf } from '../kinds/cause.ts';
 import type { Column, Row } from '../kinds/kind.ts';
 import { toggle } from '../kinds/tree.ts';
 import { DownIcon, RightIcon } from '../layout/icons.tsx';
@@ -35,6 +36,8 @@ function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
       return <Name row={row} />;
     case 'status':
       return <StatusBadge tone={row.tone} text={row.status} why={row.why} />;
+    case 'why':
+      return row.why === '' ? <None /> : <span title={row.why}>{causeOf(row.why)}</span>;
     case 'age':
       return <Age sinceMs={Number(value)} />;
     case 'number':

@@ -1,0 +1,34 @@
+/** Shortens the reason of a trouble for a column: the cause comes first, and what precedes it in the message is left out. */
+
+/** A reason that was rolled up from the pods of a workload. */
+const ROLLED_UP = /^(\d+ of \d+ Pods?: \S+) — (.+)$/s;
+
+/** What the kubelet and the container runtime write before the error of the registry. */
+const BEFORE_PULL_ERROR =
+  /^(?:Error: |Back-off pulling image "[^"]*": |Failed to pull image "[^"]*": |ErrImagePull: |rpc error: code = \w+ desc = |failed to pull and unpack image "[^"]*": |failed to resolve reference "[^"]*": )+/;
+
+/** The error of the registry and the image. */
+function pullCause(text: string): string {
+  const image = /image "([^"]+)"/.exec(text)?.[1];
+  const error = text.replace(BEFORE_PULL_ERROR, '');
+  if (image === undefined || error === text) return text;
+  const reason = error.startsWith(`${image}: `) ? error.slice(image.length + 2) : error;
+  return reason.includes(image) ? reason : `${reason}: ${image}`;
+}
+
+/** Why no node has room, without the number of nodes and without the outcome of the preemption. */
+function schedulingCause(text: string): string {
+  return text
+    .replace(/^0\/\d+ nodes are available: /, '')
+    .replace(/\.?\s*(?:no new claims to deallocate, )?preemption: .*$/s, '')
+    .replace(/\.$/, '');
+}
+
+/** The cause of a trouble. The complete text stays in the tooltip and in the details. */
+export function causeOf(why: string): string {
+  const [, pods, reason] = ROLLED_UP.exec(why) ?? [];
+  if (pods !== undefined && reason !== undefined) return `${causeOf(reason)} (${pods})`;
+  if (/^0\/\d+ nodes are available: /.test(why)) return schedulingCause(why);
+  if (BEFORE_PULL_ERROR.test(why)) return pullCause(why);
+  return why.replace(/^(?:Error creating: )?pods "[^"]*" is forbidden: /, '');
+}
