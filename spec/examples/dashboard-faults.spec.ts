@@ -19,6 +19,7 @@ import {
 } from '../../examples/dashboard/embedded/seeded-faults.ts';
 import { Director } from '../../examples/dashboard/embedded/stories.ts';
 import { World } from '../../examples/dashboard/embedded/world.ts';
+import { causeOf } from '../../examples/dashboard/page/kinds/cause.ts';
 import { podStatus } from '../../examples/dashboard/page/kinds/pod-status.ts';
 import { quotaKind } from '../../examples/dashboard/page/kinds/quotas.ts';
 import { deploymentKind } from '../../examples/dashboard/page/kinds/workloads.ts';
@@ -98,6 +99,9 @@ describe.each([0, 13])('a seeded fault, after %i rounds', (rounds) => {
     expect(found.events).toContainEqual(
       expect.stringMatching(`^Normal BackOff \\d+ Back-off pulling image "${image}"$`),
     );
+    // Whether the kubelet has just tried or waits, the reason is the answer of the registry.
+    const reasons = found.pods.map((each) => causeOf(podStatus(each).why)).filter(Boolean);
+    expect(reasons).toEqual([`not found: ${image}`, `not found: ${image}`]);
     expect(conditionsOf(found)).toEqual({
       Available: 'True MinimumReplicasAvailable',
       Progressing: 'False ProgressDeadlineExceeded',

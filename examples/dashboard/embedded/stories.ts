@@ -6,6 +6,7 @@ import { apps, jobNames } from './catalogue.ts';
 import type { NodeState } from './cluster-shapes.ts';
 import { createOwner, nextVersion } from './controllers.ts';
 import { isOutdated, type Owner, type Resident } from './owners.ts';
+import { backOffError, pullError } from './pull-errors.ts';
 import { timestamp } from './timestamp.ts';
 import type { World } from './world.ts';
 
@@ -31,10 +32,10 @@ function* start(world: World, owner: Owner, node?: NodeState, ordinal?: number):
   yield;
   if (world.isTroubled && world.random.next() < 0.04) {
     const image = template.image.replace(/:.*/, ':typo');
-    const message = `Back-off pulling image "${image}"`;
-    world.turn(resident, { to: 'waiting', reason: 'ErrImagePull', message });
+    const [failed, waits] = [pullError(image), backOffError(image)];
+    world.turn(resident, { to: 'waiting', reason: 'ErrImagePull', message: failed });
     yield;
-    world.turn(resident, { to: 'waiting', reason: 'ImagePullBackOff', message });
+    world.turn(resident, { to: 'waiting', reason: 'ImagePullBackOff', message: waits });
     yield;
     world.turn(resident, { to: 'creating' });
     yield;

@@ -1,6 +1,7 @@
 /** A rollout to an image whose tag does not exist. The old version goes on serving, and the rollout hangs. */
 import { nextVersion } from '../controllers.ts';
 import type { Resident } from '../owners.ts';
+import { backOffError, backOffEvent, pullError } from '../pull-errors.ts';
 import type { World } from '../world.ts';
 import {
   beganMs,
@@ -23,20 +24,21 @@ const ATTEMPTS = 7;
 
 function pull(world: World, resident: Resident, nowMs: number, times = 1): void {
   const { image } = resident.owner.template;
-  const problem = `Failed to pull image "${image}": rpc error: code = NotFound desc = failed to pull and unpack image "${image}": failed to resolve reference "${image}": ${image}: not found`;
+  const message = pullError(image);
   const tell = (type: 'Normal' | 'Warning', reason: string, message: string) =>
     world.tell(resident, { type, reason, message, times, sinceMs: beganMs() }, nowMs);
   tell('Normal', 'Pulling', `Pulling image "${image}"`);
-  tell('Warning', 'Failed', problem);
+  tell('Warning', 'Failed', `Failed to pull image "${image}": ${message}`);
   tell('Warning', 'Failed', 'Error: ErrImagePull');
-  world.turn(resident, { to: 'waiting', reason: 'ErrImagePull', message: problem }, nowMs);
+  world.turn(resident, { to: 'waiting', reason: 'ErrImagePull', message }, nowMs);
 }
 
 function backOff(world: World, resident: Resident, nowMs: number, times = 1): void {
-  const message = `Back-off pulling image "${resident.owner.template.image}"`;
+  const { image } = resident.owner.template;
+  const message = backOffError(image);
   const tell = (type: 'Normal' | 'Warning', reason: string, text: string) =>
     world.tell(resident, { type, reason, message: text, times, sinceMs: beganMs() }, nowMs);
-  tell('Normal', 'BackOff', message);
+  tell('Normal', 'BackOff', backOffEvent(image));
   tell('Warning', 'Failed', 'Error: ImagePullBackOff');
   world.turn(resident, { to: 'waiting', reason: 'ImagePullBackOff', message }, nowMs);
 }
