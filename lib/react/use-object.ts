@@ -1,5 +1,6 @@
 /** `useObject`, one object. */
 import { useMemo } from 'react';
+import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { Stored } from '../meta/stored.ts';
@@ -16,6 +17,8 @@ export interface ObjectRef {
   readonly name: string;
   /** Only this object: another one that is created under its name later is not returned. */
   readonly uid?: string | undefined;
+  /** `metadata` requests only the metadata. @defaultValue the complete object */
+  readonly as?: 'metadata' | undefined;
 }
 
 /** What {@link useObject} returns. It never changes. */
@@ -27,7 +30,7 @@ export interface ObjectResult<T> extends StatusResult {
 }
 
 function queryOf(resource: Resource<KubernetesObject>, ref: ObjectRef): LiveQuery {
-  const { namespace, name, uid } = ref;
+  const { namespace, name, uid, as } = ref;
   if (typeof name !== 'string' || name === '') {
     throw new TypeError(
       `useObject: name is ${JSON.stringify(name)}; it must be the name of an object`,
@@ -35,6 +38,7 @@ function queryOf(resource: Resource<KubernetesObject>, ref: ObjectRef): LiveQuer
   }
   return liveQuery({
     from: resource,
+    ...(as === undefined ? {} : { as }),
     ...(namespace === undefined ? {} : { namespace }),
     fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`,
     ...(uid === undefined ? {} : { where: { path: 'metadata.uid', eq: uid } }),
@@ -48,6 +52,8 @@ function objectOf<T>({ rows, synced, stale, status, error }: ListResult<T>): Obj
 /**
  * Returns one object, and renders again when it changes. If an informer of the factory runs that has the object, it is
  * read there. Otherwise the object is watched alone, by `metadata.name`.
+ *
+ * With `as: 'metadata'` only the metadata is requested, and read of an informer of metadata.
  *
  * With `uid` an object that was deleted and created again counts as gone. While the answer to changed arguments is not
  * complete, the former object stands, with `stale: true`. `undefined` as the resource or the reference asks for nothing.
@@ -72,14 +78,24 @@ function objectOf<T>({ rows, synced, stale, status, error }: ListResult<T>): Obj
  */
 export function useObject<T extends KubernetesObject>(
   resource: Resource<T> | undefined,
+  ref: (ObjectRef & { readonly as?: undefined }) | undefined,
+): ObjectResult<T>;
+export function useObject(
+  resource: Resource<KubernetesObject> | undefined,
+  ref: (ObjectRef & { readonly as: 'metadata' }) | undefined,
+): ObjectResult<PartialObjectMetadata>;
+export function useObject(
+  resource: Resource<KubernetesObject> | undefined,
   ref: ObjectRef | undefined,
-): ObjectResult<T> {
+): ObjectResult<KubernetesObject>;
+export function useObject(
+  resource: Resource<KubernetesObject> | undefined,
+  ref: ObjectRef | undefined,
+): ObjectResult<KubernetesObject> {
   const provided = useProvided('useObject');
-  const query =
-    resource === undefined || ref === undefined
-      ? undefined
-      : queryOf(resource as unknown as Resource<KubernetesObject>, ref);
-  const asked = query === undefined ? undefined : askedOf(provided, query as LiveQuery<T>);
+  const query = resource === undefined || ref === undefined ? undefined : queryOf(resource, ref);
+  const asked =
+    query === undefined ? undefined : askedOf(provided, query as LiveQuery<KubernetesObject>);
   const result = useRows(asked);
   return useMemo(() => objectOf(result), [result]);
 }

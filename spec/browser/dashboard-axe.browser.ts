@@ -34,7 +34,7 @@ async function violations(page: Page): Promise<string[]> {
   });
 }
 
-const kinds = ['pods', 'tree', 'events', 'nodes', 'deployments', 'services'];
+const kinds = ['pods', 'tree', 'events', 'nodes', 'deployments', 'services', 'configmaps'];
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`${colorScheme}: nothing in the tables, the details and the panels`, async () => {

@@ -1,7 +1,7 @@
 /** Tests the details of an object in the dashboard: live, after a deletion, with logs, and edited by draft. */
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from './chromium.ts';
+import { keepScreenshot, launchChromium } from './chromium.ts';
 import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
 
 let browser: Browser;
@@ -145,6 +145,49 @@ test('a pod shows its environment, without the values of config maps and secrets
     'LOG_LEVELinfo',
     'ConfigMap/settlement-settingseach key',
   ]);
+});
+
+test('config maps have a table and details, without their contents', async () => {
+  const accepts: Promise<string>[] = [];
+  opened = await openDashboard(browser, {
+    query: '?kind=configmaps',
+    before: (page) =>
+      page.on('request', (request) => {
+        if (!/\/api\/.*configmaps/.test(request.url())) return;
+        accepts.push(request.headerValue('accept').then((accept) => accept ?? ''));
+      }),
+  });
+  const { page, cluster, complaints } = opened;
+  await live(page);
+  const row = page.locator('[data-uid]').first();
+  await row.waitFor();
+  const name = (await row.locator('[data-column=name]').textContent()) ?? '';
+  expect(name).toMatch(/-settings$/);
+  expect(await row.locator('[data-column=labels]').textContent()).toMatch(/^app=/);
+  const namespace = (await row.locator('[data-column=namespace]').textContent()) ?? '';
+  await keepScreenshot(page, 'config-maps-table');
+  await row.click();
+  const dialog = page.getByRole('dialog', { name: `ConfigMap ${name}` });
+  await dialog.getByText('Only the metadata is read').waitFor();
+  await dialog.getByText('YAML', { exact: true }).click();
+  const yaml = dialog.getByTestId('yaml');
+  await yaml.getByText('kind: PartialObjectMetadata').waitFor();
+  expect(await yaml.textContent()).not.toContain('LOG_LEVEL');
+  const { status } = await fetch(
+    `${cluster.baseUrl}/api/v1/namespaces/${namespace}/configmaps/${name}`,
+    {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: JSON.stringify({ metadata: { labels: { app: 'changed' } } }),
+    },
+  );
+  expect(status).toBe(200);
+  await page.locator('[data-uid]', { hasText: 'app=changed' }).waitFor();
+  const accepted = await Promise.all(accepts);
+  expect(accepted.length).toBeGreaterThan(0);
+  expect(accepted.filter((accept) => !accept.includes('PartialObjectMetadata'))).toEqual([]);
+  await keepScreenshot(page, 'config-maps');
+  expect(complaints).toEqual([]);
 });
 
 test('a Deployment whose pods are refused by a quota shows the quota, and the quota is in a table', async () => {

@@ -3,7 +3,9 @@ import { type ChangeSet, liveMap, type Stored, toView, type View } from 'rx-info
 import { changeSet } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
+import { configMapKind } from '../../examples/dashboard/page/kinds/config-maps.ts';
 import { eventKind } from '../../examples/dashboard/page/kinds/events.ts';
+import { kindGroups } from '../../examples/dashboard/page/kinds/index.ts';
 import type { Kind, Row, Streams, Tone } from '../../examples/dashboard/page/kinds/kind.ts';
 import { nodeKind } from '../../examples/dashboard/page/kinds/nodes.ts';
 import { orderOf } from '../../examples/dashboard/page/kinds/order.ts';
@@ -14,6 +16,7 @@ import {
   replicaSetKind,
   workloadState,
 } from '../../examples/dashboard/page/kinds/workloads.ts';
+import { shownKinds } from '../../examples/dashboard/shared/kinds.ts';
 
 afterEach(() => expanded$.next(new Set()));
 
@@ -266,4 +269,28 @@ test('the state of a workload is that of its conditions before that of its repli
   expect(state({ desired: 0, ready: 0 })).toBe('Scaled to zero');
   expect(state({ desired: 3, ready: 1, conditions: [failed] })).toBe('FailedCreate');
   expect(state({ desired: 3, ready: 1, updated: 1, conditions: [stalled] })).toBe('Stalled');
+});
+
+test('the page asks only for the metadata of the kinds of which the proxy forwards nothing else', () => {
+  const forwarded = new Map(shownKinds.map((shown) => [shown.plural, shown.metadataOnly ?? false]));
+  const kinds = kindGroups.flatMap((group) => group.kinds);
+  for (const { id, resource, as } of kinds) {
+    expect([id, as === 'metadata']).toEqual([id, forwarded.get(resource.plural)]);
+  }
+  expect(kinds.map(({ resource }) => resource.plural)).toContain('configmaps');
+  expect(forwarded.has('secrets')).toBe(false);
+});
+
+test('a config map shows its labels, and is found by them', () => {
+  const row = configMapKind.row({
+    apiVersion: 'meta.k8s.io/v1',
+    kind: 'PartialObjectMetadata',
+    metadata: { ...owned('settings', 'web'), labels: { app: 'web', tier: 'front' } },
+  } as never);
+  expect(row).toMatchObject({
+    name: 'settings',
+    labels: 'app=web, tier=front',
+    owner: 'Owner/web',
+  });
+  expect(row.text).toContain('tier=front');
 });

@@ -11,11 +11,10 @@ import {
   createLiveQueries,
   type Demand,
   forResource,
-  type KubernetesObject,
-  type Resource,
 } from 'rx-informer';
 import { events } from 'rx-informer/resources';
 import { BehaviorSubject, filter } from 'rxjs';
+import type { Kind } from '../kinds/kind.ts';
 import { natsListWatch } from './nats.ts';
 
 /** The shortest time between two renderings of changed rows, in milliseconds, so that time is left for input. */
@@ -77,11 +76,10 @@ export function start(): () => void {
   return () => void factory.stop();
 }
 
-/** Sends a request of these resources immediately instead of waiting. The status shows the outcome. */
-export function retryNow(resources: readonly Resource<KubernetesObject>[]): void {
-  for (const resource of resources) {
-    const { informer, release } = factory.acquire(resource);
-    if (!informer.status.live) informer.refresh().catch(() => undefined);
-    release();
-  }
+/** Sends the request of a kind immediately instead of waiting. The status shows the outcome. */
+export function retryNow({ resource, as }: Pick<Kind, 'resource' | 'as'>): void {
+  const { informer, release } =
+    as === undefined ? factory.acquire(resource) : factory.acquire(resource, { as });
+  if (!informer.status.live) informer.refresh().catch(() => undefined);
+  release();
 }

@@ -1,10 +1,12 @@
 /** The rows of a kind as live queries, and what they cost. */
 import {
   type ChangeStream,
+  type KubernetesObject,
   type LiveQuery,
   liveQuery,
   liveShare,
   parseFieldSelector,
+  type Resource,
 } from 'rx-informer';
 import { tap } from 'rxjs';
 import type { Kind, Row, Streams } from '../kinds/kind.ts';
@@ -42,8 +44,12 @@ export class Cost {
 /** The query of a kind as data: what is read from the server, and the row that is made of each object. */
 export function queryOf(kind: Kind, selectors?: Selectors): LiveQuery<Row> {
   const { labelSelector = '', fieldSelector = '' } = selectors ?? {};
-  return liveQuery({
-    from: kind.resource,
+  // Each kind reads its own resource.
+  const { resource: from, as } = kind as Pick<Kind, 'as'> & {
+    resource: Resource<KubernetesObject>;
+  };
+  const project = kind.row as (object: KubernetesObject) => Row;
+  const query = {
     ...(labelSelector === '' ? {} : { labelSelector }),
     // As a condition, because a server selects by a few fields only, and each text would be a watch of its own.
     ...(fieldSelector === ''
@@ -54,8 +60,9 @@ export function queryOf(kind: Kind, selectors?: Selectors): LiveQuery<Row> {
             test: (object: object) => parseFieldSelector(fieldSelector).matches(object),
           },
         }),
-    select: { key: `row of ${kind.resource.plural}`, project: kind.row },
-  });
+    select: { key: `row of ${kind.resource.plural}`, project },
+  };
+  return as === undefined ? liveQuery({ from, ...query }) : liveQuery({ from, as, ...query });
 }
 
 const streams: Streams = {

@@ -43,6 +43,11 @@ export function Overview({ kind, object }: OverviewProps) {
         <Quotas namespace={object.metadata.namespace ?? ''} />
       )}
       {kind.id === 'namespaces' && <Quotas namespace={object.metadata.name} />}
+      {kind.as === 'metadata' && (
+        <p className={classes.note}>
+          Only the metadata is read, because the contents may include passwords.
+        </p>
+      )}
       <Children kind={kind} object={object} />
       {factsOf(kind, object).map(({ title, facts }) => (
         <Pairs key={title} title={title} pairs={facts} />

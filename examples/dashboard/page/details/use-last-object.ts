@@ -19,8 +19,9 @@ export interface LastObject {
 /** With a UID, an object that was created again under the same name is another one. */
 export function useLastObject(kind: Kind, of: ObjectName): LastObject {
   const { name, namespace } = of;
-  const target = namespace === '' ? { name } : { name, namespace };
-  const found = useObject(kind.resource as Resource<KubernetesObject>, target);
+  const target = { name, ...(namespace === '' ? {} : { namespace }) };
+  const resource: Resource<KubernetesObject> = kind.resource;
+  const found = useObject(resource, kind.as === undefined ? target : { ...target, as: kind.as });
   const [last, setLast] = useState<Stored<KubernetesObject>>();
   const uid = of.uid || last?.metadata.uid;
   const isSame = uid === undefined || found.object?.metadata.uid === uid;

@@ -1,4 +1,5 @@
 /** The kinds of the page, in the order of the sidebar. */
+import { configMapKind } from './config-maps.ts';
 import { eventKind } from './events.ts';
 import type { Kind } from './kind.ts';
 import { nodeKind } from './nodes.ts';
@@ -21,7 +22,7 @@ export const kindGroups: readonly { readonly title: string; readonly kinds: read
     title: 'Workloads',
     kinds: [podKind, deploymentKind, replicaSetKind, statefulSetKind, daemonSetKind, jobKind],
   },
-  { title: 'Cluster', kinds: [nodeKind, namespaceKind, quotaKind, serviceKind] },
+  { title: 'Cluster', kinds: [nodeKind, namespaceKind, quotaKind, serviceKind, configMapKind] },
 ];
 
 const all = kindGroups.flatMap(({ kinds }) => kinds);

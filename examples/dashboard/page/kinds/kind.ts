@@ -65,6 +65,8 @@ export interface Kind<T extends KubernetesObject = never> {
   readonly id: string;
   readonly title: string;
   readonly resource: Resource<T>;
+  /** Only the metadata of the objects is read. @defaultValue complete objects */
+  readonly as?: 'metadata';
   readonly columns: readonly Column[];
   readonly sort: Sort;
   readonly tones: Partial<Readonly<Record<Tone, string>>>;

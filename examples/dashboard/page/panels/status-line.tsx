@@ -55,7 +55,7 @@ export function StatusLine() {
           variant="default"
           size="compact-xs"
           className={classes.retry}
-          onClick={() => retryNow([kind.resource])}
+          onClick={() => retryNow(kind)}
         >
           Retry now
         </Button>

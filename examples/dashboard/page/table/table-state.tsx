@@ -45,7 +45,7 @@ export function TableState() {
         description={errorWords(status.error)}
         role="alert"
       >
-        <Button variant="light" size="xs" onClick={() => retryNow([kind.resource])}>
+        <Button variant="light" size="xs" onClick={() => retryNow(kind)}>
           Retry now
         </Button>
       </EmptyState>

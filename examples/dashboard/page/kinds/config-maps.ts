@@ -1,0 +1,37 @@
+/** Config maps, of which only the metadata is read, because people store passwords in them, too. */
+import type { KubernetesObject, Resource } from 'rx-informer';
+import { configMaps } from 'rx-informer/resources';
+import {
+  ageColumn,
+  byName,
+  defineKind,
+  nameColumn,
+  namespaceColumn,
+  ownerColumn,
+  rowOf,
+  textOf,
+} from './kind.ts';
+
+export const configMapKind = defineKind({
+  id: 'configmaps',
+  title: 'ConfigMaps',
+  // The type of the rows has metadata only.
+  resource: configMaps as Resource<KubernetesObject>,
+  as: 'metadata',
+  sort: byName,
+  tones: {},
+  columns: [
+    nameColumn,
+    { id: 'labels', title: 'Labels', type: 'text', width: 180, grow: 2 },
+    ownerColumn,
+    ageColumn,
+    namespaceColumn,
+  ],
+  row: (object) => {
+    const row = rowOf(object, { status: '', tone: 'good' });
+    const labels = Object.entries(object.metadata.labels ?? {})
+      .map(([name, value]) => `${name}=${value}`)
+      .join(', ');
+    return { ...row, labels, text: textOf(`${row.namespace}/${row.name}`, row.owner, labels) };
+  },
+});
