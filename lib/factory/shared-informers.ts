@@ -2,37 +2,22 @@
  * The informers of a factory: created when first requested, started once, counted, and stopped one by one or together.
  * client-go: informers/factory.go, which can neither stop nor remove a single informer.
  */
-import { merge, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
-import { distinctUntilChanged } from 'rxjs/operators';
-import type { TableColumn } from '../decode/projection.ts';
-import { createSharedInformer } from '../informer/create-shared-informer.ts';
-import type { SharedInformer } from '../informer/shared-informer.ts';
+import { BehaviorSubject, type SchedulerLike, type Subscription } from 'rxjs';
 import type { SyncWaitOptions } from '../informer/waits.ts';
-import type { ListWatchOptions } from '../list-watch/collection-requests.ts';
-import { createListWatch } from '../list-watch/create-list-watch.ts';
-import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
-import {
-  createMetadataListWatch,
-  createTableListWatch,
-  sameColumns,
-} from '../list-watch/projected-list-watch.ts';
 import { createLister } from '../lister/create-lister.ts';
 import type { Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { timingOf } from '../rx/timing.ts';
-import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../store/index-funcs.ts';
+import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { fallingBack } from './namespace-fallback.ts';
+import { type AnyInformer, makeInformer } from './make-informer.ts';
 import { checkNumbers, type InformerFactoryOptions, type InformerSettings } from './options.ts';
 import { whenAllSynced } from './readiness.ts';
 import { type InformerScope, identityOf, type ReadScope, readScope, scopeName } from './scope.ts';
 
 type Anything = KubernetesObject;
-type AnyInformer = SharedInformer<Anything> & {
-  readonly columns$?: Observable<readonly TableColumn[]>;
-};
 
 /** An informer of a factory. */
 export interface Entry {
@@ -47,20 +32,14 @@ export interface Entry {
   linger: Subscription | undefined;
 }
 
+/** An informer with requests of its own. */
+interface OwnEntry extends Entry {
+  /** Whether it does not linger. */
+  readonly inUse$: BehaviorSubject<boolean>;
+}
+
 /** The names in use. Two factories of one name could not be distinguished in logs and metrics. */
 const namesInUse = new Set<string>();
-
-/** Removes the type of the items, because the informer of a projection stores what the projection lists. */
-function untyped<T>(source: ListerWatcher<T>): ListerWatcher<Anything> {
-  return source as unknown as ListerWatcher<Anything>;
-}
-
-/** Converts the warnings of an informer to text. */
-function warnAsText(
-  onWarning: (message: string) => void,
-): (warning: { readonly informer: string; readonly message: string }) => void {
-  return ({ informer, message }) => onWarning(`${informer}: ${message}`);
-}
 
 /** A hold on an informer. */
 export interface Hold {
@@ -75,7 +54,7 @@ export class SharedInformers {
   readonly #client: KubeClient;
   readonly #options: InformerFactoryOptions;
   readonly scheduler: SchedulerLike;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, OwnEntry>();
   #hasName = false;
   #started = false;
 
@@ -122,17 +101,17 @@ export class SharedInformers {
     return [...this.#entries.values()].map(({ name }) => name);
   }
 
-  keep(resource: Resource<Anything>, scope: InformerScope = {}): Entry {
+  keep(resource: Resource<Anything>, scope: InformerScope = {}): OwnEntry {
     const entry = this.#entry(resource, scope);
     entry.kept = true;
-    entry.linger?.unsubscribe();
+    this.#use(entry);
     return entry;
   }
 
   acquire(resource: Resource<Anything>, scope: InformerScope = {}): Hold {
     const entry = this.#entry(resource, scope);
-    entry.linger?.unsubscribe();
     entry.holders++;
+    this.#use(entry);
     let released = false;
     const { informer, lister } = entry;
     const release = () => {
@@ -188,7 +167,7 @@ export class SharedInformers {
     this.#hasName = true;
   }
 
-  #entry(resource: Resource<Anything>, asked: InformerScope): Entry {
+  #entry(resource: Resource<Anything>, asked: InformerScope): OwnEntry {
     const scope = readScope(resource, asked, this.#options);
     const identity = identityOf(resource, scope);
     const known = this.#entries.get(identity);
@@ -197,7 +176,11 @@ export class SharedInformers {
       return known;
     }
     const name = this.#nameOf(resource, scope);
-    const informer = this.#make(resource, scope, name);
+    const inUse$ = new BehaviorSubject(true);
+    const informer = makeInformer(resource, scope, {
+      ...{ name, inUse$, client: this.#client, scheduler: this.scheduler },
+      ...{ options: this.#options, own: this.#settings(resource) },
+    });
     const { onWarning } = this.#options;
     const [only, ...others] = scope.namespaces;
     // Without a kind it is not known whether the resource is namespaced.
@@ -208,7 +191,7 @@ export class SharedInformers {
       ...(onWarning === undefined ? {} : { onWarning }),
     });
     const counts = { kept: false, holders: 0, linger: undefined };
-    const entry: Entry = { identity, name, scope, informer, lister, ...counts };
+    const entry: OwnEntry = { identity, name, scope, informer, lister, inUse$, ...counts };
     this.#entries.set(identity, entry);
     if (this.#started) informer.start();
     return entry;
@@ -222,7 +205,7 @@ export class SharedInformers {
     return this.names.includes(name) ? of(`${resourceName(resource)}@${resource.version}`) : name;
   }
 
-  #lingerOf(entry: Entry): void {
+  #lingerOf(entry: OwnEntry): void {
     if (entry.kept || entry.holders > 0) return;
     const { identity } = entry;
     // A handle may outlive its informer, and another informer may have taken its place.
@@ -236,6 +219,12 @@ export class SharedInformers {
     const { phase } = entry.informer.status;
     if (phase === 'idle' || phase === 'stopped' || lingerMs <= 0) return forget();
     entry.linger = longTimer(lingerMs, this.scheduler).subscribe(forget);
+    entry.inUse$.next(false);
+  }
+
+  #use({ linger, inUse$ }: OwnEntry): void {
+    linger?.unsubscribe();
+    if (!inUse$.value) inUse$.next(true);
   }
 
   #settings(resource: Resource<Anything>): InformerSettings<Anything> {
@@ -245,92 +234,5 @@ export class SharedInformers {
         each.group === group && each.version === version && each.plural === plural,
     );
     return own?.settings ?? {};
-  }
-
-  #make(resource: Resource<Anything>, scope: ReadScope, name: string): AnyInformer {
-    const {
-      transform,
-      tweak,
-      onWarning,
-      resources: _resources,
-      namespaceFallback,
-      listWatch,
-      ...options
-    } = this.#options;
-    const own = this.#settings(resource);
-    const isComplete = scope.as === 'object';
-    const indexers: Indexers<Anything> = {
-      [NAMESPACE_INDEX]: byNamespace,
-      ...options.indexers,
-      ...(isComplete ? own.indexers : {}),
-    };
-    const resyncPeriodMs = own.resyncPeriodMs ?? options.resyncPeriodMs;
-    const transformed =
-      (isComplete ? own.transform : undefined) ??
-      (transform === undefined || scope.as === 'table'
-        ? undefined
-        : (object: Anything) => transform(object, resource));
-    const { labelSelector, fieldSelector } = scope;
-    const listOptions = (namespace: string | undefined): ListWatchOptions<Anything> => {
-      const { keepManagedFields, maxFrameBytes, maxPageBytes, decoding, watchList } = options;
-      return {
-        labelSelector,
-        fieldSelector,
-        scheduler: this.scheduler,
-        ...(namespace === undefined ? {} : { namespace }),
-        ...(tweak === undefined ? {} : { tweak: (query) => tweak(query, resource) }),
-        ...(transformed === undefined ? {} : { transform: transformed }),
-        ...(keepManagedFields === undefined ? {} : { keepManagedFields }),
-        ...(maxFrameBytes === undefined ? {} : { maxFrameBytes }),
-        ...(maxPageBytes === undefined ? {} : { maxPageBytes }),
-        ...(decoding === undefined ? {} : { decoding }),
-        ...(watchList === undefined ? {} : { watchList }),
-      };
-    };
-    const each = <L>(make: (of: ListWatchOptions<Anything>) => L): readonly L[] =>
-      scope.namespaces.length === 0
-        ? [make(listOptions(undefined))]
-        : scope.namespaces.map((namespace) => make(listOptions(namespace)));
-    const { group, version, plural } = resource;
-    const labels = {
-      metricAttributes: { group, version, resource: plural },
-      ...(onWarning === undefined ? {} : { onWarning: warnAsText(onWarning) }),
-    };
-    const informerOptions = {
-      ...options,
-      ...labels,
-      name,
-      indexers,
-      ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),
-    };
-    const informerOf = (make: (of: ListWatchOptions<Anything>) => ListerWatcher<Anything>) =>
-      namespaceFallback && scope.namespaces.length === 0 && resource.namespaced
-        ? fallingBack({
-            client: this.#client,
-            resource,
-            namespaces: namespaceFallback === true ? undefined : namespaceFallback,
-            options: informerOptions,
-            make: (namespace) => make(listOptions(namespace)),
-          })
-        : createSharedInformer(each(make), informerOptions);
-
-    if (scope.as === 'table') {
-      const tables = each((of: object) => createTableListWatch(this.#client, resource, of));
-      const columns$ = merge(...tables.map((table) => table.columns$)).pipe(
-        distinctUntilChanged(sameColumns),
-      );
-      return Object.assign(createSharedInformer(tables.map(untyped), informerOptions), {
-        columns$,
-      });
-    }
-    const { as } = scope;
-    return informerOf((of) => {
-      const part = { namespace: of.namespace ?? '', labelSelector, fieldSelector, as };
-      const elsewhere = listWatch?.(resource, part);
-      if (elsewhere !== undefined) return elsewhere;
-      return as === 'object'
-        ? createListWatch(this.#client, resource, of)
-        : untyped(createMetadataListWatch(this.#client, resource, of as object));
-    });
   }
 }

@@ -62,6 +62,11 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   readonly decoding?: Decoding | undefined;
   /** Whether streaming LISTs may be requested. @defaultValue true, until the server proves not to support them */
   readonly watchList?: boolean | undefined;
+  /**
+   * Emits whether somebody uses the collection now. In a page with few connections a collection that nobody uses is not followed
+   * while others wait, and continues where it was when somebody uses it. @defaultValue always
+   */
+  readonly inUse$?: Observable<boolean> | undefined;
   /** Called for every skipped or refused object, with the reason. An error that it throws is reported. */
   readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
   /** The scheduler of batches and probes. @defaultValue rxjs's `asyncScheduler` */
@@ -167,8 +172,8 @@ export class CollectionRequests<T extends KubernetesObject> {
   get(
     own: ListOptions,
     of: Projection | undefined = this.#projection,
-  ): Pick<TransportRequest, 'method' | 'path' | 'query'> {
-    const { labelSelector, fieldSelector, tweak } = this.#options;
+  ): Pick<TransportRequest, 'method' | 'path' | 'query' | 'inUse$'> {
+    const { labelSelector, fieldSelector, tweak, inUse$ } = this.#options;
     const query: ListOptions = {
       ...(labelSelector ? { labelSelector } : {}),
       ...(fieldSelector ? { fieldSelector } : {}),
@@ -176,7 +181,8 @@ export class CollectionRequests<T extends KubernetesObject> {
       ...own,
     };
     tweak?.(query);
-    return { method: 'GET', path: this.#path, query };
+    const use = inUse$ === undefined ? {} : { inUse$ };
+    return { method: 'GET', path: this.#path, query, ...use };
   }
 
   /** The options of a decoder. The events of a watch are changes, so none of them repeats a stored object. */

@@ -35,6 +35,11 @@ export interface TransportRequest {
    */
   readonly mayYield?: () => boolean;
   /**
+   * Whether somebody uses what the stream delivers. Where few streams may be open, a watch that nobody uses is ended first (reason
+   * `Yielded`), and is sent again when somebody uses it. @defaultValue always
+   */
+  readonly inUse$?: Observable<boolean>;
+  /**
    * Asked immediately before the bytes of the request leave, behind the rate limit and the wait for a connection. If it returns
    * false, the request is not sent, and errors with reason `Aborted`. A transport that can hold a request back asks it, too.
    * @defaultValue true

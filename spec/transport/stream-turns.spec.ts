@@ -161,6 +161,41 @@ describe('the turns of streams', () => {
     expect(turns.tick(30_250)).toEqual(['yield 1']);
   });
 
+  it('T68: a watch that nobody uses yields before others, after 1 s, and waits without asking for a slot', () => {
+    const turns = rig();
+    turns.watching(4);
+    expect(turns.enter(0, { type: 'use', id: 3, unused: true })).toEqual(['look-after 3000']);
+    expect(turns.request(500, 5)).toEqual(['acquire', 'tick-after 500']);
+    expect(turns.tick(1_000)).toEqual(['yield 3']);
+    expect(turns.end(1_001, 3)).toEqual(['release s3', 'tick-after 8999']);
+    expect(turns.grant(1_002, 's3')).toEqual(['send 5', 'look-after 3000']);
+    const again = { type: 'request', id: 6, kind: 'watch', unused: true } as const;
+    expect(turns.enter(1_003, again)).toEqual(['look-after 3000']);
+    expect(turns.tick(60_000)).toEqual(['look-after 3000']);
+    expect(turns.enter(60_000, { type: 'use', id: 6, unused: false })).toEqual([
+      'acquire',
+      'tick-after 250',
+    ]);
+  });
+
+  it('T68: a list that nobody uses any more is completed, and without a limit everything is sent', () => {
+    const turns = rig(1);
+    const unused = true;
+    expect(turns.enter(0, { type: 'request', id: 1, kind: 'page', unused })).toEqual(['acquire']);
+    expect(turns.grant(0, 'a')[0]).toBe('send 1');
+    turns.enter(0, { type: 'request', id: 2, kind: 'watch', unused });
+    turns.limit(UNLIMITED);
+    expect(turns.tick(0)).toEqual(['send 2']);
+  });
+
+  it('T68: a watch that nobody uses is the first one to yield to another tab', () => {
+    const turns = rig();
+    turns.watching(4);
+    turns.enter(2_000, { type: 'use', id: 4, unused: true });
+    const contended = { type: 'contended', contended: true } as const;
+    expect(turns.enter(3_000, contended)).toEqual(['yield 4']);
+  });
+
   it('T64: a watch yields if another tab waits', () => {
     const turns = rig();
     turns.watching(4);

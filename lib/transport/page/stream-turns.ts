@@ -2,7 +2,8 @@
  * The turns of streams (lists and watches) in a page, as a pure state machine. A browser over HTTP/1.1 has six
  * connections per origin, over all tabs, so only a few streams may be open, each in a *slot*. The others wait. Lists
  * are short and go first. While a stream waits, a watch that has had its fair share *yields*: it is ended, and waits
- * for its next turn. While the page is hidden, no stream is open.
+ * for its next turn. A watch that nobody uses yields first, and then waits until somebody uses it. While the page is
+ * hidden, no stream is open.
  */
 
 /** In the order of precedence: a later page of a list, a list, a watch. */
@@ -19,6 +20,8 @@ export interface Stream {
   readonly state: 'waiting' | 'open' | 'yielding';
   /** When it began to wait, or when its share began; `undefined` until an open watch is answered. */
   readonly sinceMs: number | undefined;
+  /** Whether nobody uses what it delivers. */
+  readonly unused: boolean;
   /** Its slot; `undefined` while it waits, if there is no limit, and if the slot was lost. */
   readonly slot: object | undefined;
 }
@@ -36,7 +39,14 @@ export interface TurnState {
 }
 
 export type TurnInput =
-  | { readonly type: 'request'; readonly id: number; readonly kind: StreamKind }
+  | {
+      readonly type: 'request';
+      readonly id: number;
+      readonly kind: StreamKind;
+      readonly unused?: boolean;
+    }
+  /** Somebody begins to use what a stream delivers, or nobody uses it any more. */
+  | { readonly type: 'use'; readonly id: number; readonly unused: boolean }
   /** The response of an open stream has begun. */
   | { readonly type: 'answered'; readonly id: number }
   /** A streaming list is complete and continues as a watch. */
@@ -81,8 +91,8 @@ const ROUND_MS = 20_000;
 /** The shortest and the longest share of a watch while others wait, in milliseconds. */
 const SHORTEST_SHARE_MS = 2_000;
 const LONGEST_SHARE_MS = 10_000;
-/** The share of a watch while a list waits, in milliseconds. */
-const SHARE_BEFORE_LIST_MS = 1_000;
+/** The share of a watch while a list waits, and of one that nobody uses, in milliseconds. */
+const LEAST_SHARE_MS = 1_000;
 /** How long a free slot may take until it is granted, in milliseconds. Until then no further watch yields. */
 const GRANT_MS = 250;
 /** How often a page whose own streams do not wait looks whether somebody else waits, in milliseconds. */
@@ -90,13 +100,17 @@ const LOOK_MS = 3_000;
 
 const PRECEDENCE: readonly StreamKind[] = ['page', 'list', 'watch'];
 
-/** The stream whose turn is next. */
+/** The stream whose turn is next. A list that is used no more is still completed. */
 function first(streams: readonly Stream[]): Stream | undefined {
   for (const kind of PRECEDENCE) {
-    const found = streams.find((each) => each.state === 'waiting' && each.kind === kind);
+    const found = streams.find((each) => isUrgent(each) && each.kind === kind);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function isUrgent({ state, kind, unused }: Stream): boolean {
+  return state === 'waiting' && (!unused || kind === 'page');
 }
 
 type Step = [TurnState, TurnEffect[]];
@@ -121,9 +135,16 @@ function given(state: TurnState, slot: object): Step {
 function received(state: TurnState, input: TurnInput, { nowMs }: TurnMoment): Step {
   switch (input.type) {
     case 'request': {
-      const { id, kind } = input;
-      const stream: Stream = { id, kind, state: 'waiting', sinceMs: nowMs, slot: undefined };
+      const { id, kind, unused = false } = input;
+      const waits = { state: 'waiting', sinceMs: nowMs, slot: undefined } as const;
+      const stream: Stream = { id, kind, unused, ...waits };
       return [{ ...state, streams: [...state.streams, stream] }, []];
+    }
+    case 'use': {
+      const { id, unused } = input;
+      const waits = state.streams.some((each) => each.id === id && each.state === 'waiting');
+      // From now on it waits for a slot; before, it did not want one.
+      return [change(state, id, waits ? { unused, sinceMs: nowMs } : { unused }), []];
     }
     case 'answered':
       return [change(state, input.id, { sinceMs: nowMs }), []];
@@ -183,7 +204,7 @@ function unlimited(state: TurnState): Step {
   const effects: TurnEffect[] = state.acquiring ? [{ type: 'cancel' }] : [];
   let next = { ...state, acquiring: false };
   for (;;) {
-    const waiting = first(next.streams);
+    const waiting = next.streams.find((each) => each.state === 'waiting');
     if (waiting === undefined) return [next, effects];
     const [sent, more] = sending(next, waiting.id);
     next = sent;
@@ -195,7 +216,7 @@ function unlimited(state: TurnState): Step {
 function sharing(state: TurnState, { nowMs }: TurnMoment): Step {
   const effects: TurnEffect[] = [];
   const next = first(state.streams);
-  const waiting = state.streams.filter((each) => each.state === 'waiting');
+  const waiting = state.streams.filter(isUrgent);
   const open = state.streams.filter((each) => each.state === 'open');
   if ((next !== undefined) !== state.acquiring) {
     effects.push({ type: next === undefined ? 'cancel' : 'acquire' });
@@ -209,13 +230,16 @@ function sharing(state: TurnState, { nowMs }: TurnMoment): Step {
   const fairMs = (ROUND_MS * open.length) / wanted;
   const isList = next !== undefined && next.kind !== 'watch';
   const shareMs = isList
-    ? SHARE_BEFORE_LIST_MS
+    ? LEAST_SHARE_MS
     : Math.min(LONGEST_SHARE_MS, Math.max(SHORTEST_SHARE_MS, fairMs));
   const grantedMs = Math.max(next?.sinceMs ?? state.freedMs, state.freedMs) + GRANT_MS;
   let need = wanted - state.streams.filter((each) => each.state === 'yielding').length;
   const due = open
     .filter(({ kind, sinceMs }) => kind === 'watch' && sinceMs !== undefined)
-    .map(({ id, sinceMs = 0 }) => ({ id, atMs: Math.max(sinceMs + shareMs, grantedMs) }))
+    .map(({ id, sinceMs = 0, unused }) => {
+      const share = unused ? LEAST_SHARE_MS : shareMs;
+      return { id, atMs: Math.max(sinceMs + share, grantedMs) };
+    })
     .sort((a, b) => a.atMs - b.atMs);
   for (const { id, atMs } of due) {
     if (need-- <= 0) break;

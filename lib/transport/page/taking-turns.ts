@@ -96,7 +96,16 @@ export class StreamTurns {
           this.#leave();
         });
       });
-      this.#enter({ type: 'request', id, kind });
+      let unused = false;
+      let isRequested = false;
+      subscriber.add(
+        request.inUse$?.subscribe((inUse) => {
+          unused = !inUse;
+          if (isRequested) this.#enter({ type: 'use', id, unused });
+        }),
+      );
+      isRequested = true;
+      this.#enter({ type: 'request', id, kind, unused });
       if (!subscriber.closed) port.wait();
     });
   }

@@ -1,0 +1,143 @@
+/** Creates the informers of a factory from its options. */
+import { merge, type Observable, type SchedulerLike } from 'rxjs';
+import { distinctUntilChanged } from 'rxjs/operators';
+import type { TableColumn } from '../decode/projection.ts';
+import { createSharedInformer } from '../informer/create-shared-informer.ts';
+import type { SharedInformer } from '../informer/shared-informer.ts';
+import type { ListWatchOptions } from '../list-watch/collection-requests.ts';
+import { createListWatch } from '../list-watch/create-list-watch.ts';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import {
+  createMetadataListWatch,
+  createTableListWatch,
+  sameColumns,
+} from '../list-watch/projected-list-watch.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Resource } from '../meta/resource.ts';
+import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../store/index-funcs.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import { fallingBack } from './namespace-fallback.ts';
+import type { InformerFactoryOptions, InformerSettings } from './options.ts';
+import type { ReadScope } from './scope.ts';
+
+type Anything = KubernetesObject;
+
+/** An informer of any type; that of a table has its columns, too. */
+export type AnyInformer = SharedInformer<Anything> & {
+  readonly columns$?: Observable<readonly TableColumn[]>;
+};
+
+/** The surroundings of an informer. */
+export interface MadeInformer {
+  readonly name: string;
+  readonly inUse$: Observable<boolean>;
+  readonly client: KubeClient;
+  readonly scheduler: SchedulerLike;
+  readonly options: InformerFactoryOptions;
+  /** The settings of the resource. */
+  readonly own: InformerSettings<Anything>;
+}
+
+/** Removes the type of the items, because the informer of a projection stores what the projection lists. */
+function untyped<T>(source: ListerWatcher<T>): ListerWatcher<Anything> {
+  return source as unknown as ListerWatcher<Anything>;
+}
+
+/** Converts the warnings of an informer to text. */
+function warnAsText(
+  onWarning: (message: string) => void,
+): (warning: { readonly informer: string; readonly message: string }) => void {
+  return ({ informer, message }) => onWarning(`${informer}: ${message}`);
+}
+
+/** Creates the informer of a scope: of objects, of metadata or of a table, over its namespaces. */
+export function makeInformer(
+  resource: Resource<Anything>,
+  scope: ReadScope,
+  { name, inUse$, client, scheduler, options: all, own }: MadeInformer,
+): AnyInformer {
+  const {
+    transform,
+    tweak,
+    onWarning,
+    resources: _resources,
+    namespaceFallback,
+    listWatch,
+    ...options
+  } = all;
+  const isComplete = scope.as === 'object';
+  const indexers: Indexers<Anything> = {
+    [NAMESPACE_INDEX]: byNamespace,
+    ...options.indexers,
+    ...(isComplete ? own.indexers : {}),
+  };
+  const resyncPeriodMs = own.resyncPeriodMs ?? options.resyncPeriodMs;
+  const transformed =
+    (isComplete ? own.transform : undefined) ??
+    (transform === undefined || scope.as === 'table'
+      ? undefined
+      : (object: Anything) => transform(object, resource));
+  const { labelSelector, fieldSelector } = scope;
+  const listOptions = (namespace: string | undefined): ListWatchOptions<Anything> => {
+    const { keepManagedFields, maxFrameBytes, maxPageBytes, decoding, watchList } = options;
+    return {
+      labelSelector,
+      fieldSelector,
+      scheduler,
+      inUse$,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(tweak === undefined ? {} : { tweak: (query) => tweak(query, resource) }),
+      ...(transformed === undefined ? {} : { transform: transformed }),
+      ...(keepManagedFields === undefined ? {} : { keepManagedFields }),
+      ...(maxFrameBytes === undefined ? {} : { maxFrameBytes }),
+      ...(maxPageBytes === undefined ? {} : { maxPageBytes }),
+      ...(decoding === undefined ? {} : { decoding }),
+      ...(watchList === undefined ? {} : { watchList }),
+    };
+  };
+  const each = <L>(make: (of: ListWatchOptions<Anything>) => L): readonly L[] =>
+    scope.namespaces.length === 0
+      ? [make(listOptions(undefined))]
+      : scope.namespaces.map((namespace) => make(listOptions(namespace)));
+  const { group, version, plural } = resource;
+  const labels = {
+    metricAttributes: { group, version, resource: plural },
+    ...(onWarning === undefined ? {} : { onWarning: warnAsText(onWarning) }),
+  };
+  const informerOptions = {
+    ...options,
+    ...labels,
+    name,
+    indexers,
+    ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),
+  };
+  const informerOf = (make: (of: ListWatchOptions<Anything>) => ListerWatcher<Anything>) =>
+    namespaceFallback && scope.namespaces.length === 0 && resource.namespaced
+      ? fallingBack({
+          client,
+          resource,
+          namespaces: namespaceFallback === true ? undefined : namespaceFallback,
+          options: informerOptions,
+          make: (namespace) => make(listOptions(namespace)),
+        })
+      : createSharedInformer(each(make), informerOptions);
+
+  if (scope.as === 'table') {
+    const tables = each((of: object) => createTableListWatch(client, resource, of));
+    const columns$ = merge(...tables.map((table) => table.columns$)).pipe(
+      distinctUntilChanged(sameColumns),
+    );
+    return Object.assign(createSharedInformer(tables.map(untyped), informerOptions), {
+      columns$,
+    });
+  }
+  const { as } = scope;
+  return informerOf((of) => {
+    const part = { namespace: of.namespace ?? '', labelSelector, fieldSelector, as };
+    const elsewhere = listWatch?.(resource, part);
+    if (elsewhere !== undefined) return elsewhere;
+    return as === 'object'
+      ? createListWatch(client, resource, of)
+      : untyped(createMetadataListWatch(client, resource, of as object));
+  });
+}
