@@ -48,6 +48,8 @@ export async function connectToNats(address: NatsAddress): Promise<NatsConnectio
     name: 'rx-informer publish',
     servers: [...servers],
     maxReconnectAttempts: -1,
+    // A server that accepts the connection and never answers.
+    timeout: 10_000,
     // A half-open connection is found within 15 s.
     pingInterval: 5_000,
     ...(credsFile === undefined ? {} : { authenticator: credsOf(core, credsFile) }),

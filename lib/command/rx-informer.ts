@@ -16,3 +16,5 @@ process.exitCode = await runCommand(process.argv.slice(2), {
     return controller.signal;
   },
 });
+// A connection that cannot be closed, such as one to a server that never answers, does not keep a failed process.
+if (process.exitCode !== 0) setTimeout(() => process.exit(), 1_000).unref();

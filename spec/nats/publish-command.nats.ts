@@ -1,4 +1,6 @@
 /** `rx-informer publish` as processes, with a real nats-server and the fake API server. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { leases, pods } from 'rx-informer/resources';
 import type { Served } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -87,6 +89,39 @@ describe('rx-informer publish', () => {
     expect(informer.status.relists).toBe(0);
     const held = scene.api.objects.get(leases, { namespace: 'shop', name: 'publisher' });
     expect(held?.['spec']).toMatchObject({ leaseDurationSeconds: 15 });
+  });
+
+  it('J61: a NATS server that never answers ends the command with exit code 1', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const publisher = new PublishProcess({
+      ...{ api: served.url, nats: `nats://127.0.0.1:${port}` },
+      args: ['--kind', 'pods'],
+    });
+    await eventually(() => !publisher.isRunning, 'the end of the process', 25_000);
+    expect(await publisher.end('SIGKILL')).toEqual({ code: 1, signal: null });
+    expect(publisher.text).toContain(`cannot connect to NATS at nats://127.0.0.1:${port}: timeout`);
+    silent.close();
+  });
+
+  it.each<[string, (server: NatsServer) => unknown]>([
+    ['is gone', (server) => server.kill()],
+    ['does not answer', (server) => server.freeze()],
+  ])('J62: SIGTERM ends a publisher whose NATS server %s', async (_title, hurt) => {
+    scene.create('shop', 'web-0');
+    const publisher = publish('--kind', 'pods', '--lease', 'shop/publisher');
+    await publisher.says('pods: publishing');
+    await hurt(nats);
+    onTestFinished(() => nats.thaw());
+    // While a message is on its way.
+    scene.create('shop', 'web-1');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const ended = publisher.end('SIGTERM');
+    await eventually(() => !publisher.isRunning, 'the end of the process', 20_000);
+    expect(await ended).toEqual({ code: 0, signal: null });
+    const held = scene.api.objects.get(leases, { namespace: 'shop', name: 'publisher' });
+    expect(held?.spec?.holderIdentity ?? '').toBe('');
   });
 
   it('J62: a failure of the API server is reported in words, and so is its end', async () => {
