@@ -143,7 +143,7 @@ test('a pod shows its environment, without the values of config maps and secrets
   expect(await environment.locator('dl > div').allTextContents()).toEqual([
     'POD_NAMEfield metadata.name',
     'LOG_LEVELinfo',
-    'ConfigMap/settlement-settingseach key',
+    'Further variablesall keys of ConfigMap settlement-settings',
   ]);
 });
 

@@ -125,7 +125,7 @@ describe.each([0, 13])('a seeded fault, after %i rounds', (rounds) => {
       Available: 'False MinimumReplicasUnavailable',
       ReplicaFailure: 'True FailedCreate',
     });
-    expect(found.quotas).toEqual(['compute-resources Used up requests.cpu 3 of 3']);
+    expect(found.quotas).toEqual(['compute-resources Used up requests.cpu 3 of 3 CPU']);
     expect(found.deployment?.spec?.replicas).toBe(6);
     expect(found.deployment?.status).toMatchObject({ replicas: 4, unavailableReplicas: 2 });
   });

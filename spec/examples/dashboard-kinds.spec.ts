@@ -213,7 +213,7 @@ test('a node has the number of its pods and what they request', () => {
       status: 'Ready',
       pods: 1,
       cpu: 0.375,
-      cpuText: '1.5 of 4',
+      cpuText: '1.5 of 4 CPU',
       memoryText: '2 of 8 GiB',
     },
   ]);

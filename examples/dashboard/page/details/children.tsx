@@ -10,7 +10,7 @@ import { rolledUp } from '../kinds/roll-up.ts';
 import { replicaSetKind } from '../kinds/workloads.ts';
 import { Age, StatusBadge } from '../table/cells.tsx';
 import classes from './details.module.css';
-import { ObjectLink } from './facts.tsx';
+import { ObjectLink } from './object-link.tsx';
 import { Section } from './pairs.tsx';
 import { selectorOf, usePods } from './use-pods.ts';
 

@@ -5,7 +5,7 @@ import { resourceQuotas } from 'rx-informer/resources';
 import { quotaKind, usageOf } from '../kinds/quotas.ts';
 import { Share, StatusBadge } from '../table/cells.tsx';
 import classes from './details.module.css';
-import { ObjectLink } from './facts.tsx';
+import { ObjectLink } from './object-link.tsx';
 import { Section } from './pairs.tsx';
 
 export function Quotas({ namespace }: { readonly namespace: string }) {

@@ -9,6 +9,7 @@ import {
   sum,
 } from 'rx-informer';
 import { type Node, nodes, type Pod, pods } from 'rx-informer/resources';
+import { bytesOf, cpuOf } from './amounts.ts';
 import {
   ageColumn,
   byName,
@@ -20,8 +21,6 @@ import {
   type Tone,
   textOf,
 } from './kind.ts';
-
-const cores = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 
 /** A node that reports pressure, or that is not ready, is in trouble. */
 function nodeState({ spec, status }: Node): { readonly status: string; readonly tone: Tone } {
@@ -59,8 +58,6 @@ function nodeRow(node: Node): Row {
 function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
-
-const gi = (bytes: number) => cores.format(bytes / 2 ** 30);
 
 export const nodeKind = defineKind({
   id: 'nodes',
@@ -107,9 +104,9 @@ export const nodeKind = defineKind({
               ...row,
               pods: podCount,
               cpu: cpuMilli === 0 ? 0 : cpu / cpuMilli,
-              cpuText: `${cores.format(cpu / 1000)} of ${cores.format(cpuMilli / 1000)}`,
+              cpuText: cpuOf(cpu, cpuMilli),
               memory: memoryBytes === 0 ? 0 : memory / memoryBytes,
-              memoryText: `${gi(memory)} of ${gi(memoryBytes)} GiB`,
+              memoryText: bytesOf(memory, memoryBytes),
             };
           },
         },

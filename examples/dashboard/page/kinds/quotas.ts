@@ -1,6 +1,7 @@
 /** The quotas of namespaces as rows, with what is used of each resource. */
 import { parseQuantity } from 'rx-informer';
 import { type ResourceQuota, resourceQuotas } from 'rx-informer/resources';
+import { quantityOf } from './amounts.ts';
 import {
   ageColumn,
   defineKind,
@@ -26,7 +27,7 @@ export function usageOf({ spec, status }: ResourceQuota): readonly Usage[] {
       const [of, is] = [parseQuantity(limit).value, parseQuantity(used[resource] ?? 0).value];
       // Of a limit of 0 nothing is left.
       const share = of === 0 ? 1 : is / of;
-      return { resource, text: `${used[resource] ?? 0} of ${limit}`, share };
+      return { resource, text: quantityOf(resource, used[resource] ?? 0, limit), share };
     })
     .sort((one, other) => other.share - one.share);
 }
