@@ -129,7 +129,7 @@ test('the log of a pod follows', async () => {
   await log.getByText('No line yet.').or(log.locator('div').nth(1)).first().waitFor();
 });
 
-test('a pod shows its environment, without the values of config maps and secrets', async () => {
+test('a pod shows its environment, without the values of config maps and secrets, and its log', async () => {
   opened = await openDashboard(browser, {
     start: { fault: 'crash-loop' },
     query: '?filter=settlement',
@@ -145,6 +145,12 @@ test('a pod shows its environment, without the values of config maps and secrets
     'LOG_LEVELinfo',
     'Further variablesall keys of ConfigMap settlement-settings',
   ]);
+  await page.getByRole('button', { name: 'Open its log' }).click();
+  await page
+    .getByTestId('container-log')
+    .getByText(/SETTLEMENT_DB_URL is not set/)
+    .first()
+    .waitFor();
 });
 
 test('config maps have a table and details, without their contents', async () => {

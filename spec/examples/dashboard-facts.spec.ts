@@ -1,13 +1,16 @@
-/** Tests the facts of a container in the details of the dashboard: its probes, and amounts in the same units. */
+/** Tests the details of an object in the dashboard: probes, amounts, troubles and the versions of a Deployment. */
 import type { Container } from 'rx-informer/resources';
 import { describe, expect, test } from 'vitest';
 import { probesOf } from '../../examples/dashboard/page/details/probes.ts';
+import { troublesOf } from '../../examples/dashboard/page/details/troubles.ts';
+import { versionOf } from '../../examples/dashboard/page/details/versions.ts';
 import {
   amountsText,
   bytesText,
   cpuText,
   quantityOf,
 } from '../../examples/dashboard/page/kinds/amounts.ts';
+import { replicaSetKind } from '../../examples/dashboard/page/kinds/workloads.ts';
 
 describe('a probe', () => {
   const ports = [{ name: 'http', containerPort: 9090 }];
@@ -80,5 +83,55 @@ describe('an amount has the same unit in every notation', () => {
     expect(quantityOf('limits.memory', '512Mi', '2Gi')).toBe('512 MiB of 2 GiB');
     expect(quantityOf('limits.memory', 0, '2Gi')).toBe('0 of 2 GiB');
     expect(quantityOf('pods', '6', '20')).toBe('6 of 20');
+  });
+});
+
+test('a container that ended refers to its log, and one that waits does not', () => {
+  const container = { name: 'c', image: '', imageID: '', ready: false, restartCount: 2 };
+  const troubles = troublesOf({
+    status: {
+      containerStatuses: [
+        {
+          ...container,
+          state: { waiting: { reason: 'CrashLoopBackOff' } },
+          lastState: { terminated: { exitCode: 1 } },
+        },
+      ],
+    },
+  } as never);
+  expect(troubles.map(({ title, isInLog = false }) => [title, isInLog])).toEqual([
+    ['Container c: CrashLoopBackOff', false],
+    ['Container c ended: Error, exit code 1, restarted 2 times', true],
+  ]);
+});
+
+describe('the ReplicaSets of a Deployment', () => {
+  const set = (image: string, revision?: number, creationTimestamp = '2026-01-01T00:00:00Z') =>
+    replicaSetKind.row({
+      metadata: {
+        creationTimestamp,
+        annotations:
+          revision === undefined ? {} : { 'deployment.kubernetes.io/revision': String(revision) },
+      },
+      spec: { template: { spec: { containers: [{ name: 'c', image }] } } },
+    } as never);
+
+  test('show their images, and which one is new', () => {
+    // A rollback gives an older ReplicaSet a new revision.
+    const sets = [
+      set('registry.example/shop/web:v1', 3, '2026-01-01T00:00:00Z'),
+      set('registry.example/shop/web:v2', 2, '2026-01-02T00:00:00Z'),
+    ];
+    expect(sets.map((each) => versionOf(each, sets))).toEqual(['web:v1, new', 'web:v2, old']);
+  });
+
+  test('without a revision are compared by their age, and a single one is not called new', () => {
+    const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
+    const sets = [set('web:v1'), set(`x/web@${digest}`, undefined, '2026-01-02T00:00:00Z')];
+    expect(sets.map((each) => versionOf(each, sets))).toEqual([
+      'web:v1, old',
+      'web@sha256:0123456789ab, new',
+    ]);
+    expect(versionOf(set('web:v1'), [set('web:v1')])).toBe('web:v1');
   });
 });

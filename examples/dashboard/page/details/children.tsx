@@ -13,6 +13,7 @@ import classes from './details.module.css';
 import { ObjectLink } from './object-link.tsx';
 import { Section } from './pairs.tsx';
 import { selectorOf, usePods } from './use-pods.ts';
+import { versionOf } from './versions.ts';
 
 /** How many lines a list shows before the user asks for all. */
 const FEW = 6;
@@ -52,7 +53,7 @@ function Selected({ kind, object }: ChildrenProps) {
   return (
     <>
       {kind.id === 'deployments' && (
-        <RowList title="ReplicaSets" kind="replicasets" rows={shownSets} />
+        <RowList title="ReplicaSets" kind="replicasets" rows={shownSets} noteOf={versionOf} />
       )}
       <RowList title="Pods" kind="pods" rows={selected} />
       <Events uids={uids} />
@@ -64,23 +65,27 @@ function RowList(props: {
   readonly title: string;
   readonly kind: string;
   readonly rows: readonly Row[];
+  /** What is said beside the name of a row. */
+  readonly noteOf?: (row: Row, rows: readonly Row[]) => string;
 }) {
-  const { title, kind, rows } = props;
+  const { title, kind, rows, noteOf } = props;
   const [showsAll, showAll] = useState(false);
   return (
     <Section title={`${title} (${rows.length})`}>
       <ul className={classes.lines}>
-        {rows
-          .slice(0, showsAll ? undefined : FEW)
-          .map(({ uid, name, namespace, status, tone, why, ...row }) => (
+        {rows.slice(0, showsAll ? undefined : FEW).map((row) => {
+          const { uid, name, namespace, status, tone, why, ready } = row;
+          return (
             <li key={uid}>
               <StatusBadge tone={tone} text={status} why={why} />
               <span className={classes.text}>
                 <ObjectLink of={{ kind, uid, name, namespace }} text={name} />
+                {noteOf && <span className={classes.quiet}> — {noteOf(row, rows)}</span>}
               </span>
-              <span className={classes.age}>{row['ready']} ready</span>
+              <span className={classes.age}>{ready} ready</span>
             </li>
-          ))}
+          );
+        })}
       </ul>
       <More count={rows.length} isOpen={showsAll} onOpen={() => showAll(true)} />
     </Section>

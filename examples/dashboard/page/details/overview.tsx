@@ -1,6 +1,7 @@
 /** The overview of an object: why it is in trouble, its facts, conditions, pods and events. */
-import { Alert } from '@mantine/core';
+import { Alert, Anchor } from '@mantine/core';
 import type { KubernetesObject, Stored } from 'rx-informer';
+import { go } from '../cluster/page-state.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { Age, StatusBadge } from '../table/cells.tsx';
 import { Children } from './children.tsx';
@@ -30,11 +31,16 @@ export function Overview({ kind, object }: OverviewProps) {
     <>
       {troubles.length > 0 && (
         <Alert color="red" className={classes.trouble} data-testid="troubles">
-          {troubles.map(({ title, text }) => (
+          {troubles.map(({ title, text, isInLog }) => (
             <p key={title}>
               <b>{title}</b>
               <br />
-              {text}
+              {text}{' '}
+              {isInLog && (
+                <Anchor component="button" size="sm" onClick={() => go({ tab: 'logs' })}>
+                  Open its log
+                </Anchor>
+              )}
             </p>
           ))}
         </Alert>

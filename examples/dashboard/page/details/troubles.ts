@@ -7,6 +7,8 @@ import type { ConditionLike } from '../kinds/workloads.ts';
 export interface Trouble {
   readonly title: string;
   readonly text: string;
+  /** Whether the log of a container says more. */
+  readonly isInLog?: boolean;
 }
 
 /** A condition and whether its status is a bad one. */
@@ -62,12 +64,13 @@ function containerTroubles({
   const ended = terminated ?? (ready ? undefined : lastState?.terminated);
   if (ended !== undefined && ended.exitCode !== 0) {
     const { exitCode, message, reason = 'Error' } = ended;
-    const text = ends[exitCode] ?? `It ended with exit code ${exitCode}. Its log says more.`;
+    const text = ends[exitCode] ?? `It ended with exit code ${exitCode}.`;
     const times = restartCount === 1 ? 'once' : `${restartCount} times`;
     const restarted = restartCount > 0 ? `, restarted ${times}` : '';
     found.push({
       title: `Container ${name} ended: ${reason}, exit code ${exitCode}${restarted}`,
       text: message ? `${text} ${message}` : text,
+      isInLog: true,
     });
   }
   return found;

@@ -131,6 +131,9 @@ export const deploymentKind = defineKind({
     ),
 });
 
+/** Counts the versions of a Deployment, on each of its ReplicaSets. */
+const REVISION = 'deployment.kubernetes.io/revision';
+
 export const replicaSetKind = defineKind({
   ...shared,
   id: 'replicasets',
@@ -140,7 +143,8 @@ export const replicaSetKind = defineKind({
   columns: [...leading, ownerColumn],
   row: (object) => {
     const { readyReplicas: ready = 0, conditions } = object.status ?? {};
-    return workloadRow(object, { desired: object.spec?.replicas ?? 1, ready, conditions });
+    const row = workloadRow(object, { desired: object.spec?.replicas ?? 1, ready, conditions });
+    return { ...row, revision: Number(object.metadata.annotations?.[REVISION] ?? 0) };
   },
 });
 
