@@ -66,7 +66,13 @@ describe('statusWords', () => {
       error: ApiError.local('Network', 'connection lost'),
     };
     expect(said(status)).toBe(
-      'Reconnecting in 3 s — The server cannot be reached — showing data from 12:04',
+      'Reconnecting in 3 s — The server cannot be reached — showing data from 12:04:00',
+    );
+  });
+
+  test('waiting for a connection, with the reason', () => {
+    expect(said({ phase: 'queued', staleSinceMs: noon + 12_000 })).toBe(
+      'Waiting for a connection — a browser has few connections to one server, so watches take turns — showing data from 12:04:12',
     );
   });
 

@@ -20,6 +20,7 @@ export interface StatusWords {
 type Status = Partial<InformerStatus>;
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const clockOfSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const number = new Intl.NumberFormat('en-US');
 
 const blockedWords = {
@@ -39,7 +40,7 @@ export function isLive({ live, heldBack }: Status): boolean {
 
 function showing(status: Status, nowMs: number): string {
   if (!status.synced) return 'nothing to show yet';
-  return `showing data from ${clock.format(status.staleSinceMs ?? status.sinceMs ?? nowMs)}`;
+  return `showing data from ${clockOfSeconds.format(status.staleSinceMs ?? status.sinceMs ?? nowMs)}`;
 }
 
 /** The result of the last audit, as an addition to another text. */
@@ -99,7 +100,7 @@ export function statusWords(status: Status, what: string, nowMs: number): Status
       return {
         tone: 'busy',
         headline: WAITING,
-        detail: showing(status, nowMs),
+        detail: `a browser has few connections to one server, so watches take turns — ${showing(status, nowMs)}`,
       };
     case 'listing':
     case 'streaming':
