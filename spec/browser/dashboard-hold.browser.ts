@@ -70,7 +70,9 @@ test('in the tree, an application that fails keeps its place under the pointer, 
       containerStatuses: [{ ...status, ready: false, state: { waiting } }],
     },
   } as never);
-  await last.getByText(/Pods?: ImagePullBackOff — Back-off pulling image "x:2"$/).waitFor();
+  await last
+    .getByText(/^Back-off pulling image .* \(\d+ of \d+ Pods?: ImagePullBackOff\)$/)
+    .waitFor();
   expect(await names()).toEqual(before);
   await last.locator('span[aria-hidden=true]').click();
   await page.locator('[data-uid][aria-level="2"]').first().waitFor();
@@ -106,6 +108,7 @@ test('beside the details no column is cut, and the line of the status does not c
   const { page } = await open({ start: { objects: 300, fault: 'quota' } });
   const line = page.getByTestId('uncreated');
   await line.getByRole('link', { name: '1 workload could not create Pods' }).waitFor();
+  expect(await line.textContent()).toMatch(/: billing\/invoice-api-\w+ — exceeded quota: /);
   await page.locator('[data-uid]').first().click();
   const dialog = page.getByRole('dialog');
   await dialog.waitFor();

@@ -5,18 +5,28 @@ import { useQuery } from 'rx-informer/react';
 import { type ReplicaSet, replicaSets } from 'rx-informer/resources';
 import { go, goToKind } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
+import { causeOf } from '../kinds/cause.ts';
 import { kindOf } from '../kinds/index.ts';
 import { AlertIcon } from '../layout/icons.tsx';
 import classes from './uncreated-pods.module.css';
 
 const FAILED = 'FailedCreate';
 
-function hasFailed({ status }: ReplicaSet): boolean {
+function failureOf({ status }: ReplicaSet) {
   const conditions = status?.conditions ?? [];
-  return conditions.some(
+  return conditions.find(
     ({ type, status: now, reason }) =>
       type === 'ReplicaFailure' && now === 'True' && reason === FAILED,
   );
+}
+
+const hasFailed = (set: ReplicaSet) => failureOf(set) !== undefined;
+
+/** The workload and the cause: `: shop/web-5f7c — exceeded quota: …`. */
+function textOf(set: ReplicaSet): string {
+  const { namespace, name } = set.metadata ?? {};
+  const cause = causeOf(failureOf(set)?.message ?? '');
+  return `: ${namespace}/${name}${cause === '' ? '' : ` — ${cause}`}`;
 }
 
 export function UncreatedPods() {
@@ -40,7 +50,7 @@ export function UncreatedPods() {
       >
         {what} could not create Pods
       </Anchor>
-      {rows.length === 1 && `: ${rows[0]?.metadata.namespace}/${rows[0]?.metadata.name}`}
+      {rows.length === 1 && rows[0] !== undefined && textOf(rows[0])}
     </Text>
   );
 }
