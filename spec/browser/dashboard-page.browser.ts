@@ -128,6 +128,30 @@ describe('without a connection', () => {
   });
 });
 
+test('Pods in trouble show the cause in the table, and no column is cut', async () => {
+  const { page } = await open({ start: { fault: 'image' }, query: '?tone=bad' });
+  await live(page);
+  const why = page.locator('[data-uid] [data-column=why]').first();
+  expect(await why.textContent()).toMatch(/^not found: registry\.example\/shop\//);
+  const title = await why.locator('span').getAttribute('title');
+  expect(title).toContain('rpc error: code = NotFound');
+  const grid = page.getByRole('grid', { name: 'Pods' });
+  expect(await grid.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
+  await page.locator('[data-tile=all]').click();
+  await why.waitFor({ state: 'detached' });
+  await page.goto(`${page.url().replace(/\?.*/, '')}?status=ImagePullBackOff`);
+  await why.waitFor();
+});
+
+test('the namespace of the URL does not filter Nodes, and filters Pods again after them', async () => {
+  const { page } = await open({ query: '?kind=nodes&namespace=shop' });
+  await live(page);
+  await expect.poll(() => page.getByTestId('shown').textContent()).toMatch(/^\d+ Nodes?$/);
+  expect(await page.getByText('Namespace shop').count()).toBe(0);
+  await page.getByRole('link', { name: 'Pods', exact: true }).click();
+  await page.getByText('Namespace shop').waitFor();
+});
+
 test('a pod that is being deleted does not count as running', async () => {
   const { page, cluster } = await open();
   await live(page);

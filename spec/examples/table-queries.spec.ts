@@ -13,10 +13,15 @@ import { changeSet } from 'rx-informer/testing';
 import { BehaviorSubject, Subject } from 'rxjs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type PageState, readPage } from '../../examples/dashboard/page/cluster/page-state.ts';
-import type { Row, Sort } from '../../examples/dashboard/page/kinds/kind.ts';
+import { type Row, rowsName, type Sort } from '../../examples/dashboard/page/kinds/kind.ts';
+import { nodeKind } from '../../examples/dashboard/page/kinds/nodes.ts';
 import { byValue, orderOf } from '../../examples/dashboard/page/kinds/order.ts';
 import { podKind, podRow } from '../../examples/dashboard/page/kinds/pods.ts';
+import { quotaKind } from '../../examples/dashboard/page/kinds/quotas.ts';
+import { treeKind } from '../../examples/dashboard/page/kinds/tree.ts';
+import { statefulSetKind } from '../../examples/dashboard/page/kinds/workloads.ts';
 import { testOf } from '../../examples/dashboard/page/table/filter.ts';
+import { shownColumns } from '../../examples/dashboard/page/table/shown-columns.ts';
 import { TableQueries } from '../../examples/dashboard/page/table/table-queries.ts';
 
 // A clock that stands still, so that every answer is computed in one slice.
@@ -91,7 +96,7 @@ function podIn(place: number, restarts: number, phase: string, version: number):
 }
 
 /** The queries of a table whose pods the test changes. */
-function open() {
+function open(kind = podKind) {
   const changes$ = new Subject<ChangeSet<Pod>>();
   const page$ = new BehaviorSubject(readPage(''));
   const rows$ = changes$.pipe(
@@ -99,7 +104,7 @@ function open() {
     liveMap((pod: Stored<Pod>) => podRow(pod)),
     liveShare(),
   );
-  const queries = new TableQueries(podKind, rows$, rows$, page$);
+  const queries = new TableQueries(kind, rows$, rows$, page$);
   const stop = queries.start();
   return { changes$, page$, queries, stop };
 }
@@ -152,9 +157,11 @@ function expectEqual(
   expect(queries.order$.value?.slice() ?? []).toEqual(wanted);
   const count = (test: (row: Row) => boolean, key: (row: Row) => string) => {
     const counted = all.filter(test);
-    return [...new Set(counted.map(key))]
-      .sort()
-      .map((value) => ({ key: value, count: counted.filter((row) => key(row) === value).length }));
+    return [...new Set(counted.map(key))].sort().map((value) => {
+      const group = counted.filter((row) => key(row) === value);
+      const bad = group.filter(({ tone }) => tone === 'bad').length;
+      return { key: value, count: group.length, bad };
+    });
   };
   // Each count is narrowed by the choices before it, and not by its own.
   const shownCounts = (['all', 'shown', 'namespaces', 'tones', 'statuses'] as const).map(
@@ -247,4 +254,34 @@ test('the counts and the table of a page change in one turn', () => {
     [1, 1, 1],
     [2, 2, 2],
   ]);
+});
+
+test('the chosen namespace does not filter a kind whose objects are in no namespace', () => {
+  for (const [kind, total] of [
+    [podKind, 0],
+    [nodeKind, 1],
+  ] as const) {
+    const { changes$, page$, queries } = open(kind);
+    page$.next({ ...page$.value, namespace: 'elsewhere' });
+    changes$.next(changeSet({ added: [podIn(1, 0, 'Running', 1)] }));
+    expect(queries.table.getSnapshot().total, kind.id).toBe(total);
+  }
+});
+
+test('the Pods show why they are in trouble if they are filtered so, unless the user chose columns', () => {
+  const ids = (isTrouble: boolean, chosen?: readonly string[]) =>
+    shownColumns(podKind, chosen, isTrouble).map(({ id }) => id);
+  expect(ids(true)).toContain('why');
+  expect(ids(false)).not.toContain('why');
+  expect(ids(true)).toEqual(expect.arrayContaining(ids(false)));
+  expect(ids(true, ['name', 'node'])).toEqual(['name', 'node']);
+});
+
+test('a single row has a singular', () => {
+  expect([0, 1, 2].map((count) => rowsName(statefulSetKind, count))).toEqual([
+    'StatefulSets',
+    'StatefulSet',
+    'StatefulSets',
+  ]);
+  expect([rowsName(quotaKind, 1), rowsName(treeKind, 1)]).toEqual(['Quota', 'application']);
 });

@@ -7,7 +7,7 @@ import { errorWords } from '../cluster/error-words.ts';
 import { go, noFilter, type ObjectName } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
-import type { Kind } from '../kinds/kind.ts';
+import { type Kind, namespaceIn } from '../kinds/kind.ts';
 import { StatusBadge } from '../table/cells.tsx';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './details.module.css';
@@ -80,7 +80,9 @@ export function Details(props: { readonly of: ObjectName; readonly isReadOnly: b
 /** Says that the table does not show the object, because the details stay open when the filter changes. */
 function Hidden({ of, kind }: { readonly of: ObjectName; readonly kind: Kind }) {
   const { kind: table, queries } = useTableQueries();
-  const { filter, namespace, tone, status } = usePage();
+  const page = usePage();
+  const { filter, tone, status } = page;
+  const namespace = namespaceIn(table, page);
   const order = useValue(queries.order$);
   const isFiltered = [filter, namespace, tone, status].some((text) => text !== '');
   const id = table.isTree ? `${of.uid}/${of.uid}` : of.uid;

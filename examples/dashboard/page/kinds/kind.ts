@@ -43,6 +43,8 @@ export interface Column {
   readonly largestFirst?: boolean;
   /** Whether the column is hidden until the user chooses it. */
   readonly optional?: boolean;
+  /** Whether an optional column is shown while the table is filtered to rows in trouble. */
+  readonly inTrouble?: boolean;
 }
 
 /** A column and a direction. */
@@ -78,9 +80,15 @@ export interface Kind<T extends KubernetesObject = never> {
   readonly isTree?: boolean;
 }
 
-/** What the rows of a kind are called. */
-export function rowsName({ isTree, title }: Kind): string {
-  return isTree ? 'applications' : title;
+/** What the rows of a kind are called: `StatefulSets`, and `StatefulSet` for one of them. */
+export function rowsName({ isTree, title }: Kind, count?: number): string {
+  const name = isTree ? 'applications' : title;
+  return count === 1 ? name.replace(/s$/, '') : name;
+}
+
+/** The chosen namespace, or '' for a kind whose objects are in no namespace. */
+export function namespaceIn({ resource }: Kind, page: { readonly namespace: string }): string {
+  return resource.namespaced ? page.namespace : '';
 }
 
 /** Infers the type of the objects from the resource. */

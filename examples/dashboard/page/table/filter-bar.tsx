@@ -4,7 +4,7 @@ import { useView } from 'rx-informer/react';
 import { paused$ } from '../cluster/cluster.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
-import { rowsName } from '../kinds/kind.ts';
+import { namespaceIn, rowsName } from '../kinds/kind.ts';
 import { PauseIcon, PlayIcon, SearchIcon } from '../layout/icons.tsx';
 import { ColumnMenu } from './column-menu.tsx';
 import { parseFilter } from './filter.ts';
@@ -16,7 +16,9 @@ const HINT = 'Words, labels (app=web, tier in (a, b)) and fields (spec.nodeName=
 
 export function FilterBar() {
   const { kind, queries } = useTableQueries();
-  const { filter, namespace, tone, status } = usePage();
+  const page = usePage();
+  const { filter, tone, status } = page;
+  const namespace = namespaceIn(kind, page);
   const statuses = useView(queries.statuses).rows;
   const { problem } = parseFilter(filter);
   const names = statuses.map(({ key, count }) => ({ value: key, label: `${key} (${count})` }));
@@ -27,26 +29,28 @@ export function FilterBar() {
   const isOpen = [filter, namespace, tone, status].every((text) => text === '');
   return (
     <search className={classes.bar} aria-label={`Filter ${kind.title}`}>
-      <Tooltip label={HINT} openDelay={600} withinPortal={false}>
-        <TextInput
-          className={classes.text}
-          aria-label={`Filter ${kind.title}: ${HINT}`}
-          placeholder="Filter: words or app=web"
-          leftSection={<SearchIcon />}
-          value={filter}
-          error={problem}
-          onChange={(event) => go({ filter: event.currentTarget.value })}
-          rightSection={
-            filter !== '' && (
-              <CloseButton
-                size="sm"
-                aria-label="Clear the text"
-                onClick={() => go({ filter: '' })}
-              />
-            )
-          }
-        />
-      </Tooltip>
+      <TextInput
+        className={classes.text}
+        aria-label={`Filter ${kind.title}: ${HINT}`}
+        placeholder="Filter: words or app=web"
+        // Only here, because under the complete box the hint would cover what the user reads after the layout has moved.
+        leftSectionPointerEvents="all"
+        leftSection={
+          <Tooltip label={HINT} openDelay={600} position="bottom-start" withinPortal={false}>
+            <span className={classes.icon}>
+              <SearchIcon />
+            </span>
+          </Tooltip>
+        }
+        value={filter}
+        error={problem}
+        onChange={(event) => go({ filter: event.currentTarget.value })}
+        rightSection={
+          filter !== '' && (
+            <CloseButton size="sm" aria-label="Clear the text" onClick={() => go({ filter: '' })} />
+          )
+        }
+      />
       {'status' in kind.tones || kind.columns.some(({ id }) => id === 'status') ? (
         <Select
           className={classes.status}
@@ -108,7 +112,7 @@ function Shown() {
   const all = useView(queries.all).rows[0]?.count ?? 0;
   const synced = useView(queries.table).synced;
   const rejected = useView(queries.table).status.rejected;
-  const what = rowsName(kind);
+  const what = rowsName(kind, all);
   if (!synced) return null;
   return (
     <Text size="sm" className={classes.shown} data-testid="shown">

@@ -12,7 +12,8 @@ import { usePage, useValue } from '../cluster/use-live.ts';
 import type { Row } from '../kinds/kind.ts';
 import { columnsOf, features } from './cells.tsx';
 import { ColumnHeader } from './column-header.tsx';
-import { fittingColumns, shownColumns } from './column-menu.tsx';
+import { useIsTrouble } from './column-menu.tsx';
+import { fittingColumns, shownColumns } from './shown-columns.ts';
 import classes from './table.module.css';
 import { TableRow } from './table-row.tsx';
 import { TableState } from './table-state.tsx';
@@ -22,6 +23,9 @@ import { useTableQueries } from './use-table.tsx';
 
 /** The height of a row, in pixels; the style sheet repeats it. */
 const ROW_HEIGHT = 34;
+
+/** The width of a table, in pixels, that has room for the reason of a trouble. */
+const WIDE = 720;
 
 const onSelect = ({ kind: ofRow, uid, namespace, name }: Row, kind: string) =>
   go({ object: { kind: String(ofRow ?? kind), uid, namespace, name } });
@@ -53,12 +57,15 @@ export function LiveTable() {
   const sort = page.sort ?? kind.sort;
   const sorting = useMemo<SortingState>(() => [{ id: sort.key, desc: sort.descending }], [sort]);
   const { ref: frame, width } = useElementSize();
-  // Beside the details there is less room, so the last columns are left out instead of cut, unless the user chose them.
-  const isNarrow = page.object !== undefined && page.columns === undefined && width > 0;
+  const isTrouble = useIsTrouble();
+  // Beside the details and for the reason of a trouble there is less room, so the last columns are left out instead of
+  // cut, unless the user chose them. On a phone the table scrolls.
+  const isFull = page.object !== undefined || (isTrouble && width >= WIDE);
+  const isNarrow = isFull && page.columns === undefined && width > 0;
   const shown = useMemo(() => {
-    const chosen = shownColumns(kind, page.columns);
+    const chosen = shownColumns(kind, page.columns, isTrouble);
     return isNarrow ? fittingColumns(chosen, width) : chosen;
-  }, [kind, page.columns, isNarrow, width]);
+  }, [kind, page.columns, isNarrow, isTrouble, width]);
   const columns = useMemo(() => columnsOf(shown), [shown]);
   const table = useTable({
     features,

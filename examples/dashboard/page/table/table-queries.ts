@@ -14,6 +14,7 @@ import {
   liveWindow,
   type OrderedChangeStream,
   type RowOrder,
+  sum,
   toView,
   type View,
 } from 'rx-informer';
@@ -27,7 +28,7 @@ import {
   take,
 } from 'rxjs';
 import type { PageState } from '../cluster/page-state.ts';
-import type { Kind, Row } from '../kinds/kind.ts';
+import { type Kind, namespaceIn, type Row } from '../kinds/kind.ts';
 import { byValue, type CompareRows, orderOf } from '../kinds/order.ts';
 import { parseFilter, testOf } from './filter.ts';
 import { HeldOrder } from './held-order.ts';
@@ -38,7 +39,11 @@ export interface RowRange {
   readonly limit: number;
 }
 
-const perGroup = { count: count<Row>() };
+const perGroup = {
+  count: count<Row>(),
+  /** The number of rows in trouble. */
+  bad: sum<Row>(({ tone }) => (tone === 'bad' ? 1 : 0)),
+};
 
 /** A key and the number of its rows. */
 export type Count = GroupRow<typeof perGroup>;
@@ -81,7 +86,7 @@ export class TableQueries {
     );
     const inNamespace$ = found$.pipe(
       liveFilter(
-        of(({ namespace }) => namespace).pipe(
+        of((page) => namespaceIn(kind, page)).pipe(
           map((namespace) => (row: Row) => namespace === '' || row.namespace === namespace),
         ),
       ),
