@@ -24,7 +24,7 @@ describe('a bucket', () => {
   it.each(['pages', 'stream'] as const)(
     'J1: an informer behind a bucket has the objects of the API server, and follows them (%s)',
     async (initialList) => {
-      scene.create('shop', 'web-0');
+      scene.create('shop', 'web-0', { tier: 'front' });
       scene.create('shop', 'web-1');
       scene.create('bank', 'db-0');
       const { informer } = await scene.publisher();
@@ -34,7 +34,10 @@ describe('a bucket', () => {
       await shop.informer.whenSynced({ timeoutMs: 10_000 });
       expect(contents(all.informer)).toEqual(contents(informer));
       expect(contents(shop.informer)).toHaveLength(2);
-      scene.update('shop', 'web-0', { tier: 'front' });
+      const byUid = ({ indexer }: typeof informer) =>
+        new Map(indexer.list().map((pod) => [pod.metadata?.uid, pod]));
+      expect(byUid(all.informer)).toEqual(byUid(informer));
+      scene.update('shop', 'web-0', { tier: 'back' });
       scene.remove('shop', 'web-1');
       scene.create('bank', 'db-1');
       await eventually(() => all.informer.indexer.getByKey('bank/db-1') !== undefined, 'db-1');

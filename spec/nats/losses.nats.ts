@@ -173,4 +173,49 @@ describe('a loss', () => {
     await eventually(() => reader.status.live, 'the reader is live');
     expect(told).toEqual(['+shop/web-3']);
   });
+
+  it('J8: readers see that the publisher does not follow the API server, because it sends no heartbeat', async () => {
+    const { publisher, informer } = await scene.publisher();
+    const { informer: reader, told } = await follower();
+    const fault = scene.api.faults.refuse();
+    scene.api.faults.dropWatches();
+    await eventually(() => !informer.status.live, 'the informer is not live');
+    await eventually(() => reader.status.error !== undefined, 'the publisher is missed');
+    expect(reader.status.error?.message).toContain('the publisher has sent nothing for 0.6 s');
+    expect(publisher.status.message).toContain('does not follow the API server');
+    scene.create('shop', 'web-3');
+    fault.heal();
+    await equal(reader);
+    await eventually(() => reader.status.live, 'the reader is live');
+    expect(told).toEqual(['+shop/web-3']);
+  });
+
+  it('J18: nothing happens when the clock is set back: heartbeats, comparisons and deletions go on', async () => {
+    const { publisher } = await scene.publisher({ compareEveryMs: 1_000, tombstoneMs: 3_000 });
+    const { informer: reader, told } = await follower();
+    const { epoch } = publisher.status;
+    const phases: string[] = [];
+    publisher.status$.subscribe(({ phase }) => phases.push(phase));
+    const seen = new Set<boolean>();
+    const status = reader.status$.subscribe(({ live }) => seen.add(live));
+    const { now } = Date;
+    Date.now = () => now() - 3_600_000;
+    try {
+      scene.remove('shop', 'web-1');
+      await equal(reader);
+      // Longer than three heartbeats, the time between two comparisons and the life of a tombstone.
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      scene.create('shop', 'web-1');
+      await equal(reader);
+    } finally {
+      Date.now = now;
+    }
+    status.unsubscribe();
+    expect([...seen]).toEqual([true]);
+    expect(new Set(phases)).toEqual(new Set(['publishing', 'comparing']));
+    expect(phases.filter((phase) => phase === 'comparing').length).toBeGreaterThan(1);
+    expect(publisher.status.epoch).toBe(epoch);
+    expect(reader.status.relists).toBe(0);
+    expect(told).toEqual(['-shop/web-1', '+shop/web-1']);
+  });
 });

@@ -12,6 +12,8 @@ interface Budget {
   readonly goal?: readonly [bytes: number, reason: string];
 }
 
+const NATS = 'lib/nats/index.ts';
+
 const BUDGETS: readonly Budget[] = [
   {
     what: 'client, list-watch and informer',
@@ -61,6 +63,8 @@ const BUDGETS: readonly Budget[] = [
   // lists of their cluster.
   { what: 'a controller', names: 'createController', budget: 12_710 },
   { what: 'one resource', names: 'pods', entry: 'lib/resources/index.ts', budget: 300 },
+  { what: 'a reader of a bucket', names: 'createNatsListWatch', entry: NATS, budget: 9_200 },
+  { what: 'a publisher', names: 'publishToNats', entry: NATS, budget: 11_700 },
 ];
 
 describe('budgets', () => {
@@ -113,6 +117,17 @@ describe('budgets', () => {
     expect(await bundleSize(`${names}, createClusters`)).toBeLessThanOrEqual(
       (await bundleSize(names)) + 3_750,
     );
+  });
+
+  it('X21: a reader of a bucket contains nothing of a publisher', async () => {
+    const [reader, publisher] = await Promise.all([
+      bundleText('createNatsListWatch', NATS),
+      bundleText('publishToNats', NATS),
+    ]);
+    for (const trace of ['Nats-Batch-Id', 'max_msgs_per_subject']) {
+      expect(reader).not.toContain(trace);
+      expect(publisher).toContain(trace);
+    }
   });
 
   it('X21: sharded informers and the hash cost nothing to those who do not import them', async () => {
