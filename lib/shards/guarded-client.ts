@@ -2,11 +2,13 @@
  * A client for the writes of one reconcile: nothing is sent once the reconcile's signal has aborted, and no write overwrites what it
  * has not seen.
  */
+import { defer } from 'rxjs';
 import { type Fields, isFields } from '../meta/json-fields.ts';
 import type { KubeRequest } from '../transport/call.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 
 function parsed(body: unknown): unknown {
+  if (body instanceof Uint8Array) return parsed(new TextDecoder().decode(body));
   if (typeof body !== 'string') return body;
   try {
     return JSON.parse(body);
@@ -35,7 +37,11 @@ function isVersion(version: unknown): boolean {
   return Boolean(version) && version !== '0';
 }
 
-function checkBase({ method = 'GET', path, body }: KubeRequest): void {
+function checkBase({
+  method = 'GET',
+  path,
+  body,
+}: Pick<KubeRequest, 'method' | 'path' | 'body'>): void {
   if (!['PUT', 'PATCH'].includes(method.toUpperCase()) || hasBase(body)) return;
   const message = `${method} ${path}: the write names neither metadata.resourceVersion nor metadata.uid of the object that it was made from, so it could overwrite what a new owner of the object has written; use edit(), or add one of them`;
   throw new TypeError(message);
@@ -82,9 +88,10 @@ export function guardedClient(client: KubeClient, signal: AbortSignal): KubeClie
       return await client.request({ ...request, signal: both(request.signal) });
     },
     send: (request) =>
-      client.send({
-        ...request,
-        maySend: () => !signal.aborted && request.maySend?.() !== false,
+      defer(() => {
+        checkBase(request);
+        const maySend = () => !signal.aborted && request.maySend?.() !== false;
+        return client.send({ ...request, maySend });
       }),
   };
   return Object.assign(Object.create(client) as KubeClient, guarded);

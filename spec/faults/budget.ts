@@ -66,6 +66,8 @@ export interface ClientTraits {
   readonly watchMs?: number;
   /** The time without a failure after which the waits are reset, in milliseconds. @defaultValue 120000 */
   readonly healthyMs?: number;
+  /** Whether two requests may be sent at the same moment, of which the second cannot know the answer to the first. */
+  readonly concurrent?: boolean;
   /** The times at which a refresh was requested. */
   readonly refreshes?: readonly number[];
   /** The period of the audit, in milliseconds. */
@@ -205,7 +207,9 @@ export function checkBudget(
     for (const [at, request] of requests.entries()) {
       const { notBeforeMs, answeredMs = 0 } = request;
       if (notBeforeMs === undefined) continue;
-      const next = requests.slice(at + 1).find(({ atMs }) => atMs >= answeredMs);
+      const next = requests
+        .slice(at + 1)
+        .find(({ atMs }) => atMs > answeredMs || (atMs === answeredMs && !traits.concurrent));
       if (next !== undefined && next.atMs < notBeforeMs - earlyMs) {
         wrong.push(`${group}: asked at ${next.atMs} ms; Retry-After said ${notBeforeMs} ms`);
       }

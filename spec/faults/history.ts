@@ -1,5 +1,5 @@
 /** Writes randomly to a fake server and records each write in the truth. */
-import { defineResource, type KubernetesObject } from 'rx-informer';
+import { defineResource, type KubernetesObject, type OwnerReference } from 'rx-informer';
 import type { FakeApiServer } from 'rx-informer/testing';
 import type { Thing, Truth } from './judge.ts';
 
@@ -27,6 +27,8 @@ export interface HistoryOptions {
   readonly random: () => number;
   /** Restores a backup occasionally, and continues at a later version, as etcd's manual recommends. */
   readonly restores: boolean;
+  /** The owners of the objects; an object gets another one, or none, occasionally. */
+  readonly owners?: { readonly random: () => number; readonly uids: readonly string[] };
   /** Writes an object of 5 MB occasionally. */
   readonly huge: boolean;
 }
@@ -46,12 +48,23 @@ export function createHistory({ server, truth, random, ...options }: HistoryOpti
   const of = <V>(values: readonly V[]): V => values[below(values.length)] as V;
   const ref = (): Ref => ({ namespace: of(NAMESPACES), name: of(NAMES) });
   const labels = () => ({ own: of(['yes', 'no']), tier: of(['web', 'db']) });
+  const owners = () => {
+    if (options.owners === undefined) return undefined;
+    const { random, uids } = options.owners;
+    const uid = uids[Math.floor(random() * (uids.length + 0.5))];
+    if (uid === undefined) return [];
+    return [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: uid, uid, controller: true }];
+  };
   const wrote = (thing: KubernetesObject) => {
     writes++;
     truth.wrote(thing as Thing);
   };
   const create = (at: Ref) => {
-    const metadata = { ...at, labels: labels() };
+    const ownerReferences = owners();
+    const metadata = {
+      ...{ ...at, labels: labels() },
+      ...(ownerReferences === undefined ? {} : { ownerReferences }),
+    };
     wrote(objects.create(pods, { metadata, status: { phase: 'Pending' } } as unknown as Pod));
   };
   const remove = (at: Ref) => {
@@ -95,6 +108,8 @@ export function createHistory({ server, truth, random, ...options }: HistoryOpti
     } else if (what < 0.5) {
       modify(at, (draft) => {
         draft.metadata.labels = labels();
+        const ownerReferences = owners();
+        if (ownerReferences !== undefined) draft.metadata.ownerReferences = ownerReferences;
       });
     } else if (options.huge && what < 0.52) {
       huge = at;
@@ -125,7 +140,11 @@ interface Ref {
 }
 
 interface Draft {
-  metadata: { labels?: Record<string, string>; annotations?: Record<string, string> };
+  metadata: {
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    ownerReferences?: OwnerReference[];
+  };
   spec?: { nodeName?: string };
   status?: { phase?: string };
 }

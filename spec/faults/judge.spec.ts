@@ -21,7 +21,12 @@ function setUp() {
 function moving(came: number, went: number) {
   const { truth, wrong, a1, a3 } = setUp();
   const counts = { came, went };
-  const shards = { holds: () => true, came: () => counts.came, went: () => counts.went };
+  const shards = {
+    holds: () => true,
+    came: () => counts.came,
+    went: () => counts.went,
+    movesObjects: false,
+  };
   const story = new Story('it', truth, () => true, wrong, shards);
   return { truth, wrong, story, a1, a3, counts };
 }

@@ -34,6 +34,8 @@ export interface Shards {
   came(thing: Thing): number;
   /** How often it has left. */
   went(thing: Thing): number;
+  /** Whether an object may move from one shard to another. For a moment it may then be shown in an older state. */
+  readonly movesObjects: boolean;
 }
 
 interface Life {
@@ -292,6 +294,7 @@ export class Story {
     else if (had !== before)
       this.fail(`move ${uid}: previous is not the last state of the consumer`);
     if (last.metadata.uid !== uid) this.fail(`move ${uid}: delivered with ${shown(last)}`);
+    if (this.#shards?.movesObjects) this.#last.delete(uid);
     if (!this.#hasLeft(last)) this.fail(`move ${shown(last)}: its shard has not left`);
     this.has.delete(uid);
   }

@@ -34,7 +34,7 @@ import { createHistory, type History, NAMESPACES, type Pod, pods } from './histo
 import { compareStore, type Selects, type Thing, Truth } from './judge.ts';
 import { createMoods, type Refuses } from './moods.ts';
 import { type ObservedFetch, observedFetch } from './observed-fetch.ts';
-import { createMoves, type Moves } from './shard-moves.ts';
+import { createMoves, type Moves, OWNERS } from './shard-moves.ts';
 
 /** Where and how fast a seed runs. */
 export interface Stage {
@@ -156,13 +156,14 @@ export async function createScene(stage: Stage): Promise<Scene> {
   const pageSizeMax = of([undefined, undefined, 3]);
   // Moving shards were added later and have a source of their own, too.
   const moved = chance(14);
+  const by = pick(moved, ['uid', 'namespace', 'owner'] as const);
   const moves = stage.sharded
     ? createMoves({
-        by: pick(moved, ['uid', 'namespace']),
+        by,
         random: moved,
         scheduler,
         meanMs: pick(moved, [2_000, 10_000, 40_000]) / speed,
-        namespaces: NAMESPACES,
+        texts: by === 'owner' ? OWNERS : NAMESPACES,
       })
     : undefined;
   const hasGate = moved() < 0.5;
@@ -187,6 +188,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     random: chance(3),
     restores,
     huge: random() < 0.01,
+    ...(stage.sharded ? { owners: { random: chance(15), uids: OWNERS } } : {}),
   });
   // These have a source of their own, so that existing seeds keep all other values.
   const later = chance(7);
@@ -370,6 +372,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
         ...(polls ? { pollMs } : {}),
         ...(audits ? { auditMs } : {}),
         watchMs,
+        concurrent: moves !== undefined,
         refreshes: [...refreshes, ...(moves?.times ?? [])],
       }),
   };

@@ -2,7 +2,7 @@
  * Shard ranges that change at random, and what the judge knows of them. The hash is computed here again, so that a wrong hash
  * of the library shows.
  */
-import type { ShardRange } from 'rx-informer';
+import type { ShardFilterBy, ShardRange } from 'rx-informer';
 import { BehaviorSubject, type SchedulerLike } from 'rxjs';
 import type { Shards, Thing } from './judge.ts';
 
@@ -22,17 +22,24 @@ function boundOf(slot: number): string {
 }
 
 export interface MovesOptions {
-  readonly by: 'uid' | 'namespace';
+  readonly by: ShardFilterBy;
   readonly random: () => number;
   readonly scheduler: SchedulerLike;
   /** The average time between two moves, in milliseconds. */
   readonly meanMs: number;
-  /** The texts of which each is in a slot of its own; by UID all slots are drawn. */
-  readonly namespaces: readonly string[];
+  /** The namespaces, or the UIDs of the owners; by UID all slots are drawn. */
+  readonly texts: readonly string[];
+}
+
+/** The UIDs of the owners that objects have. */
+export const OWNERS: readonly string[] = ['web-1', 'db-7', 'cache-3', 'mail-9', 'jobs-4'];
+
+function controllerOf({ metadata }: Thing): string | undefined {
+  return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 
 export interface Moves extends Shards {
-  readonly by: 'uid' | 'namespace';
+  readonly by: ShardFilterBy;
   readonly ranges$: BehaviorSubject<readonly ShardRange[]>;
   /** When the ranges have changed. */
   readonly times: readonly number[];
@@ -42,10 +49,16 @@ export interface Moves extends Shards {
 }
 
 export function createMoves(options: MovesOptions): Moves {
-  const { by, random, scheduler, meanMs, namespaces } = options;
+  const { by, random, scheduler, meanMs, texts } = options;
   const slotOf = (text: string) => Number(hashOf(text) >> 58n);
-  const ofThing = ({ metadata }: Thing) =>
-    slotOf(by === 'uid' ? metadata.uid : (metadata.namespace ?? ''));
+  const ofThing = (thing: Thing): number | undefined => {
+    const { uid, namespace = '' } = thing.metadata;
+    const text = by === 'owner' ? controllerOf(thing) : by === 'uid' ? uid : namespace;
+    return text === undefined ? undefined : slotOf(text);
+  };
+  /** By owner, an object may move between shards at any time, so how often it did is not known. */
+  const times = (counts: ReadonlyMap<number, number>, thing: Thing) =>
+    by === 'owner' ? Number.POSITIVE_INFINITY : (counts.get(ofThing(thing) as number) ?? 0);
   const all = Array.from({ length: SLOTS }, (_, slot) => slot);
   const drawn = (): number[] => {
     const how = random();
@@ -54,9 +67,9 @@ export function createMoves(options: MovesOptions): Moves {
     const chance = 0.2 + 0.6 * random();
     const some = all.filter(() => random() < chance);
     if (by === 'uid') return some;
-    // So that each namespace comes and goes as often as a slot.
-    const own = namespaces.filter(() => random() < chance).map(slotOf);
-    return [...new Set([...some.filter((slot) => !namespaces.map(slotOf).includes(slot)), ...own])];
+    // So that each of them comes and goes as often as a slot.
+    const own = texts.filter(() => random() < chance).map(slotOf);
+    return [...new Set([...some.filter((slot) => !texts.map(slotOf).includes(slot)), ...own])];
   };
   /** One range per slot, in any order: the informer must join them. */
   const rangesOf = (slots: readonly number[]) =>
@@ -64,7 +77,7 @@ export function createMoves(options: MovesOptions): Moves {
   let held = new Set(drawn());
   const came = new Map<number, number>([...held].map((slot) => [slot, 1]));
   const went = new Map<number, number>();
-  const times: number[] = [];
+  const moved: number[] = [];
   const ranges$ = new BehaviorSubject<readonly ShardRange[]>(rangesOf([...held]));
   const count = (counts: Map<number, number>, slot: number) =>
     counts.set(slot, (counts.get(slot) ?? 0) + 1);
@@ -73,7 +86,7 @@ export function createMoves(options: MovesOptions): Moves {
     for (const slot of held) if (!next.has(slot)) count(went, slot);
     for (const slot of next) if (!held.has(slot)) count(came, slot);
     held = next;
-    times.push(scheduler.now());
+    moved.push(scheduler.now());
     ranges$.next(rangesOf([...next]));
   };
   let isStopped = false;
@@ -84,10 +97,10 @@ export function createMoves(options: MovesOptions): Moves {
     scheduler.schedule(again, -Math.log(1 - random()) * (random() < 0.2 ? meanMs / 50 : meanMs));
   };
   return {
-    ...{ by, ranges$, times },
-    holds: (thing) => held.has(ofThing(thing)),
-    came: (thing) => came.get(ofThing(thing)) ?? 0,
-    went: (thing) => went.get(ofThing(thing)) ?? 0,
+    ...{ by, ranges$, times: moved, movesObjects: by === 'owner' },
+    holds: (thing) => held.has(ofThing(thing) ?? -1),
+    came: (thing) => times(came, thing),
+    went: (thing) => times(went, thing),
     start: () => void scheduler.schedule(again, random() * meanMs),
     stop: () => {
       isStopped = true;

@@ -5,6 +5,7 @@ import {
   createPollingListWatch,
   createShardedInformer,
   type InitialList,
+  type ListRequest,
   type ListWatchOptions,
   ownerReferenceOf,
   type ShardedInformerOptions,
@@ -15,7 +16,7 @@ import { type ConfigMap, configMaps, replicaSets } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { BehaviorSubject } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import { sleep } from './shard-rig.ts';
+import { Gate, sleep } from './shard-rig.ts';
 
 interface Options {
   readonly listWatch?: ListWatchOptions<ConfigMap>;
@@ -45,7 +46,12 @@ function rig({ listWatch = {}, informer: options = {}, pollMs }: Options = {}) {
   const of = (...names: readonly string[]) =>
     shardRanges(names.map((name) => shardSlotOf(`${name}-uid`)));
   const ranges$ = new BehaviorSubject(of('web'));
-  const source = createListWatch(client, configMaps, listWatch);
+  const plain = createListWatch(client, configMaps, listWatch);
+  const lists = new Gate();
+  const source = {
+    ...plain,
+    list: (request: ListRequest<ConfigMap>) => lists.pass(plain.list(request)),
+  };
   const informer = createShardedInformer(
     pollMs === undefined ? source : createPollingListWatch(source, { intervalMs: pollMs }),
     { backoff: () => 5, ...options, shards: { by: 'owner', ranges$ } },
@@ -63,7 +69,7 @@ function rig({ listWatch = {}, informer: options = {}, pollMs }: Options = {}) {
     calls.length = 0;
   };
   const keys = () => [...informer.indexer.listKeys()].sort();
-  return { fake, informer, ranges$, of, create, give, calls, start, keys };
+  return { fake, informer, ranges$, of, create, give, calls, start, keys, lists };
 }
 
 describe('a sharded informer by owner', () => {
@@ -137,6 +143,26 @@ describe('a sharded informer by owner', () => {
     expect(calls).toEqual(['<shop/moves', '-shop/mine', '+shop/last']);
     expect(informer.status.quarantine).toBeUndefined();
     expect(informer.status.unknownDeletions).toBe(0);
+    await informer.stop();
+  });
+
+  it('H55, H62: an object that has left through held shards does not come back in the state of the list of others', async () => {
+    const { fake, informer, ranges$, of, create, give, calls, start, keys, lists } = rig();
+    await start();
+    lists.shut();
+    ranges$.next(of('web', 'db'));
+    await vi.waitFor(() => expect(fake.requests.at(-1)?.use).toBe('list'));
+    await sleep(20);
+    // The list is answered already, with the state in which its shard arrives.
+    give('other', 'web');
+    await vi.waitFor(() => expect(keys()).toContain('shop/other'));
+    give('other', 'cache');
+    await vi.waitFor(() => expect(keys()).not.toContain('shop/other'));
+    create('last', 'db');
+    lists.open();
+    await vi.waitFor(() => expect(keys()).toContain('shop/last'));
+    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    expect(calls).toEqual(['+shop/other', '<shop/other', '+shop/last']);
     await informer.stop();
   });
 

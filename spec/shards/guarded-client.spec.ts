@@ -5,6 +5,7 @@ import { createClient, createResourceClient, guardedClient, type KubeRequest } f
 import { createUndiciTransport } from 'rx-informer/node';
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
+import { firstValueFrom, of as rxOf } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { liveSignal } from '../../lib/shards/live-signal.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -101,6 +102,7 @@ describe('guardedClient', () => {
         sent.push(request);
         return {};
       },
+      send: () => rxOf('sent'),
     });
     const guarded = guardedClient(client, new AbortController().signal);
     const send = (method: string, body: unknown) => guarded.request({ method, path: '/a', body });
@@ -120,7 +122,18 @@ describe('guardedClient', () => {
       await expect(send(method, body)).rejects.toThrow(TypeError);
       await expect(send(method, body)).rejects.toThrow(/neither metadata.resourceVersion nor/);
     }
+    const stream = (body: string) =>
+      firstValueFrom(
+        guarded.send({
+          method: 'PUT',
+          path: '/a',
+          use: 'call',
+          body: new TextEncoder().encode(body),
+        }),
+      );
+    await expect(stream('{"metadata":{}}')).rejects.toThrow(/neither metadata.resourceVersion nor/);
     expect(sent).toEqual([]);
+    expect(await stream('{"metadata":{"uid":"u"}}')).toBe('sent');
     await send('PUT', { metadata: { resourceVersion: '7' } });
     await send('PATCH', '{"metadata":{"uid":"u"}}');
     await send('PATCH', '[{"op":"test","path":"/metadata/uid","value":"u"}]');

@@ -212,14 +212,14 @@ export class Follower<T extends KubernetesObject> implements Requesting {
   }
 
   #fresh(delta: Keyed<T>, out: Delta<T>[]): void {
-    if (this.#isRepeated(delta)) return;
     const { filter, by } = this;
     const isInside =
       delta.type === 'refused'
         ? filter.containsRefused(delta.refused)
         : delta.object !== undefined && filter.contains(delta.object);
-    if (isInside) out.push(delta);
-    else if (delta.type === 'deleted') {
+    if (isInside) {
+      if (!this.#isRepeated(delta)) out.push(delta);
+    } else if (delta.type === 'deleted') {
       // By owner, the stored state may have another owner than the last one, if the states in between were refused.
       if (delta.object === undefined || by === 'owner') out.push(ifKnown(delta));
     } else if (by === 'owner') out.push(leaves([elsewhere(delta)]));

@@ -2,7 +2,7 @@
  * The time in which the server wants no request, because it has answered one with a Retry-After. A follower that takes over from
  * another one knows nothing of that answer, so all of them ask here.
  */
-import { concat, defer, type Observable, type SchedulerLike } from 'rxjs';
+import { concat, defer, EMPTY, type Observable, type SchedulerLike } from 'rxjs';
 import { ignoreElements } from 'rxjs/operators';
 import type { ApiError } from '../../meta/api-error.ts';
 import { longTimer } from '../../rx/long-timer.ts';
@@ -19,7 +19,8 @@ export class QuietTime {
   }
 
   note({ retryAfterMs }: ApiError): void {
-    if (retryAfterMs !== undefined) this.#untilMs = this.#passedMs() + retryAfterMs;
+    if (retryAfterMs === undefined) return;
+    this.#untilMs = Math.max(this.#untilMs, this.#passedMs() + retryAfterMs);
   }
 
   /** Sends a request when the time is over. `queued` and `sending` are what is emitted before and after a wait. */
@@ -29,10 +30,21 @@ export class QuietTime {
     sending: () => Observable<V>,
   ): Observable<V> {
     return defer(() => {
-      const leftMs = this.#untilMs - this.#passedMs();
-      if (leftMs <= 0) return request();
-      const wait = longTimer(leftMs, this.#scheduler).pipe(ignoreElements());
-      return concat(defer(queued), wait as Observable<never>, defer(sending), defer(request));
+      if (this.#leftMs <= 0) return request();
+      return concat(defer(queued), this.#over(), defer(sending), defer(request));
     });
+  }
+
+  get #leftMs(): number {
+    return this.#untilMs - this.#passedMs();
+  }
+
+  /** Completes when the time is over, which another answer may have prolonged in the meantime. */
+  #over(): Observable<never> {
+    return defer(() =>
+      this.#leftMs <= 0
+        ? EMPTY
+        : concat(longTimer(this.#leftMs, this.#scheduler).pipe(ignoreElements()), this.#over()),
+    );
   }
 }

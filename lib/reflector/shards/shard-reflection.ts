@@ -1,8 +1,6 @@
 /**
- * The run of `reflectShards`.
- *
- * One follower watches all shards that are held. If shards arrive, a second follower lists them while the first one
- * watches. Then both end, and one watch over all of them begins at the older of both versions. It repeats changes that
+ * The run of `reflectShards`: one follower watches all shards that are held. If shards arrive, a second one lists
+ * them while the first one watches. Then both end, and one watch over all of them begins at the older of both versions. It repeats changes that
  * one of the two has received already; they are recognized by their versions and dropped. So no change is missed, and no
  * change arrives after a later one.
  */
@@ -30,7 +28,7 @@ import { QuietTime } from './quiet-time.ts';
 import { ServerFilter } from './server-filter.ts';
 import { ShardReport } from './shard-report.ts';
 
-/** After this time without a change of the ranges, a watch that selects more than is held is requested again. */
+/** After this time without a change of the ranges, a watch that selects too much is requested again. */
 const NARROW_AFTER_MS = 1_000;
 
 /** One subscription of `reflectShards`. */
@@ -170,10 +168,10 @@ export class ShardReflection<T extends KubernetesObject> {
   }
 
   #gain(): void {
-    const { by, listerWatcher, options } = this;
     if (this.#arriving !== undefined || this.#closed) return;
     const ranges = withoutRanges(this.#owned ?? [], this.#held?.ranges ?? []);
     if (ranges.length === 0) return;
+    const { by, listerWatcher, options } = this;
     const arriving = this.#create({
       ...{ by, ranges, listerWatcher },
       options: { ...options, refresh$: EMPTY, initialList: 'pages', onRefreshed: undefined },
@@ -190,11 +188,14 @@ export class ShardReflection<T extends KubernetesObject> {
     const [held, arriving] = [this.#held, this.#arriving];
     if (this.#closed || arriving?.isComplete !== true) return;
     if (held?.isComplete === false || held?.isRefreshing === true) return;
-    const contents = this.#contents;
+    // By owner, an object of the list may have left through the held shards since. It must not come back in its older state.
+    const isBehind = isOlder(arriving.resourceVersion, held?.resourceVersion ?? '');
+    if (isBehind && this.by === 'owner') return;
     const ranges = joinRanges([...(held?.ranges ?? []), ...arriving.ranges]);
+    const arrived = rebalanced(createShardFilter(this.by, ranges), this.#contents);
     this.#dropArriving();
     if (held !== undefined) this.#end(held);
-    this.#emit([rebalanced(createShardFilter(this.by, ranges), contents)]);
+    this.#emit([arrived]);
     this.#follow(ranges, [...(held === undefined ? [] : [held]), arriving]);
     this.#gain();
     this.#publish();
@@ -293,7 +294,7 @@ export class ShardReflection<T extends KubernetesObject> {
     if (this.#closed) return;
     const nowMs = timingOf(this.options).scheduler.now();
     if (this.#owned === undefined) return this.#report.unknown(nowMs);
-    const [held, arriving] = [this.#held, this.#arriving];
-    this.#report.publish(this.#owned, { held, arriving }, this.#server.told(this.by), nowMs);
+    const shown = { held: this.#held, arriving: this.#arriving };
+    this.#report.publish(this.#owned, shown, this.#server.told(this.by), nowMs);
   }
 }
