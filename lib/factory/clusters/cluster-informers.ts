@@ -149,16 +149,15 @@ export class ClusterInformers implements InformerPool, MergedHost {
   }
 
   keep(resource: Resource<Anything>, scope: InformerScope = {}): MergedInformer<Anything> {
-    const entry = this.#entry(resource, scope);
-    entry.kept = true;
-    entry.linger?.unsubscribe();
-    return entry.merged;
+    return this.#entry(resource, scope, (entry) => {
+      entry.kept = true;
+    }).merged;
   }
 
   acquire(resource: Resource<Anything>, scope: InformerScope = {}): Hold {
-    const entry = this.#entry(resource, scope);
-    entry.linger?.unsubscribe();
-    entry.holders++;
+    const entry = this.#entry(resource, scope, (each) => {
+      each.holders++;
+    });
     let isReleased = false;
     return {
       informer: asHeld(entry.merged),
@@ -235,7 +234,11 @@ export class ClusterInformers implements InformerPool, MergedHost {
     this.changed();
   }
 
-  #entry(resource: Resource<Anything>, asked: InformerScope): MergedEntry {
+  #entry(
+    resource: Resource<Anything>,
+    asked: InformerScope,
+    claim: (entry: MergedEntry) => void,
+  ): MergedEntry {
     const scope = this.scopeOf(resource, asked);
     if (scope.as === 'table') {
       throw new TypeError(
@@ -243,8 +246,21 @@ export class ClusterInformers implements InformerPool, MergedHost {
       );
     }
     const identity = identityOf(resource, scope);
-    const known = this.#entries.get(identity);
-    if (known !== undefined) return known;
+    let entry = this.#entries.get(identity);
+    // In the drain: a callback that hears of the new informer may stop the clusters, of which it must be one by then.
+    this.#drain.enter(() => {
+      entry ??= this.#create(identity, resource, { asked, scope });
+      entry.linger?.unsubscribe();
+      claim(entry);
+    });
+    return entry as unknown as MergedEntry;
+  }
+
+  #create(
+    identity: string,
+    resource: Resource<Anything>,
+    { asked, scope }: { readonly asked: InformerScope; readonly scope: ReadScope },
+  ): MergedEntry {
     const name = this.nameOf(resource, scope);
     const merged = new MergedInformer<Anything>(this, name, resource, asked);
     const counts = { kept: false, holders: 0, linger: undefined };

@@ -136,8 +136,10 @@ export class MergedInformer<T extends KubernetesObject>
     this.#add(member);
     const part = this.#parts.get(member.name);
     if (part === undefined) return;
-    // A copy: a subscriber that arrives in a callback has the cluster already.
-    for (const subscriber of [...this.#subscribers]) subscriber.join(part);
+    // A copy: a subscriber that arrives in a callback has the cluster already. One may leave in a callback.
+    for (const subscriber of [...this.#subscribers]) {
+      if (this.#subscribers.has(subscriber)) subscriber.join(part);
+    }
   }
 
   left(name: string): void {

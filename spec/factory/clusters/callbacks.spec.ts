@@ -2,7 +2,7 @@
 import { type ChangeSet, createInformerFactory, type InformerFactory } from 'rx-informer';
 import { configMaps, type Pod, pods } from 'rx-informer/resources';
 import { changeSet } from 'rx-informer/testing';
-import { defer, repeat, Subject, startWith } from 'rxjs';
+import { defer, Observable, repeat, Subject, Subscription, startWith } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { folding, worldOf } from './world.ts';
 
@@ -138,6 +138,29 @@ describe('subscriptions within callbacks', () => {
       'watch +east/shop/db synced',
     ]);
   });
+
+  it('U8: a subscription that ends while a cluster joins does not follow that cluster', () => {
+    const { source, factory } = emittingFactory(pod('web', 'Running'));
+    const { clusters, clients$, clientsOf } = worldOf(['east'], { factory: () => factory });
+    clients$.next({});
+    const informer = clusters.informer(pods);
+    const second = new Subscription();
+    informer.changes$.subscribe(({ changes }) => {
+      if (changes.length > 0) second.unsubscribe();
+    });
+    second.add(informer.changes$.subscribe());
+    let followers = 0;
+    const { changes$ } = factory.acquire(pods).informer;
+    Object.assign(factory.acquire(pods).informer, {
+      changes$: new Observable((subscriber) => {
+        followers++;
+        subscriber.add(() => followers--);
+        return changes$.subscribe(subscriber as never);
+      }),
+    });
+    clients$.next(clientsOf('east'));
+    expect([source.observed, followers]).toEqual([true, 1]);
+  });
 });
 
 describe('changes within callbacks', () => {
@@ -178,6 +201,27 @@ describe('changes within callbacks', () => {
     await time.advance(100);
     expect(clusters.informer(pods).indexer.list().length).toBe(2);
     await clusters.stop();
+  });
+
+  it('U8: a callback that hears of a new informer may stop the clusters', async () => {
+    const { time, clusters, fake } = worldOf(['east']);
+    clusters.start();
+    await time.advance(100);
+    let isStopping = false;
+    clusters.status$.subscribe(({ text }) => {
+      if (!text.includes('pods') || isStopping) return;
+      isStopping = true;
+      void clusters.stop();
+    });
+    const informer = clusters.informer(pods);
+    expect([isStopping, informer.status.phase]).toEqual([true, 'stopped']);
+    informer.changes$.subscribe();
+    await time.advance(100);
+    // One run for the subscription, and none on the former informer of the cluster.
+    expect(fake('east').server.openWatches.length).toBe(1);
+    await clusters.stop();
+    await time.advance(100);
+    expect([fake('east').server.openWatches.length, time.pending]).toEqual([0, 0]);
   });
 
   it('U8: each stop resolves when the factories have stopped, also those of clusters that have left', async () => {
