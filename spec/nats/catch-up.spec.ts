@@ -62,9 +62,11 @@ describe('a publisher that begins', () => {
     expect(informer.asked).toBe(0);
   });
 
-  it('J5: lists once if the bucket has no record, because a purged bucket does not say how far it was', async () => {
+  it('J5: lists once if a used bucket has no record, because it was purged and does not say how far it was', async () => {
     const informer = informerAt('30', ['31']);
     expect(await waited(informer, empty)).toBe(0);
+    expect(informer.asked).toBe(0);
+    expect(await waited(informer, { ...empty, last: 7 })).toBe(0);
     expect(informer.asked).toBe(1);
   });
 

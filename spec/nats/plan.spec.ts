@@ -304,6 +304,7 @@ describe('a publisher that takes over', () => {
     expect(newestVersion(left({ tombstones: [tombstone] }))).toBe('12');
     expect([isBehind('11', left()), isBehind('10', left())]).toEqual([false, true]);
     // A bucket that was purged does not say how far it was.
-    expect(isBehind('99', empty)).toBe(true);
+    expect(isBehind('99', { ...empty, last: 7 })).toBe(true);
+    expect(isBehind('99', empty)).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { firstValueFrom, type SchedulerLike } from 'rxjs';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { longTimer } from '../../rx/long-timer.ts';
-import { type Contents, isBehind } from './contents.ts';
+import { type Contents, isBehind, isPurged } from './contents.ts';
 
 /** How long a publisher waits between two looks, in milliseconds. */
 const LOOK_MS = 500;
@@ -32,7 +32,7 @@ export async function catchUp<T extends KubernetesObject>(
     if (isOver()) return;
     onWait('waiting until the informer has reached the version of the bucket');
     // While the API server does not answer, the wait goes on.
-    const isListDue = looks >= LOOKS || contents.meta === undefined;
+    const isListDue = looks >= LOOKS || isPurged(contents);
     if (isListDue && (await isRefreshed(informer))) return;
     await firstValueFrom(longTimer(LOOK_MS, scheduler));
   }

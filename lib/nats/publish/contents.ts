@@ -63,10 +63,12 @@ export function newestVersion({ meta, objects, tombstones }: Contents): string {
   return newest;
 }
 
-/**
- * Whether an informer at a version may lack what the bucket has or had. A bucket without a record may be new, or it was
- * purged and does not say how far it was.
- */
+/** Whether the bucket was used and has no record, as after a purge. It then does not say how far it was. */
+export function isPurged({ meta, last }: Contents): boolean {
+  return meta === undefined && last > 0;
+}
+
+/** Whether an informer at a version may lack what the bucket has or had. */
 export function isBehind(version: string, contents: Contents): boolean {
-  return contents.meta === undefined || isOlder(version, newestVersion(contents));
+  return isPurged(contents) || isOlder(version, newestVersion(contents));
 }

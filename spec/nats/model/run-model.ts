@@ -127,7 +127,7 @@ class Model {
       [is(deaths, 1), () => this.#replace(publisher)],
       [is(deaths, 0.5), () => publisher.standBy()],
       [is(rivals, 0.5), () => this.#rival()],
-      [is(restores, 0.5), () => this.#copies.push(this.#bucket.copy())],
+      [is(restores, 0.5), () => this.#save()],
       [is(restores, 0.3), () => this.#restore()],
       [is(purges, 0.3), () => this.#purge()],
       [is(backups, 0.3), () => this.#backUp()],
@@ -146,6 +146,11 @@ class Model {
     if (this.#publishers.length > 1) this.#publishers.pop();
     else this.#publishers.push(this.#publisher());
     this.#say(`${this.#publishers.length} publishers`);
+  }
+
+  /** A store that was lost completely looks like a new one, which a publisher fills without another list. */
+  #save(): void {
+    if (this.#bucket.last > 0) this.#copies.push(this.#bucket.copy());
   }
 
   #restore(): void {
