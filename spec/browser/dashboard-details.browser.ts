@@ -215,3 +215,21 @@ test('a Deployment whose pods are refused by a quota shows the quota, and the qu
   await row.getByText('Used up').waitFor();
   expect(await row.textContent()).toContain('pods 6 of 20');
 });
+
+test('a node shows what it has, and what its pods request of it', async () => {
+  opened = await openDashboard(browser, { query: '?kind=nodes' });
+  const { page } = opened;
+  await live(page);
+  const row = page.locator('[data-uid]').first();
+  const cell = (column: string) => row.locator(`[data-column=${column}]`).textContent();
+  await row
+    .locator('[data-column=cpu]')
+    .getByText(/ of 15\.8 CPU$/)
+    .waitFor();
+  const inTable = `${await cell('cpu')}, ${await cell('memory')} memory`;
+  await row.click();
+  const facts = page.getByRole('dialog').getByRole('region', { name: 'Node', exact: true });
+  await facts.getByText(/^16 CPU, 62\.8 GiB memory, 110 pods, /).waitFor();
+  await facts.getByText(/^15\.8 CPU, 60\.8 GiB memory, 110 pods, /).waitFor();
+  await facts.getByText(inTable, { exact: true }).waitFor();
+});

@@ -78,6 +78,7 @@ describe('an amount has the same unit in every notation', () => {
     expect(amountsText(amounts)).toBe(
       '0.1 CPU, 1 GiB memory, 10 GiB ephemeral-storage, 2 example/gpu',
     );
+    expect(amountsText({ cpu: 4, 'hugepages-2Mi': '0' })).toBe('4 CPU');
     expect([cpuText(1500), bytesText(3 * 2 ** 29)]).toEqual(['1.5 CPU', '1.5 GiB']);
     expect(quantityOf('requests.cpu', '500m', '3')).toBe('0.5 of 3 CPU');
     expect(quantityOf('limits.memory', '512Mi', '2Gi')).toBe('512 MiB of 2 GiB');

@@ -6,6 +6,7 @@ import { amountsText, bytesText, cpuText } from '../kinds/amounts.ts';
 import { type Kind, ownerOf } from '../kinds/kind.ts';
 import { usageOf } from '../kinds/quotas.ts';
 import { environmentOf } from './environment.tsx';
+import { nodeFacts } from './node-facts.tsx';
 import { reference } from './object-link.tsx';
 import { probesOf } from './probes.ts';
 
@@ -77,12 +78,13 @@ export function factsOf(
     'Deletion requested': object.metadata.deletionTimestamp,
     UID: uid,
   };
+  const node = kind.id === 'nodes' ? nodeFacts(object as Stored<Node>) : {};
   const usage = kind.id === 'quotas' ? usageOf(object as ResourceQuota) : [];
   const used = usage.map(({ resource, text }) => [resource, text]);
   const [first, ...rest] = pod;
   if (first !== undefined) return [{ ...first, facts: { ...first.facts, ...common } }, ...rest];
   return [
     ...(used.length === 0 ? [] : [{ title: 'Used', facts: Object.fromEntries(used) as Facts }]),
-    { title: kind.resource.kind, facts: { ...ownFacts(object), ...common } },
+    { title: kind.resource.kind, facts: { ...ownFacts(object), ...node, ...common } },
   ];
 }

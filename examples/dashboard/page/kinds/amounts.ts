@@ -58,9 +58,10 @@ export function quantityOf(
   return usedOf(amountOf(resource, used), amountOf(resource, limit));
 }
 
-/** The amounts of a container or of a node: `20 CPU, 2 GiB memory, 1 nvidia.com/gpu`. */
+/** The amounts of a container or of a node: `20 CPU, 2 GiB memory, 1 nvidia.com/gpu`. Amounts of 0 are left out. */
 export function amountsText(amounts: Readonly<Record<string, string | number>> = {}): string {
   return Object.entries(amounts)
+    .filter(([, quantity]) => parseQuantity(quantity).milli !== 0)
     .map(([resource, quantity]) => {
       const text = joined(amountOf(resource, quantity));
       return resource === 'cpu' ? text : `${text} ${resource}`;

@@ -55,7 +55,8 @@ function nodeRow(node: Node): Row {
   };
 }
 
-function hasEnded({ status }: Pod): boolean {
+/** Whether a pod has ended, and so requests nothing any more. */
+export function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
