@@ -20,16 +20,16 @@ describe('the cause of a trouble', () => {
       'pods "web-1-x" is forbidden: violates PodSecurity "restricted:latest": privileged',
       'violates PodSecurity "restricted:latest": privileged',
     ],
-    ['of a failed pull is the error of the registry', notFound, `not found: ${image}`],
+    ['of a failed pull is the error of the registry', notFound, 'not found: web:v2'],
     [
       'of a back-off is the error of the last pull',
       `Back-off pulling image "${image}": ErrImagePull: ${notFound}`,
-      `not found: ${image}`,
+      'not found: web:v2',
     ],
     [
       'of a denied pull is the denial',
       `Failed to pull image "${image}": rpc error: code = Unknown desc = ${unpack}${denied}`,
-      `${denied}: ${image}`,
+      `${denied}: web:v2`,
     ],
     [
       'of a back-off without an error is the back-off',
@@ -54,7 +54,7 @@ describe('the cause of a trouble', () => {
     [
       'of a workload with one pod comes before the number, too',
       `1 of 1 Pod: ImagePullBackOff — Back-off pulling image "${image}": ErrImagePull: ${notFound}`,
-      `not found: ${image} (1 of 1 Pod: ImagePullBackOff)`,
+      `not found: web:v2 (1 of 1 Pod: ImagePullBackOff)`,
     ],
     [
       'that is known in no other words stays as it is',

@@ -101,7 +101,7 @@ describe.each([0, 13])('a seeded fault, after %i rounds', (rounds) => {
     );
     // Whether the kubelet has just tried or waits, the reason is the answer of the registry.
     const reasons = found.pods.map((each) => causeOf(podStatus(each).why)).filter(Boolean);
-    expect(reasons).toEqual([`not found: ${image}`, `not found: ${image}`]);
+    expect(reasons).toEqual(Array(2).fill('not found: recommendations:v2.8.1'));
     expect(conditionsOf(found)).toEqual({
       Available: 'True MinimumReplicasAvailable',
       Progressing: 'False ProgressDeadlineExceeded',

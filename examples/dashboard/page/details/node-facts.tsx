@@ -19,10 +19,7 @@ function requestsOf(pod: Pod): Requests {
 }
 
 /** What the pods of a node request, of what they may request. */
-function requestedText(
-  requests: readonly Requests[],
-  { status }: Pick<Node, 'status'>,
-): string {
+function requestedText(requests: readonly Requests[], { status }: Pick<Node, 'status'>): string {
   const sum = (field: keyof Requests) => requests.reduce((total, each) => total + each[field], 0);
   const { cpu = 0, memory = 0 } = status?.allocatable ?? {};
   const ofCpu = cpuOf(sum('milliCpu'), parseQuantity(cpu).milli);

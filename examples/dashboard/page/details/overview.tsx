@@ -37,7 +37,7 @@ export function Overview({ kind, object }: OverviewProps) {
               <br />
               {text}{' '}
               {isInLog && (
-                <Anchor component="button" size="sm" onClick={() => go({ tab: 'logs' })}>
+                <Anchor component="button" inherit onClick={() => go({ tab: 'logs' })}>
                   Open its log
                 </Anchor>
               )}

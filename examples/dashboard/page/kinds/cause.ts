@@ -7,13 +7,18 @@ const ROLLED_UP = /^(\d+ of \d+ Pods?: \S+) — (.+)$/s;
 const BEFORE_PULL_ERROR =
   /^(?:Error: |Back-off pulling image "[^"]*": |Failed to pull image "[^"]*": |ErrImagePull: |rpc error: code = \w+ desc = |failed to pull and unpack image "[^"]*": |failed to resolve reference "[^"]*": )+/;
 
+/** The end of an image: `web:v2` of `registry.example/shop/web:v2`. */
+export function shortImage(image: string): string {
+  return image.slice(image.lastIndexOf('/') + 1).replace(/(@sha256:[0-9a-f]{12})[0-9a-f]+$/, '$1');
+}
+
 /** The error of the registry and the image. */
 function pullCause(text: string): string {
   const image = /image "([^"]+)"/.exec(text)?.[1];
   const error = text.replace(BEFORE_PULL_ERROR, '');
   if (image === undefined || error === text) return text;
   const reason = error.startsWith(`${image}: `) ? error.slice(image.length + 2) : error;
-  return reason.includes(image) ? reason : `${reason}: ${image}`;
+  return reason.includes(image) ? reason : `${reason}: ${shortImage(image)}`;
 }
 
 /** Why no node has room, without the number of nodes and without the outcome of the preemption. */
