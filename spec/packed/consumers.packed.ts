@@ -2,7 +2,7 @@
  * Tests the packed library in projects of consumers: in Node 22 and 24, as ESM and through `require()`, with bundlers
  * and with compilers.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -85,6 +85,36 @@ describe.concurrent('the packed library', () => {
     });
     expect(core.outputFiles[0]?.text).toContain('createSharedInformer');
     expect(core.outputFiles[0]?.text).not.toMatch(/InformerProvider|from "react"/);
+  });
+
+  it('T41: the NATS entry loads where the NATS client is installed, and the core contains nothing of it', async ({
+    expect,
+  }) => {
+    // The other tests run without the client, so this project has a copy of the library.
+    const folder = join(consumer.folder, 'with-nats');
+    const modules = join(folder, 'node_modules');
+    const library = join(consumer.folder, 'node_modules/rx-informer');
+    cpSync(library, join(modules, 'rx-informer'), { recursive: true });
+    symlinkSync(join(root, 'node_modules/@nats-io'), join(modules, '@nats-io'));
+    const path = join(folder, 'entry.cjs');
+    const script = `
+      const required = require('rx-informer/nats');
+      import('rx-informer/nats').then((imported) => {
+        console.log(imported === required, Object.keys(imported).sort().join());
+      });`;
+    writeFileSync(path, script);
+    const names = 'createNatsListWatch,natsReaderSubjects,publishToNats';
+    for (const node of Object.values(consumer.nodes)) {
+      expect(await printed(node, path)).toBe(`true ${names}\n`);
+    }
+    const core = await esbuild({
+      stdin: { contents: "export * from 'rx-informer';", resolveDir: consumer.folder },
+      bundle: true,
+      write: false,
+      format: 'esm',
+      logLevel: 'silent',
+    });
+    expect(core.outputFiles[0]?.text).not.toMatch(/@nats-io|createNatsListWatch/);
   });
 
   for (const [bundler, bundle] of Object.entries(bundlers)) {
