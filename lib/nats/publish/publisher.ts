@@ -34,6 +34,12 @@ import { difference } from './wanted.ts';
 
 /** The largest batch, in bytes. The server holds a batch in memory until it is complete. */
 const BATCH_BYTES = 4_194_304;
+/**
+ * The least time from one set to the next, in milliseconds: a set costs each reader a commit, and the bucket a record per
+ * namespace. A change after a pause does not wait.
+ */
+const GATHER_MS = 50;
+
 export class Publisher<T extends KubernetesObject> {
   readonly #informer: SharedInformer<T>;
   readonly #settings: PublisherSettings;
@@ -48,6 +54,7 @@ export class Publisher<T extends KubernetesObject> {
   /** The identity of the process that has the Lease, if it is known. */
   #leader = '';
   #comparedMs = 0;
+  #beganSetMs = Number.NEGATIVE_INFINITY;
   #recordedMs = 0;
   #attempt = 0;
   /** Whether something has changed since the loop last looked. */
@@ -187,6 +194,10 @@ export class Publisher<T extends KubernetesObject> {
   }
 
   async #publishPending(published: Published): Promise<void> {
+    const restMs = this.#beganSetMs + GATHER_MS - this.#passedMs();
+    if (restMs > 0) await firstValueFrom(longTimer(restMs, this.#settings.scheduler));
+    if (this.#isStopped || !this.#leads) return;
+    this.#beganSetMs = this.#passedMs();
     // Records of namespaces without changes are heartbeats, too, which must not wait for a quiet moment.
     const isDue = this.#passedMs() - this.#recordedMs >= this.#settings.record.heartbeatMs;
     await this.#publish(published, isDue);
