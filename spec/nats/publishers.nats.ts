@@ -1,8 +1,15 @@
 /** Publishers: large sets, objects that are too large, two publishers, informers that stop, streams with other settings. */
 import { jetstreamManager } from '@nats-io/jetstream';
-import { createClient, createLeaderElector } from 'rx-informer';
-import { leases } from 'rx-informer/resources';
+import {
+  createClient,
+  createLeaderElector,
+  createListWatch,
+  createShardedInformer,
+  shardRanges,
+} from 'rx-informer';
+import { leases, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
+import { of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NatsServer } from './nats-server.ts';
 import { contents, eventually, Scene } from './scene.ts';
@@ -145,6 +152,19 @@ describe('a publisher', () => {
     await upstream.refresh();
     await eventually(() => contents(informer).join() === truthOf(), 'the difference');
     expect(informer.status.relists).toBe(0);
+  });
+
+  it('J13: an informer of some shards is refused, because objects that leave would seem to be deleted', async () => {
+    scene.create('shop', 'web-0');
+    const client = createClient({ baseUrl: 'http://fake', fetch: scene.api.fetch });
+    const sharded = createShardedInformer(createListWatch(client, pods), {
+      shards: { by: 'uid', ranges$: of(shardRanges([0, 1, 2])) },
+    });
+    const { publisher } = await scene.publisher({}, sharded as never);
+    await eventually(() => publisher.status.phase === 'backoff', 'it is refused');
+    expect(publisher.status.message).toContain('the informer holds some shards');
+    expect(publisher.status.error?.code).toBe(400);
+    await sharded.stop();
   });
 
   it('J14: an empty collection and a namespace without objects are synced, and show the first object', async () => {

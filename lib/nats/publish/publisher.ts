@@ -7,9 +7,8 @@ import { nuid } from '@nats-io/nats-core';
 import { BehaviorSubject, firstValueFrom, merge, NEVER, Subject, Subscription } from 'rxjs';
 import { filter } from 'rxjs/operators';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
-import { ApiError } from '../../meta/api-error.ts';
+import type { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { isResourceVersion } from '../../meta/resource-version.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import { connectionEvents, unlessLost } from '../connection-events.ts';
@@ -20,6 +19,7 @@ import { catchUp } from './catch-up.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { Wanted } from './contents.ts';
 import { nextSet } from './next-set.ts';
+import { publishableVersion } from './publishable-version.ts';
 import type { Published } from './published.ts';
 import type { PublisherSettings } from './publisher-settings.ts';
 import {
@@ -215,16 +215,7 @@ export class Publisher<T extends KubernetesObject> {
   ): Promise<void> {
     if (this.#feed.mustCompare) return;
     const changes = difference ?? this.#feed.take();
-    const { where } = this.#settings;
-    const resourceVersion = this.#informer.lastSyncResourceVersion;
-    if (this.#informer.status.scopes !== undefined) {
-      const message = `${where}: the informer follows several namespaces one by one, so its versions have no order; publish an informer of all namespaces`;
-      throw new ApiError({ code: 400, reason: 'BadRequest', message });
-    }
-    if (!isResourceVersion(resourceVersion)) {
-      const message = `${where}: the informer is at version '${resourceVersion}', which cannot be compared; only collections with versions can be published`;
-      throw new ApiError({ code: 400, reason: 'BadRequest', message });
-    }
+    const resourceVersion = publishableVersion(this.#informer, this.#settings.where);
     const messages = nextSet(published, {
       ...{ changes, resourceVersion, all },
       nowMs: this.#passedMs(),
