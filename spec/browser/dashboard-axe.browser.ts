@@ -20,8 +20,23 @@ afterEach(async () => {
   opened = undefined;
 });
 
+/** Waits until nothing fades in: an element has less contrast while it does. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    // A transition begins in the frame after its element was made.
+    await frame();
+    await frame();
+    const finite = document
+      .getAnimations()
+      .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY);
+    await Promise.allSettled(finite.map(({ finished }) => finished));
+  });
+}
+
 /** What axe-core finds: the rule and the elements. */
 async function violations(page: Page): Promise<string[]> {
+  await settled(page);
   await page.evaluate(await readFile(axeFile, 'utf8'));
   const results = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
