@@ -279,8 +279,6 @@ test('updates can be paused, and the folded changes appear at once', async () =>
 test('the active row keeps its place on screen when rows come before it after the keyboard has left', async () => {
   const { page, cluster } = await open({ start: { objects: 300 } });
   await live(page);
-  // The status may be ahead of the rows by a frame, or by many on a busy machine.
-  await expect.poll(() => page.getByTestId('shown').textContent()).toMatch(/^(29|30)\d Pods$/);
   const grid = page.getByRole('grid', { name: 'Pods' });
   await grid.focus();
   for (let step = 0; step < 3; step++) await page.keyboard.press('PageDown');

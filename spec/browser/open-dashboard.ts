@@ -27,9 +27,11 @@ export interface OpenOptions {
 /** The size of a phone, which touches. */
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
 
-/** Waits until the page follows the server. */
+/** Waits until the page follows the server, and shows its numbers, which may come some frames after the status. */
 export async function live(page: Page, timeoutMs = 30_000): Promise<void> {
   await page.locator('[data-testid=status][data-tone=live]').waitFor({ timeout: timeoutMs });
+  const isCounted = () => document.querySelector('[data-tile] [role=img]') === null;
+  await page.waitForFunction(isCounted, undefined, { timeout: timeoutMs });
 }
 
 /** Starts a dashboard with 40 pods that do not change, and opens its page. */
