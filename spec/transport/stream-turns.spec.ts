@@ -232,6 +232,15 @@ describe('the turns of streams', () => {
     expect(turns.tick(0)).toEqual(['cancel', 'send 2', 'send 3']);
   });
 
+  it('T62, T65: when the limit is lifted, lists are sent before watches that waited longer', () => {
+    const turns = rig(1);
+    turns.request(0, 1);
+    turns.request(0, 2);
+    turns.request(0, 3, 'list');
+    turns.limit(UNLIMITED);
+    expect(turns.tick(0)).toEqual(['cancel', 'send 3', 'send 1', 'send 2']);
+  });
+
   it('T66: in a hidden tab watches end, lists finish, and nothing else is sent until it is shown', () => {
     const turns = rig();
     turns.watching(1);

@@ -125,13 +125,11 @@ export class Published {
     resourceVersion: string,
   ): { readonly messages: readonly Planned[]; readonly isBack: boolean } {
     const messages: Planned[] = [];
-    const touched = new Set<string>();
     let isBack = isOlder(resourceVersion, this.#resourceVersion);
     for (const wanted of inOrder(changes.map((each) => this.#current(each)))) {
       const message = this.#message(wanted, resourceVersion);
       if (message === undefined) continue;
       isBack ||= this.#isBack(wanted);
-      touched.add(wanted.namespace);
       messages.push(message);
     }
     return { messages, isBack };

@@ -100,17 +100,18 @@ const LOOK_MS = 3_000;
 
 const PRECEDENCE: readonly StreamKind[] = ['page', 'list', 'watch'];
 
-/** The stream whose turn is next. A list that is used no more is still completed. */
-function first(streams: readonly Stream[]): Stream | undefined {
+/** Whether a stream asks for a slot. A list that is used no more is still completed. */
+function isUrgent({ state, kind, unused }: Stream): boolean {
+  return state === 'waiting' && (!unused || kind === 'page');
+}
+
+/** The stream whose turn is next among those that ask. */
+function first(streams: readonly Stream[], asks = isUrgent): Stream | undefined {
   for (const kind of PRECEDENCE) {
-    const found = streams.find((each) => isUrgent(each) && each.kind === kind);
+    const found = streams.find((each) => asks(each) && each.kind === kind);
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function isUrgent({ state, kind, unused }: Stream): boolean {
-  return state === 'waiting' && (!unused || kind === 'page');
 }
 
 type Step = [TurnState, TurnEffect[]];
@@ -204,7 +205,7 @@ function unlimited(state: TurnState): Step {
   const effects: TurnEffect[] = state.acquiring ? [{ type: 'cancel' }] : [];
   let next = { ...state, acquiring: false };
   for (;;) {
-    const waiting = next.streams.find((each) => each.state === 'waiting');
+    const waiting = first(next.streams, ({ state }) => state === 'waiting');
     if (waiting === undefined) return [next, effects];
     const [sent, more] = sending(next, waiting.id);
     next = sent;
