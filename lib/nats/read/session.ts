@@ -21,7 +21,6 @@ import { continues, type Meta, readMeta, writerOf } from '../meta.ts';
 import type { Received } from '../received.ts';
 import { stateOf, Tally } from '../tally.ts';
 import { PastPlaces, type Place } from './past-places.ts';
-import { lastOfEachKey, type Waiting } from './waiting-messages.ts';
 
 /** The scope of a session, and its words for errors. */
 export interface SessionScope {
@@ -43,6 +42,14 @@ export type Folded<T> =
   | { readonly kind: 'failed'; readonly error: ApiError };
 
 const OPEN = { kind: 'open' } as const;
+
+/** A message that waits for the `_meta` record. */
+interface Waiting<T> {
+  /** UID and version; `undefined` for a deletion. */
+  readonly state: string | undefined;
+  readonly event: WatchEvent<T>;
+}
+
 function failed<T>(error: ApiError): Folded<T> {
   return { kind: 'failed', error };
 }
@@ -53,9 +60,14 @@ export class Session<T extends KubernetesObject> {
   /** The objects that the reader has, with their UIDs and versions. */
   readonly #known = new Map<string, string>();
   readonly #tally = new Tally();
-  #waiting: Waiting<T>[] = [];
-  /** The states of the waiting messages by key; `undefined` for a deletion. */
-  readonly #next = new Map<string, string | undefined>();
+  /** The events of a list that were not taken yet. */
+  #collected: WatchEvent<T>[] = [];
+  /**
+   * The last message of each key, in their order, until the set is complete. A publisher that died within a set and its
+   * successor may have written one each, and an informer shows the events before a second event of a key as a set of
+   * their own.
+   */
+  readonly #waiting = new Map<string, Waiting<T>>();
   /** Why the last message, a record, does not fit to what was received, if so. */
   #doubt: string | undefined;
   #place: Place | undefined;
@@ -83,7 +95,7 @@ export class Session<T extends KubernetesObject> {
 
   /** Begins with an empty scope, which has no `_meta` record of its own, at the record of the complete collection. */
   beginEmpty(meta: Meta, sequence: number): void {
-    this.#forgetWaiting();
+    this.#waiting.clear();
     this.#past.clear();
     this.#settle(meta, sequence);
     this.#hasRecord = false;
@@ -91,13 +103,8 @@ export class Session<T extends KubernetesObject> {
 
   /** Forgets the messages after the last complete set, because a new consumer delivers them again. */
   rewind(): void {
-    this.#forgetWaiting();
+    this.#waiting.clear();
     this.#doubt = undefined;
-  }
-
-  #forgetWaiting(): void {
-    this.#waiting = [];
-    this.#next.clear();
   }
 
   /** A session that stands at a version at which this one has stood; `undefined` if it does not remember the version. */
@@ -123,8 +130,8 @@ export class Session<T extends KubernetesObject> {
 
   /** Takes the events of a list so far, so that a long list need not be kept in memory. */
   take(): readonly WatchEvent<T>[] {
-    const events = this.#waiting.map(({ event }) => event);
-    this.#waiting = [];
+    const events = this.#collected;
+    this.#collected = [];
     return events;
   }
 
@@ -139,24 +146,22 @@ export class Session<T extends KubernetesObject> {
     const key = joinMetaNamespaceKey(meaning);
     const waiting = this.#read(message, key);
     if (waiting instanceof ApiError) return failed(waiting);
-    if (waiting === undefined) return OPEN;
-    if (this.#place === undefined) this.#collect(waiting);
+    if (this.#place === undefined) this.#collect(key, waiting);
     else {
-      this.#waiting.push(waiting);
-      this.#next.set(key, waiting.state);
+      this.#waiting.delete(key);
+      this.#waiting.set(key, waiting);
     }
     return OPEN;
   }
 
   /** In a list every message counts at once. A tombstone matters only if the object was collected before. */
-  #collect(waiting: Waiting<T>): void {
-    const { key, state } = waiting;
+  #collect(key: string, { state, event }: Waiting<T>): void {
     if (state === undefined && !this.#known.has(key)) return;
     this.#set(key, state);
-    this.#waiting.push(waiting);
+    this.#collected.push(event);
   }
 
-  #read(message: Received, key: string): Waiting<T> | ApiError | undefined {
+  #read(message: Received, key: string): Waiting<T> | ApiError {
     const { version, isDeletion, sequence } = message;
     const where = `${this.#scope.where}: message ${sequence} for ${key}`;
     const text = message.text();
@@ -166,12 +171,12 @@ export class Session<T extends KubernetesObject> {
       if (!isResourceVersion(version)) return this.#malformed(where, 'it has no version');
       const last = object === undefined ? {} : { object };
       const event = { type: 'DELETED', key, resourceVersion: version, ...last } as const;
-      return { key, state: undefined, event };
+      return { state: undefined, event };
     }
     const object = this.#parsed(text, where);
     if (object instanceof ApiError) return object;
     const type = this.#known.has(key) ? 'MODIFIED' : 'ADDED';
-    return { key, state: stateOf(message), event: { type, key, object } };
+    return { state: stateOf(message), event: { type, key, object } };
   }
 
   #parsed(text: string, where: string): T | ApiError {
@@ -230,7 +235,7 @@ export class Session<T extends KubernetesObject> {
     const events: WatchEvent<T>[] = [];
     const before: [string, string | undefined][] = [];
     let newest = place.resourceVersion;
-    for (const { key, state, event } of lastOfEachKey(this.#waiting)) {
+    for (const [key, { state, event }] of this.#waiting) {
       if (this.#known.get(key) === state) continue;
       const version =
         event.type === 'DELETED'
@@ -245,7 +250,7 @@ export class Session<T extends KubernetesObject> {
       this.#set(key, state);
       events.push(event);
     }
-    this.#forgetWaiting();
+    this.#waiting.clear();
     const hasMoved = isOlder(place.resourceVersion, meta.resourceVersion);
     this.#settle(meta, sequence);
     if (hasMoved || events.length > 0) {
@@ -282,7 +287,7 @@ export class Session<T extends KubernetesObject> {
   /** What the reader has after the waiting messages. */
   #tallyAfter(): Tally {
     const tally = this.#tally.copy();
-    for (const [key, state] of this.#next) tally.replace(key, this.#known.get(key), state);
+    for (const [key, { state }] of this.#waiting) tally.replace(key, this.#known.get(key), state);
     return tally;
   }
 
