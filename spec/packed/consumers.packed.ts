@@ -27,6 +27,18 @@ async function printed(node: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
+/** The bundle of a project that imports everything of the main entry. */
+async function bundledCore(): Promise<string> {
+  const { outputFiles } = await esbuild({
+    stdin: { contents: "export * from 'rx-informer';", resolveDir: consumer.folder },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    logLevel: 'silent',
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
 beforeAll(async () => {
   consumer = await installConsumer();
 });
@@ -76,15 +88,9 @@ describe.concurrent('the packed library', () => {
         true,
       );
     }
-    const core = await esbuild({
-      stdin: { contents: "export * from 'rx-informer';", resolveDir: consumer.folder },
-      bundle: true,
-      write: false,
-      format: 'esm',
-      logLevel: 'silent',
-    });
-    expect(core.outputFiles[0]?.text).toContain('createSharedInformer');
-    expect(core.outputFiles[0]?.text).not.toMatch(/InformerProvider|from "react"/);
+    const core = await bundledCore();
+    expect(core).toContain('createSharedInformer');
+    expect(core).not.toMatch(/InformerProvider|from "react"/);
   });
 
   it('T41: the NATS entry loads where the NATS client is installed, and the core contains nothing of it', async ({
@@ -107,14 +113,8 @@ describe.concurrent('the packed library', () => {
     for (const node of Object.values(consumer.nodes)) {
       expect(await printed(node, path)).toBe(`true ${names}\n`);
     }
-    const core = await esbuild({
-      stdin: { contents: "export * from 'rx-informer';", resolveDir: consumer.folder },
-      bundle: true,
-      write: false,
-      format: 'esm',
-      logLevel: 'silent',
-    });
-    expect(core.outputFiles[0]?.text).not.toMatch(/@nats-io|createNatsListWatch/);
+    const core = await bundledCore();
+    expect(core).not.toMatch(/@nats-io|createNatsListWatch/);
   });
 
   for (const [bundler, bundle] of Object.entries(bundlers)) {
