@@ -37,6 +37,16 @@ export function failureTests(server: () => ApiServer): void {
     expect([answer.status, answer.text]).toEqual([404, '404 page not found\n']);
   });
 
+  it('a path with a malformed escape is refused, and the server goes on', async () => {
+    const namespace = await server().freshNamespace();
+    for (const path of ['/api/v1/namespaces/%zz/pods', `${configMaps(namespace)}/%`, '/%4']) {
+      const answer = await server().request('GET', path);
+      expect([answer.status, answer.text]).toEqual([400, '400 Bad Request']);
+    }
+    const answer = await server().request('GET', `${configMaps(namespace)}/%61%ff`);
+    expectFailure(answer, 404, 'NotFound', /^configmaps "a.*" not found$/);
+  });
+
   it('a request for an unknown subresource is refused', async () => {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['a']);

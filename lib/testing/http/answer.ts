@@ -14,7 +14,7 @@ import { type AccessRule, accessReview, checkAccess } from './access.ts';
 import { type Body, bytesBody } from './body.ts';
 import { discovery, servesGroupVersion } from './discovery.ts';
 import { type Renderer, rendererOf } from './representation.ts';
-import type { Exchange, RequestRecord, Target } from './request.ts';
+import { type Exchange, isMalformed, type RequestRecord, type Target } from './request.ts';
 import { methodNotAllowed, noSuchResource } from './status.ts';
 import { type WatchContext, WatchStream } from './watch-stream.ts';
 
@@ -39,6 +39,7 @@ export interface AnswerContext extends WriteContext, WatchContext {
 }
 
 const JSON_TYPE = 'application/json';
+const PLAIN = 'text/plain; charset=utf-8';
 const NO_CACHE = { 'cache-control': 'no-cache, private' };
 const encoder = /* @__PURE__ */ new TextEncoder();
 
@@ -160,16 +161,17 @@ export function answer(
   target: Target | undefined,
   context: AnswerContext,
 ): Answer {
+  if (isMalformed(exchange.path)) return textAnswer(400, '400 Bad Request', PLAIN);
   try {
     const review = accessReview(context.allows, exchange);
     if (review !== undefined) return textAnswer(201, `${JSON.stringify(review)}\n`);
     if (target !== undefined) checkAccess(context.allows, exchange, request, target);
     if (target !== undefined) return route(exchange, request, target, context);
     const found = discovery(context.log, exchange.path);
-    if (typeof found === 'string') return textAnswer(200, found, 'text/plain; charset=utf-8');
+    if (typeof found === 'string') return textAnswer(200, found, PLAIN);
     if (found !== undefined) return textAnswer(200, `${JSON.stringify(found)}\n`);
     if (servesGroupVersion(context.log, exchange.path)) throw noSuchResource();
-    return textAnswer(404, '404 page not found\n', 'text/plain; charset=utf-8');
+    return textAnswer(404, '404 page not found\n', PLAIN);
   } catch (error) {
     if (error instanceof ApiError) return failureAnswer(error);
     return failureAnswer(failure(500, 'InternalError', String(error)));

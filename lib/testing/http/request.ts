@@ -38,6 +38,24 @@ export interface Target extends Scope {
   readonly subresource?: string;
 }
 
+/** A percent sign that does not begin an escape. A real server refuses such a path before it looks at it. */
+const MALFORMED = /%(?![0-9a-f]{2})/i;
+
+const decoder = /* @__PURE__ */ new TextDecoder();
+
+/** Whether the percent-escapes of a path are malformed. */
+export function isMalformed(path: string): boolean {
+  return MALFORMED.test(path);
+}
+
+/** Resolves the percent-escapes. Bytes that are not UTF-8 become U+FFFD, which no name contains. */
+function unescaped(text: string): string {
+  return text.replace(/(%[0-9a-f]{2})+/gi, (escapes) => {
+    const bytes = escapes.split('%').slice(1);
+    return decoder.decode(Uint8Array.from(bytes, (hex) => Number.parseInt(hex, 16)));
+  });
+}
+
 /** Returns the target of a path, or `undefined` if the path is not that of a served resource. */
 export function targetOf(path: string, log: ServerLog): Target | undefined {
   const parts = path.split('/').filter((part, index, all) => part !== '' || index < all.length - 1);
@@ -56,7 +74,7 @@ export function targetOf(path: string, log: ServerLog): Target | undefined {
   };
   let namespace = '';
   if (parts[0] === 'namespaces' && parts.length > 2 && find(parts[2]) !== undefined) {
-    namespace = decodeURIComponent(parts[1] as string);
+    namespace = unescaped(parts[1] as string);
     parts.splice(0, 2);
   }
   const found = find(parts[0]);
@@ -66,7 +84,7 @@ export function targetOf(path: string, log: ServerLog): Target | undefined {
   return {
     ...found,
     namespace,
-    ...(parts[1] === undefined ? {} : { name: decodeURIComponent(parts[1]) }),
+    ...(parts[1] === undefined ? {} : { name: unescaped(parts[1]) }),
     ...(parts[2] === undefined ? {} : { subresource: parts[2] }),
   };
 }
