@@ -12,8 +12,8 @@ export interface DashboardOptions {
   readonly context?: string;
   /** Shows only this namespace. Left out: all of them. */
   readonly namespace?: string;
-  /** Forwards no edits to the cluster. @defaultValue false */
-  readonly readOnly?: boolean;
+  /** Forwards edits to a real cluster. The embedded cluster always takes them. @defaultValue false */
+  readonly allowEdits?: boolean;
   /** The address of the NATS server from which the page reads the objects. @defaultValue the cluster */
   readonly nats?: string;
   /** The bucket that `rx-informer publish` fills. @defaultValue k8s */
@@ -83,7 +83,7 @@ function command(): Command {
       .option('--namespace <name>', 'show only this namespace', namespaceName)
       .option('--nats <url>', 'read the objects from NATS, over WebSocket', webSocket)
       .option('--bucket <name>', 'bucket of NATS', bucketName, 'k8s')
-      .option('--read-only', 'forward no edits to the cluster', false)
+      .option('--allow-edits', 'forward edits to a real cluster', false)
       .option('--pods <number>', 'pods of the embedded cluster', integer(1, 100_000), 1000)
       .addOption(
         new Option('--objects <number>', 'another name of --pods')

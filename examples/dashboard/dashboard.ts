@@ -31,6 +31,8 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   const choice = await chooseCluster(options);
   const folder = await buildPage(() => say('Building the page …'));
   const type = 'cluster' in choice ? 'real' : 'embedded';
+  // A real cluster is chosen by default, so nobody may change it by accident.
+  const readOnly = type === 'real' && !options.allowEdits;
   const { nats, bucket = 'k8s' } = options;
   const files = await readPageFiles(
     folder,
@@ -46,14 +48,15 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   } else {
     const { namespace } = options;
     const shown = namespace === undefined ? '' : `the namespace ${namespace} of `;
-    say(`Showing ${shown}${choice.cluster.name}.`);
+    const edits = readOnly ? 'It is read-only; --allow-edits allows edits.' : 'Edits are allowed.';
+    say(`Showing ${shown}${choice.cluster.name}. ${edits}`);
   }
   if (nats !== undefined) say(`Reading the objects from the bucket ${bucket} at ${nats}.`);
   const client =
     'cluster' in choice
       ? choice.cluster.client
       : createClient({ baseUrl: embedded?.baseUrl ?? '', qps: 0 });
-  const rules = { namespace: options.namespace, readOnly: options.readOnly };
+  const rules = { namespace: options.namespace, readOnly };
   const proxy = createClusterProxy(client, rules);
   const serve = (port: number) =>
     serveDashboard({

@@ -1,5 +1,14 @@
 /** Opens the dashboard in a browser, for the tests of the page. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import * as builtIn from 'rx-informer/resources';
+import {
+  createFakeApiServer,
+  type FakeApiServer,
+  type FakeApiServerOptions,
+} from 'rx-informer/testing';
 import type { DashboardOptions } from '../../examples/dashboard/arguments.ts';
 import { type Dashboard, startDashboard } from '../../examples/dashboard/dashboard.ts';
 import type { EmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
@@ -34,18 +43,11 @@ export async function live(page: Page, timeoutMs = 30_000): Promise<void> {
   await page.waitForFunction(isCounted, undefined, { timeout: timeoutMs });
 }
 
-/** Starts a dashboard with 40 pods that do not change, and opens its page. */
-export async function openDashboard(
-  browser: Browser,
-  options: OpenOptions = {},
-): Promise<OpenDashboard> {
-  const start = { port: 0, open: false, embedded: true, seed: 1, objects: 40, rate: 0 };
-  const dashboard = await startDashboard({ ...start, ...options.start }, () => undefined);
-  const cluster = dashboard.embedded;
-  if (cluster === undefined) throw new Error('no embedded cluster');
+/** Opens a page that keeps what it reports as errors. */
+async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
-    ...options.browser,
+    ...options,
   });
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -55,6 +57,78 @@ export async function openDashboard(
     if (message.type() !== 'error' || message.text().startsWith('Failed to load')) return;
     complaints.push(message.text());
   });
+  return { page, complaints, close: () => context.close() };
+}
+
+/** A dashboard of a cluster that it did not start. */
+export interface OpenRealDashboard extends Omit<OpenDashboard, 'cluster'> {
+  readonly server: FakeApiServer;
+  /** What the dashboard has printed. */
+  readonly said: readonly string[];
+}
+
+const { pods, configMaps, services, events, namespaces, nodes, resourceQuotas } = builtIn;
+const { deployments, replicaSets, statefulSets, daemonSets, jobs } = builtIn;
+/** The kinds that the page shows. */
+const shown = [
+  ...[pods, configMaps, services, events, namespaces, nodes, resourceQuotas],
+  ...[deployments, replicaSets, statefulSets, daemonSets, jobs],
+];
+
+/** Starts a dashboard of a fake server that a kubeconfig names, as of a real cluster, and opens its page. */
+export async function openRealDashboard(
+  browser: Browser,
+  options: Omit<OpenOptions, 'before'> & {
+    readonly fake?: FakeApiServerOptions;
+    readonly before?: (server: FakeApiServer) => void;
+  } = {},
+): Promise<OpenRealDashboard> {
+  const server = createFakeApiServer({
+    resources: shown,
+    bookmarkIntervalMs: 2000,
+    ...options.fake,
+  });
+  options.before?.(server);
+  const served = await server.serve();
+  const folder = await mkdtemp(join(tmpdir(), 'rx-informer-dashboard-'));
+  const kubeconfig = join(folder, 'config');
+  const named = (fields: object) => [{ name: 'c', ...fields }];
+  const config = {
+    'current-context': 'c',
+    clusters: named({ cluster: { server: served.url } }),
+    users: named({ user: {} }),
+    contexts: named({ context: { cluster: 'c', user: 'c' } }),
+  };
+  await writeFile(kubeconfig, JSON.stringify(config));
+  const said: string[] = [];
+  const start = { port: 0, open: false, embedded: false, objects: 1, rate: 0, seed: 1, kubeconfig };
+  const dashboard = await startDashboard({ ...start, ...options.start }, (line) => said.push(line));
+  await rm(folder, { recursive: true });
+  const opened = await openPage(browser, options.browser);
+  await opened.page.goto(`${dashboard.url}${options.query ?? ''}`);
+  return {
+    ...opened,
+    server,
+    said,
+    dashboard,
+    async close() {
+      await opened.close();
+      await dashboard.close();
+      await served.close();
+    },
+  };
+}
+
+/** Starts a dashboard with 40 pods that do not change, and opens its page. */
+export async function openDashboard(
+  browser: Browser,
+  options: OpenOptions = {},
+): Promise<OpenDashboard> {
+  const start = { port: 0, open: false, embedded: true, seed: 1, objects: 40, rate: 0 };
+  const dashboard = await startDashboard({ ...start, ...options.start }, () => undefined);
+  const cluster = dashboard.embedded;
+  if (cluster === undefined) throw new Error('no embedded cluster');
+  const { page, complaints, close } = await openPage(browser, options.browser);
   await options.before?.(page, cluster);
   await page.goto(`${dashboard.url}${options.query ?? ''}`);
   return {
@@ -63,7 +137,7 @@ export async function openDashboard(
     dashboard,
     complaints,
     async close() {
-      await context.close();
+      await close();
       await dashboard.close();
     },
   };

@@ -32,12 +32,12 @@ test('the embedded cluster has all faults by default, and --pods has two names',
   });
 });
 
-test('the namespace to show and the refusal of edits are options', () => {
-  expect(readArguments(['--namespace', 'shop', '--read-only'])).toMatchObject({
+test('the namespace to show and edits of a real cluster are options', () => {
+  expect(readArguments(['--namespace', 'shop', '--allow-edits'])).toMatchObject({
     namespace: 'shop',
-    readOnly: true,
+    allowEdits: true,
   });
-  expect(readArguments([])).toMatchObject({ readOnly: false });
+  expect(readArguments([])).toMatchObject({ allowEdits: false });
   expect(readArguments([])).not.toHaveProperty('namespace');
 });
 

@@ -1,6 +1,6 @@
 /** Tests the dashboard's server: which requests it accepts, and which it forwards to the cluster. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { ApiError, type KubeClient, type TransportRequest } from 'rx-informer';
 import { NEVER, of, throwError } from 'rxjs';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClusterProxy } from '../../examples/dashboard/proxy.ts';
+import { refusal } from '../../examples/dashboard/server/guard.ts';
 import { type PageFiles, readPageFiles } from '../../examples/dashboard/server/page-files.ts';
 import { type DashboardServer, serveDashboard } from '../../examples/dashboard/server.ts';
 
@@ -147,6 +148,19 @@ describe('accepted requests', () => {
     expect(own.status).toBe(200);
     const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
     expect((await ask('/', { headers: link })).status).toBe(200);
+  });
+
+  test('on port 80 a browser leaves out the port of Host and Origin', () => {
+    const judged = (headers: Record<string, string>) =>
+      refusal({ headers, method: 'GET' } as unknown as IncomingMessage, 80);
+    for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+      expect(judged({ host })).toBeUndefined();
+      expect(judged({ host, origin: `http://${host}` })).toBeUndefined();
+    }
+    expect(judged({ host: 'evil.example' })).toMatch(
+      /^This dashboard answers only to 127\.0\.0\.1 /,
+    );
+    expect(judged({ host: 'localhost', origin: 'http://localhost:81' })).toMatch(/another Origin/);
   });
 
   test('a path outside the page is not found', async () => {

@@ -8,7 +8,9 @@ import type { IncomingMessage } from 'node:http';
 /** The reason to refuse a request, in one sentence; `undefined` if the request is accepted. */
 export function refusal(request: IncomingMessage, port: number): string | undefined {
   const { host, origin } = request.headers;
-  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
+  // Browsers leave out the default port of http.
+  const end = port === 80 ? '' : `:${port}`;
+  const hosts = [`127.0.0.1${end}`, `localhost${end}`, `[::1]${end}`];
   if (host === undefined || !hosts.includes(host.toLowerCase())) {
     return `This dashboard answers only to ${hosts[0]} and ${hosts[1]}, not to another Host.`;
   }

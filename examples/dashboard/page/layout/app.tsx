@@ -63,7 +63,7 @@ function Shell() {
             <Details
               key={`${object.kind}/${object.uid}/${object.name}`}
               of={object}
-              isReadOnly={info?.readOnly === true}
+              isReadOnly={info === undefined || info.readOnly === true}
             />
           )}
         </div>

@@ -40,6 +40,7 @@ export function Header(props: {
         {info !== undefined && (
           <Badge variant="default" radius="sm" tt="none" fw={500} className={classes.cluster}>
             {info.namespace === undefined ? info.cluster : `${info.namespace} of ${info.cluster}`}
+            {info.readOnly ? ' · read-only' : ' · edits allowed'}
           </Badge>
         )}
       </Group>
