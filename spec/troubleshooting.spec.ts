@@ -98,6 +98,10 @@ const status = (code: number, message: string) =>
 
 const config = (source: Parameters<typeof clientFromKubeConfig>[0]) => () =>
   messageOf(clientFromKubeConfig(source));
+const ignoredCa = {
+  ...{ server: BASE, 'insecure-skip-tls-verify': true, 'certificate-authority-data': 'YQ==' },
+};
+const withoutKey = { 'client-certificate-data': 'YQ==' };
 const dev = kubeconfig({ server: 'http://127.0.0.1:1' }, { token: 't' });
 
 function noKubeconfig(): Promise<string> {
@@ -107,10 +111,18 @@ function noKubeconfig(): Promise<string> {
   return messageOf(clientFromKubeConfig());
 }
 
+async function warned(): Promise<string> {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  await (await clientFromKubeConfig({ text: dev })).close();
+  const [[text] = []] = warn.mock.calls;
+  warn.mockRestore();
+  return String(text);
+}
+
 async function plugin(): Promise<string> {
   const apiVersion = 'client.authentication.k8s.io/v1';
   const exec = { apiVersion, command: 'login', installHint: 'brew install login' };
-  const text = kubeconfig({ server: 'http://127.0.0.1:1' }, { exec });
+  const text = kubeconfig({ server: 'https://127.0.0.1:1' }, { exec });
   vi.stubEnv('PATH', '/no/such/folder');
   endings.push(() => vi.unstubAllEnvs());
   return messageOf((await clientFromKubeConfig({ text })).request({ path: PATH }));
@@ -205,6 +217,9 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
   ['no contexts', config({ text: 'kind: Config' })],
   ['no current context', config({ text: dev.replace('"current-context":"dev"', '"x":1') })],
   ['no such context', config({ text: dev, context: 'prod' })],
+  ['credentials over http', warned],
+  ['a CA that is ignored', config({ text: kubeconfig(ignoredCa) })],
+  ['a certificate without a key', config({ text: kubeconfig({ server: BASE }, withoutKey) })],
   ['a plugin that is not there', plugin],
   ['a missing package', unloaded(notFound, '24.0.0')],
   ['an old Node', unloaded(new TypeError('bind'), '20.20.2')],

@@ -64,7 +64,7 @@ export function fullCluster(cluster: Cluster, raw: RawCluster): FullCluster {
 /** The providers that client-node supports. The names of authenticators that a caller has added are not known. */
 const PROVIDERS: readonly unknown[] = ['azure', 'gcp', 'oidc', 'exec', 'tokenFile'];
 
-function checkWays(user: User, hasOwn: boolean): void {
+function checkUser(user: User, hasOwn: boolean): void {
   const { exec, authProvider, token, username, name } = user;
   const refuse = (what: string) => new TypeError(`clientFromKubeConfig: user '${name}' ${what}`);
   const twice = [
@@ -77,6 +77,9 @@ function checkWays(user: User, hasOwn: boolean): void {
   if (twice !== undefined) {
     throw refuse(`has more than one kind of credentials: ${twice.join(', ')}; keep one`);
   }
+  if ((user.certFile || user.certData) && !(user.keyFile || user.keyData)) {
+    throw refuse('has a client-certificate without its client-key');
+  }
   const provider = authProvider?.name;
   const config = authProvider?.config;
   if (!authProvider || hasOwn || PROVIDERS.includes(provider)) return;
@@ -86,17 +89,46 @@ function checkWays(user: User, hasOwn: boolean): void {
   );
 }
 
+function checkCluster({ name, skipTLSVerify, caFile, caData }: FullCluster): void {
+  if (!skipTLSVerify || !(caFile || caData)) return;
+  throw new TypeError(
+    `clientFromKubeConfig: cluster '${name}' has a certificate-authority beside insecure-skip-tls-verify, which would ignore it; remove one of the two`,
+  );
+}
+
+const isCredential = (value: unknown) => value !== undefined && value !== null && value !== '';
+
 /**
- * Returns the chosen user and cluster in the form that client-node needs. Throws a `TypeError` if the credentials
- * would be sent differently from kubectl.
+ * Returns the user without credentials, or the same user if it has none. Impersonation stays, as in client-go: it is no credential, and
+ * requests through a proxy such as `kubectl proxy` would otherwise have more permissions.
  */
+export function withoutCredentials(user: FullUser): FullUser {
+  const { name, impersonateUser, impersonation: headers, ...credentials } = user;
+  if (!Object.values(credentials).some(isCredential)) return user;
+  return {
+    name,
+    ...(impersonateUser === undefined ? {} : { impersonateUser }),
+    ...(headers === undefined ? {} : { impersonation: headers }),
+  };
+}
+
+/** Throws a `TypeError` if the credentials would be sent differently from kubectl. */
+export function checkFields(user: FullUser, cluster: FullCluster, hasOwn: boolean): void {
+  checkUser(user, hasOwn);
+  checkPlugin(user);
+  if (!isPlain(cluster)) checkCluster(cluster);
+}
+
+/** Whether the server is addressed by http. */
+export function isPlain({ server }: Cluster): boolean {
+  return /^http:/i.test(server);
+}
+
+/** Returns the chosen user and cluster in the form that client-node needs. */
 export async function effective(
   user: FullUser,
   cluster: FullCluster,
-  hasOwn: boolean,
 ): Promise<{ readonly user: FullUser; readonly cluster: FullCluster }> {
-  checkWays(user, hasOwn);
-  checkPlugin(user);
   const { caFile, ...withoutCaFile } = cluster;
   const { certFile, keyFile, ...withoutFiles } = user;
   // If both a file and inline data are given, client-node takes the file, and kubectl the data.

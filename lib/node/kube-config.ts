@@ -33,6 +33,11 @@ export interface KubeConfigClientOptions
    * reflector's `requestTimeoutMs`. Infinity means no limit. @defaultValue 30 000
    */
   readonly headersTimeoutMs?: number | undefined;
+  /**
+   * Whether credentials are also sent to a cluster whose address begins with `http://`, where everybody on the way can
+   * read them, and plugins are run for it. @defaultValue false
+   */
+  readonly credentialsOverHttp?: boolean | undefined;
 }
 
 class Refused {
@@ -115,7 +120,8 @@ function authorized(
  * Creates a client for the cluster of a kubeconfig, with its certificates, tokens, exec plugins and proxy.
  *
  * Without a source, the kubeconfig is read from the files of `KUBECONFIG`, else from `~/.kube/config`, else from the
- * service account of the pod. Without a `proxy-url`, the proxy of the environment is used as by kubectl
+ * service account of the pod. Over `http://` no credentials of the kubeconfig are sent, and no plugin is run,
+ * unless `credentialsOverHttp` is set; a warning on the console says so. Without a `proxy-url`, the proxy of the environment is used as by kubectl
  * (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`). Needs the packages `@kubernetes/client-node` and `undici`.
  *
  * Tokens and certificates that rotate are used without a restart. After a 401 the credentials are read again, and the
@@ -143,11 +149,11 @@ export async function clientFromKubeConfig(
 ): Promise<KubeClient> {
   const options: KubeConfigClientOptions = isKubeConfig(source) ? { config: source } : source;
   const { file, text, config, context, ...rest } = options;
-  const { maxConnections, headersTimeoutMs, ...clientOptions } = rest;
+  const { maxConnections, headersTimeoutMs, credentialsOverHttp, ...clientOptions } = rest;
   checkPool('clientFromKubeConfig', rest);
   // Loaded before client-node, which would fail without undici and would be blamed.
   await loadUndici('clientFromKubeConfig');
-  const kubeConfig = await loadKubeConfig(options);
+  const kubeConfig = await loadKubeConfig(options, credentialsOverHttp === true);
   const cluster = kubeConfig.getCurrentCluster();
   const baseUrl = cluster?.server.replace(/\/+$/, '') ?? '';
   const user: FullUser | null = kubeConfig.getCurrentUser();

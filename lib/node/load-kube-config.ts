@@ -9,7 +9,15 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { isFields } from '../meta/json-fields.ts';
-import { effective, fullCluster, fullUser, type RawKubeConfig } from './kube-config-fields.ts';
+import {
+  checkFields,
+  effective,
+  fullCluster,
+  fullUser,
+  isPlain,
+  type RawKubeConfig,
+  withoutCredentials,
+} from './kube-config-fields.ts';
 import type { KubeConfigSource } from './kube-config-source.ts';
 import { needed } from './optional-package.ts';
 
@@ -124,14 +132,8 @@ async function load(source: KubeConfigSource): Promise<KubeConfig> {
 const quoted = (names: readonly { name: string }[]) =>
   names.length === 0 ? 'none' : names.map(({ name }) => `'${name}'`).join(', ');
 
-/**
- * Loads the kubeconfig and copies it with the chosen context, so that later changes of a given instance do not
- * redirect a client. Rejects with a `TypeError` if no kubeconfig is found, if it cannot be read or is invalid, or if
- * the context does not exist.
- */
-export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConfig> {
-  const config = await load(source);
-  const name = source.context ?? config.currentContext;
+/** Returns the chosen context with its cluster and user. Throws a `TypeError` if one of them does not exist. */
+function chosen(config: KubeConfig, name: string | undefined) {
   const context = config.contexts?.find((known) => known.name === name);
   if (context === undefined) {
     const contexts = config.contexts ?? [];
@@ -155,25 +157,53 @@ export async function loadKubeConfig(source: KubeConfigSource): Promise<KubeConf
       `context '${name}' names user '${context.user}'; there are: ${quoted(config.users)}`,
     );
   }
-  // client-node ignores the cluster's CA if there is no user, and refuses http:// (`kubectl proxy`).
-  const anonymous = { name: 'anonymous' };
-  const plain = /^http:/i.test(cluster.server);
-  const own = await effective(user ?? anonymous, cluster, addedTo(config).length > 0);
-  return copy(config, {
+  // client-node ignores the cluster's CA if there is no user.
+  return { context, cluster, user: user ?? { name: 'anonymous' } };
+}
+
+/**
+ * Loads the kubeconfig and copies it with the chosen context, so that later changes of a given instance do not
+ * redirect a client. Over http the copy has no credentials, unless they are allowed. Rejects with a `TypeError` if no
+ * kubeconfig is found, if it cannot be read or is invalid, or if the context does not exist.
+ */
+export async function loadKubeConfig(
+  source: KubeConfigSource,
+  credentialsOverHttp: boolean,
+): Promise<KubeConfig> {
+  const config = await load(source);
+  const { context, cluster, user } = chosen(config, source.context ?? config.currentContext);
+  const added = addedTo(config);
+  checkFields(user, cluster, added.length > 0);
+  const plain = isPlain(cluster);
+  const withheld = plain && !credentialsOverHttp;
+  const sent = withheld ? withoutCredentials(user) : user;
+  if (sent !== user) {
+    console.warn(
+      `clientFromKubeConfig: context '${context.name}' uses http, so the credentials of user '${user.name}' are not sent; use https, or allow it with credentialsOverHttp: true`,
+    );
+  }
+  const own = await effective(sent, cluster);
+  const sections: Sections = {
+    // client-node refuses http:// (`kubectl proxy`) otherwise.
     clusters: [plain ? { ...own.cluster, skipTLSVerify: true } : own.cluster],
     users: [own.user],
     contexts: [{ ...context, user: own.user.name }],
     currentContext: context.name,
-  });
+  };
+  return copy(config, sections, withheld ? [] : added);
 }
 
 type Sections = Pick<KubeConfig, 'clusters' | 'users' | 'contexts' | 'currentContext'>;
 
-/** Copies a kubeconfig without cached credentials, with the same sections unless others are given. */
-export function copy(config: KubeConfig, sections: Sections = config): KubeConfig {
+/** Copies a kubeconfig without cached credentials, with the same sections and authenticators unless others are given. */
+export function copy(
+  config: KubeConfig,
+  sections: Sections = config,
+  authenticators: ReturnType<typeof addedTo> = addedTo(config),
+): KubeConfig {
   const fresh: KubeConfig = Reflect.construct(config.constructor, []);
   fresh.loadFromOptions(sections);
-  for (const authenticator of addedTo(config)) fresh.addAuthenticator(authenticator);
+  for (const authenticator of authenticators) fresh.addAuthenticator(authenticator);
   return fresh;
 }
 

@@ -2,13 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { describe, expect, it } from 'vitest';
 import { environmentProxy } from '../../lib/node/environment-proxy.ts';
 import { endings, folder, open, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 import { opened } from './servers.ts';
-import { testOnlyCa } from './test-only-certificates.ts';
+import { testOnlyCa, testOnlyClientCert } from './test-only-certificates.ts';
 
 const version = { path: '/version' };
 const nowhere = { server: 'http://127.0.0.1:1' };
@@ -110,6 +111,19 @@ describe('a user', () => {
     await expect(refused({ token: 'hunter2', username: 'me' })).rejects.not.toThrow(/hunter2/);
   });
 
+  it('T16: a client certificate without its key is refused, so that no request is sent anonymously', async () => {
+    const certificate = base64(testOnlyClientCert);
+    for (const user of [
+      { 'client-certificate-data': certificate },
+      { 'client-certificate': '/a.crt' },
+      { 'client-certificate-data': certificate, token: 'hunter2' },
+    ]) {
+      await expect(refused(user)).rejects.toThrow(
+        "clientFromKubeConfig: user 'dev' has a client-certificate without its client-key",
+      );
+    }
+  });
+
   it('T16: an unknown auth-provider is refused, so that no request is sent anonymously', async () => {
     await expect(refused({ 'auth-provider': { name: 'openstack' } })).rejects.toThrow(
       "clientFromKubeConfig: user 'dev' has the auth-provider 'openstack', which is not supported",
@@ -118,6 +132,34 @@ describe('a user', () => {
 });
 
 describe('a cluster', () => {
+  it('T16: a CA beside insecure-skip-tls-verify is refused, because the CA would be ignored', async () => {
+    const api = await server('https');
+    writeFileSync(join(folder(), 'ca.crt'), testOnlyCa);
+    const file = join(folder(), 'config');
+    for (const ca of [
+      { 'certificate-authority-data': base64(testOnlyCa) },
+      { 'certificate-authority': 'ca.crt' },
+    ]) {
+      const cluster = { server: api.url, 'insecure-skip-tls-verify': true, ...ca };
+      writeFileSync(file, kubeconfig(cluster, { token: 'hunter2' }));
+      const instance = new KubeConfig();
+      instance.loadFromFile(file);
+      for (const source of [{ file }, instance]) {
+        await expect(clientFromKubeConfig(source)).rejects.toThrow(
+          "clientFromKubeConfig: cluster 'dev' has a certificate-authority beside insecure-skip-tls-verify, which would ignore it; remove one of the two",
+        );
+      }
+    }
+    expect(api.connections).toBe(0);
+    // A context that is not used is not checked.
+    const other = JSON.parse(kubeconfig({ server: api.url, 'insecure-skip-tls-verify': true }));
+    other.clusters.push({
+      name: 'other',
+      cluster: { ...other.clusters[0].cluster, 'certificate-authority-data': base64(testOnlyCa) },
+    });
+    expect(await (await open({ text: JSON.stringify(other) })).request(version)).toEqual({});
+  });
+
   it('T16: inline data take precedence over files', async () => {
     const { url } = await server('https');
     const file = join(folder(), 'config');

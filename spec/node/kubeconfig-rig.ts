@@ -59,9 +59,10 @@ export async function server(
   return { ...running, seen };
 }
 
-/** A client that is closed after the test. */
+/** A client that is closed after the test. Most servers of these tests speak http. */
 export async function open(source: KubeConfig | KubeConfigClientOptions): Promise<KubeClient> {
-  const client = await clientFromKubeConfig(source);
+  const options = 'applyToHTTPSOptions' in source ? { config: source } : source;
+  const client = await clientFromKubeConfig({ credentialsOverHttp: true, ...options });
   endings.push(() => client.close());
   return client;
 }
