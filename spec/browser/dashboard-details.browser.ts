@@ -118,6 +118,59 @@ test('an edit shows its difference, sends it, and never overwrites the change of
   expect(complaints).toEqual([]);
 });
 
+test('a draft can be saved after the status of its object has changed', async () => {
+  const { dialog, cluster, pod } = await openWeb();
+  await dialog.getByText('Edit', { exact: true }).click();
+  const draft = dialog.getByRole('textbox', { name: 'Draft as YAML' });
+  await draft.fill((await draft.inputValue()).replace('app: web', 'app: shop'));
+  cluster.writer.update({ ...pod, status: { phase: 'Succeeded' } });
+  await dialog.getByText('Succeeded').first().waitFor();
+  expect(await dialog.getByText('The object has changed since you began').count()).toBe(0);
+  await dialog.getByRole('button', { name: 'Review the change' }).click();
+  await dialog.getByRole('button', { name: 'Send the change' }).click();
+  await dialog.getByText('The server has accepted the change.').waitFor();
+  const now = cluster.list().find(({ metadata }) => metadata?.name === 'aaa-web');
+  expect(now).toMatchObject({
+    metadata: { labels: { app: 'shop' } },
+    status: { phase: 'Succeeded' },
+  });
+});
+
+test('a draft is kept while the page shows something else, until it is discarded', async () => {
+  const { page, dialog } = await openWeb();
+  const edit = () => dialog.getByText('Edit', { exact: true }).click();
+  const draft = dialog.getByRole('textbox', { name: 'Draft as YAML' });
+  await edit();
+  const text = await draft.inputValue();
+  const changed = text.replace('app: web', 'app: shop');
+  await draft.fill(changed);
+  await dialog.getByText('YAML', { exact: true }).click();
+  await dialog.getByTestId('yaml').waitFor();
+  await edit();
+  expect(await draft.inputValue()).toBe(changed);
+  await draft.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.goBack();
+  expect(await draft.inputValue()).toBe(changed);
+  const asks = () =>
+    page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
+  expect(await asks()).toBe(true);
+  await dialog.getByRole('button', { name: 'Discard the draft' }).click();
+  expect(await draft.inputValue()).toBe(text);
+  expect(await asks()).toBe(false);
+  await draft.press('Escape');
+  await page.goBack();
+  expect(await draft.inputValue()).toBe(text);
+});
+
+test('clicks on the row that is open are no visits: one step back closes its details', async () => {
+  const { page, dialog } = await openWeb();
+  const row = page.locator('[data-uid]', { hasText: 'aaa-web' });
+  for (let click = 0; click < 3; click++) await row.click();
+  await page.goBack();
+  await dialog.waitFor({ state: 'detached' });
+});
+
 test('the log of a pod follows', async () => {
   opened = await openDashboard(browser, { start: { rate: 20 }, query: '?tone=good' });
   const { page } = opened;

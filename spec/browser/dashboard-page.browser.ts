@@ -272,6 +272,32 @@ test('updates can be paused, and the folded changes appear at once', async () =>
   await expect.poll(() => page.getByTestId('shown').textContent()).toBe(`${cluster.pods} Pods`);
 });
 
+test('a pause lasts while the filter changes, and the rows of a new filter are shown', async () => {
+  const { page, cluster } = await open();
+  await live(page);
+  await page.getByRole('button', { name: 'Pause updates' }).click();
+  const create = (name: string) =>
+    cluster.writer.create({
+      metadata: { name, namespace: 'shop', labels: { app: 'aaa' } },
+      spec: { containers: [{ name: 'main', image: 'x:1' }] },
+    });
+  create('aaa-one');
+  const filter = page.getByPlaceholder('Filter: words or app=web');
+  const shown = () => page.getByTestId('shown').textContent();
+  await filter.fill('app=aaa');
+  await expect.poll(shown).toBe(`1 of ${cluster.pods} Pods`);
+  await page.locator('[data-uid]', { hasText: 'aaa-one' }).waitFor();
+  create('aaa-two');
+  await page.waitForTimeout(1000);
+  expect(await shown()).toBe(`1 of ${cluster.pods - 1} Pods`);
+  await page.getByRole('button', { name: 'Resume updates' }).click();
+  await expect.poll(shown).toBe(`2 of ${cluster.pods} Pods`);
+  await page.getByRole('button', { name: 'Pause updates' }).click();
+  // Another kind is another table.
+  await page.getByRole('link', { name: 'Nodes' }).click();
+  await page.getByRole('button', { name: 'Pause updates' }).waitFor();
+});
+
 test('the active row keeps its place on screen when rows come before it after the keyboard has left', async () => {
   const { page, cluster } = await open({ start: { objects: 300 } });
   await live(page);

@@ -1,8 +1,8 @@
 /** Tests the dashboard of a cluster that it did not start: whether it edits, and what it says if it may not read all. */
 import type { Browser } from 'playwright-core';
-import { deployments } from 'rx-informer/resources';
+import { deployments, events, nodes, pods } from 'rx-informer/resources';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { launchChromium } from './chromium.ts';
+import { keepScreenshot, launchChromium } from './chromium.ts';
 import { live, openRealDashboard } from './open-dashboard.ts';
 
 let browser: Browser;
@@ -45,3 +45,42 @@ test.each([false, true])(
     expect(spec?.replicas).toBe(allowEdits ? 9 : undefined);
   },
 );
+
+test('without the right to list Pods, Nodes are counted, and what their Pods request is not known', async () => {
+  const { page, close, complaints } = await openRealDashboard(browser, {
+    fake: { allows: ({ resource }) => resource !== 'pods' },
+    query: '?kind=nodes',
+    before({ objects }) {
+      const status = {
+        allocatable: { cpu: '4', memory: '8Gi' },
+        conditions: [{ type: 'Ready', status: 'True' }],
+      };
+      objects.create(nodes, { metadata: { name: 'n1' }, status });
+      const spec = { nodeName: 'n1', containers: [{ name: 'main', image: 'x:1' }] };
+      objects.create(pods, { metadata: { name: 'web', namespace: 'shop' }, spec });
+      objects.create(events, {
+        metadata: { name: 'e', namespace: 'shop' },
+        involvedObject: { kind: 'Pod', name: 'web', namespace: 'shop', uid: 'of-another' },
+        reason: 'Stuck',
+      });
+    },
+  });
+  onTestFinished(close);
+  const tile = (name: string) => page.locator(`[data-tile=${name}]`);
+  await expect.poll(() => tile('all').textContent()).toBe('1All');
+  expect(await tile('good').textContent()).toBe('1Ready');
+  const row = page.locator('[data-uid]');
+  for (const column of ['pods', 'cpu', 'memory']) {
+    const cell = row.locator(`[data-column=${column}]`);
+    expect(await cell.textContent(), column).toBe('–');
+    await cell.getByRole('img', { name: 'not known' }).waitFor();
+  }
+  await page.getByTestId('status').getByText('Forbidden', { exact: true }).waitFor();
+  await keepScreenshot(page, 'nodes-without-pods');
+  await row.click();
+  await page.getByRole('dialog').getByText('The Pods cannot be read.').waitFor();
+  await page.getByRole('link', { name: 'Events' }).click();
+  await page.locator('[data-uid]', { hasText: 'Stuck' }).waitFor();
+  expect(await page.locator('[data-uid] [data-column=objectNow]').textContent()).toBe('–');
+  expect(complaints).toEqual([]);
+});

@@ -200,6 +200,11 @@ test('a node has the number of its pods and what they request', () => {
     conditions: [{ type: 'Ready', status: 'True' }],
   };
   changesOf('nodes').next(changeSet({ added: [{ metadata, status }] }));
+  // Before the list of pods, and without the right to read it, no number is known.
+  const unknown = { name: 'n1', status: 'Ready', pods: '', cpu: '', memory: '' };
+  expect(view.getSnapshot().rows).toMatchObject([unknown]);
+  changesOf('pods').next(changeSet({ synced: false }));
+  expect(view.getSnapshot().rows).toMatchObject([unknown]);
   const requests = { cpu: '1500m', memory: '2Gi' };
   const asking = {
     ...pod('p', 's'),
@@ -247,7 +252,14 @@ test('an event says in which state its pod is now, and when the pod is gone', ()
   changesOf('pods').next(changeSet({ added: [gone] }));
   expect(now()).toEqual(['Running']);
   changesOf('pods').next(changeSet({ deleted: [gone] }));
+  // A list that may not be read says nothing about what exists.
+  expect(now()).toEqual(['']);
+  for (const plural of ['replicasets', 'deployments']) changesOf(plural).next(changeSet({}));
   expect(now()).toEqual(['deleted']);
+  const { uid: _, ...named } = about.involvedObject;
+  const nameless = { ...about, metadata: { ...metadata, uid: 'f' }, involvedObject: named };
+  changesOf('events').next(changeSet({ added: [nameless] }));
+  expect(now()).toEqual(['deleted', '']);
   leave();
 });
 

@@ -58,6 +58,20 @@ describe('the filter box', () => {
     expect(parseFilter('')).toEqual({ words: [], labelSelector: '', fieldSelector: '' });
   });
 
+  test('takes a field for one only if it has a path, or is one of Events', () => {
+    for (const label of ['type=web', 'status=ready', 'reason!=x', 'metadata=a']) {
+      expect(parseFilter(label, 'pods')).toEqual({
+        words: [],
+        labelSelector: label,
+        fieldSelector: '',
+      });
+    }
+    expect(parseFilter('type=Warning', 'events')).toMatchObject({
+      labelSelector: '',
+      fieldSelector: 'type=Warning',
+    });
+  });
+
   test('explains a selector that is not valid in the words of the library', () => {
     expect(parseFilter('app=web! in').problem).toMatch(/label selector/);
     expect(parseFilter('spec.nodeName=a=b').problem).toMatch(/field selector/);

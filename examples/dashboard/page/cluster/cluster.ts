@@ -5,6 +5,7 @@
 import {
   allOf,
   atMostEvery,
+  type ChangeStream,
   conflateByKey,
   createClient,
   createInformerFactory,
@@ -13,7 +14,7 @@ import {
   forResource,
 } from 'rx-informer';
 import { events } from 'rx-informer/resources';
-import { BehaviorSubject, filter } from 'rxjs';
+import { BehaviorSubject, filter, tap } from 'rxjs';
 import type { Kind } from '../kinds/kind.ts';
 import { natsListWatch } from './nats.ts';
 
@@ -60,15 +61,23 @@ export const queries = createLiveQueries(factory);
 /** Whether the user has paused the table. */
 export const paused$ = new BehaviorSubject(false);
 
-/** Open at most five times per second, and never while the table is paused. The changes in between are folded. */
-function untilPainted(): Demand {
+/**
+ * Paces a stream for the screen: at most five times per second, and never while the table is paused. The changes in between
+ * are folded. A stream that begins during a pause delivers its contents once, so that the user can filter a paused table.
+ */
+export function paced<T>(): (source: ChangeStream<T>) => ChangeStream<T> {
+  let isComplete = false;
   const unpaused: Demand = () =>
-    paused$.value ? paused$.pipe(filter((isPaused) => !isPaused)) : null;
-  return allOf(unpaused, atMostEvery(PAINT_EVERY_MS));
+    paused$.value && isComplete ? paused$.pipe(filter((isPaused) => !isPaused)) : null;
+  const ready = allOf(unpaused, atMostEvery(PAINT_EVERY_MS));
+  return (source) =>
+    source.pipe(
+      conflateByKey<T>({ ready }),
+      tap(({ synced }) => {
+        isComplete = synced;
+      }),
+    );
 }
-
-/** Paces a stream for the screen. */
-export const paced = <T>() => conflateByKey<T>({ ready: untilPainted() });
 
 /** Starts the informers as soon as they are used. The returned function stops them. */
 export function start(): () => void {

@@ -93,8 +93,10 @@ globalThis.addEventListener?.('popstate', () => page$.next(readPage(location.sea
  */
 export function go(change: Partial<PageState>): void {
   const page = { ...page$.value, ...change };
-  const isVisit = 'kind' in change || 'object' in change;
-  const url = `${location.pathname}${writePage(page)}`;
+  const query = writePage(page);
+  // A second click on a row visits nothing.
+  const isVisit = ('kind' in change || 'object' in change) && query !== writePage(page$.value);
+  const url = `${location.pathname}${query}`;
   if (isVisit) history.pushState(null, '', url);
   else history.replaceState(null, '', url);
   page$.next(page);

@@ -70,13 +70,22 @@ const streams: Streams = {
   objects: (resource) => queries.stream(liveQuery({ from: resource })).pipe(paced()),
 };
 
-/** The rows of a kind, with what other kinds add to them. */
-export function rowsOf(kind: Kind, cost: Cost, selectors?: Selectors): ChangeStream<Row> {
+/** The rows of a kind. */
+export interface KindRows {
+  /** With what other kinds add to them. */
+  readonly rows$: ChangeStream<Row>;
+  /** Without it, so that their number is known even if another kind may not be read. */
+  readonly listed$: ChangeStream<Row>;
+}
+
+export function rowsOf(kind: Kind, cost: Cost, selectors?: Selectors): KindRows {
   const query = queryOf(kind, selectors) as LiveQuery<Row, false>;
-  const rows$ = queries.stream(query).pipe(paced<Row>());
-  const joined$ = kind.join?.(rows$, streams) ?? rows$;
-  return joined$.pipe(
+  const own$ = queries.stream(query).pipe(paced<Row>(), liveShare());
+  const joined$ = kind.join?.(own$, streams) ?? own$;
+  const rows$ = joined$.pipe(
     tap(() => cost.begin()),
     liveShare(),
   );
+  // The health of a tree is that of all its objects.
+  return { rows$, listed$: kind.isTree ? rows$ : own$ };
 }

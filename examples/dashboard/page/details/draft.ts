@@ -10,10 +10,10 @@ export function isEditable({ group, plural }: Resource<never>): boolean {
   return shownKinds.some((kind) => kind.group === group && kind.plural === plural && kind.editable);
 }
 
-/** The text of a draft. The status belongs to the server, and its version is sent as a condition of the write. */
+/** The text of a draft: without what belongs to the server. */
 export function draftText(object: Stored<KubernetesObject>): string {
   const { status: _status, metadata, ...rest } = object as Stored<KubernetesObject> & Fields;
-  const { resourceVersion: _version, generation: _generation, ...named } = metadata;
+  const { resourceVersion: _v, generation: _g, managedFields: _m, ...named } = metadata;
   const { apiVersion, kind, ...fields } = rest;
   return stringify({ apiVersion, kind, metadata: named, ...fields }, { lineWidth: 0 });
 }
@@ -23,6 +23,30 @@ export function readDraft(text: string): Fields {
   const value: unknown = parse(text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
   throw new Error('The text must be a YAML object with apiVersion, kind, metadata and so on.');
+}
+
+/** A draft that is not saved. */
+export interface Unsaved {
+  /** The version that it began with. */
+  readonly base: Stored<KubernetesObject>;
+  readonly text: string;
+}
+
+const unsaved = new Map<string, Unsaved>();
+const ask = (event: Event) => event.preventDefault();
+
+/** The draft of an object that the user has left without saving it, whatever the page has shown since. */
+export function unsavedOf({ metadata }: Stored<KubernetesObject>): Unsaved | undefined {
+  return unsaved.get(metadata.uid);
+}
+
+/** Keeps the draft of an object until it is saved or discarded. Until then the browser asks before it leaves the page. */
+export function keepUnsaved(draft: Unsaved): void {
+  const { uid } = draft.base.metadata;
+  if (draft.text === draftText(draft.base)) unsaved.delete(uid);
+  else unsaved.set(uid, draft);
+  if (unsaved.size > 0) window.addEventListener('beforeunload', ask);
+  else window.removeEventListener('beforeunload', ask);
 }
 
 /** Sets the fields of a draft to those of the edited text; only fields that the text has shown are removed. */
@@ -35,16 +59,17 @@ function assign(draft: Fields, edited: Fields, shown: Fields): void {
 }
 
 /**
- * The recipe that makes the edited text of an object. A text says what the complete object is to be, so it may replace
- * only the version that the user has seen; for a newer one the recipe throws a conflict.
+ * The recipe that makes the edited text of an object. A text says what all of its fields are to be, so it may replace only
+ * those that the user has seen; if another writer has changed one of them, the recipe throws a conflict. The status is not
+ * in the text and changes all the time.
  */
 export function recipeOf(object: Stored<KubernetesObject>, text: string): (draft: object) => void {
   const edited = readDraft(text);
-  const shown = readDraft(draftText(object));
-  const { name, resourceVersion } = object.metadata;
+  const before = draftText(object);
+  const shown = readDraft(before);
   return (draft) => {
-    if ((draft as KubernetesObject).metadata?.resourceVersion !== resourceVersion) {
-      const message = `${name} has another version than the one that the draft began with`;
+    if (draftText(draft as Stored<KubernetesObject>) !== before) {
+      const message = `${object.metadata.name} has other fields than those that the draft began with`;
       throw new ApiError({ code: 409, reason: 'Conflict', message });
     }
     assign(draft as Fields, edited, shown);

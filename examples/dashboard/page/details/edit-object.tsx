@@ -1,13 +1,13 @@
 /** Edits an object: a draft, its difference, and the write, which never overwrites the change of somebody else. */
 import { Alert, Button, Group, Textarea } from '@mantine/core';
 import { structuredPatch } from 'diff';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { ApiError, type KubernetesObject, type Resource, type Stored } from 'rx-informer';
 import { useEdit } from 'rx-informer/react';
 import { errorWords } from '../cluster/error-words.ts';
 import type { Kind } from '../kinds/kind.ts';
 import classes from './details.module.css';
-import { draftText, readDraft, recipeOf } from './draft.ts';
+import { draftText, keepUnsaved, readDraft, recipeOf, unsavedOf } from './draft.ts';
 
 interface EditObjectProps {
   readonly kind: Kind;
@@ -27,12 +27,17 @@ function problemOf(text: string): string | undefined {
 
 export function EditObject({ kind, object }: EditObjectProps) {
   /** The version that the draft began with. */
-  const [base, setBase] = useState(object);
-  const [text, setText] = useState(() => draftText(object));
+  const [base, setBase] = useState(() => unsavedOf(object)?.base ?? object);
+  const [text, setText] = useState(() => unsavedOf(object)?.text ?? draftText(object));
   const [reviews, review] = useState(false);
   const { edit, pending } = useEdit(kind.resource as Resource<KubernetesObject>);
   const [outcome, setOutcome] = useState<Outcome>();
   const before = draftText(base);
+  const isSaved = outcome?.isGood === true;
+  useEffect(
+    () => keepUnsaved({ base, text: isSaved ? draftText(base) : text }),
+    [base, text, isSaved],
+  );
   const problem = problemOf(text);
   const isOutdated = pending === 0 && draftText(object) !== before;
   const startAgain = () => {
@@ -52,7 +57,7 @@ export function EditObject({ kind, object }: EditObjectProps) {
   };
   return (
     <>
-      {isOutdated && !outcome?.isGood && (
+      {isOutdated && !isSaved && (
         <Alert color="orange" mb="sm" title="The object has changed since you began">
           Your draft can be sent only for the newest version.{' '}
           <Button size="compact-xs" variant="light" onClick={startAgain}>
@@ -102,7 +107,7 @@ export function EditObject({ kind, object }: EditObjectProps) {
         ) : (
           <Button
             size="xs"
-            disabled={problem !== undefined || text === before || outcome?.isGood === true}
+            disabled={problem !== undefined || text === before || isSaved}
             onClick={() => review(true)}
           >
             Review the change

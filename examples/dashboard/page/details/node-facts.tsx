@@ -32,8 +32,9 @@ function Requested({ node }: { readonly node: Stored<Node> }) {
     where: { path: 'spec.nodeName', eq: node.metadata.name },
     select: { key: 'requests of pods', project: requestsOf },
   }) as LiveQuery<Requests>;
-  const { rows, synced } = useQuery(query);
-  return synced ? requestedText(rows, node) : 'Loading …';
+  const { rows, synced, status } = useQuery(query);
+  if (synced) return requestedText(rows, node);
+  return status.error ? 'The Pods cannot be read.' : 'Loading …';
 }
 
 /** The facts of a node. */

@@ -1,7 +1,16 @@
 /** Events as rows, each with the present state of the object that it is about. */
-import { liveJoin, liveUnion } from 'rx-informer';
+import { liveJoin, liveShare, liveUnion } from 'rx-informer';
 import { type Event, events } from 'rx-informer/resources';
-import { defineKind, namespaceColumn, type Row, rowOf, type Streams, textOf } from './kind.ts';
+import { map } from 'rxjs';
+import {
+  defineKind,
+  isComplete,
+  namespaceColumn,
+  type Row,
+  rowOf,
+  type Streams,
+  textOf,
+} from './kind.ts';
 import { podKind } from './pods.ts';
 import { deploymentKind, replicaSetKind } from './workloads.ts';
 
@@ -38,6 +47,18 @@ const aboutOf = (rows: Streams['rows']) =>
     deployments: rows(deploymentKind),
   });
 
+/**
+ * The row of an event with the state of its object. Only an object with a UID that all objects are known to lack was
+ * deleted: an event may have no UID, and without the right to list Pods nothing is known of them.
+ */
+const withObject =
+  (areObjectsKnown: boolean) =>
+  (event: Row, object: Row | undefined): Row => {
+    const isJoined = JOINED.test(String(event['object'])) && event['objectUid'] !== '';
+    const otherwise = isJoined && areObjectsKnown ? 'deleted' : '';
+    return { ...event, objectNow: object?.status ?? otherwise };
+  };
+
 export const eventKind = defineKind({
   id: 'events',
   title: 'Events',
@@ -55,15 +76,14 @@ export const eventKind = defineKind({
   ],
   row: eventRow,
   // By UID, because an object that was deleted and created again has the same name.
-  join: (rows$, { rows }) =>
-    rows$.pipe(
-      liveJoin(aboutOf(rows), {
+  join: (rows$, { rows }) => {
+    const about$ = aboutOf(rows).pipe(liveShare());
+    return rows$.pipe(
+      liveJoin(about$, {
         on: { left: ({ objectUid }) => String(objectUid), right: ({ uid }) => uid },
         one: true,
-        project: (event, object): Row => {
-          const isJoined = JOINED.test(String(event['object']));
-          return { ...event, objectNow: object?.status ?? (isJoined ? 'deleted' : '') };
-        },
+        project: isComplete(about$).pipe(map(withObject)),
       }),
-    ),
+    );
+  },
 });

@@ -1,5 +1,7 @@
 /** The description of a kind: its rows, its columns, and the joins that add to them. A new kind is one more file. */
+
 import type { ChangeStream, KubernetesObject, OwnerReference, Resource, Stored } from 'rx-informer';
+import { distinctUntilChanged, map, type Observable, startWith } from 'rxjs';
 
 /** The appearance of a row: healthy, in progress, in trouble, ended. */
 export type Tone = 'good' | 'busy' | 'bad' | 'done';
@@ -78,6 +80,15 @@ export interface Kind<T extends KubernetesObject = never> {
   join?(rows$: ChangeStream<Row>, streams: Streams): ChangeStream<Row>;
   /** Whether the kind is a tree, whose rows keep their places below each other. */
   readonly isTree?: boolean;
+}
+
+/** Whether a stream has held all its rows, so that a row that is missing does not exist. */
+export function isComplete<T>(stream$: ChangeStream<T>): Observable<boolean> {
+  return stream$.pipe(
+    map(({ synced }) => synced),
+    startWith(false),
+    distinctUntilChanged(),
+  );
 }
 
 /** What the rows of a kind are called: `StatefulSets`, and `StatefulSet` for one of them. */

@@ -3,17 +3,20 @@ import {
   count,
   liveGroupBy,
   liveJoin,
+  liveShare,
   type ParsedQuantity,
   parseQuantity,
   podRequests,
   sum,
 } from 'rx-informer';
 import { type Node, nodes, type Pod, pods } from 'rx-informer/resources';
+import { map } from 'rxjs';
 import { bytesOf, cpuOf } from './amounts.ts';
 import {
   ageColumn,
   byName,
   defineKind,
+  isComplete,
   nameColumn,
   type Row,
   rowOf,
@@ -43,17 +46,41 @@ function nodeRow(node: Node): Row {
   const { allocatable = {}, nodeInfo } = node.status ?? {};
   return {
     ...row,
-    pods: 0,
+    pods: '',
     cpuMilli: amount(allocatable['cpu']).milli,
     memoryBytes: amount(allocatable['memory']).value,
-    cpu: 0,
+    cpu: '',
     cpuText: '',
-    memory: 0,
+    memory: '',
     memoryText: '',
     version: nodeInfo?.kubeletVersion ?? '',
     text: textOf(row.name),
   };
 }
+
+/** What the pods of a node request. */
+interface Asked {
+  readonly pods: number;
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+/** The row of a node with what its pods request. Until all pods are known, it shows no numbers. */
+const withPods =
+  (arePodsKnown: boolean) =>
+  (row: Row, asked: Asked = { pods: 0, cpu: 0, memory: 0 }): Row => {
+    if (!arePodsKnown) return row;
+    const { pods: podCount, cpu, memory } = asked;
+    const [cpuMilli, memoryBytes] = [Number(row['cpuMilli']), Number(row['memoryBytes'])];
+    return {
+      ...row,
+      pods: podCount,
+      cpu: cpuMilli === 0 ? 0 : cpu / cpuMilli,
+      cpuText: cpuOf(cpu, cpuMilli),
+      memory: memoryBytes === 0 ? 0 : memory / memoryBytes,
+      memoryText: bytesOf(memory, memoryBytes),
+    };
+  };
 
 /** Whether a pod has ended, and so requests nothing any more. */
 export function hasEnded({ status }: Pod): boolean {
@@ -83,10 +110,11 @@ export const nodeKind = defineKind({
     { id: 'version', title: 'Version', type: 'text', width: 96 },
   ],
   row: nodeRow,
-  join: (rows$, { objects }) =>
-    rows$.pipe(
+  join: (rows$, { objects }) => {
+    const pods$ = objects(pods).pipe(liveShare());
+    return rows$.pipe(
       liveJoin(
-        objects(pods).pipe(
+        pods$.pipe(
           // A pod that has ended requests nothing any more, and one without a node is in no group.
           liveGroupBy((pod) => (hasEnded(pod) ? undefined : pod.spec?.nodeName), {
             pods: count(),
@@ -98,19 +126,9 @@ export const nodeKind = defineKind({
         {
           on: { left: ({ name }) => name, right: ({ key }) => key },
           one: true,
-          project: (row, asked): Row => {
-            const { pods: podCount = 0, cpu = 0, memory = 0 } = asked ?? {};
-            const [cpuMilli, memoryBytes] = [Number(row['cpuMilli']), Number(row['memoryBytes'])];
-            return {
-              ...row,
-              pods: podCount,
-              cpu: cpuMilli === 0 ? 0 : cpu / cpuMilli,
-              cpuText: cpuOf(cpu, cpuMilli),
-              memory: memoryBytes === 0 ? 0 : memory / memoryBytes,
-              memoryText: bytesOf(memory, memoryBytes),
-            };
-          },
+          project: isComplete(pods$).pipe(map(withPods)),
         },
       ),
-    ),
+    );
+  },
 });

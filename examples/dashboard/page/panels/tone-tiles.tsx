@@ -2,7 +2,7 @@
 import { UnstyledButton } from '@mantine/core';
 import { useView } from 'rx-informer/react';
 import { go } from '../cluster/page-state.ts';
-import { usePage } from '../cluster/use-live.ts';
+import { usePage, useValue } from '../cluster/use-live.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './tone-tiles.module.css';
 
@@ -11,7 +11,7 @@ const number = new Intl.NumberFormat('en-US');
 export function ToneTiles() {
   const { kind, queries } = useTableQueries();
   const tones = useView(queries.tones).rows;
-  const synced = useView(queries.table).synced;
+  const isListed = useValue(queries.isListed$);
   const { tone } = usePage();
   const counts = new Map(tones.map(({ key, count }) => [key, count]));
   const names = Object.entries(kind.tones);
@@ -23,7 +23,7 @@ export function ToneTiles() {
         name="All"
         tone=""
         // Before the list is complete, no number is known.
-        count={synced ? total : undefined}
+        count={isListed ? total : undefined}
         pressed={tone === ''}
       />
       {names.map(([key, name]) => (
@@ -31,7 +31,7 @@ export function ToneTiles() {
           key={key}
           name={name}
           tone={key}
-          count={synced ? (counts.get(key) ?? 0) : undefined}
+          count={isListed ? (counts.get(key) ?? 0) : undefined}
           pressed={tone === key}
         />
       ))}

@@ -41,10 +41,12 @@ function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
     case 'age':
       return <Age sinceMs={Number(value)} />;
     case 'number':
+      if (value === '') return <None label="not known" />;
       return <span className={value === 0 ? classes.faint : undefined}>{value}</span>;
     case 'owner':
       return <Owner text={String(value)} />;
     case 'share':
+      if (value === '') return <None label="not known" />;
       return <Share share={Number(value)} text={String(row[`${column.id}Text`])} />;
     case 'text':
       if (value === '') return <None />;
@@ -52,9 +54,9 @@ function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
   }
 }
 
-function None() {
+function None({ label = 'none' }: { readonly label?: string }) {
   return (
-    <span className={classes.faint} role="img" aria-label="none">
+    <span className={classes.faint} role="img" aria-label={label} title={label}>
       –
     </span>
   );

@@ -20,7 +20,7 @@ export function FilterBar() {
   const { filter, tone, status } = page;
   const namespace = namespaceIn(kind, page);
   const statuses = useView(queries.statuses).rows;
-  const { problem } = parseFilter(filter);
+  const { problem } = parseFilter(filter, kind.id);
   const names = statuses.map(({ key, count }) => ({ value: key, label: `${key} (${count})` }));
   const options =
     status === '' || statuses.some(({ key }) => key === status)
@@ -110,10 +110,10 @@ function Shown() {
   const { kind, queries } = useTableQueries();
   const shown = useView(queries.shown).rows[0]?.count ?? 0;
   const all = useView(queries.all).rows[0]?.count ?? 0;
-  const synced = useView(queries.table).synced;
+  const isListed = useValue(queries.isListed$);
   const rejected = useView(queries.table).status.rejected;
   const what = rowsName(kind, all);
-  if (!synced) return null;
+  if (!isListed) return null;
   return (
     <Text size="sm" className={classes.shown} data-testid="shown">
       {shown === all

@@ -14,16 +14,23 @@ export interface ParsedFilter {
 
 /** A term with `in (…)`, or everything up to the next space. */
 const TERM = /[^\s()]+\s+(?:not)?in\s*\([^)]*\)|\S+/g;
-/** Paths begin with one of these fields of an object. */
-const FIELD = /^(metadata|spec|status|involvedObject|type|reason)(\.[\w.]+)?(=|==|!=)/;
+/** A path begins with one of these fields of an object. A name without a dot may be that of a label. */
+const FIELD = /^(metadata|spec|status|involvedObject)\.[\w.]+(=|==|!=)/;
+/** The fields of Events, which have few labels. */
+const FIELD_OF_EVENTS = /^(type|reason)(=|==|!=)/;
 const LABEL = /[=()]|^!\w/;
 
-/** Reads the text of a filter box. A selector that is not valid selects nothing and is reported. */
-export function parseFilter(text: string): ParsedFilter {
+/**
+ * Reads the text of the filter box of a kind. A selector that is not valid selects nothing and is reported. As for kubectl,
+ * `type=web` selects by a label.
+ */
+export function parseFilter(text: string, kind = ''): ParsedFilter {
   const terms = text.match(TERM) ?? [];
-  const fields = terms.filter((term) => FIELD.test(term));
-  const labels = terms.filter((term) => !FIELD.test(term) && LABEL.test(term));
-  const words = terms.filter((term) => !FIELD.test(term) && !LABEL.test(term));
+  const isField = (term: string) =>
+    FIELD.test(term) || (kind === 'events' && FIELD_OF_EVENTS.test(term));
+  const fields = terms.filter(isField);
+  const labels = terms.filter((term) => !isField(term) && LABEL.test(term));
+  const words = terms.filter((term) => !isField(term) && !LABEL.test(term));
   try {
     return {
       words: words.map((word) => word.toLowerCase()),

@@ -34,6 +34,7 @@ export function LiveTable() {
   const { kind, queries } = useTableQueries();
   const page = usePage();
   const live = useView(queries.table);
+  const isListed = useValue(queries.isListed$);
   const range = useValue(queries.range$);
   const held = useValue(queries.held$);
   const order = useValue(queries.order$);
@@ -95,10 +96,10 @@ export function LiveTable() {
       style={widthsOf(shown)}
       role={kind.isTree ? 'treegrid' : 'grid'}
       aria-label={kind.title}
-      aria-rowcount={live.synced ? total + 1 : -1}
+      aria-rowcount={isListed ? total + 1 : -1}
       aria-colcount={shown.length}
       aria-activedescendant={keys.activeId}
-      aria-busy={!live.synced}
+      aria-busy={!isListed}
       tabIndex={0}
       onKeyDown={keys.onKeyDown}
       onFocus={hold.onFocus}

@@ -56,6 +56,8 @@ export class TableQueries {
   readonly range$ = new BehaviorSubject<RowRange>({ offset: 0, limit: 50 });
   /** All matching rows, in order. The table shows a window of them. */
   readonly order$ = new BehaviorSubject<RowOrder<Row> | undefined>(undefined);
+  /** Whether all rows are known, without what other kinds add to them. */
+  readonly isListed$ = new BehaviorSubject(false);
   /** The order that the table shows instead, while the user points at its rows. */
   readonly held$ = new BehaviorSubject<HeldOrder | undefined>(undefined);
 
@@ -69,17 +71,23 @@ export class TableQueries {
   readonly statuses: View<Count>;
   readonly #sorted$: OrderedChangeStream<Row>;
   readonly #compare$: Observable<CompareRows>;
+  readonly #listed$: ChangeStream<Row>;
   #holding: Subscription | undefined;
 
-  /** `rows$` are those that the selectors of the filter select, and `everything$` all rows of the kind. */
+  /**
+   * `rows$` are those that the selectors of the filter select, `everything$` all rows of the kind, and `listed$` the rows
+   * without what other kinds add to them.
+   */
   constructor(
     kind: Kind,
     rows$: ChangeStream<Row>,
     everything$: ChangeStream<Row>,
     page$: Observable<PageState>,
+    listed$ = rows$,
   ) {
+    this.#listed$ = listed$;
     const of = <V>(field: (page: PageState) => V) => page$.pipe(map(field), distinctUntilChanged());
-    const words$ = of(({ filter }) => parseFilter(filter).words.join(' '));
+    const words$ = of(({ filter }) => parseFilter(filter, kind.id).words.join(' '));
     const found$ = rows$.pipe(
       liveFilter(words$.pipe(map((words) => testOf(words.split(' '))))),
       liveShare(),
@@ -161,6 +169,7 @@ export class TableQueries {
     const held = new Subscription();
     // First, so that the informer has all objects and the selectors of the filter are evaluated locally.
     held.add(this.all.subscribe(() => undefined));
+    held.add(this.#listed$.subscribe(({ synced }) => this.isListed$.next(synced)));
     held.add(this.#sorted$.subscribe(({ order }) => this.order$.next(order)));
     const { table, shown, namespaces, tones, statuses } = this;
     for (const view of [table, shown, namespaces, tones, statuses]) {

@@ -5,6 +5,7 @@ import { retryNow } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { statusWords } from '../cluster/status-words.ts';
+import { useValue } from '../cluster/use-live.ts';
 import { rowsName } from '../kinds/kind.ts';
 import { AlertIcon, FilterIcon, InboxIcon } from '../layout/icons.tsx';
 import classes from './table.module.css';
@@ -13,7 +14,7 @@ import { useTableQueries } from './use-table.tsx';
 export function TableState() {
   const { kind, queries } = useTableQueries();
   const status = useView(queries.table).status;
-  const synced = useView(queries.table).synced;
+  const isListed = useValue(queries.isListed$);
   const all = useView(queries.all).rows[0]?.count ?? 0;
   const what = rowsName(kind);
   if (all > 0) {
@@ -51,7 +52,7 @@ export function TableState() {
       </EmptyState>
     );
   }
-  if (synced) {
+  if (isListed) {
     return (
       <EmptyState
         className={classes.state}

@@ -23,19 +23,20 @@ const TableContext = createContext<Table | undefined>(undefined);
 export function TableProvider({ children }: { readonly children: ReactNode }) {
   const page = usePage();
   const kind = kindOf(page.kind);
-  const { labelSelector, fieldSelector } = parseFilter(page.filter);
+  const { labelSelector, fieldSelector } = parseFilter(page.filter, kind.id);
   const [table, setTable] = useState<Table>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the pause was that of the former kind
+  useEffect(() => paused$.next(false), [kind]);
   useEffect(() => {
     const cost = new Cost();
     const selectors = { labelSelector, fieldSelector };
-    const everything$ = rowsOf(kind, new Cost());
     const isEverything = labelSelector === '' && fieldSelector === '';
-    const rows$ = rowsOf(kind, cost, selectors);
-    const queries = new TableQueries(kind, rows$, isEverything ? rows$ : everything$, page$);
+    const { rows$, listed$ } = rowsOf(kind, cost, selectors);
+    const everything$ = isEverything ? rows$ : rowsOf(kind, new Cost()).rows$;
+    const queries = new TableQueries(kind, rows$, everything$, page$, listed$);
     const stop = queries.start();
     // The last subscriber of the rows, so that all steps are done when it is called.
     const metered = rows$.subscribe(({ changes }) => cost.end(changes.length));
-    paused$.next(false);
     setTable({ kind, selectors, queries, cost });
     return () => {
       metered.unsubscribe();
