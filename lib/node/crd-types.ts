@@ -3,6 +3,7 @@
  * `crdTypes`, which generates TypeScript from CustomResourceDefinitions: for every served version an interface and
  * its resource, like those of `rx-informer/resources` for built-in resources.
  */
+import { shownText } from '../meta/shown-text.ts';
 import { type CrdSchema, rootSchema, type TypeSchema } from './crd-schema.ts';
 import { needed } from './optional-package.ts';
 
@@ -69,9 +70,33 @@ function byStability(a: Version, b: Version): number {
   return a.version < b.version ? -1 : 1;
 }
 
+/** A DNS label (RFC 1035). */
+const LABEL = /^[a-z]([a-z0-9-]*[a-z0-9])?$/;
+/** A DNS name (RFC 1123). */
+const DOMAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/**
+ * Returns the version. Throws a `TypeError` on a name that no API server accepts. A name becomes a part of the module, so another text
+ * could add statements to it. apiextensions-apiserver: validation.ValidateCustomResourceDefinition.
+ */
+function checked(definition: string, served: Version): Version {
+  const check = (field: string, name: unknown, form: RegExp) => {
+    if (typeof name === 'string' && form.test(name)) return;
+    const shown = shownText(String(name)).slice(0, 63);
+    throw new TypeError(
+      `crd-types: the definition ${definition} has an invalid ${field}: ${JSON.stringify(shown)}`,
+    );
+  };
+  check('spec.group', served.group, DOMAIN);
+  check('spec.versions[].name', served.version, LABEL);
+  check('spec.names.plural', served.plural, LABEL);
+  check('spec.names.kind', served.kind, new RegExp(LABEL, 'i'));
+  return served;
+}
+
 function versionsOf(definition: CustomResourceDefinitionLike): Version[] {
   const { apiVersion, kind, metadata, spec = {} } = definition;
-  const name = metadata?.name ?? 'without a name';
+  const name = shownText(String(metadata?.name ?? 'without a name'));
   if (kind !== 'CustomResourceDefinition' || apiVersion !== 'apiextensions.k8s.io/v1') {
     throw new TypeError(
       `crd-types: expected a CustomResourceDefinition of apiextensions.k8s.io/v1, got ${kind ?? 'an object'} (${apiVersion ?? 'no apiVersion'}) ${name}`,
@@ -91,6 +116,7 @@ function versionsOf(definition: CustomResourceDefinitionLike): Version[] {
       ...{ group, version, kind: own, plural, namespaced: scope !== 'Cluster' },
       schema: schema?.openAPIV3Schema ?? { 'x-kubernetes-preserve-unknown-fields': true },
     }))
+    .map((version) => checked(name, version))
     .sort(byStability);
 }
 

@@ -218,6 +218,69 @@ describe('types for custom resources', () => {
     );
   });
 
+  it('C19: a name that no API server accepts is refused, because it would become a part of the module', async () => {
+    const code = '*/ globalThis.injected = true; /*';
+    const refusals = [
+      [definition('one.dev', 'Thing', 'things', [`v1${code}`]), 'spec.versions[].name'],
+      [definition('one.dev', 'Thing', 'things', ['v1', 'v2\n']), 'spec.versions[].name'],
+      [definition(`one.dev${code}`, 'Thing', 'things', ['v1']), 'spec.group'],
+      [definition("one'.dev", 'Thing', 'things', ['v1']), 'spec.group'],
+      [definition('one.dev', 'Thing', `things${code}`, ['v1']), 'spec.names.plural'],
+      [definition('one.dev', 'Thing\n', 'things', ['v1']), 'spec.names.kind'],
+      [definition('one.dev', 'Ding', ['things'] as never, ['v1']), 'spec.names.plural'],
+    ] as const;
+    for (const [refused, field] of refusals) {
+      const error = await failureOf(crdTypes([refused]));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error?.message).toMatch(/^crd-types: the definition .+ has an invalid /);
+      expect(error?.message).toContain(field);
+    }
+    // Versions that are not served are not written.
+    const unserved = definition('one.dev', 'Thing', 'things', ['v1']);
+    const versions = [{ name: 'v1' }, { name: code, served: false }];
+    expect(await crdTypes([{ ...unserved, spec: { ...unserved.spec, versions } }])).not.toContain(
+      'injected',
+    );
+  });
+
+  it('C19: descriptions, fields and values of a schema are text in the module, whatever they contain', async () => {
+    const code = [
+      '*/ globalThis.injected = true; /*',
+      "'; globalThis.injected = true; //",
+      '"; globalThis.injected = true; //',
+      `\`\${(globalThis.injected = true)}\``,
+      '\n}; globalThis.injected = true; interface X {',
+      '\u2028globalThis.injected = true',
+      '\\',
+      'RxInformerSpec',
+    ];
+    const schema = (value: string): object => ({
+      type: 'object',
+      description: value,
+      required: [value],
+      properties: {
+        [value]: { enum: [value], description: value },
+        spec: {
+          type: 'object',
+          description: value,
+          properties: { [value]: { type: value, description: value } },
+          additionalProperties: { type: 'string', description: value },
+        },
+      },
+    });
+    const names = code.map((_, at) => `v${at + 1}`);
+    const { spec, ...rest } = definition('one.dev', 'Thing', 'things', names);
+    const versions = names.map((name, at) => ({
+      name,
+      schema: { openAPIV3Schema: schema(code[at] ?? '') },
+    }));
+    const out = `${folder}/hostile.ts`;
+    await writeFile(out, await crdTypes([{ ...rest, spec: { ...spec, versions } }]));
+    const module = await import(out);
+    expect(Object.keys(module)).toHaveLength(code.length);
+    expect(globalThis).not.toHaveProperty('injected');
+  });
+
   it('C19: a package that is not installed is named', async () => {
     const missing = needed(
       'crd-types',
