@@ -1,15 +1,20 @@
 /// <reference types="node" />
 /**
  * The credentials of a kubeconfig user. They are read again after a few seconds, because token files rotate and the
- * tokens of plugins expire. Concurrent requests share one call of a plugin. No output of a plugin appears in an
+ * tokens of plugins expire. Concurrent requests share one run of a plugin. No output of a plugin appears in an
  * error.
  */
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { asyncScheduler, Observable } from 'rxjs';
+import { finalize, share } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { shownText } from '../meta/shown-text.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import type { Plugin } from './exec-plugin.ts';
 import type { FullUser } from './kube-config-fields.ts';
 import { addedTo, copy } from './load-kube-config.ts';
+import { type PluginCredentials, runPlugin } from './run-plugin.ts';
 import type { TlsOptions } from './undici/pool-options.ts';
 
 /** The credentials of one request. */
@@ -22,10 +27,11 @@ export interface Credentials {
 /** The credentials of one user. */
 export interface CredentialSource {
   /**
-   * Returns the credentials synchronously if they are known and fresh. Otherwise the promise may reject with an
-   * {@link ApiError} of reason `Credentials`.
+   * Returns the credentials synchronously if they are known and fresh. Otherwise they arrive later, for all subscribers
+   * at the same time, or an {@link ApiError} of reason `Credentials` does. If all subscribers leave, a plugin that runs
+   * is ended.
    */
-  current(): Credentials | Promise<Credentials>;
+  current(): Credentials | Observable<Credentials>;
   /**
    * Call this when the server has refused the credentials, so that the next `current()` reads them again. Returns
    * false if reading them again cannot help.
@@ -38,19 +44,22 @@ export interface CredentialSource {
  * expire, files for a minute).
  */
 const FRESH_MS = 5_000;
-/** How long to wait for credentials, in milliseconds. A plugin may open a browser and wait for a login. */
-const PATIENCE_MS = 120_000;
 
 const TLS = ['ca', 'cert', 'key', 'pfx', 'passphrase', 'rejectUnauthorized', 'servername'] as const;
 
-/** Returns what to do if a plugin has failed. The `installHint` is always shown, whatever the failure was. */
-function nextStep(exec: { readonly installHint?: unknown } | undefined): string {
-  const hint = exec?.installHint;
-  const shown = typeof hint === 'string' && hint !== '' ? `. Its installHint: ${hint}` : '';
-  return shownText(`try the same with kubectl${shown}`);
+/** Returns a function that runs the plugin, or returns its credentials if they have not expired. */
+function pluginRuns(plugin: Plugin): (signal: AbortSignal) => Promise<PluginCredentials> {
+  let last: PluginCredentials | undefined;
+  return async (signal) => {
+    if (last === undefined || (last.expiresMs ?? Infinity) <= asyncScheduler.now()) {
+      last = await runPlugin(plugin, signal);
+    }
+    return last;
+  };
 }
 
-async function credentialsOf(config: KubeConfig): Promise<Credentials> {
+/** Reads the credentials of a user, without the answer of its plugin. */
+async function configured(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const headers: Record<string, string> = {};
@@ -64,11 +73,6 @@ async function credentialsOf(config: KubeConfig): Promise<Credentials> {
     const pair = `${user.username}:${user.password ?? ''}`;
     headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
   }
-  if (user?.exec && headers.authorization === undefined && !(options.cert && options.key)) {
-    const who = `the credential plugin '${user.exec.command}' of user '${user.name}'`;
-    const what = 'returned neither a token nor a certificate with its key';
-    throw ApiError.local('Credentials', `${who} ${what}; ${nextStep(user.exec)}`);
-  }
   for (const [name, [only, ...more]] of Object.entries(user?.impersonation ?? {})) {
     if (only !== undefined && more.length === 0) headers[name] = only;
   }
@@ -77,80 +81,104 @@ async function credentialsOf(config: KubeConfig): Promise<Credentials> {
   return { headers, tls };
 }
 
-/**
- * Describes the failure without quoting it, because a plugin's output, or a parser's excerpt of it, contains secrets.
- */
+/** Adds what a plugin answered. */
+function withAnswer(own: Credentials, { token, cert, key }: PluginCredentials): Credentials {
+  return {
+    headers:
+      token === undefined
+        ? own.headers
+        : { ...own.headers, authorization: `Bearer ${token.trim()}` },
+    tls: cert === undefined || key === undefined ? own.tls : { ...own.tls, cert, key },
+  };
+}
+
+/** Describes a failure without quoting it, because a parser's excerpt of a file contains secrets. */
 function failure(config: KubeConfig, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const user = config.getCurrentUser();
-  const exec = user?.exec ?? user?.authProvider?.config?.exec;
-  const who =
-    typeof exec?.command === 'string'
-      ? `the credential plugin '${exec.command}'`
-      : 'the credentials';
   const { code, path } = error as { code?: unknown; path?: unknown };
-  const at = typeof path === 'string' && path !== exec?.command ? `: ${path}` : '';
+  const at = typeof path === 'string' ? `: ${path}` : '';
   const why = typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code) ? ` (${code}${at})` : '';
-  const text = `${who} of user '${user?.name ?? ''}' failed${why}; ${nextStep(exec)}`;
+  const user = config.getCurrentUser()?.name ?? '';
+  const text = `the credentials of user '${user}' failed${why}; try the same with kubectl`;
+  return ApiError.local('Credentials', shownText(text));
+}
+
+function late(timeoutMs: number): ApiError {
+  const text = `no credentials were returned within ${timeoutMs / 1000} s; does a credential plugin wait for a login?`;
   return ApiError.local('Credentials', text);
 }
 
-function within<T>(answer: Promise<T>, late: () => ApiError): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), PATIENCE_MS);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
-/** Reads credentials through client-node's public `applyToHTTPSOptions`. */
-export function kubeConfigCredentials(kubeConfig: KubeConfig): CredentialSource {
+/**
+ * Reads the credentials of the current user: with client-node's public `applyToHTTPSOptions`, and from its plugin. A
+ * plugin that has not answered after `execTimeoutMs` is ended.
+ */
+export function kubeConfigCredentials(
+  kubeConfig: KubeConfig,
+  execTimeoutMs: number,
+): CredentialSource {
+  const { plugin }: FullUser = kubeConfig.getCurrentUser() ?? { name: '' };
   let config = kubeConfig;
+  let answer = plugin && pluginRuns(plugin);
   let known: { credentials: Credentials; atMs: number } | undefined;
-  let inFlight: Promise<Credentials> | undefined;
-  const late = () =>
-    ApiError.local(
-      'Credentials',
-      `no credentials were returned within ${PATIENCE_MS / 1000} s; does a credential plugin wait for a login?`,
-    );
+  let inFlight: Observable<Credentials> | undefined;
+  /** Drops what client-node and the plugin have returned, which they would keep until it expires. */
+  const forget = () => {
+    config = copy(config);
+    answer = plugin && pluginRuns(plugin);
+  };
 
-  const fetch = (): Promise<Credentials> => {
+  const read = (): Observable<Credentials> => {
     const from = config;
-    const answer = within(credentialsOf(from), late).then(
-      (credentials) => {
-        // Credentials are not kept if earlier ones were refused while these were requested.
-        if (from === config) known = { credentials, atMs: performance.now() };
-        return credentials;
-      },
-      (error) => {
-        // A new copy drops the output of the plugin, which client-node caches even if it cannot use it.
-        if (from === config) config = copy(from);
-        throw failure(from, error);
-      },
+    const asked = answer;
+    const reading = new Observable<Credentials>((subscriber) => {
+      const abort = new AbortController();
+      const own = configured(from);
+      const all = asked
+        ? Promise.all([own, asked(abort.signal)]).then(([each, more]) => withAnswer(each, more))
+        : own;
+      all.then(
+        (credentials) => {
+          // Credentials are not kept if earlier ones were refused while these were requested.
+          if (from === config) known = { credentials, atMs: performance.now() };
+          subscriber.next(credentials);
+          subscriber.complete();
+        },
+        (error) => {
+          if (from === config) forget();
+          subscriber.error(failure(from, error));
+        },
+      );
+      subscriber.add(
+        longTimer(execTimeoutMs, asyncScheduler).subscribe(() =>
+          subscriber.error(late(execTimeoutMs)),
+        ),
+      );
+      return () => abort.abort();
+    }).pipe(
+      finalize(() => {
+        if (inFlight === reading) inFlight = undefined;
+      }),
+      share(),
     );
-    const done = () => {
-      if (inFlight === answer) inFlight = undefined;
-    };
-    answer.then(done, done);
-    return answer;
+    return reading;
   };
   return {
     current() {
       if (known !== undefined && performance.now() - known.atMs < FRESH_MS) {
         return known.credentials;
       }
-      inFlight ??= fetch();
+      inFlight ??= read();
       return inFlight;
     },
     refused(credentials) {
       const user = config.getCurrentUser();
-      const files = user?.certFile ?? user?.keyFile ?? user?.exec ?? user?.authProvider;
+      const files = user?.certFile ?? user?.keyFile ?? plugin ?? user?.authProvider;
       if (!files && addedTo(config).length === 0) return false;
       // If many requests are refused together, only the first drops the credentials.
       if (known?.credentials === credentials) {
         known = undefined;
         inFlight = undefined;
-        // A new copy drops the plugin's token, which client-node would keep until it expires.
-        config = copy(config);
+        forget();
       }
       return true;
     },

@@ -7,6 +7,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve, sep } from 'node:path';
+import { isatty } from 'node:tty';
 import type { Cluster, User } from '@kubernetes/client-node';
 
 /** A cluster, with the fields that only plugins need. */
@@ -16,12 +17,41 @@ export interface FullCluster extends Cluster {
   readonly disableCompression?: boolean;
 }
 
-interface Plugin {
+/** A plugin as a kubeconfig describes it. Nothing of it has been checked. */
+interface PluginFields {
   readonly apiVersion?: unknown;
   readonly command?: unknown;
-  readonly env?: readonly unknown[] | null;
+  readonly args?: readonly unknown[] | null;
+  readonly env?: readonly { readonly name?: unknown; readonly value?: unknown }[] | null;
   readonly interactiveMode?: unknown;
+  readonly installHint?: unknown;
   readonly provideClusterInfo?: unknown;
+}
+
+/** A plugin that is ready to run. */
+export interface Plugin {
+  /** The name of the user, for errors. */
+  readonly user: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** The API version that the plugin must answer in. */
+  readonly apiVersion: string;
+  readonly installHint?: string;
+  /** Whether the plugin may ask a user at the terminal of this process. */
+  readonly interactive: boolean;
+}
+
+const VERSIONS: readonly unknown[] = [
+  'client.authentication.k8s.io/v1',
+  'client.authentication.k8s.io/v1beta1',
+];
+const MODES: readonly unknown[] = ['Never', 'IfAvailable', 'Always'];
+const STANDARD_INPUT = 0;
+
+/** The plugin of a user: `exec`, or that of client-node's own `auth-provider`. */
+function fieldsOf({ exec, authProvider }: User): PluginFields | undefined {
+  return exec || authProvider?.config?.exec || undefined;
 }
 
 /** Whether a command is a relative path. A name without a separator is looked up in PATH instead. */
@@ -46,19 +76,36 @@ export function withResolvedCommands(user: User, folder: string): User {
   return { ...own, authProvider: { ...authProvider, config: provided } };
 }
 
-/** Throws a `TypeError` if a plugin would run from the working directory, or if it needs a terminal. */
-export function checkPlugin(user: User): void {
-  const config = user.authProvider?.config;
-  const plugin: Plugin | undefined = user.exec ?? config?.exec;
-  for (const command of [plugin?.command, config?.['cmd-path']]) {
+/**
+ * Throws a `TypeError` if a plugin would run from the working directory, if it needs a terminal and there is none, or
+ * if kubectl would refuse its fields.
+ */
+export function checkPlugin(user: User, terminal: boolean = isatty(STANDARD_INPUT)): void {
+  const plugin = fieldsOf(user);
+  for (const command of [plugin?.command, user.authProvider?.config?.['cmd-path']]) {
     if (!isRelative(command)) continue;
     throw new TypeError(
       `clientFromKubeConfig: the command '${command}' of user '${user.name}' is a relative path, and the folder of the kubeconfig is not known; give an absolute path, a name in PATH, or the option file`,
     );
   }
-  if (plugin?.interactiveMode === 'Always') {
-    throw new TypeError(
-      `clientFromKubeConfig: the plugin '${plugin.command}' of user '${user.name}' needs a terminal (interactiveMode: Always), but no terminal is available; log in with the plugin first, and set interactiveMode to IfAvailable`,
+  if (plugin === undefined) return;
+  const { command, apiVersion, interactiveMode: mode } = plugin;
+  const refuse = (what: string) =>
+    new TypeError(
+      `clientFromKubeConfig: the plugin '${command ?? ''}' of user '${user.name}' ${what}`,
+    );
+  if (typeof command !== 'string' || command === '') throw refuse('has no command');
+  if (!VERSIONS.includes(apiVersion)) {
+    const has =
+      apiVersion === undefined ? 'has no apiVersion' : `has the apiVersion '${apiVersion}'`;
+    throw refuse(`${has}; it must be ${VERSIONS.join(' or ')}`);
+  }
+  if (mode && !MODES.includes(mode)) {
+    throw refuse(`has the interactiveMode '${mode}'; it must be ${MODES.join(', ')}`);
+  }
+  if (mode === 'Always' && !terminal) {
+    throw refuse(
+      'needs a terminal (interactiveMode: Always), but no terminal is available; log in with the plugin first, and set interactiveMode to IfAvailable',
     );
   }
 }
@@ -79,20 +126,36 @@ async function clusterInfo(cluster: FullCluster): Promise<object> {
 }
 
 /**
- * Adds the variable KUBERNETES_EXEC_INFO, as kubectl does: the API version to answer in, and the cluster if the
- * plugin requests it.
+ * Returns the plugin of a user, or `undefined` if the user has none or, as in kubectl, has other credentials. A plugin
+ * receives KUBERNETES_EXEC_INFO: the API version to answer in, whether it may ask a user, and the cluster if it
+ * requests it.
  */
-export async function withExecInfo(user: User, cluster: FullCluster): Promise<User> {
-  const exec: Plugin | undefined = user.exec;
-  if (!exec) return user;
+export async function preparedPlugin(
+  user: User,
+  cluster: FullCluster,
+  terminal: boolean = isatty(STANDARD_INPUT),
+): Promise<Plugin | undefined> {
+  const fields = fieldsOf(user);
+  if (!fields || user.token || user.username || user.certData || user.certFile) return undefined;
+  const { apiVersion, command, args, installHint, provideClusterInfo } = fields;
+  // A plugin without a mode is from the time before there were modes. client-go: clientcmd/api/v1, defaults.go.
+  const interactive = fields.interactiveMode !== 'Never' && terminal;
   const info = {
     kind: 'ExecCredential',
-    apiVersion: exec.apiVersion,
+    apiVersion,
     spec: {
-      interactive: false,
-      ...(exec.provideClusterInfo === true ? { cluster: await clusterInfo(cluster) } : {}),
+      interactive,
+      ...(provideClusterInfo === true ? { cluster: await clusterInfo(cluster) } : {}),
     },
   };
-  const own = { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) };
-  return { ...user, exec: { ...exec, env: [...(exec.env ?? []), own] } };
+  const given = (fields.env ?? []).map(({ name, value }) => [String(name), String(value ?? '')]);
+  return {
+    user: user.name,
+    command: String(command),
+    args: (args ?? []).map(String),
+    env: { ...Object.fromEntries(given), KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+    apiVersion: String(apiVersion),
+    ...(typeof installHint === 'string' && installHint !== '' ? { installHint } : {}),
+    interactive,
+  };
 }

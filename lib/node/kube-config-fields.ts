@@ -8,14 +8,16 @@ import type { Cluster, User } from '@kubernetes/client-node';
 import {
   checkPlugin,
   type FullCluster,
-  withExecInfo,
+  type Plugin,
+  preparedPlugin,
   withResolvedCommands,
 } from './exec-plugin.ts';
 import { type ImpersonationFields, impersonation, type RepeatedHeaders } from './impersonation.ts';
 
-/** A user, with its impersonation headers. */
+/** A user, with its impersonation headers. client-node does not see the plugin, which it would run in its own way. */
 export interface FullUser extends User {
   readonly impersonation?: RepeatedHeaders;
+  readonly plugin?: Plugin;
 }
 
 interface RawUser extends ImpersonationFields {
@@ -130,15 +132,18 @@ export async function effective(
   cluster: FullCluster,
 ): Promise<{ readonly user: FullUser; readonly cluster: FullCluster }> {
   const { caFile, ...withoutCaFile } = cluster;
-  const { certFile, keyFile, ...withoutFiles } = user;
+  const { certFile, keyFile, exec, ...withoutFiles } = user;
+  if (withoutFiles.authProvider?.config?.exec) delete withoutFiles.authProvider;
+  const plugin = await preparedPlugin(user, cluster);
   // If both a file and inline data are given, client-node takes the file, and kubectl the data.
   const own: FullUser = {
     ...withoutFiles,
     ...(certFile && !user.certData ? { certFile } : {}),
     ...(keyFile && !user.keyData ? { keyFile } : {}),
+    ...(plugin === undefined ? {} : { plugin }),
   };
   return {
-    user: await withExecInfo(own, cluster),
+    user: own,
     cluster: caFile && !cluster.caData ? cluster : withoutCaFile,
   };
 }

@@ -3,9 +3,10 @@
  * `clientFromKubeConfig`, which creates a client from a kubeconfig: it adds credentials to each request and sends it
  * through a pool of connections.
  */
-import { defer, from, type Observable } from 'rxjs';
+import { defer, isObservable, type Observable } from 'rxjs';
 import { catchError, tap } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
+import { checkedTimeout } from '../rx/checked-option.ts';
 import { createClient, type KubeClient, type KubeClientOptions } from '../transport/kube-client.ts';
 import { queuedUntil } from '../transport/queued-until.ts';
 import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
@@ -38,6 +39,11 @@ export interface KubeConfigClientOptions
    * read them, and plugins are run for it. @defaultValue false
    */
   readonly credentialsOverHttp?: boolean | undefined;
+  /**
+   * How long a credential plugin may run, in milliseconds. It is ended earlier if no request waits for it, as after `close()`. The default
+   * leaves time for a login in a browser. Infinity means no limit. @defaultValue 300 000
+   */
+  readonly execTimeoutMs?: number | undefined;
 }
 
 class Refused {
@@ -90,8 +96,8 @@ function authorized(
     defer(() => {
       const known = credentials.current();
       // The request is queued while a plugin waits for a login, because that time is not a silence of the server.
-      return known instanceof Promise
-        ? queuedUntil(from(known), (used) => sentAs(used, request, last))
+      return isObservable(known)
+        ? queuedUntil(known, (used) => sentAs(used, request, last))
         : sentAs(known, request, last);
     });
   return {
@@ -149,7 +155,9 @@ export async function clientFromKubeConfig(
 ): Promise<KubeClient> {
   const options: KubeConfigClientOptions = isKubeConfig(source) ? { config: source } : source;
   const { file, text, config, context, ...rest } = options;
-  const { maxConnections, headersTimeoutMs, credentialsOverHttp, ...clientOptions } = rest;
+  const { maxConnections, headersTimeoutMs, credentialsOverHttp, execTimeoutMs, ...clientOptions } =
+    rest;
+  const limitMs = checkedTimeout(execTimeoutMs ?? 300_000, 'clientFromKubeConfig: execTimeoutMs');
   checkPool('clientFromKubeConfig', rest);
   // Loaded before client-node, which would fail without undici and would be blamed.
   await loadUndici('clientFromKubeConfig');
@@ -163,7 +171,7 @@ export async function clientFromKubeConfig(
   if (proxy) checkProxy(proxy, setting);
   const headers = Object.entries(user?.impersonation ?? {});
   const repeated = headers.filter(([, values]) => values.length > 1);
-  const transport = authorized(kubeConfigCredentials(kubeConfig), (tls) =>
+  const transport = authorized(kubeConfigCredentials(kubeConfig, limitMs), (tls) =>
     createUndiciTransport({
       baseUrl,
       tls,

@@ -81,6 +81,7 @@ const ROWS: readonly Row[] = [
     { option: 'maxBodyBytes', takes: atLeast(1) },
     { option: 'maxConnections', takes: wholeOrInfinite(1) },
     { option: 'headersTimeoutMs', takes: above(0) },
+    { option: 'execTimeoutMs', takes: above(0) },
   ].map((row) => ({
     ...row,
     use: (value: never) =>
