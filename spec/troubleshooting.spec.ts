@@ -18,11 +18,12 @@ import {
   parseLabelSelector,
   type Resource,
   type Transport,
+  type TransportEvent,
 } from 'rx-informer';
 import { clientFromKubeConfig, createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { changeSet, createFakeApiServer } from 'rx-informer/testing';
-import { lastValueFrom, merge, type Observable, of, skip } from 'rxjs';
+import { concat, lastValueFrom, merge, NEVER, type Observable, of, skip } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readDefinition } from '../lib/node/cluster-definitions.ts';
 import { needed } from '../lib/node/optional-package.ts';
@@ -30,6 +31,7 @@ import { silence } from '../lib/reflector/send-requests.ts';
 import * as failing from './node/failing-servers.ts';
 import { kubeconfig } from './node/kubeconfigs.ts';
 import { opened } from './node/servers.ts';
+import { VirtualTime } from './rx/virtual-time.ts';
 
 const page = readFileSync(new URL('../docs/troubleshooting.md', import.meta.url), 'utf8');
 const quotes = [...page.matchAll(/^```text\n([\s\S]*?)^```$/gm)].flatMap(([, text = '']) =>
@@ -157,6 +159,24 @@ function notStarted(): Promise<string> {
   return messageOf(informer.whenSynced({ timeoutMs: 50 }));
 }
 
+const headOf = (status: number): TransportEvent => ({ kind: 'head', status, header: () => null });
+
+/** A watch of a server that answers it, but not the probes that follow. */
+const lostWatch = (probe: Observable<TransportEvent>) => async () => {
+  const time = new VirtualTime();
+  let requests = 0;
+  const transport: Transport = {
+    send: () => (requests++ === 0 ? concat(of(headOf(200)), NEVER) : probe),
+    close: () => Promise.resolve(),
+  };
+  const client = createClient({ baseUrl: BASE, transport, scheduler: time });
+  const source = createListWatch(client, pods, { scheduler: time });
+  const watch = lastValueFrom(source.watch({ resourceVersion: '1', timeoutSeconds: 300 }));
+  const message = messageOf(watch);
+  await time.advance(40_000);
+  return message;
+};
+
 const podList = (labelSelector: string) => () => {
   const client = createClient({ baseUrl: BASE, fetch: createFakeApiServer().fetch });
   return messageOf(createResourceClient(client, pods).list({ labelSelector }));
@@ -199,6 +219,8 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
   ['a closed connection', overUndici(failing.closedBeforeHead)],
   ['a response that does not come', overUndici(failing.silent, 50)],
   ['a silent watch', async () => silence('silence', 85_000).message],
+  ['a server that does not answer a probe', lostWatch(NEVER)],
+  ['a proxy that answers a probe', lostWatch(of(headOf(502)))],
   ['a proxy that is down', throughProxy()],
   ['a proxy that refuses', throughProxy('407 No')],
   ['a certificate of an unknown CA', overUndici(failing.unknownCa)],

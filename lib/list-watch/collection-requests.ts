@@ -22,7 +22,8 @@ import { signals } from './batch-signals.ts';
 import { PROBE_SECONDS } from './buffering-probe.ts';
 import type { Passage } from './buffering-proxy.ts';
 import { decodeAnswer } from './decode-answer.ts';
-import type { ListRequest, WatchRequest, WatchSignal } from './lister-watcher.ts';
+import type { ListRequest, RequestTurn, WatchRequest, WatchSignal } from './lister-watcher.ts';
+import { lifeOf, type ServerLife } from './liveness.ts';
 import { sendAccepting } from './managed-fields.ts';
 import type { StreamingSupport } from './streaming-support.ts';
 
@@ -139,6 +140,7 @@ export class CollectionRequests<T extends KubernetesObject> {
   readonly #options: ListWatchOptions<T>;
   readonly #projection: Projection | undefined;
   readonly #path: string;
+  readonly #life: ServerLife;
   readonly #bounds: Pick<DecodeContext<T>, 'maxFrameBytes' | 'maxPageBytes'>;
   readonly #onSkipped: (skipped: Skipped) => void;
 
@@ -161,6 +163,7 @@ export class CollectionRequests<T extends KubernetesObject> {
     this.#projection = projection;
     this.#path = resourcePath(resource, namespace === undefined ? {} : { namespace });
     this.#onSkipped = reportingErrors(options.onSkipped);
+    this.#life = lifeOf(client, scheduler);
   }
 
   /** Returns the name of the collection for errors. */
@@ -239,9 +242,10 @@ export class CollectionRequests<T extends KubernetesObject> {
       },
     }).pipe(
       mergeMap((answer): ListPart<V>[] => {
+        const isTurn = answer.kind === 'queued' || answer.kind === 'sending';
+        if (!isTurn) this.#life.heard();
         if (answer.kind === 'decoded') return [answer.value];
-        const { kind, reason } = answer;
-        if (kind === 'queued' || kind === 'sending') request.onTurn?.(kind, reason);
+        if (isTurn) request.onTurn?.(answer.kind as RequestTurn, answer.reason);
         return [];
       }),
     );
@@ -283,7 +287,7 @@ export class CollectionRequests<T extends KubernetesObject> {
         isInitial,
         probe,
       });
-    return decodeAnswer({
+    const answers = decodeAnswer({
       client: { send },
       where,
       scheduler,
@@ -301,6 +305,7 @@ export class CollectionRequests<T extends KubernetesObject> {
       }),
       signals(scheduler),
     );
+    return this.#life.followed(answers, { where, path: this.#path });
   }
 
   #probe(): Observable<TransportEvent> {
@@ -311,6 +316,10 @@ export class CollectionRequests<T extends KubernetesObject> {
     };
     // The response must be small, because a proxy holds back as much as its buffer can hold.
     const accepted = { as: 'PartialObjectMetadata', orComplete: true, keepManagedFields: false };
-    return sendAccepting(this.client, request, accepted);
+    return sendAccepting(this.client, request, accepted).pipe(
+      tap(({ kind }) => {
+        if (kind === 'head' || kind === 'chunk') this.#life.heard();
+      }),
+    );
   }
 }

@@ -9,7 +9,7 @@ import { hasSoundMetadata, type KubernetesObject } from '../meta/kubernetes-obje
 import type { WatchSignal } from './lister-watcher.ts';
 
 const KINDS: ReadonlySet<unknown> = new Set([
-  ...['queued', 'sending', 'opened', 'alive'],
+  ...['queued', 'sending', 'opened', 'alive', 'doubted'],
   ...['events', 'listed'],
 ]);
 

@@ -114,6 +114,8 @@ export type ReflectorInput<T> =
   | { readonly type: 'sending'; readonly reason?: string | undefined }
   /** The response has begun. */
   | { readonly type: 'opened'; readonly reason?: string | undefined }
+  /** The connection of the watch may be lost. */
+  | { readonly type: 'doubted'; readonly reason?: string | undefined }
   | {
       readonly type: 'part';
       readonly items: readonly T[];

@@ -184,6 +184,7 @@ export function reflectorTable<T>(): ReflectorTable<T> {
     queued: ignore,
     sending: ignore,
     opened: ignore,
+    doubted: ignore,
     part: ignore,
     restart: ignore,
     listed: ignore,
@@ -254,6 +255,10 @@ export function reflectorTable<T>(): ReflectorTable<T> {
       sending: markSending,
       opened: (state, _input, moment) => [
         { ...healthy(state, moment), staleSinceMs: undefined },
+        [],
+      ],
+      doubted: (state, _input, { nowMs }) => [
+        { ...state, staleSinceMs: state.staleSinceMs ?? nowMs },
         [],
       ],
       events: watchEvents,

@@ -16,7 +16,7 @@ import {
 } from 'rxjs';
 import { mergeMap, takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
-import { checkedLimit, checkedRate } from '../rx/checked-option.ts';
+import { checkedLimit, checkedRate, checkedTimeout } from '../rx/checked-option.ts';
 import { checkBaseUrl, checkPath } from './address.ts';
 import { type CallParts, call, type KubeRequest, whereOf } from './call.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
@@ -54,6 +54,12 @@ export interface KubeClientOptions extends Omit<StreamOptions, 'scheduler'> {
    * The longest body that {@link KubeClient.request} reads, in bytes. Infinity means no limit. @defaultValue 64 MiB
    */
   readonly maxBodyBytes?: number | undefined;
+  /**
+   * How long all lists and watches of the client may be silent before one small request shows whether the server can still be
+   * reached, in milliseconds. Up to a fifth of it is taken off at random. If the server does not answer within 5 s, informers
+   * are no longer `live`. Infinity sends no such requests. @defaultValue 15000
+   */
+  readonly livenessMs?: number | undefined;
 }
 
 /**
@@ -62,6 +68,8 @@ export interface KubeClientOptions extends Omit<StreamOptions, 'scheduler'> {
  */
 export interface KubeClient extends TransportTraits {
   readonly baseUrl: string;
+  /** The option `livenessMs` of {@link createClient}. @defaultValue Infinity */
+  readonly livenessMs?: number | undefined;
   /**
    * Sends one call and resolves with the parsed JSON response; with text if the response is not JSON, and with
    * `undefined` if it is empty.
@@ -108,6 +116,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
   const burst = checkedLimit(options.burst ?? 100, 'createClient: burst');
   const bound = options.maxBodyBytes ?? 64 * 2 ** 20;
   const maxBodyBytes = checkedLimit(bound, 'createClient: maxBodyBytes');
+  const livenessMs = checkedTimeout(options.livenessMs ?? 15_000, 'createClient: livenessMs');
   const transport =
     options.transport ??
     createFetchTransport({
@@ -133,7 +142,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
         if (request.maySend?.() === false) throw notSent(request);
         return transport.send({ ...request, headers });
       };
-      const turn = limitOf(lane)();
+      const turn = request.isUrgent === true ? null : limitOf(lane)();
       return turn === null ? begin() : queuedUntil(turn, begin);
     }).pipe(takeUntil(closing));
 
@@ -141,6 +150,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
 
   return {
     baseUrl,
+    livenessMs,
     get hidesEncoding() {
       return transport.hidesEncoding ?? false;
     },

@@ -45,7 +45,10 @@ export interface TransportRequest {
    * @defaultValue true
    */
   readonly maySend?: () => boolean;
-  /** Whether a list or watch is sent without waiting for its turn, because it is short and rare. @defaultValue false */
+  /**
+   * Whether a list or watch is sent without waiting for its turn or for the rate limit, because it is short and rare.
+   * @defaultValue false
+   */
   readonly isUrgent?: boolean;
 }
 

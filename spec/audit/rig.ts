@@ -61,6 +61,7 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
   const client = createClient({
     baseUrl: 'http://fake',
     scheduler: time,
+    livenessMs: Number.POSITIVE_INFINITY,
     fetch: (input, init) => {
       const query = Object.fromEntries(new URL(input).searchParams);
       const accept = init?.headers?.['accept'] ?? '';

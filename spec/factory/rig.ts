@@ -37,6 +37,7 @@ export function rig(): Rig {
     baseUrl: 'http://fake',
     fetch: server.fetch,
     scheduler: time,
+    livenessMs: Number.POSITIVE_INFINITY,
   });
   return {
     server,

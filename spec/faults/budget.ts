@@ -22,7 +22,8 @@
  * healthy minutes. A refresh is one more try, with the watch that was due and with a list. The next watch is
  * requested once in the life of each watch: at half of it, or 95 s before its end.
  *
- * A client sends at most one probe per minute to find out whether a proxy holds events back.
+ * A client sends at most one probe per minute to find out whether a proxy holds events back, and at most one in 12 s to
+ * find out whether the server lives.
  *
  * A request that is answered with 406 or 415 and repeated at once, because the server may have refused the parameter of
  * the Accept header (W72), counts as one request with its repetition. A client learns this once: only requests that it
@@ -39,7 +40,7 @@ export interface Seen {
   readonly who: string;
   /** The run of the informer that it belongs to. */
   readonly generation: number;
-  readonly kind: 'list' | 'page' | 'stream' | 'watch' | 'probe' | 'audit';
+  readonly kind: 'list' | 'page' | 'stream' | 'watch' | 'probe' | 'life' | 'audit';
   /** Set when the response arrives. */
   status?: number;
   answeredMs?: number;
@@ -53,7 +54,7 @@ export interface Backoff {
   readonly capMs: number;
 }
 
-const PROBE_PERIOD_MS = 60_000;
+const PERIODS_MS = { probe: 60_000, life: 12_000 } as const;
 const WINDOWS_MS = [1_000, 10_000, 60_000, 300_000];
 
 /** What else the budget depends on. */
@@ -170,15 +171,19 @@ export function checkBudget(
   const { earlyMs = 0 } = traits;
   const seen = withoutRefused(requests, earlyMs);
   const load: Load = { reads: 0, watches: 0, audits: 0 };
-  const probes = seen.filter(({ kind }) => kind === 'probe');
-  for (const [at, { atMs }] of probes.entries()) {
-    const sinceMs = atMs - (probes[at - 1]?.atMs ?? Number.NEGATIVE_INFINITY);
-    if (sinceMs >= PROBE_PERIOD_MS - earlyMs) continue;
-    wrong.push(`a probe ${sinceMs} ms after another; one in ${PROBE_PERIOD_MS} ms is allowed`);
+  for (const probe of ['probe', 'life'] as const) {
+    const probes = seen.filter(({ kind }) => kind === probe);
+    for (const [at, { atMs }] of probes.entries()) {
+      const sinceMs = atMs - (probes[at - 1]?.atMs ?? Number.NEGATIVE_INFINITY);
+      if (sinceMs >= PERIODS_MS[probe] - earlyMs) continue;
+      wrong.push(
+        `a ${probe} ${sinceMs} ms after another; one in ${PERIODS_MS[probe]} ms is allowed`,
+      );
+    }
   }
   const groups = new Map<string, Seen[]>();
   for (const request of seen) {
-    if (request.kind === 'probe') continue;
+    if (request.kind === 'probe' || request.kind === 'life') continue;
     const group = `${request.who} run ${request.generation}`;
     const before = groups.get(group);
     if (before === undefined) groups.set(group, [request]);

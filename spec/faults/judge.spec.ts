@@ -318,6 +318,10 @@ describe('the budget', () => {
     expect(wrongIn(probe(0, 406), probe(6))).toBe(1);
     expect(wrongIn(probe(0, 400), probe(5))).toBe(1);
     expect(wrongIn(probe(0, 406), probe(5), probe(70_000, 406), probe(70_005))).toBe(1);
+    // So do the probes that ask whether the server lives.
+    const life = (atMs: number) => seen([atMs], { kind: 'life' });
+    expect(wrongIn(life(0), life(12_000), probe(12_001))).toBe(0);
+    expect(wrongIn(life(0), life(11_999))).toBe(1);
     // A refused list does not excuse a probe.
     const list = seen([0], { status: 406, answeredMs: 5 });
     expect(wrongIn(list, probe(0), probe(5))).toBe(1);

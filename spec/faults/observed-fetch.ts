@@ -30,11 +30,13 @@ export function observedFetch(
       const watch = searchParams.get('watch') === 'true';
       const accept = new Headers(init?.headers).get('accept') ?? '';
       const kind = !watch
-        ? accept.includes('PartialObjectMetadataList')
-          ? 'audit'
-          : searchParams.has('continue')
-            ? 'page'
-            : 'list'
+        ? searchParams.get('fieldSelector') === 'metadata.name=rx-informer'
+          ? 'life'
+          : accept.includes('PartialObjectMetadataList')
+            ? 'audit'
+            : searchParams.has('continue')
+              ? 'page'
+              : 'list'
         : searchParams.get('sendInitialEvents') === 'true'
           ? 'stream'
           : // Only a probe watches from version 0.

@@ -17,9 +17,16 @@ interface Options {
   /** How many objects exist before the informers start. */
   readonly objects?: number;
   readonly seed?: number;
+  /** @defaultValue Infinity, so that only buffering proxies are probed for */
+  readonly livenessMs?: number;
 }
 
-function setUp({ initialList = 'auto', objects = 3, seed = 0.5 }: Options = {}) {
+function setUp({
+  initialList = 'auto',
+  objects = 3,
+  seed = 0.5,
+  livenessMs = Number.POSITIVE_INFINITY,
+}: Options = {}) {
   const time = new VirtualTime();
   const server = createFakeApiServer({ scheduler: time, random: () => seed });
   const create = (name: string) =>
@@ -28,7 +35,12 @@ function setUp({ initialList = 'auto', objects = 3, seed = 0.5 }: Options = {}) 
       data: { text: 'x'.repeat(200) },
     } as ConfigMap);
   for (let at = 0; at < objects; at++) create(`first-${at}`);
-  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
+  const client = createClient({
+    baseUrl: 'http://fake',
+    fetch: server.fetch,
+    scheduler: time,
+    livenessMs,
+  });
   const timing = { scheduler: time, random: () => seed };
   const open = <T extends object>(resource: Parameters<typeof createListWatch<T>>[1]) => {
     const source = createListWatch<T>(client, resource, { scheduler: time });

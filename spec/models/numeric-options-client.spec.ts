@@ -66,6 +66,11 @@ const ROWS: readonly Row[] = [
     use: (maxBodyBytes) => createClient({ ...fake, maxBodyBytes }),
   },
   {
+    option: 'livenessMs',
+    takes: above(0),
+    use: (livenessMs) => createClient({ ...fake, livenessMs }),
+  },
+  {
     option: 'maxConnections',
     takes: wholeOrInfinite(1),
     use: (maxConnections) => createUndiciTransport({ baseUrl, maxConnections }),
@@ -79,6 +84,7 @@ const ROWS: readonly Row[] = [
     { option: 'qps', takes: isNumber },
     { option: 'burst', takes: atLeast(1) },
     { option: 'maxBodyBytes', takes: atLeast(1) },
+    { option: 'livenessMs', takes: above(0) },
     { option: 'maxConnections', takes: wholeOrInfinite(1) },
     { option: 'headersTimeoutMs', takes: above(0) },
     { option: 'execTimeoutMs', takes: above(0) },

@@ -151,3 +151,32 @@ it('T12: a proxy that does not answer keeps a request queued no longer than the 
   await until('the end', () => seen.error !== undefined);
   expect(expectClean(seen.error, 'Network', []).message).toContain('HEADERS_TIMEOUT');
 });
+
+it('W32: the connection that is opened for a probe is no wait, but the wait for a free one is', async () => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  endings.push(async () => void silent.close());
+  const { port } = silent.address() as { port: number };
+  // TLS never begins, so the connection is never open.
+  const baseUrl = `https://127.0.0.1:${port}`;
+  const urgent = (transport: Transport) => {
+    const kinds: string[] = [];
+    const run = transport.send({ ...get, isUrgent: true }).subscribe({
+      next: ({ kind }) => kinds.push(kind),
+      error: () => kinds.push('error'),
+    });
+    endings.push(async () => run.unsubscribe());
+    return kinds;
+  };
+  const free = createUndiciTransport({ baseUrl });
+  const scarce = createUndiciTransport({ baseUrl, maxConnections: 1 });
+  endings.push(
+    () => free.close(),
+    () => scarce.close(),
+  );
+  kindsOf(free);
+  const scarceKinds = kindsOf(scarce);
+  await until('queued', () => scarceKinds.length > 0);
+  expect(urgent(free)).toEqual([]);
+  expect(urgent(scarce)).toEqual(['queued']);
+});

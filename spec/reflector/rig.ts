@@ -60,6 +60,8 @@ export interface RigOptions {
   readonly reflect?: ReflectOptions<Pod>;
   readonly listWatch?: ListWatchOptions<Pod>;
   readonly objects?: readonly string[];
+  /** @defaultValue Infinity, so that only the reflector sends requests */
+  readonly livenessMs?: number;
   readonly fetch?: (server: FakeApiServer) => typeof globalThis.fetch;
 }
 
@@ -78,6 +80,7 @@ export function rig(
     baseUrl: 'http://fake',
     fetch: (options.fetch?.(server) ?? server.fetch) as typeof globalThis.fetch,
     scheduler: time,
+    livenessMs: options.livenessMs ?? Number.POSITIVE_INFINITY,
   });
   const listWatch = { scheduler: time, ...options.listWatch };
   const deltas: Delta<Pod>[] = [];

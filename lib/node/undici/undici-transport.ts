@@ -125,15 +125,19 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
       exchange(dispatcher, target, request, subscriber),
     );
 
+  const left = () => {
+    if (options.dispatcher !== undefined) return undefined;
+    const { maxConnections = Number.POSITIVE_INFINITY } = options;
+    return protocol === 'h2' ? Number.POSITIVE_INFINITY : Math.max(0, maxConnections - open.size);
+  };
+
   return {
     mayCompress: false,
     get protocol() {
       return protocol;
     },
     get connectionsLeft() {
-      if (options.dispatcher !== undefined) return undefined;
-      const { maxConnections = Number.POSITIVE_INFINITY } = options;
-      return protocol === 'h2' ? Number.POSITIVE_INFINITY : Math.max(0, maxConnections - open.size);
+      return left();
     },
     send: (request) =>
       new Observable<TransportEvent>((subscriber) => {
@@ -142,6 +146,8 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
           return undefined;
         }
         checkPath(request);
+        // An urgent request asks whether the server can be reached, so opening a connection to it is no wait.
+        const isConnecting = request.isUrgent === true && (left() ?? 0) > 0;
         open.add(subscriber);
         subscriber.add(() => open.delete(subscriber));
         const sent =
@@ -149,7 +155,9 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
             ? through(ready, request)
             : queuedUntil(from(openPool()), (pool) => through(pool, request));
         return sent.subscribe({
-          next: (event) => subscriber.next(event),
+          next: (event) => {
+            if (event.kind !== 'queued' || !isConnecting) subscriber.next(event);
+          },
           error: (error) => subscriber.error(requestFailure(target, request, error)),
           complete: () => subscriber.complete(),
         });

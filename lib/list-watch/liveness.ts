@@ -1,0 +1,141 @@
+/**
+ * Detects that the way to a server is dead, for all watches of a client together: runs the machine of
+ * `liveness-state.ts`.
+ */
+import { defer, Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { ApiError } from '../meta/api-error.ts';
+import { Drain } from '../rx/drain.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { stoppedWith } from '../rx/stopped-with.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
+import { timingOf } from '../rx/timing.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
+import type { WatchSignal } from './lister-watcher.ts';
+import { probeRequest, probeSigns } from './liveness-probe.ts';
+import { idle, type LivenessEffect, type LivenessInput, nextLiveness } from './liveness-state.ts';
+
+/** An open watch. */
+interface OpenWatch {
+  readonly path: string;
+  notify(kind: 'doubted' | 'opened'): void;
+  lose(why: string): void;
+}
+
+/** The watches of one client, and what was heard from its server. */
+export interface ServerLife {
+  /** Called when bytes have arrived from the server. */
+  heard(): void;
+  /**
+   * Follows a watch. Its signals get a `doubted` when the server may be dead, and an `opened` when it is not. If the
+   * server stays silent, the watch errors, so that it is requested again.
+   */
+  followed<T>(
+    signals: Observable<WatchSignal<T>>,
+    watch: { readonly where: string; readonly path: string },
+  ): Observable<WatchSignal<T>>;
+}
+
+interface Tab {
+  readonly document?: { readonly visibilityState?: string };
+}
+
+function createServerLife(client: KubeClient, livenessMs: number, scheduler: SchedulerLike) {
+  const passedMs = stopwatch(scheduler);
+  const { random } = timingOf({});
+  const drain = new Drain();
+  const watches = new Set<OpenWatch>();
+  let state = idle;
+  let heardMs = 0;
+  let tick: Subscription | undefined;
+  let probe: Subscription | undefined;
+
+  const ask = () => {
+    const [{ path = '' } = {}] = watches;
+    const sent = defer(() => client.send(probeRequest(path)));
+    probe = probeSigns(sent).subscribe({
+      next: (sign) => (sign === 'life' ? heard() : enter({ type: sign })),
+      error: (error: Error) => enter({ type: 'failed', why: `a probe failed: ${error.message}` }),
+    });
+  };
+  const perform = (effect: LivenessEffect) => {
+    switch (effect.type) {
+      case 'tick-after':
+        tick?.unsubscribe();
+        tick = longTimer(Math.max(1, effect.delayMs), scheduler).subscribe(() =>
+          enter({ type: 'tick' }),
+        );
+        return;
+      case 'ask':
+        return ask();
+      case 'rest':
+        tick?.unsubscribe();
+        return probe?.unsubscribe();
+      case 'lose':
+        for (const watch of [...watches]) watch.lose(effect.why);
+        return;
+      default: {
+        const kind = effect.type === 'doubt' ? 'doubted' : 'opened';
+        for (const watch of [...watches]) watch.notify(kind);
+      }
+    }
+  };
+  const enter = (input: LivenessInput) =>
+    drain.run(() => {
+      const { visibilityState } = (globalThis as Tab).document ?? {};
+      // A probe of `fetch` would wait for a connection without a sign.
+      const mayAsk = visibilityState !== 'hidden' && client.connectionsLeft !== 0;
+      const moment = { nowMs: passedMs(), heardMs, random: random(), mayAsk };
+      const [next, effects] = nextLiveness(state, input, moment, livenessMs);
+      state = next;
+      for (const effect of effects) perform(effect);
+    });
+  const heard = () => {
+    if (state.phase === 'idle') return;
+    heardMs = passedMs();
+    if (state.phase !== 'listening') enter({ type: 'life' });
+  };
+
+  const followed: ServerLife['followed'] = (signals, { where, path }) =>
+    new Observable((subscriber) => {
+      const watch: OpenWatch = {
+        path,
+        notify: (kind) => subscriber.next({ kind }),
+        lose: (why) =>
+          subscriber.error(
+            ApiError.local('Network', `${where}: the connection to the server was lost: ${why}`),
+          ),
+      };
+      subscriber.add(() => {
+        if (watches.delete(watch) && watches.size === 0) enter({ type: 'closed' });
+      });
+      subscriber.add(
+        signals.pipe(stoppedWith(subscriber)).subscribe({
+          next: (signal) => {
+            if (signal.kind !== 'queued' && signal.kind !== 'sending') heard();
+            subscriber.next(signal);
+            if (signal.kind !== 'opened' || subscriber.closed) return;
+            heardMs = passedMs();
+            watches.add(watch);
+            enter({ type: 'opened' });
+          },
+          error: (error) => subscriber.error(error),
+          complete: () => subscriber.complete(),
+        }),
+      );
+    });
+  return { heard, followed };
+}
+
+const unwatched: ServerLife = { heard: () => undefined, followed: (signals) => signals };
+
+// All informers of a client share one.
+const lives = /* @__PURE__ */ new WeakMap<KubeClient, ServerLife>();
+
+/** Returns the life of the server of `client`. The first call creates it. */
+export function lifeOf(client: KubeClient, scheduler: SchedulerLike): ServerLife {
+  const { livenessMs = Number.POSITIVE_INFINITY } = client;
+  if (livenessMs === Number.POSITIVE_INFINITY) return unwatched;
+  const known = lives.get(client) ?? createServerLife(client, livenessMs, scheduler);
+  lives.set(client, known);
+  return known;
+}
