@@ -79,12 +79,12 @@ export function parseFieldRequirements(text: string): FieldRequirement[] {
   const requirements: FieldRequirement[] = [];
   for (const term of termsOf(text)) {
     if (term.text === '') continue;
-    const match = /^([^=!]*)(==|!=|=)/.exec(term.text);
+    const match = /^(.*?)([!=]?=)/s.exec(term.text);
     if (match === null) fail(text, term.at + term.text.length, '=, == or !=');
     const [whole, field = '', operator] = match;
     if (field.trim() === '') fail(text, term.at, 'the path of a field');
     const value = unescapeValue(text, term.text.slice(whole.length), term.at + whole.length);
-    requirements.push({ field: field.trim(), operator: operator === '!=' ? '!=' : '=', value });
+    requirements.push({ field, operator: operator === '!=' ? '!=' : '=', value });
   }
   return requirements;
 }

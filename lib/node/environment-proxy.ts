@@ -1,32 +1,61 @@
 /// <reference types="node" />
 /** Determines the proxy from the environment variables, as kubectl does. golang.org/x/net/http/httpproxy. */
 import { BlockList, isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 
-const familyOf = (ip: string) => (isIP(ip) === 6 ? 'ipv6' : 'ipv4');
+/** An address. IPv4 is also IPv4 when it is written as IPv6, such as `::ffff:10.0.0.1`. */
+interface Address {
+  readonly ip: string;
+  readonly family: 'ipv4' | 'ipv6';
+}
 
-function within(ip: string, address: string, prefix?: number): boolean {
+function addressOf(text: string): Address | undefined {
+  if (isIP(text) === 4) return { ip: text, family: 'ipv4' };
+  if (isIP(text) !== 6 || text.includes('%')) return undefined;
+  const { hostname } = new URL(`http://[${text}]`);
+  const [, high, low] = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname) ?? [];
+  if (high === undefined || low === undefined) return { ip: text, family: 'ipv6' };
+  const parts = [high, low].map((part) => Number.parseInt(part, 16));
+  return { ip: parts.flatMap((part) => [part >> 8, part & 255]).join('.'), family: 'ipv4' };
+}
+
+/** Whether a network contains a host. Returns `undefined` if the text is not a network, such as `10.0.0.0/8`. */
+function netContains(text: string, host: Address | undefined): boolean | undefined {
+  const [, net = '', digits] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const address = addressOf(net);
+  const bits = Number(digits);
+  const isV6 = isIP(net) === 6;
+  if (address === undefined || bits > (isV6 ? 128 : 32)) return undefined;
+  // The first 96 bits of an IPv4 network that is written as IPv6 are not part of an IPv4 address.
+  const isMapped = isV6 && address.family === 'ipv4' && bits >= 96;
+  const family = isV6 && !isMapped ? 'ipv6' : 'ipv4';
   const list = new BlockList();
-  if (prefix === undefined) list.addAddress(address, familyOf(address));
-  else list.addSubnet(address, prefix, familyOf(address));
-  return isIP(ip) === isIP(address) && list.check(ip, familyOf(ip));
+  list.addSubnet(family === 'ipv6' ? net : address.ip, isMapped ? bits - 96 : bits, family);
+  return host?.family === family && list.check(host.ip, family);
+}
+
+function isSame(a: Address, b: Address | undefined): boolean {
+  const list = new BlockList();
+  list.addAddress(a.ip, a.family);
+  return a.family === b?.family && list.check(b.ip, b.family);
 }
 
 /** Whether an entry of NO_PROXY covers a host: `*`, `10.0.0.0/8`, `10.0.0.1:6443`, `acme.com`, `.acme.com`. */
 function covers(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
-  const [net = '', bits, ...rest] = entry.split('/');
-  if (bits !== undefined && rest.length === 0 && isIP(net) > 0) {
-    const most = isIP(net) === 6 ? 128 : 32;
-    return isIP(host) > 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most
-      ? within(host, net, Number(bits))
-      : false;
-  }
-  const parts = isIP(entry) === 6 ? undefined : /^\[?(.*?)\]?:([^:\]]*)$/.exec(entry);
-  const name = parts?.[1] ?? entry;
-  const onlyPort = parts?.[2] ?? '';
+  const ip = addressOf(host);
+  const inNet = netContains(entry, ip);
+  if (inNet !== undefined) return inNet;
+  const parts = isIP(entry) === 6 ? undefined : /^(?:\[(.*)\]|([^:]*)):([^:\]]*)$/.exec(entry);
+  const name = parts === null ? entry : (parts?.[1] ?? parts?.[2] ?? entry);
+  const onlyPort = parts?.[3] ?? '';
   if (name === '' || (onlyPort !== '' && onlyPort !== port)) return false;
-  if (isIP(name) > 0) return isIP(host) > 0 && within(host, name);
-  const domain = name.replace(/^\*/, '');
+  const address = addressOf(name);
+  if (address !== undefined) return isSame(address, ip);
+  if (ip !== undefined) return false;
+  const domain = name
+    .replace(/^\*(?=\.)/, '')
+    .replace(/[^.]*[^ -~.][^.]*/g, (label) => domainToASCII(label) || label);
   return domain.startsWith('.') ? host.endsWith(domain) : `.${host}`.endsWith(`.${domain}`);
 }
 
@@ -45,7 +74,8 @@ export function environmentProxy(
   if (!proxy) return undefined;
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (host === 'localhost') return undefined;
-  if (isIP(host) > 0 && (within(host, '127.0.0.0', 8) || within(host, '::1'))) return undefined;
+  const address = addressOf(host);
+  if (netContains('127.0.0.0/8', address) || netContains('::1/128', address)) return undefined;
   const exceptions = (env.NO_PROXY || env.no_proxy || '').toLowerCase().split(',');
   const at = port || (secure ? '443' : '80');
   if (exceptions.some((entry) => covers(entry.trim(), host, at))) return undefined;

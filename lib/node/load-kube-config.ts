@@ -37,15 +37,17 @@ const refused = (text: string) => new TypeError(`clientFromKubeConfig: ${text}`)
 /**
  * Parses the YAML. The error names only the line, because the parser's own message quotes the lines around the error.
  */
-function parseYaml(library: ClientNode, text: string, what: string): RawKubeConfig {
-  let raw: unknown;
+function parseYaml(library: ClientNode, text: string, what: string): unknown {
   try {
-    raw = text.trim() === '' ? undefined : library.loadYaml(text);
+    return text.trim() === '' ? undefined : library.loadYaml(text);
   } catch (error) {
     const line = (error as { mark?: { line?: unknown } } | null)?.mark?.line;
     const where = typeof line === 'number' ? ` (line ${line + 1})` : '';
     throw refused(`${what} is not a valid kubeconfig: the YAML cannot be parsed${where}`);
   }
+}
+
+function checkedFields(raw: unknown, what: string): RawKubeConfig {
   const fields = isFields(raw) ? raw : {};
   const isConfig = ['clusters', 'contexts', 'users', 'current-context'].some(
     (name) => name in fields,
@@ -56,9 +58,17 @@ function parseYaml(library: ClientNode, text: string, what: string): RawKubeConf
   return fields;
 }
 
+/** Whether YAML has nothing but comments. */
+function isEmpty(text: string): boolean {
+  return text.split('\n').every((line) => /^\s*(#.*|---\s*)?$/.test(line));
+}
+
+/** Parses a kubeconfig: a file of a folder, or a given text. */
 function parse(library: ClientNode, text: string, what: string, folder?: string): KubeConfig {
   const config = new library.KubeConfig();
-  const raw = parseYaml(library, text, what);
+  // As in kubectl, which adds entries to such a file. clientcmd: loader.go, Load.
+  if (folder !== undefined && isEmpty(text)) return config;
+  const raw = checkedFields(parseYaml(library, text, what), what);
   try {
     config.loadFromString(text);
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Validates the numeric options of a reflector and fills in their defaults. */
-import { checkedCount, checkedDuration, checkedTimeout } from '../rx/checked-option.ts';
+import { checkedDuration, checkedSentCount, checkedTimeout } from '../rx/checked-option.ts';
 import type { ReflectOptions } from './reflect-options.ts';
 
 type NumericOptions = Partial<Pick<ReflectOptions<unknown>, keyof ReflectorLimits>>;
@@ -24,6 +24,6 @@ export function limitsOf(options: NumericOptions): ReflectorLimits {
     pauseLimitMs: checkedDuration(pauseLimitMs, 'pauseLimitMs'),
     healthyMs: checkedDuration(healthyMs, 'healthyMs'),
     minWatchTimeoutMs: checkedTimeout(minWatchTimeoutMs, 'minWatchTimeoutMs'),
-    pageSize: pageSize === undefined ? undefined : checkedCount(pageSize, 'pageSize', 1),
+    pageSize: pageSize === undefined ? undefined : checkedSentCount(pageSize, 'pageSize', 1),
   };
 }

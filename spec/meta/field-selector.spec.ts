@@ -1,4 +1,7 @@
 import * as fc from 'fast-check';
+import { createClient, createResourceClient } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { parseFieldSelector } from '../../lib/meta/field-selector.ts';
 
@@ -20,6 +23,9 @@ describe('field selector', () => {
     ['spec.gone=', true],
     ['spec.gone!=x', true],
     ['spec=', true],
+    ['metadata.name = web-0', false],
+    ['metadata.name= web-0', false],
+    ['a!b=', true],
     ['constructor.name=Object', false],
     ['__proto__.toString!=', false],
   ])('M4: whether %j matches a pod: %j', (text, expected) => {
@@ -42,13 +48,25 @@ describe('field selector', () => {
     const forms = [
       'status.phase!=Failed,spec.nodeName=n',
       'spec.nodeName==n,status.phase!=Failed',
-      ' spec.nodeName =n,status.phase!=Failed,,spec.nodeName==n',
+      'spec.nodeName=n,status.phase!=Failed,,spec.nodeName==n',
     ];
     expect([...new Set(forms.map((text) => parseFieldSelector(text).toString()))]).toEqual([
       'spec.nodeName=n,status.phase!=Failed',
     ]);
     const { requirements } = parseFieldSelector('b==2,a!=1');
     expect(requirements.map(({ field }) => field)).toEqual(['b', 'a']);
+  });
+
+  it('M4: spaces belong to the field and to the value, as in apimachinery, so a server refuses such a field', async () => {
+    const text = 'metadata.name = web-0';
+    expect(parseFieldSelector(text).requirements).toEqual([
+      { field: 'metadata.name ', operator: '=', value: ' web-0' },
+    ]);
+    expect(parseFieldSelector(text).toString()).toBe(text);
+    const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+    const answer = createResourceClient(client, pods).list({ fieldSelector: text });
+    await expect(answer).rejects.toThrow('field label not supported: metadata.name ');
+    await expect(answer).rejects.toMatchObject({ code: 400 });
   });
 
   it('M4: the text form escapes special characters', () => {

@@ -11,8 +11,11 @@ const field = fc.constantFrom(
   'nothing',
   'toString',
   'a.__proto__',
+  // As in apimachinery, spaces belong to the field and to the value.
+  'metadata.name ',
+  ' status.phase',
 );
-const value = fc.constantFrom('', 'x', 'y', 'true', '7', 'a,b', 'a=b', '\\', 'null');
+const value = fc.constantFrom('', 'x', 'y', 'true', '7', 'a,b', 'a=b', '\\', 'null', ' x', 'x ');
 const leaf = fc.constantFrom<unknown>(
   '',
   'x',
@@ -24,6 +27,8 @@ const leaf = fc.constantFrom<unknown>(
   'a,b',
   'a=b',
   '\\',
+  ' x',
+  'x ',
   {},
   [],
 );

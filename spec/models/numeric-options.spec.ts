@@ -106,8 +106,9 @@ const OPTIONS: readonly {
     name: 'pageSize',
     law: 'R3',
     make: (pageSize) => reflected({ pageSize }),
-    takes: [1, 500],
-    refuses: [0, 0.5, Number.POSITIVE_INFINITY],
+    // A larger number is not sent as the server reads it: 1e21 is not an integer for it.
+    takes: [1, 500, Number.MAX_SAFE_INTEGER],
+    refuses: [0, 0.5, 2 ** 53, 1e21, Number.MAX_VALUE, Number.POSITIVE_INFINITY],
   },
   {
     name: 'slowPending',
@@ -135,7 +136,8 @@ const OPTIONS: readonly {
 describe('numeric options', () => {
   for (const { name, law, make, takes, refuses } of OPTIONS) {
     it(`${law}: ${name} accepts its complete range, and refuses other values by name`, async () => {
-      for (const value of [...takes, ...LONG]) await make(value);
+      const long = LONG.filter((value) => !refuses.includes(value));
+      for (const value of [...takes, ...long]) await make(value);
       for (const value of [...refuses, ...NEVER_A_NUMBER]) {
         const refusal = (async () => make(value as number))();
         await expect(refusal, String(value)).rejects.toThrow(TypeError);

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { environmentProxy } from '../../lib/node/environment-proxy.ts';
 import { endings, folder, open, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
+import CASES from './no-proxy.cases.json' with { type: 'json' };
 import { opened } from './servers.ts';
 import { testOnlyCa, testOnlyClientCert } from './test-only-certificates.ts';
 
@@ -225,6 +226,15 @@ describe('the proxy of the environment', () => {
     expect(of(url, noProxy) !== undefined).toBe(goes);
     expect(of(url, '', { no_proxy: noProxy, NO_PROXY: undefined }) !== undefined).toBe(goes);
   });
+
+  it.each(Object.entries(CASES.direct))(
+    'T17: NO_PROXY=%s excludes the hosts that golang.org/x/net/http/httpproxy excludes',
+    (noProxy, direct) => {
+      const hosts = [...CASES.proxied, ...CASES.never];
+      const excluded = hosts.filter((url) => of(url, noProxy) === undefined);
+      expect(new Set(excluded)).toEqual(new Set([...direct, ...CASES.never]));
+    },
+  );
 
   it('T17: the proxy of the environment is used, unless the kubeconfig has a proxy-url', async () => {
     const urls: (string | undefined)[] = [];

@@ -73,6 +73,21 @@ describe('the server and the user of a client', () => {
     expect(await (await open({})).request(version)).toEqual({ authorization: 'Bearer a' });
   });
 
+  it.each(['', ' \n', '---\n', '# nothing\n'])(
+    'T53: an empty file among those of KUBECONFIG is an empty kubeconfig (%j)',
+    async (content) => {
+      const files = ['empty', 'full'].map((name) => join(folder(), name));
+      writeFileSync(files[0] ?? '', content);
+      writeFileSync(files[1] ?? '', kubeconfig({ server: 'http://127.0.0.1:1' }));
+      process.env.KUBECONFIG = files.join(':');
+      expect((await open({})).baseUrl).toBe('http://127.0.0.1:1');
+      process.env.KUBECONFIG = files[0] ?? '';
+      const noContexts = 'the kubeconfig has no contexts';
+      await expect(clientFromKubeConfig()).rejects.toThrow(noContexts);
+      await expect(clientFromKubeConfig({ file: files[0] })).rejects.toThrow(noContexts);
+    },
+  );
+
   it('the default is ~/.kube/config', async () => {
     const { url } = await server('http');
     delete process.env.KUBECONFIG;

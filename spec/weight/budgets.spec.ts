@@ -114,9 +114,8 @@ describe('budgets', () => {
       false,
       true,
     ]);
-    expect(await bundleSize(`${names}, createClusters`)).toBeLessThanOrEqual(
-      (await bundleSize(names)) + 3_750,
-    );
+    // Not compressed: the difference of two compressed sizes varies by some hundred bytes with any other change.
+    expect(within.length - without.length).toBeLessThanOrEqual(15_000);
   });
 
   it('X21: a reader of a bucket contains nothing of a publisher', async () => {
