@@ -26,6 +26,7 @@ export interface FinalizerHandlers<T extends KubernetesObject> {
   /**
    * Called while the object is being deleted: undo what `apply` did, also outside of the cluster. It may be called again after
    * it has succeeded. If the cleanup is not done yet, return `requeue` or `requeueAfterMs`; otherwise the finalizer is removed.
+   * An invalid `requeueAfterMs`, such as NaN, keeps the finalizer; the work queue gives the key up with a `TypeError`.
    */
   cleanup(
     object: Stored<T>,
@@ -129,8 +130,9 @@ export function removeFinalizer<T extends KubernetesObject>(
   return change(client, object as Stored<T>, name, false, options.signal);
 }
 
-function isPending(result: ReconcileResult): boolean {
-  return result?.requeue === true || (result?.requeueAfterMs ?? 0) > 0;
+/** An invalid `requeueAfterMs` counts as pending, because the cleanup asked for another call. */
+function isPending({ requeue, requeueAfterMs = 0 }: NonNullable<ReconcileResult> = {}): boolean {
+  return requeue === true || !(typeof requeueAfterMs === 'number' && requeueAfterMs <= 0);
 }
 
 /**
@@ -183,7 +185,7 @@ export function finalizer<T extends KubernetesObject>(
     }
     if (!object.metadata.finalizers?.includes(name)) return undefined;
     const result = await handlers.cleanup(object, request);
-    if (!isPending(result)) await removeFinalizer(client, object, name, { signal });
+    if (!isPending(result ?? undefined)) await removeFinalizer(client, object, name, { signal });
     return result;
   };
 }

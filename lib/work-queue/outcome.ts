@@ -25,7 +25,7 @@ export type ReconcileResult =
   | undefined
   | {
       readonly requeue?: boolean | undefined;
-      /** In milliseconds. */
+      /** In milliseconds. NaN, or a value that is not a number, is a `TypeError`, with which the key is given up. */
       readonly requeueAfterMs?: number | undefined;
     };
 

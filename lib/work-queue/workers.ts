@@ -1,6 +1,7 @@
 /** Reconciles the keys of one subscription to `workQueue`. */
 import { type Observable, Subject, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
+import { checkedRate } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
@@ -151,17 +152,14 @@ export class Workers<K extends string> {
       if ('error' in end) return this.#failed(key, attempt, end.error);
       this.#failures.delete(key);
       const { requeue = false, requeueAfterMs = 0 } = end.result ?? {};
-      if (requeueAfterMs > 0) {
-        this.#queue.forget(key);
-        if (!this.#mayRequeue(key)) return { type: 'ok' };
-        this.#addAgain(key, { afterMs: requeueAfterMs });
-        return { type: 'requeued', afterMs: requeueAfterMs };
-      }
-      if (requeue && !this.#queue.shuttingDown) {
+      if (requeueAfterMs <= 0 && requeue && !this.#queue.shuttingDown) {
         return { type: 'requeued', afterMs: this.#addAgain(key, { rateLimited: true }) };
       }
       this.#queue.forget(key);
-      return { type: 'ok' };
+      const afterMs = checkedRate(requeueAfterMs, 'requeueAfterMs');
+      if (afterMs <= 0 || !this.#mayRequeue(key)) return { type: 'ok' };
+      this.#addAgain(key, { afterMs });
+      return { type: 'requeued', afterMs };
     } catch (error) {
       // A custom rate limiter threw, or the reconciler returned an invalid time.
       this.#failures.delete(key);

@@ -8,10 +8,12 @@ import {
   type KubernetesObject,
   type ReconcileRequest,
   removeFinalizer,
+  workQueue,
 } from 'rx-informer';
 import { type Deployment, deployments } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { describe, expect, it } from 'vitest';
+import { firstValueFrom, of } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
 
 const place = { namespace: 'shop', name: 'web' };
 const ours = 'example.com/cleanup';
@@ -165,6 +167,25 @@ describe('a reconcile in two parts', () => {
     await call(marked);
     expect(all.now()?.metadata.finalizers).toEqual(['a.dev/x']);
   });
+
+  it.each(['test', 'production'])(
+    'N10: a cleanup with an invalid requeueAfterMs keeps the finalizer, and the key is given up (NODE_ENV %s)',
+    async (mode) => {
+      vi.stubEnv('NODE_ENV', mode);
+      try {
+        const all = rig([ours]);
+        const cleanup = () => ({ requeueAfterMs: Date.parse('not known yet') - Date.now() });
+        const { call } = halves(all, { cleanup });
+        all.server.objects.delete(deployments, place);
+        const marked = all.now() as Deployment;
+        const outcome = await firstValueFrom(of('shop/web').pipe(workQueue(() => call(marked))));
+        expect(outcome).toMatchObject({ type: 'gaveUp', error: expect.any(TypeError) });
+        expect(all.now()?.metadata.finalizers).toEqual([ours]);
+      } finally {
+        vi.unstubAllEnvs();
+      }
+    },
+  );
 
   it('N10: ends when the finalizer is removed, and fails if that fails', async () => {
     const all = rig([ours]);

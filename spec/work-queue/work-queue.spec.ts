@@ -23,7 +23,7 @@ import {
   throwError,
   timer,
 } from 'rxjs';
-import { map, take, tap, toArray } from 'rxjs/operators';
+import { map, startWith, take, tap, toArray } from 'rxjs/operators';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -293,6 +293,23 @@ describe('workQueue', () => {
     keys$.next('a');
     expect(queue.numRequeues('a')).toBe(0);
   });
+
+  it.each([Number.NaN, '5000'])(
+    'K20: gives a key up with a TypeError if requeueAfterMs is %s',
+    (invalid) => {
+      const queue = createRateLimitingQueue({ scheduler: new VirtualTime() });
+      const answers = [{ requeue: true }, { requeue: true, requeueAfterMs: invalid }] as object[];
+      const outcomes: Outcome[] = [];
+      NEVER.pipe(
+        startWith('a', 'a'),
+        workQueue(() => answers.shift(), { queue }),
+      ).subscribe((outcome) => outcomes.push(outcome));
+      expect(outcomes).toMatchObject([{ type: 'requeued' }, { type: 'gaveUp', attempt: 1 }]);
+      expect(outcomes[1]).toHaveProperty('error', expect.any(TypeError));
+      expect(String((outcomes[1] as { error?: unknown }).error)).toContain('requeueAfterMs');
+      expect(queue.numRequeues('a')).toBe(0);
+    },
+  );
 
   it('K20: keeps one requeue per key, the earlier, however often the key runs', () => {
     marbles(({ hot, expectObservable, scheduler }) => {
