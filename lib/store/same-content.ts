@@ -1,18 +1,20 @@
 /** `sameContent`, which compares two JSON values deeply. */
+import { haveSameText } from '../meta/unread-text.ts';
 
 /**
  * Whether two JSON values are deeply equal, in any order of fields. Values too deep for the stack count as different.
+ * Members of lazy objects that were not read yet are not parsed if their texts are equal.
  */
 export function sameContent(a: unknown, b: unknown): boolean {
   try {
-    return same(a, b);
+    return same(a, b, haveSameText);
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;
   }
 }
 
-function same(a: unknown, b: unknown): boolean {
+function same(a: unknown, b: unknown, isUnread?: typeof haveSameText): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
@@ -20,7 +22,8 @@ function same(a: unknown, b: unknown): boolean {
   if (names.length !== Object.keys(b).length) return false;
   return names.every(
     (name) =>
-      Object.hasOwn(b, name) &&
-      same((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name]),
+      isUnread?.(a, b, name) ||
+      (Object.hasOwn(b, name) &&
+        same((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name])),
   );
 }

@@ -1,7 +1,10 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { differentialDecoding, type WatchEvent } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { Difference } from '../../lib/decode/differential/difference.ts';
+import { DifferentialReader } from '../../lib/decode/differential/differential-reader.ts';
 import { KeptDocument, WordText } from '../../lib/decode/differential/document.ts';
 import { mismatch } from '../../lib/decode/differential/mismatch.ts';
 import { RecentDocuments } from '../../lib/decode/differential/recent-documents.ts';
@@ -38,6 +41,14 @@ const pod = (version: number, ready: string, more: object = {}) => ({
   },
   ...more,
 });
+
+const context = {
+  resource: pods,
+  maxFrameBytes: 1_000_000,
+  keepManagedFields: false,
+  onSkipped: () => undefined,
+};
+const line = (type: string, object: unknown) => bytes(`${JSON.stringify({ type, object })}\n`);
 
 describe('the difference of two texts', () => {
   it('D16: only the members that differ are parsed, and the others keep their value', () => {
@@ -177,6 +188,29 @@ describe('the lists of names', () => {
   });
 });
 
+describe('the buffer of the difference', () => {
+  const collect = () => {
+    setFlagsFromString('--expose-gc');
+    (runInNewContext('gc') as () => void)();
+    return process.memoryUsage().arrayBuffers;
+  };
+
+  it('D17: a large text leaves no large buffer behind after smaller ones', () => {
+    const difference = new Difference(shapes);
+    const document = kept(JSON.stringify(pod(1, 'a')));
+    const read = (version: number, more?: object) => {
+      const text = bytes(JSON.stringify(pod(version, 'b', more)));
+      return difference.read(document, text, 0, text.length);
+    };
+    read(2);
+    const before = collect();
+    expect(read(3, { data: 'x'.repeat(2 ** 22) })).toBeUndefined();
+    expect(collect() - before).toBeGreaterThan(2 ** 22);
+    for (let version = 4; version < 50; version++) expect(read(version)).toEqual(pod(version, 'b'));
+    expect(collect() - before).toBeLessThan(2 ** 20);
+  });
+});
+
 describe('mismatch', () => {
   it('D16: the first difference is found at any position and any distance', () => {
     const a = new WordText();
@@ -221,16 +255,46 @@ describe('the texts that are kept', () => {
     recent.keep(1, '', new Uint8Array(10_000), 0, 10_000, {});
     expect([recent.find(1, ''), recent.bytes]).toEqual([undefined, 0]);
   });
+
+  it('D17: a text that has grown to a large part of the limit is neither compared nor kept', () => {
+    const decoding = differentialDecoding({ maxBytes: 64 * 1024 });
+    const decoder = decoding.watch<Anything>(context);
+    for (const [version, length] of [1, 1, 1, 10_000, 1, 1].entries()) {
+      const object = pod(version, 'a', { data: 'x'.repeat(length) });
+      expect(decoder.push(line('MODIFIED', object))).toMatchObject([{ object }]);
+    }
+    expect(decoding.counts).toEqual({ compared: 2, parsed: 4, unchanged: 0 });
+  });
+
+  it('D17: the names of members count for the limit, and are forgotten when they reach their part of it', () => {
+    const maxBytes = 256 * 1024;
+    const recent = new RecentDocuments(maxBytes);
+    const counts = { compared: 0, parsed: 0, unchanged: 0 };
+    const reader = new DifferentialReader<Anything>(context, recent, counts);
+    const read = (uid: string, data: object, isLast = false) => {
+      const object = { ...pod(counts.compared + counts.parsed, 'a'), data };
+      object.metadata.uid = uid;
+      const text = bytes(JSON.stringify(object));
+      expect(reader.read(text, 0, text.length, isLast)).toEqual(object);
+    };
+    let most = 0;
+    for (let index = 0; index < 300; index++) {
+      const name = String(index).padEnd(300, 'x');
+      for (const value of [1, 2, 3, 4])
+        read(`u${index % 20}`, { [name]: { [`${name}-2`]: value } });
+      most = Math.max(most, recent.shapes.bytes);
+      expect(recent.bytes).toBeLessThanOrEqual(maxBytes);
+    }
+    // The last states of each object are compared, also after the names were forgotten.
+    expect(counts.compared).toBeGreaterThan(600);
+    expect(most).toBeGreaterThan(maxBytes / 16);
+    expect(most).toBeLessThanOrEqual(maxBytes / 8);
+    for (let index = 0; index < 20; index++) read(`u${index}`, {}, true);
+    expect([recent.count, recent.bytes]).toEqual([0, 0]);
+  });
 });
 
 describe('differentialDecoding', () => {
-  const context = {
-    resource: pods,
-    maxFrameBytes: 1_000_000,
-    keepManagedFields: false,
-    onSkipped: () => undefined,
-  };
-  const line = (type: string, object: unknown) => bytes(`${JSON.stringify({ type, object })}\n`);
   const read = (decoding: ReturnType<typeof differentialDecoding>, chunks: Uint8Array[]) => {
     const decoder = decoding.watch<Anything>(context);
     return chunks.flatMap((chunk) => decoder.push(chunk) ?? []) as (WatchEvent<Anything> & {
@@ -246,6 +310,24 @@ describe('differentialDecoding', () => {
     expect(decoding.counts).toEqual({ compared: 1, parsed: 2, unchanged: 0 });
     expect(third?.object).toEqual(pod(3, 'c'));
     expect(third?.object.spec).toBe(second?.object.spec);
+  });
+
+  it.each([
+    ['one hash', 'uid-Aa', 'uid-BB'],
+    ['no UID', '', ''],
+  ])('D17, S60: objects of different UIDs share no parts: two with %s', (_what, one, two) => {
+    const decoding = differentialDecoding();
+    const named = (name: string, uid: string, version: number) => {
+      const object = pod(version, 'a');
+      Object.assign(object.metadata, { name, uid });
+      return line('MODIFIED', object);
+    };
+    const states = [named('a', one, 1), named('a', one, 2), named('b', two, 3), named('b', two, 4)];
+    const [, before, after, last] = read(decoding, [...states, named('a', one, 5)]);
+    expect(after?.object.spec).toEqual(before?.object.spec);
+    expect(after?.object.spec).not.toBe(before?.object.spec);
+    expect(last?.object.spec === after?.object.spec).toBe(one !== '');
+    expect(decoding.counts.compared).toBe(one === '' ? 0 : 1);
   });
 
   it('D17: the parts of the stored object are kept, even if the store has another JavaScript object', () => {

@@ -105,6 +105,49 @@ describe.each(Object.entries(ways))('an informer of lazy objects listed %s', (_w
     parse.mockRestore();
   });
 
+  it('D33, S9: a restart compares the texts of members that were not read, and parses only those that were', async () => {
+    const { time, informer, get } = await synced(way);
+    const held = informer.indexer.list();
+    const { spec } = get('a');
+    await informer.stop();
+    const parse = vi.spyOn(JSON, 'parse');
+    informer.start();
+    await time.advance(1_000);
+    const members = parse.mock.calls.filter(([text]) => /^\{"(?:nodeName|phase)"/.test(text));
+    parse.mockRestore();
+    expect(informer.status).toMatchObject({ live: true });
+    expect(informer.indexer.list()).toEqual(held);
+    for (const [index, object] of informer.indexer.list().entries())
+      expect(object).toBe(held[index]);
+    expect(get('a').spec).toBe(spec);
+    expect(members).toHaveLength(1);
+  });
+
+  it('D33, S9: a restart notices other content under the same version, in read and unread members', async () => {
+    const { time, server, informer, get, modify } = await synced(way);
+    const snapshot = server.objects.snapshot();
+    const move = async (nodeName: string) => {
+      for (const name of ['a', 'b']) {
+        await modify(name, (pod) => {
+          pod.spec.nodeName = nodeName;
+        });
+      }
+    };
+    await move('n2');
+    void get('a').spec;
+    const held = ['a', 'b'].map(get);
+    await informer.stop();
+    // The server was restored, and assigns the same versions to other states.
+    server.objects.restoreSnapshot(snapshot);
+    await move('n9');
+    informer.start();
+    await time.advance(1_000);
+    const now = ['a', 'b'].map(get);
+    const versionsOf = (pods: Full[]) => pods.map(({ metadata }) => metadata.resourceVersion);
+    expect(versionsOf(now)).toEqual(versionsOf(held));
+    expect(now.map(({ spec }) => spec.nodeName)).toEqual(['n9', 'n9']);
+  });
+
   it('D34: an unread member with the same text is the same in the next state', async () => {
     const { get, modify } = await synced(way);
     const before = get('a');

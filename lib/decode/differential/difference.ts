@@ -21,10 +21,16 @@ const DEEPEST = 24;
 /** After so many times in which it had other members, a member is parsed whole. Its positions would be found in vain. */
 const PATIENCE = 4;
 
+/** After so many texts that need less than this part of the buffer, a smaller one is used. */
+const SMALL_PART = 8;
+const MOST_SMALL = 32;
+
 /** Reads texts by comparing them with earlier documents, one after another. */
 export class Difference {
   readonly #shapes: Shapes;
-  readonly #text = new WordText();
+  #text = new WordText();
+  /** How many texts have used only a small part of the buffer, since one that needed it. */
+  #small = 0;
   readonly #none = new KeptDocument();
   #base: KeptDocument = this.#none;
   readonly #scalars = new Scalars();
@@ -43,6 +49,9 @@ export class Difference {
   read(document: KeptDocument, bytes: Uint8Array, at: number, to: number): unknown {
     const root = document.root || makeSpan(document, 0, this.#shapes);
     if (root === 0) return undefined;
+    // The buffer of a large text is given up, but not if such texts come again and again.
+    if ((to - at) * SMALL_PART > this.#text.bytes.length) this.#small = 0;
+    else if (++this.#small === MOST_SMALL) this.#text = new WordText();
     const text = this.#text;
     text.set(bytes, at, to);
     this.#base = document;

@@ -1,7 +1,8 @@
 /** Reads objects by comparing their bytes with those of their last change, as far as these are kept. */
 import type { KnownObjects } from '../../meta/known-objects.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import type { DecodeContext } from '../decoding.ts';
+import { isText } from '../json-scan.ts';
 import { parseText } from '../json-text.ts';
 import { ObjectHead } from '../object-head.ts';
 import type { ObjectReader, Unchanged } from '../object-reader.ts';
@@ -47,10 +48,8 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     const { known, reuse, transform, resource, projection, keepManagedFields } = context;
     const { apiVersion, kind } = projection ?? resource;
     this.#form = `${keepManagedFields} ${apiVersion} ${kind}`;
-    this.#formHash = [...this.#form].reduce(
-      (hash, character) => hashWith(hash, character.charCodeAt(0)),
-      0,
-    );
+    const form = new TextEncoder().encode(this.#form);
+    this.#formHash = hashOf(0, form, 0, form.length);
     // With a transform the stored object is not what was received.
     this.#hasTransform = transform !== undefined;
     if (!this.#hasTransform) this.#known = known;
@@ -70,10 +69,15 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     const recent = this.#recent;
     this.basis = undefined;
     head.open(bytes, from, to);
-    const hash = head.find(head.uid)
-      ? hashOf(this.#formHash, bytes, head.uid.from, head.uid.to)
-      : undefined;
-    const earlier = hash === undefined ? undefined : recent.find(hash, this.#form);
+    const { uid } = head;
+    const hash =
+      head.find(uid) && uid.to > uid.from
+        ? hashOf(this.#formHash, bytes, uid.from, uid.to)
+        : undefined;
+    let earlier = hash === undefined ? undefined : recent.find(hash, this.#form);
+    // Another object may have the same hash, and objects of different UIDs share no parts.
+    const known = uidOf(earlier?.value as T | undefined);
+    if (to - from > recent.longest || !isText(known, bytes, uid.from, uid.to)) earlier = undefined;
     const compared = earlier && this.#compare(earlier, bytes, from, to);
     if (compared !== undefined) this.#counts.compared++;
     else this.#counts.parsed++;
@@ -102,13 +106,9 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
   }
 }
 
-/** A hash of the bytes of a UID. An object with the hash of another one is compared with it in vain. */
+/** A hash of bytes. */
 function hashOf(start: number, bytes: Uint8Array, from: number, to: number): number {
   let hash = start;
-  for (let at = from; at < to; at++) hash = hashWith(hash, bytes[at] ?? 0);
+  for (let at = from; at < to; at++) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
   return hash;
-}
-
-function hashWith(hash: number, code: number): number {
-  return (Math.imul(hash, 31) + code) | 0;
 }

@@ -30,7 +30,7 @@ export class WordText {
   }
 
   protected grow(length: number): void {
-    this.allocate(Math.ceil((length * 2) / GRAIN) * GRAIN);
+    this.allocate(Math.ceil((length * 17) / 16 / GRAIN) * GRAIN);
   }
 
   protected allocate(size: number): void {

@@ -1,6 +1,6 @@
 /**
- * Keeps the texts of recently changed objects within a limit of bytes. A text is kept from the second change of an
- * object on, because objects that change in turn would only displace each other.
+ * Keeps the texts of recently changed objects, and the names of their members, within a limit of bytes. A text is kept
+ * from the second change of an object on, because objects that change in turn would only displace each other.
  */
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
@@ -10,7 +10,7 @@ import { Shapes } from './shapes.ts';
 /** Objects of which one change was seen, by their hash. A later object with the same place takes it over. */
 const SEEN = 8_192;
 
-/** Longer texts are not kept: this part of the limit. */
+/** Longer texts are not kept, and more names of members: this part of the limit. */
 const LARGEST_SHARE = 0.125;
 
 /** Returns the key of an object, or '' if it has none. */
@@ -29,6 +29,8 @@ class Entry extends KeptDocument {
 /** The kept documents by the hash of a UID. Two objects with one hash displace each other. */
 export class RecentDocuments {
   readonly shapes: Shapes = new Shapes();
+  /** The length of the longest text that is kept, and the most bytes of names. */
+  readonly longest: number;
   readonly #maxBytes: number;
   readonly #seen = new Int32Array(SEEN);
   readonly #entries = new Map<number, Entry>();
@@ -36,11 +38,12 @@ export class RecentDocuments {
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+    this.longest = maxBytes * LARGEST_SHARE;
   }
 
-  /** The bytes of all buffers. */
+  /** The bytes of all buffers and names. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes + this.shapes.bytes;
   }
 
   /** The number of documents. */
@@ -76,7 +79,7 @@ export class RecentDocuments {
     to: number,
     value: unknown,
   ): void {
-    if (to - from > this.#maxBytes * LARGEST_SHARE) return this.drop(hash);
+    if (to - from > this.longest) return this.drop(hash);
     const entry = this.#entries.get(hash) ?? new Entry();
     const before = entry.size;
     entry.set(bytes, from, to);
@@ -89,18 +92,23 @@ export class RecentDocuments {
     this.resized(entry, before);
   }
 
-  /** Records that the buffer of a document had the size `before`. */
+  /** Records that a document was read or replaced, whose buffer had the size `before`. */
   resized({ size }: KeptDocument, before: number): void {
-    if (size === before) return;
+    if (this.shapes.bytes > this.longest) {
+      this.shapes.clear();
+      // The positions of the members refer to the lists of names.
+      for (const entry of this.#entries.values()) entry.clearTable();
+    }
     this.#bytes += size - before;
-    this.#evict();
+    if (this.bytes > this.#maxBytes) this.#evict();
   }
 
   drop(hash: number): void {
     const entry = this.#entries.get(hash);
     if (entry === undefined) return;
-    this.#entries.delete(hash);
     this.#bytes -= entry.size;
+    this.#entries.delete(hash);
+    if (this.#entries.size === 0) this.shapes.clear();
   }
 
   /** Removes all documents. */
@@ -112,7 +120,7 @@ export class RecentDocuments {
   /** Removes documents that were not used since they were considered last, in turn. */
   #evict(): void {
     for (const [hash, entry] of this.#entries) {
-      if (this.#bytes <= this.#maxBytes) return;
+      if (this.bytes <= this.#maxBytes) return;
       this.#entries.delete(hash);
       if (entry.isUsed) {
         entry.isUsed = false;

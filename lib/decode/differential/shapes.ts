@@ -1,10 +1,13 @@
-/** `Shapes`, the lists of names that objects have, so that each list is stored once for all documents. */
+/**
+ * `Shapes`, the lists of names that objects have, so that each list is stored once for all documents. The names come
+ * from a server, so their memory is counted, and the owner forgets all lists when they are too large.
+ */
 
 import { isText } from '../json-scan.ts';
-import { parseText, textOf } from '../json-text.ts';
+import { textOf } from '../json-text.ts';
 
-/** More lists of names are not remembered: objects with other names are parsed completely. */
-const MOST_SHAPES = 4_096;
+/** The memory of a list, and of each of its names, without the characters. */
+const OVERHEAD = 64;
 
 /** One list of names. */
 type Names = readonly string[];
@@ -13,6 +16,14 @@ export class Shapes {
   readonly #names: Names[] = [];
   /** The shapes by the hash of their names. */
   readonly #byHash = new Map<number, number[]>();
+  /** The memory of all lists. */
+  bytes = 0;
+
+  /** Forgets all lists. Their numbers are invalid from now on. */
+  clear(): void {
+    this.#names.length = this.bytes = 0;
+    this.#byHash.clear();
+  }
 
   names(shape: number): Names {
     return this.#names[shape] ?? [];
@@ -21,7 +32,7 @@ export class Shapes {
   /**
    * Returns the shape of an object. Of each member, `positions` has where the name begins and where the value begins and
    * ends. Returns `undefined` for a repeated name, a name with an escape or with other characters than ASCII, and
-   * `__proto__`, and if there are too many shapes.
+   * `__proto__`.
    */
   of(bytes: Uint8Array, positions: readonly number[]): number | undefined {
     const hash = hashOf(bytes, positions);
@@ -30,20 +41,19 @@ export class Shapes {
     if (found !== undefined) return found;
     const names: string[] = [];
     for (let at = 0; at < positions.length; at += 3) {
-      const [from = 0, value = 0] = [positions[at], positions[at + 1]];
-      names.push(parseText(textOf(bytes, from, value - 1), 'a name') as string);
+      names.push(textOf(bytes, (positions[at] ?? 0) + 1, (positions[at + 1] ?? 0) - 2));
     }
     if (names.some(isUnusual) || new Set(names).size < names.length) return undefined;
     // A list of names that `isNamed` does not recognize would be stored again each time.
     if (!isNamed(names, bytes, positions)) return undefined;
-    if (this.#names.length >= MOST_SHAPES) return undefined;
+    this.bytes += names.join('').length + (names.length + 1) * OVERHEAD;
     const shape = this.#names.push(names) - 1;
     this.#byHash.set(hash, [...candidates, shape]);
     return shape;
   }
 }
 
-/** A name with a backslash could be taken for another name with an escape. */
+/** A name with a backslash has an escape. */
 function isUnusual(name: string): boolean {
   return name === '__proto__' || name.includes('\\');
 }

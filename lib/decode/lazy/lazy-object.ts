@@ -10,6 +10,7 @@ import { deepFreeze } from '../../meta/deep-freeze.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
+import type { LazyGetter } from '../../meta/unread-text.ts';
 
 /** The value of a member, which may belong to several states of an object. */
 export class LazyValue {
@@ -102,15 +103,17 @@ function ownerOf(receiver: object, name: string): object {
 }
 
 function createAccessor(name: string, index: number): PropertyDescriptor {
+  function get(this: object): unknown {
+    const values = LazyValues.of(this);
+    if (values !== undefined) return values[index]?.of(this, name);
+    const owner = ownerOf(this, name);
+    return LazyValues.of(owner)?.[index]?.of(owner, name);
+  }
+  get.unreadTextIn = (object: object) => LazyValues.of(object)?.[index]?.text;
   return {
     configurable: true,
     enumerable: true,
-    get(this: object) {
-      const values = LazyValues.of(this);
-      if (values !== undefined) return values[index]?.of(this, name);
-      const owner = ownerOf(this, name);
-      return LazyValues.of(owner)?.[index]?.of(owner, name);
-    },
+    get: get satisfies LazyGetter,
     set(this: object, value: unknown) {
       const values = LazyValues.of(this);
       if (values === undefined || Object.isFrozen(this)) {
@@ -122,24 +125,23 @@ function createAccessor(name: string, index: number): PropertyDescriptor {
   };
 }
 
-/** The accessors by position and name. */
+/** The accessors by position and name, and how many they are. */
 const accessors: Map<string, PropertyDescriptor>[] = [];
+let count = 0;
 
-/** More accessors are not made, because the names come from a server. */
-const MOST_NAMES = 512;
+/** All are forgotten when more are needed, and no longer names are kept, because the names come from a server. */
+const MOST_ACCESSORS = 1_024;
+const LONGEST_NAME = 256;
 
-/** Returns the accessor of the member at this position; `undefined` if there are too many names. */
+/** Returns the accessor of the member at this position; `undefined` if its name is too long. */
 export function accessorOf(name: string, index: number): PropertyDescriptor | undefined {
-  let named = accessors[index];
-  if (named === undefined) {
-    named = new Map();
-    accessors[index] = named;
-  }
-  let accessor = named.get(name);
-  if (accessor === undefined && named.size < MOST_NAMES) {
-    accessor = createAccessor(name, index);
-    named.set(name, accessor);
-  }
+  const known = accessors[index]?.get(name);
+  if (known !== undefined || name.length > LONGEST_NAME) return known;
+  if (count === MOST_ACCESSORS) count = accessors.length = 0;
+  const accessor = createAccessor(name, index);
+  accessors[index] ??= new Map();
+  accessors[index].set(name, accessor);
+  count++;
   return accessor;
 }
 

@@ -10,7 +10,7 @@ import {
   type WatchEvent,
 } from 'rx-informer';
 import { metadataProjection } from '../../../lib/decode/projection.ts';
-import { versionOf } from '../../../lib/meta/kubernetes-object.ts';
+import { uidOf, versionOf } from '../../../lib/meta/kubernetes-object.ts';
 import { reuseUnchanged } from '../../../lib/meta/reuse-unchanged.ts';
 import { successorOf } from '../../../lib/store/successor-of.ts';
 import type { Anything } from '../decoder.ts';
@@ -189,6 +189,9 @@ export class Slot {
       return;
     }
     const { basis } = event;
+    if (basis !== undefined && uidOf(basis) !== uidOf(object)) {
+      throw new Error(`${key}: an object has parts of an object of another UID`);
+    }
     // With an equal version nothing is stored, so metadata of which only dropped managed fields differ do not matter.
     const isNew = basis !== undefined && versionOf(basis) !== versionOf(object);
     if (isNew && reuseUnchanged(basis, object) !== object) {

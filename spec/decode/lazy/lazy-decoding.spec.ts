@@ -1,5 +1,6 @@
 import assert from 'node:assert';
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { produce } from 'immer';
 import { ApiError, jsonDecoding, lazyDecoding } from 'rx-informer';
@@ -7,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { deepFreeze } from '../../../lib/meta/deep-freeze.ts';
 import { sameContent } from '../../../lib/store/same-content.ts';
 import { type Anything, bytes, cuts, list, type Options, watch } from '../decoder.ts';
+import { unparsed } from './unread.ts';
 
 const lazily = { decoding: lazyDecoding() };
 
@@ -238,6 +240,28 @@ describe('copies of a lazy object', () => {
     }
   });
 
+  it('D31: accessors are forgotten when many other names have been seen, and names that are very long have none', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const getter = (() => {
+      const pod = received({ ...POD, rare: {} });
+      expect(unread(pod)).toEqual(['spec', 'status', 'rare']);
+      return new WeakRef(Object.getOwnPropertyDescriptor(pod, 'rare')?.get as object);
+    })();
+    const held = received({ ...POD, held: { a: 1 } });
+    for (let index = 0; index < 1_100; index++) received({ ...POD, [`name${index}`]: {} });
+    for (let round = 0; round < 20 && getter.deref() !== undefined; round++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collect();
+    }
+    expect(getter.deref()).toBeUndefined();
+    expect(held['held']).toEqual({ a: 1 });
+    expect(unread(received({ ...POD, rare: {} }))).toEqual(['spec', 'status', 'rare']);
+    const long = { ...POD, ['x'.repeat(300)]: {} };
+    expect(unread(received(long))).toEqual([]);
+    expect(received(long)).toEqual(long);
+  });
+
   it('D31: it is deeply equal to a plain object, in both directions', () => {
     assert.deepStrictEqual(received(POD), POD);
     assert.deepStrictEqual(POD, received(POD));
@@ -245,6 +269,14 @@ describe('copies of a lazy object', () => {
     expect(POD).toStrictEqual(received(POD));
     expect(sameContent(received(POD), POD)).toBe(true);
     expect(sameContent(received(POD), { ...POD, spec: {} })).toBe(false);
+    expect(sameContent(received(POD), received({ ...POD, spec: {} }))).toBe(false);
+  });
+
+  it('D33: two lazy objects are compared by the texts of their unread members', () => {
+    const [one, other] = [received(POD), received(POD)];
+    void other.status;
+    expect(sameContent(one, other)).toBe(true);
+    expect(unparsed([one, other])).toBe(2);
   });
 
   it('D31: an object that inherits from it has its members', () => {
