@@ -11,6 +11,7 @@ export interface NatsAddress {
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly token: string | undefined;
+  /** Set if all servers must offer TLS. */
   readonly tls:
     | {
         readonly caFile: string | undefined;
@@ -55,7 +56,7 @@ export async function connectToNats(address: NatsAddress): Promise<NatsConnectio
     ...(credsFile === undefined ? {} : { authenticator: credsOf(core, credsFile) }),
     ...(user === undefined ? {} : { user, pass: password ?? '' }),
     ...(token === undefined ? {} : { token }),
-    ...(given.length === 0 ? {} : { tls: Object.fromEntries(given) }),
+    ...(tls === undefined ? {} : { tls: Object.fromEntries(given) }),
   };
   const isWebSocket = servers.some((url) => /^wss?:/i.test(url));
   const connect = isWebSocket
@@ -66,6 +67,11 @@ export async function connectToNats(address: NatsAddress): Promise<NatsConnectio
     return await connect(options);
   } catch (error) {
     const { message } = error as Error;
+    if (message.includes("does not support 'tls'")) {
+      throw new Error(
+        `publish: NATS at ${servers.join(', ')} offers no TLS, so no credentials were sent; a proxy in between may have removed it`,
+      );
+    }
     throw new Error(`publish: cannot connect to NATS at ${servers.join(', ')}: ${message}`);
   }
 }

@@ -16,7 +16,8 @@ Runs until SIGTERM or SIGINT, and then releases its Lease.
   --namespace <name>    only this namespace (default: all)
   --as metadata         publishes only the metadata of the objects (default: complete objects)
 
-  --nats <url>          a NATS server: nats://, tls://, ws:// or wss://; can be given several times (default: NATS_URL)
+  --nats <url>          a NATS server: nats://, tls://, ws:// or wss://; can be given several times (default: NATS_URL).
+                        With one tls:// all servers must offer TLS; nothing is sent to one that does not
   --nats-creds <file>   a credentials file (default: NATS_CREDS)
   --nats-user <name>    a user, whose password is in NATS_PASSWORD (default: NATS_USER). NATS_TOKEN may have a token
   --nats-ca <file>      the authority of the server's certificate (default: the system's)
@@ -193,19 +194,21 @@ function natsOf(
   if ((certFile === undefined) !== (keyFile === undefined)) {
     throw new UsageError('publish: --nats-cert and --nats-key belong together');
   }
-  const usesTls = caFile !== undefined || certFile !== undefined;
-  if (usesTls && servers.some((url) => /^wss?:/i.test(url))) {
+  const hasTlsFile = caFile !== undefined || certFile !== undefined;
+  if (hasTlsFile && servers.some((url) => /^wss?:/i.test(url))) {
     throw new UsageError(
       'publish: --nats-ca, --nats-cert and --nats-key need a TCP server; for wss:// set NODE_EXTRA_CA_CERTS',
     );
   }
+  // The client reads no scheme of a TCP server, and a reconnect may choose any of them, so one stands for all.
+  const isTls = servers.some((url) => /^tls:/i.test(url));
   return {
     servers,
     credsFile: text('nats-creds') ?? environment['NATS_CREDS'],
     user,
     password: user === undefined ? undefined : password,
     token: environment['NATS_TOKEN'],
-    tls: usesTls ? { caFile, certFile, keyFile } : undefined,
+    tls: hasTlsFile || isTls ? { caFile, certFile, keyFile } : undefined,
   };
 }
 

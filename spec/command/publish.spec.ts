@@ -1,6 +1,8 @@
 /** `rx-informer publish`: its arguments, and packages and servers that are missing. spec/nats runs it with a server. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -131,6 +133,46 @@ describe('publish with servers', () => {
     expect(code).toBe(2);
     expect(error).toContain('nodes is cluster-scoped');
   });
+
+  it.each([
+    ['tls://', []],
+    ['TLS://', []],
+    ['nats://127.0.0.1:9,tls://', []],
+    // The certificate of the server is to be checked, so there must be one.
+    ['nats://', ['--nats-ca']],
+  ])(
+    'J65: with %s %j no credentials are sent to a server that offers no TLS',
+    async (scheme, options) => {
+      vi.stubEnv('NATS_PASSWORD', 'hunter2');
+      let received = '';
+      const server = createServer((socket) => {
+        const info = {
+          server_id: 'X',
+          version: '2.12.0',
+          proto: 1,
+          headers: true,
+          auth_required: true,
+        };
+        socket.write(`INFO ${JSON.stringify({ ...info, max_payload: 1_048_576, port: 4222 })}\r\n`);
+        socket.on('error', () => undefined);
+        socket.on('data', (data) => {
+          received += String(data);
+          socket.destroy();
+        });
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const args = ['--kind', 'pods', '--nats-user', 'me', '--nats', `${scheme}127.0.0.1:${port}`];
+      const files = options.flatMap((option) => [option, config]);
+      const { code, error } = await publish(...args, ...files, '--kubeconfig', config);
+      vi.stubEnv('NATS_PASSWORD', undefined);
+      server.close();
+      expect(received).toBe('');
+      expect(error).toContain('offers no TLS, so no credentials were sent');
+      expect(code).toBe(1);
+    },
+    30_000,
+  );
 
   it('J61: a NATS server that cannot be reached ends the command with its address', async () => {
     const { code, error } = await publish(...own());

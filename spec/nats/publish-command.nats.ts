@@ -1,9 +1,17 @@
 /** `rx-informer publish` as processes, with a real nats-server and the fake API server. */
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { leases, pods } from 'rx-informer/resources';
 import type { Served } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  testOnlyCa,
+  testOnlyServerCert,
+  testOnlyServerKey,
+} from '../node/test-only-certificates.ts';
 import { NatsServer } from './nats-server.ts';
 import { PublishProcess } from './publish-process.ts';
 import { contents, eventually, Scene } from './scene.ts';
@@ -122,6 +130,31 @@ describe('rx-informer publish', () => {
     expect(await ended).toEqual({ code: 0, signal: null });
     const held = scene.api.objects.get(leases, { namespace: 'shop', name: 'publisher' });
     expect(held?.spec?.holderIdentity ?? '').toBe('');
+  });
+
+  it('J65: with tls:// a server that offers TLS is used, once its certificate is trusted', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rx-informer-tls-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [ca, cert, key] = ['ca', 'cert', 'key'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(ca, testOnlyCa);
+    writeFileSync(cert, testOnlyServerCert);
+    writeFileSync(key, testOnlyServerKey);
+    const files = { cert_file: cert, key_file: key };
+    const encrypted = await NatsServer.start({ config: `tls: ${JSON.stringify(files)}` });
+    onTestFinished(() => encrypted.stop());
+    const address = { api: served.url, nats: encrypted.url.replace('nats:', 'tls:') };
+    const untrusting = new PublishProcess({ ...address, args: ['--kind', 'pods'] });
+    await untrusting.says('cannot connect to NATS', 30_000);
+    await untrusting.end('SIGKILL');
+    const trusting = new PublishProcess({ ...address, args: ['--kind', 'pods', '--nats-ca', ca] });
+    onTestFinished(async () => {
+      await trusting.end('SIGKILL');
+    });
+    await trusting.says('pods: publishing');
   });
 
   it('J62: a failure of the API server is reported in words, and so is its end', async () => {
