@@ -41,8 +41,8 @@ export interface PullRequest {
 
 /** A signal of a pull consumer. */
 export type PullSignal =
-  /** The consumer exists; `pending` messages wait. */
-  | { readonly kind: 'opened'; readonly pending: number }
+  /** The consumer exists; `pending` messages wait. `serverMs` is the time of the server's clock. */
+  | { readonly kind: 'opened'; readonly pending: number; readonly serverMs: number }
   | { readonly kind: 'message'; readonly message: Received }
   | { readonly kind: 'alive' }
   /** The demand has closed, so nothing more is requested until it opens. */
@@ -64,8 +64,8 @@ export function managerOf(connection: NatsConnection): Promise<JetStreamManager>
   return jetstreamManager(connection, { checkAPI: false });
 }
 
-/** Creates the consumer and returns how many messages wait. Its name is a secret: it is all that MSG.NEXT needs. */
-async function createConsumer(request: PullRequest, name: string): Promise<number> {
+/** Creates the consumer. Its name is a secret: it is all that MSG.NEXT needs. */
+async function createConsumer(request: PullRequest, name: string): Promise<PullSignal> {
   const manager = await managerOf(request.connection);
   const { from, headersOnly } = request;
   const info = await manager.consumers.add(request.stream, {
@@ -80,7 +80,8 @@ async function createConsumer(request: PullRequest, name: string): Promise<numbe
     inactive_threshold: nanos(INACTIVE_MS),
     ...(headersOnly === true ? { headers_only: true } : {}),
   });
-  return info.num_pending;
+  // biome-ignore lint/style/noRestrictedGlobals: parses a date of the server, reads no clock
+  return { kind: 'opened', pending: info.num_pending, serverMs: Date.parse(info.ts ?? '') || 0 };
 }
 
 /** The receiver of a pull's signals. */
@@ -139,10 +140,10 @@ class Pull {
       return this.#work;
     }
     createConsumer(this.#request, this.#name).then(
-      (pending) => {
+      (opened) => {
         this.#isCreated = true;
         if (this.#work.closed) return this.#remove();
-        this.#out.next({ kind: 'opened', pending });
+        this.#out.next(opened);
         this.#watch();
         this.#pull();
       },

@@ -63,3 +63,13 @@ export function checkedSentCount(count: number, name: string, least: number): nu
   if (Number.isSafeInteger(count) && count >= least) return count;
   return refused(count, name, `a whole number of ${least} or more`);
 }
+
+/** The longest period that is sent to a server: 31 years, because servers count nanoseconds in 64 bits. */
+const LONGEST_SENT_MS = 1e12;
+
+/** A period of at least `leastMs` milliseconds that a server can count, so not `Infinity`. */
+export function checkedSentPeriod(periodMs: number, name: string, leastMs: number): number {
+  if (typeof periodMs === 'number' && periodMs >= leastMs && periodMs <= LONGEST_SENT_MS)
+    return periodMs;
+  return refused(periodMs, name, `from ${leastMs} to ${LONGEST_SENT_MS} milliseconds`);
+}

@@ -1,7 +1,7 @@
 /**
  * Timers for waits over 2^31 ms (24.8 days), for which `setTimeout` would fire immediately.
  */
-import { NEVER, Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { NEVER, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { repeat } from 'rxjs/operators';
 
 const LONGEST_MS = 2_147_483_647;
@@ -32,17 +32,23 @@ export function longInterval(periodMs: number, scheduler: SchedulerLike): Observ
 }
 
 /**
- * Calls `work` after `delayMs` milliseconds, unless the returned subscription is unsubscribed. The timer does not
- * keep a Node process alive. Not for delays over 2^31 ms.
+ * Calls `work` after `delayMs` milliseconds, of any length, unless the returned subscription is unsubscribed. The timer
+ * does not keep a Node process alive.
  */
 export function looseTimer(
   delayMs: number,
   scheduler: SchedulerLike,
   work: () => void,
 ): Subscription {
-  const action = scheduler.schedule(work, delayMs);
+  if (delayMs === Number.POSITIVE_INFINITY) return new Subscription();
+  const stepMs = Math.min(delayMs, LONGEST_MS);
+  const action: Subscription = scheduler.schedule(() => {
+    if (delayMs === stepMs) work();
+    else timer.add(looseTimer(delayMs - stepMs, scheduler, work));
+  }, stepMs);
   // rxjs's own schedulers keep the timer of the platform in `id`; in Node it is an object.
   const { id } = action as { readonly id?: { unref?(): unknown } };
   id?.unref?.();
-  return action;
+  const timer = new Subscription(() => action.unsubscribe());
+  return timer;
 }

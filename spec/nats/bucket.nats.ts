@@ -58,6 +58,23 @@ describe('a bucket', () => {
     expect(informer.status.reconnects).toBe(0);
   });
 
+  it.each([
+    { heartbeatMs: 800_000_000, idleMs: 500 },
+    { heartbeatMs: 200, idleMs: 2 ** 31 },
+    { heartbeatMs: 1e12, idleMs: 1e12 },
+  ])('J66: a reader is live, and stays so, with %o', async ({ heartbeatMs, idleMs }) => {
+    scene.create('shop', 'web-0');
+    const { publisher } = await scene.publisher({ heartbeatMs, tombstoneMs: 1e12 });
+    await eventually(() => publisher.status.phase === 'publishing', 'the bucket is complete');
+    const { informer } = await scene.reader({ idleMs });
+    await informer.whenSynced({ timeoutMs: 10_000 });
+    await eventually(() => informer.status.live, 'the reader is live');
+    scene.remove('shop', 'web-0');
+    await eventually(() => contents(informer).length === 0, 'the deletion');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect([informer.status.live, informer.status.reconnects]).toEqual([true, 0]);
+  });
+
   it('J8: a watch whose reader requests nothing for a while does not miss its publisher', async () => {
     scene.create('shop', 'web-0');
     const { publisher } = await scene.publisher();

@@ -16,7 +16,7 @@ import { Drain } from '../../lib/rx/drain.ts';
 import { gather } from '../../lib/rx/gather.ts';
 import { idleTimeout } from '../../lib/rx/idle-timeout.ts';
 import { lease } from '../../lib/rx/lease.ts';
-import { longTimer } from '../../lib/rx/long-timer.ts';
+import { longTimer, looseTimer } from '../../lib/rx/long-timer.ts';
 import { timingOf } from '../../lib/rx/timing.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -202,6 +202,23 @@ describe('a long timer', () => {
       await time.advance(2);
       expect(received).toEqual([[0, delayMs], '|']);
       expect(Math.max(...asked)).toBeLessThan(2 ** 31);
+    },
+  );
+
+  it.each([0, 2 ** 31 - 1, 2 ** 31, 30 * DAY, 365 * DAY])(
+    'X5: one that keeps no process alive waits %i ms, too, and unsubscribing cancels it',
+    async (delayMs) => {
+      const time = new VirtualTime();
+      const fired: number[] = [];
+      looseTimer(delayMs, time, () => fired.push(time.now()));
+      const left = looseTimer(delayMs + 1, time, () => fired.push(-1));
+      if (delayMs > 0) await time.advance(delayMs - 1);
+      expect(fired).toEqual([]);
+      left.unsubscribe();
+      await time.advance(5);
+      expect([fired, time.pending]).toEqual([[delayMs], 0]);
+      looseTimer(Number.POSITIVE_INFINITY, time, () => fired.push(-1));
+      expect(time.pending).toBe(0);
     },
   );
 

@@ -6,7 +6,7 @@ import type { SharedInformer } from '../../informer/shared-informer.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { type Backoff, exponentialBackoff, reliableBackoff } from '../../rx/backoff.ts';
-import { checkedCount, checkedPeriod } from '../../rx/checked-option.ts';
+import { checkedPeriod, checkedSentCount, checkedSentPeriod } from '../../rx/checked-option.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
 import { checkedBucket, collectionPrefix, streamOf } from '../layout.ts';
 import { Publisher } from './publisher.ts';
@@ -28,11 +28,11 @@ export interface PublishToNatsOptions<T extends KubernetesObject = KubernetesObj
    * are published again. @defaultValue none
    */
   readonly content?: string | undefined;
-  /** How often the records are written if nothing changes, in milliseconds, at least 100. Readers miss a publisher after three times as long. @defaultValue 10000 */
+  /** How often the records are written if nothing changes, in milliseconds, from 100 to 10^12. Readers miss a publisher after three times as long. @defaultValue 10000 */
   readonly heartbeatMs?: number | undefined;
-  /** How often the bucket is read and compared with the store, in milliseconds, at least 1000. @defaultValue 600000 */
+  /** How often the bucket is read and compared with the store, in milliseconds, at least 1000. `Infinity` means never. @defaultValue 600000 */
   readonly compareEveryMs?: number | undefined;
-  /** How long the server keeps the message of a deletion, in milliseconds, at least 1000. A reader that was away for longer lists again. @defaultValue 900000 */
+  /** How long the server keeps the message of a deletion, in milliseconds, from 1000 to 10^12. A reader that was away for longer lists again. @defaultValue 900000 */
   readonly tombstoneMs?: number | undefined;
   /** How many servers keep the stream, if it is created. @defaultValue 1 */
   readonly replicas?: number | undefined;
@@ -83,7 +83,7 @@ export function publishToNats<T extends KubernetesObject>(
   const { connection, resource, content } = options;
   const bucket = checkedBucket(options.bucket, 'publishToNats');
   const named = (name: string) => `publishToNats: ${name}`;
-  const batchSize = checkedCount(options.batchSize ?? 500, named('batchSize'), 2);
+  const batchSize = checkedSentCount(options.batchSize ?? 500, named('batchSize'), 2);
   if (batchSize > 1_000) {
     throw new TypeError(`publishToNats: batchSize is ${batchSize}; NATS accepts at most 1000`);
   }
@@ -96,10 +96,10 @@ export function publishToNats<T extends KubernetesObject>(
       apiVersion: resource.apiVersion,
       kind: resource.kind,
       content,
-      heartbeatMs: checkedPeriod(options.heartbeatMs ?? 10_000, named('heartbeatMs'), 100),
-      tombstoneMs: checkedPeriod(options.tombstoneMs ?? 900_000, named('tombstoneMs'), 1_000),
+      heartbeatMs: checkedSentPeriod(options.heartbeatMs ?? 10_000, named('heartbeatMs'), 100),
+      tombstoneMs: checkedSentPeriod(options.tombstoneMs ?? 900_000, named('tombstoneMs'), 1_000),
     },
-    replicas: checkedCount(options.replicas ?? 1, named('replicas'), 1),
+    replicas: checkedSentCount(options.replicas ?? 1, named('replicas'), 1),
     batchSize,
     compareEveryMs: checkedPeriod(
       options.compareEveryMs ?? 600_000,

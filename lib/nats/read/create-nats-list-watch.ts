@@ -13,7 +13,7 @@ import { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { isOlder } from '../../meta/resource-version.ts';
-import { checkedCount, checkedPeriod } from '../../rx/checked-option.ts';
+import { checkedSentCount, checkedSentPeriod } from '../../rx/checked-option.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
@@ -36,7 +36,7 @@ export interface NatsListWatchOptions extends Timing {
   /** How many messages are requested from NATS at a time. @defaultValue 256 */
   readonly batch?: number | undefined;
   /**
-   * How often NATS says that it is alive while nothing changes, in milliseconds, at least 500. After two and a half
+   * How often NATS says that it is alive while nothing changes, in milliseconds, from 500 to 10^12. After two and a half
    * times as long without a message the connection counts as lost. @defaultValue 5000
    */
   readonly idleMs?: number | undefined;
@@ -205,8 +205,8 @@ export function createNatsListWatch<T extends KubernetesObject>(
     );
   }
   const place = namespace === '' ? '' : ` in namespace ${namespace}`;
-  const batch = checkedCount(options.batch ?? 256, 'createNatsListWatch: batch', 1);
-  const idleMs = checkedPeriod(options.idleMs ?? 5_000, 'createNatsListWatch: idleMs', 500);
+  const batch = checkedSentCount(options.batch ?? 256, 'createNatsListWatch: batch', 1);
+  const idleMs = checkedSentPeriod(options.idleMs ?? 5_000, 'createNatsListWatch: idleMs', 500);
   const sessions = new Sessions<T>();
   const bucket: Bucket = {
     connection,
@@ -221,7 +221,8 @@ export function createNatsListWatch<T extends KubernetesObject>(
     },
     scheduler,
     batch,
-    idleMs,
+    // It is sent in whole nanoseconds.
+    idleMs: Math.round(idleMs),
   };
   const collection: Collection<T> = { bucket, sessions };
   return {

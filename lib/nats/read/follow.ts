@@ -11,6 +11,7 @@ import { metaSubject, scopeFilter } from '../layout.ts';
 import { type Meta, readMeta } from '../meta.ts';
 import { managerOf, type PullSignal, pull } from '../pull.ts';
 import type { Received } from '../received.ts';
+import type { Place } from './past-places.ts';
 import { type Session, type SessionScope, unfinished } from './session.ts';
 
 /** The collection that is read, and how. */
@@ -36,11 +37,14 @@ const PART = 500;
 const LIST_PATIENCE_MS = 30_000;
 /** The publisher counts as missing after this many heartbeats. */
 const MISSED = 3;
+/** How long a reader that requested nothing for a while waits for the messages that the server has, in milliseconds. */
+const RESUMED_MS = 1_000;
 
-/** A `_meta` record and its sequence. */
+/** A `_meta` record, its sequence, and when the server stored it. */
 interface Recorded {
   readonly meta: Meta;
   readonly sequence: number;
+  readonly storedMs: number;
 }
 
 /** The record of the complete collection, which shows that a namespace without messages is empty. */
@@ -52,7 +56,7 @@ async function readWhole(bucket: Bucket): Promise<Recorded> {
     const message = await manager.direct.getMessage(stream, { last_by_subj: subject });
     const meta = message === null ? undefined : readMeta(message.string());
     if (message === null || meta === undefined || meta.isOpen === true) throw unpublished(scope);
-    return { meta, sequence: message.seq };
+    return { meta, sequence: message.seq, storedMs: message.time.getTime() };
   } catch (error) {
     throw natsError(
       error,
@@ -86,6 +90,14 @@ class Follower<T extends KubernetesObject> {
   #isOpened = false;
   /** Whether the reader itself requests nothing, so that the publisher's silence means nothing. */
   #isPaused = false;
+  /** Whether the silence became too long during a pause. */
+  #isOverdue = false;
+  /** How many messages the consumer had when it was opened. */
+  #backlog = 0;
+  /** The time of the server's clock when the consumer was opened. */
+  #openedMs = 0;
+  /** When the record of the collection was stored, for a namespace that has none of its own. */
+  #storedMs = 0;
   #collected = 0;
 
   constructor(
@@ -134,20 +146,28 @@ class Follower<T extends KubernetesObject> {
     if (signal.kind === 'message') return this.#fold(signal.message);
     if (signal.kind !== 'opened') {
       this.#isPaused = signal.kind === 'paused';
-      return this.#expectMore();
+      // A pause of a moment, as each new request makes, must not prolong the wait for the publisher.
+      if (this.#isPaused || !this.#isOverdue) return;
+      return this.#session.place ? this.#expectWithin(RESUMED_MS) : this.#expectMore();
     }
+    const { scope } = this.#bucket;
+    this.#backlog = signal.pending;
+    this.#openedMs = signal.serverMs;
     this.#expectMore();
     if (signal.pending > 0) return this.#open();
-    const { scope } = this.#bucket;
     const { place, hasRecord } = this.#session;
     if (place === undefined) {
       if (scope.namespace === '') return this.#out.error(unpublished(scope));
       if (whole === undefined) return this.#askWhole((asked) => this.start(asked));
       this.#open();
       this.#session.beginEmpty(whole.meta, whole.sequence);
+      this.#expectMore(this.#openedMs - whole.storedMs);
       return this.#out.next({ kind: 'listed', events: [] });
     }
-    if (!hasRecord) return this.#open();
+    if (!hasRecord) {
+      this.#open();
+      return this.#askEmpty(place, this.#openedMs);
+    }
     const why = `sequence ${place.sequence} is not in the bucket; it was purged, or the store was restored from a copy`;
     this.#out.error(gone(scope.where, why));
   }
@@ -174,13 +194,16 @@ class Follower<T extends KubernetesObject> {
       unheard.delete(this.#session);
       this.#open();
     }
+    // The last message of the backlog shows how long the publisher has been silent before this reader came.
+    const isLast = message.delivery === this.#backlog;
+    const ageMs = isLast ? this.#openedMs - message.storedMs : 0;
     // Heartbeats do not prolong a list whose record is about other objects than arrive.
-    if (place !== undefined || message.meaning?.kind === 'object') this.#expectMore();
+    if (place !== undefined || message.meaning?.kind === 'object') this.#expectMore(ageMs);
     const folded = this.#session.fold(message);
     if (folded.kind === 'failed') return this.#out.error(folded.error);
     if (folded.kind === 'complete') {
       const { events } = folded;
-      this.#expectMore();
+      this.#expectMore(ageMs);
       if (place === undefined) this.#out.next({ kind: 'listed', events });
       else this.#out.next(events.length > 0 ? { kind: 'changed', events } : { kind: 'alive' });
     } else if (place === undefined && ++this.#collected % PART === 0) {
@@ -188,34 +211,59 @@ class Follower<T extends KubernetesObject> {
     }
   }
 
-  /** Expects the next message in time: another one of the list, or a heartbeat. */
-  #expectMore(): void {
-    const { scheduler, scope } = this.#bucket;
+  /**
+   * Expects the next message in time: another one of the list, or a heartbeat. `ageMs` is how long the server had the
+   * last one when it arrived.
+   */
+  #expectMore(ageMs = 0): void {
     const { place } = this.#session;
-    const ms = place === undefined ? LIST_PATIENCE_MS : MISSED * place.heartbeatMs;
+    if (place === undefined) return this.#expectWithin(LIST_PATIENCE_MS);
+    const ms = MISSED * place.heartbeatMs;
+    const passedMs = unheard.has(this.#session) ? 0 : Math.max(0, ageMs);
+    this.#expectWithin(Math.max(0, ms - passedMs));
+  }
+
+  #expectWithin(ms: number): void {
     this.#silence.unsubscribe();
-    if (this.#isPaused) return;
-    this.#silence = looseTimer(ms, scheduler, () => {
-      if (place === undefined) return this.#out.error(unfinished(scope, this.#session.size));
-      if (this.#session.hasRecord) return this.#missing(ms);
-      // The namespace has never had an object, so only the record of the collection has heartbeats.
-      this.#askWhole(({ meta, sequence }) => {
-        if (this.#session.hasRecord) return this.#expectMore();
-        if (sequence === place.sequence) return this.#missing(ms);
-        if (meta.epoch !== place.epoch || sequence < place.sequence) {
-          return this.#out.error(gone(scope.where, 'the bucket has begun a new epoch'));
-        }
-        this.#session.beginEmpty(meta, sequence);
-        unheard.delete(this.#session);
-        this.#open();
-        this.#expectMore();
-      });
+    this.#isOverdue = false;
+    this.#silence = looseTimer(ms, this.#bucket.scheduler, () => {
+      if (this.#isPaused) this.#isOverdue = true;
+      else this.#silent();
     });
   }
 
-  #missing(ms: number): void {
+  #silent(): void {
+    const { place } = this.#session;
+    if (place === undefined) {
+      this.#out.error(unfinished(this.#bucket.scope, this.#session.size));
+    } else if (this.#session.hasRecord) this.#missing(place);
+    else this.#askEmpty(place, this.#storedMs + MISSED * place.heartbeatMs, true);
+  }
+
+  /**
+   * The namespace has never had an object, so only the record of the collection has heartbeats. `nowMs` is the time of
+   * the server's clock, and `isDue` says whether there must be a new one.
+   */
+  #askEmpty(place: Place, nowMs: number, isDue = false): void {
+    this.#askWhole(({ meta, sequence, storedMs }) => {
+      if (this.#session.hasRecord) return this.#expectMore();
+      if (sequence === place.sequence && isDue) return this.#missing(place);
+      if (meta.epoch !== place.epoch || sequence < place.sequence) {
+        return this.#out.error(gone(this.#bucket.scope.where, 'the bucket has begun a new epoch'));
+      }
+      if (sequence > place.sequence) {
+        this.#session.beginEmpty(meta, sequence);
+        unheard.delete(this.#session);
+        this.#open();
+      }
+      this.#storedMs = storedMs;
+      this.#expectMore(nowMs - storedMs);
+    });
+  }
+
+  #missing({ heartbeatMs }: Place): void {
     unheard.add(this.#session);
-    this.#out.error(publisherMissing(this.#bucket.scope, ms));
+    this.#out.error(publisherMissing(this.#bucket.scope, MISSED * heartbeatMs));
   }
 }
 
