@@ -24,6 +24,8 @@ Runs until SIGTERM or SIGINT, and then releases its Lease.
   --nats-cert <file>    the certificate of this client
   --nats-key <file>     the key of this certificate
   --bucket <name>       the bucket (default: k8s). Its stream is created if it does not exist
+  --cluster <name>      a name for the cluster. A bucket of another one is refused (default: the UID of the namespace
+                        kube-system, if it may be read)
 
   --lease <ns>/<name>   a Lease that decides which of several publishers writes (default: no Lease, one publisher)
   --lease-seconds <n>   how long another publisher waits after the last renewal of the Lease (default: 15)
@@ -57,6 +59,7 @@ export interface PublishArguments {
   readonly metadataOnly: boolean;
   readonly nats: NatsAddress;
   readonly bucket: string;
+  readonly cluster: string | undefined;
   readonly lease: LeaseArguments | undefined;
   readonly replicas: number | undefined;
   readonly heartbeatMs: number | undefined;
@@ -222,7 +225,7 @@ export function publishArguments(
   const { values } = parseArgs({
     args: [...args],
     options: {
-      ...{ kind: texts, namespace: text, as: text, bucket: text, nats: texts },
+      ...{ kind: texts, namespace: text, as: text, bucket: text, cluster: text, nats: texts },
       ...{ 'nats-creds': text, 'nats-user': text },
       ...{ 'nats-ca': text, 'nats-cert': text, 'nats-key': text },
       ...{ lease: text, 'lease-seconds': text, replicas: text },
@@ -243,6 +246,7 @@ export function publishArguments(
     metadataOnly: values.as === 'metadata',
     nats: natsOf(values, environment),
     bucket: bucketOf(values.bucket ?? 'k8s'),
+    cluster: values.cluster,
     lease: leaseOf(values.lease, values['lease-seconds']),
     replicas: replicasOf(values.replicas),
     heartbeatMs: millisecondsOf('heartbeat', values.heartbeat, 0.1),

@@ -11,6 +11,7 @@ import { createSharedInformer } from '../informer/create-shared-informer.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { createMetadataListWatch } from '../list-watch/projected-list-watch.ts';
+import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { needed } from '../node/optional-package.ts';
@@ -51,6 +52,23 @@ async function resourcesOf(
   return [...found.values()];
 }
 
+/** The name of the cluster: what tells clusters apart is the UID of a namespace that each of them has. */
+async function clusterOf(
+  client: KubeClient,
+  given: string | undefined,
+): Promise<string | undefined> {
+  if (given !== undefined) return given;
+  const path = '/api/v1/namespaces/kube-system';
+  try {
+    const found = await client.request<{ metadata?: { uid?: string } }>({ path });
+    return found.metadata?.uid;
+  } catch (error) {
+    // Not every publisher may read it.
+    if (error instanceof ApiError && (error.code === 403 || error.code === 404)) return undefined;
+    throw error;
+  }
+}
+
 function electorOf(
   client: KubeClient,
   { lease }: PublishArguments,
@@ -76,12 +94,13 @@ interface Shared {
   readonly connection: NatsConnection;
   readonly elector: LeaderElector | undefined;
   readonly args: PublishArguments;
+  readonly cluster: string | undefined;
   say(line: string): void;
 }
 
 /** Publishes what a ListerWatcher reads. Returns the function that stops it. */
 function publishAll<T extends KubernetesObject>(
-  { nats, connection, elector, args, say }: Shared,
+  { nats, connection, elector, args, cluster, say }: Shared,
   resource: Resource<T>,
   listWatch: ListerWatcher<T>,
 ): Stop {
@@ -89,7 +108,7 @@ function publishAll<T extends KubernetesObject>(
   const name = resourceName(resource);
   const informer = createSharedInformer(listWatch, { name });
   const publisher = nats.publishToNats(informer, {
-    ...{ connection, bucket, replicas, heartbeatMs, compareEveryMs, tombstoneMs, elector },
+    ...{ connection, bucket, cluster, replicas, heartbeatMs, compareEveryMs, tombstoneMs, elector },
     resource,
     content: metadataOnly ? 'metadata' : undefined,
   });
@@ -142,13 +161,14 @@ async function run(given: readonly string[], streams: CommandStreams): Promise<v
     });
     stops.push(() => client.close());
     const resources = await resourcesOf(client, args);
+    const cluster = await clusterOf(client, args.cluster);
     const connection = await connectToNats(args.nats);
     stops.push(() => connection.close());
     const ended = streams.ended?.();
     const where = connection.getServer();
     say(`publishing from ${client.baseUrl} to the bucket ${args.bucket} at ${where}`);
     const elector = electorOf(client, args, say);
-    const shared: Shared = { nats, client, connection, elector, args, say };
+    const shared: Shared = { nats, client, connection, elector, args, cluster, say };
     const kinds = resources.map((resource) => publishKind(shared, resource));
     stops.push(() => Promise.all(kinds.map((stop) => stop())));
     await untilEnded(ended, connection);

@@ -126,7 +126,7 @@ function reflectAll<T extends KubernetesObject>(
         demand: parts.demand,
         known: parts.indexer,
         onStatus: (status) => {
-          publish(() => parts.board.reflectors.set(listerWatcher.scope ?? String(at), status));
+          publish(() => parts.board.reflectors.set(listerWatcher.scope ?? '', status));
           audits?.onStatus(at, status);
         },
         onSkipped: (skipped) => {

@@ -36,6 +36,10 @@ export interface Meta {
   readonly heartbeatMs: number;
   readonly apiVersion: string;
   readonly kind: string;
+  /** The namespace that the publisher follows; '' for all. Absent in records of older versions. */
+  readonly namespace?: string | undefined;
+  /** The cluster that the publisher follows, if it names it. */
+  readonly cluster?: string | undefined;
   /** The form of the objects, if the publisher names it; for example the name of a projection. */
   readonly content?: string | undefined;
 }

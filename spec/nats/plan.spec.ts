@@ -13,6 +13,7 @@ import {
 import type { RecordSettings } from '../../lib/nats/publish/messages.ts';
 import { nextSet } from '../../lib/nats/publish/next-set.ts';
 import { Published } from '../../lib/nats/publish/published.ts';
+import { checkSource } from '../../lib/nats/publish/same-source.ts';
 import { takeOver } from '../../lib/nats/publish/take-over.ts';
 import { difference } from '../../lib/nats/publish/wanted.ts';
 
@@ -20,6 +21,7 @@ const settings: RecordSettings = {
   prefix: '$KV.k8s.core.pods',
   apiVersion: 'v1',
   kind: 'Pod',
+  namespace: '',
   heartbeatMs: 1_000,
   tombstoneMs: 10_000,
   maxPayload: 4_096,
@@ -174,7 +176,6 @@ describe('the plan of a set', () => {
   });
 
   it('J17: another content is another state, and its name is in the headers', () => {
-    const meta = recordIn(publish(begun(), [], '10', { all: true }));
     const objects = [
       inBucket('shop/a', '5', 1),
       { ...inBucket('shop/b', '6', 2), content: 'rows' },
@@ -182,7 +183,7 @@ describe('the plan of a set', () => {
     const records = new Map([['', 4]]);
     const rows = { ...settings, content: 'rows' };
     const published = takeOver({
-      ...{ settings: rows, contents: { ...empty, objects, records, meta, last: 4 } },
+      ...{ settings: rows, contents: { ...empty, objects, records, last: 4 } },
       ...{ before: undefined, writer: '', newId },
     });
     const set = publish(published, [wanted('shop/a', '5'), wanted('shop/b', '6')], '10', {
@@ -192,6 +193,51 @@ describe('the plan of a set', () => {
     expect(set[0]?.headers['Kube-Content']).toBe('rows');
     expect(recordIn(set).content).toBe('rows');
     expect(recordIn(set).epoch).not.toBe('e1');
+  });
+
+  it.each<[string, object, object, string | undefined]>([
+    [
+      'the same source',
+      { namespace: 'shop', cluster: 'a', content: 'rows' },
+      { namespace: 'shop', cluster: 'a', content: 'rows' },
+      undefined,
+    ],
+    ['a record of an older version', { namespace: 'shop' }, {}, undefined],
+    ['a publisher that names no cluster', {}, { cluster: 'a' }, undefined],
+    ['a record that names no cluster', { cluster: 'a' }, {}, undefined],
+    [
+      'another namespace',
+      { namespace: 'shop' },
+      { namespace: 'bank' },
+      'the namespace "bank", and this publisher "shop"',
+    ],
+    [
+      'one namespace instead of all',
+      { namespace: 'shop' },
+      { namespace: '' },
+      'the namespace "", and',
+    ],
+    ['another cluster', { cluster: 'a' }, { cluster: 'b' }, 'the cluster "b", and'],
+    [
+      'another content',
+      { content: 'rows' },
+      { content: 'metadata' },
+      'the content "metadata", and',
+    ],
+    ['a content that has no name', { content: 'rows' }, {}, 'the content "", and'],
+    ['a content in place of complete objects', {}, { content: 'rows' }, 'the content "rows", and'],
+  ])('J67: %s', (_title, own, recorded, words) => {
+    const { namespace: _, ...meta } = recordIn(publish(begun(), [], '10', { all: true }));
+    const check = () => checkSource({ ...settings, ...own }, { ...meta, ...recorded }, 'here');
+    if (words === undefined) expect(check()).toBeUndefined();
+    else expect(check).toThrow(words);
+  });
+
+  it('J67: each record names the namespace, the cluster and the content', () => {
+    const source = { namespace: 'shop', cluster: 'a', content: 'rows' };
+    const published = new Published({ ...settings, ...source }, empty, 'w1', 'e1');
+    const set = publish(published, [wanted('shop/a', '5')], '10');
+    for (const namespace of ['', 'shop']) expect(recordIn(set, namespace)).toMatchObject(source);
   });
 });
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { leases, pods } from 'rx-informer/resources';
+import { leases, namespaces, pods } from 'rx-informer/resources';
 import type { Served } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -71,6 +71,16 @@ describe('rx-informer publish', () => {
     expect(others).toEqual([]);
     expect(pod).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'web-0' } });
     expect(pod).not.toHaveProperty('spec');
+  });
+
+  it('J67: the cluster is named by its namespace kube-system, and another name is refused', async () => {
+    const { uid } = scene.api.objects.create(namespaces, {
+      metadata: { name: 'kube-system' },
+    }).metadata;
+    const first = publish('--kind', 'pods');
+    await first.says('pods: publishing');
+    const other = publish('--kind', 'pods', '--cluster', 'other');
+    await other.says(`the bucket has the cluster "${uid}", and this publisher "other"`);
   });
 
   it('J62: Secrets that are named are published, with a warning', async () => {

@@ -5,6 +5,7 @@ import {
   createLeaderElector,
   createListWatch,
   createShardedInformer,
+  createSharedInformer,
   shardRanges,
 } from 'rx-informer';
 import { leases, pods } from 'rx-informer/resources';
@@ -120,6 +121,38 @@ describe('a publisher', () => {
     await eventually(() => contents(informer).join() === truthOf(), 'the reader is in step');
     expect(told.length).toBe(new Set(told).size);
     expect(informer.status.relists).toBe(0);
+  });
+
+  it('J67: a publisher of another namespace is refused, readers keep all objects, and a purge lets it in', async () => {
+    scene.create('shop', 'web-0');
+    scene.create('bank', 'db-0');
+    const client = createClient({ baseUrl: 'http://fake', fetch: scene.api.fetch });
+    const only = (namespace: string) =>
+      createSharedInformer(createListWatch(client, pods, { namespace })) as never;
+    const bank = await scene.publisher({}, only('bank'));
+    await eventually(() => bank.publisher.status.phase === 'publishing', 'bank is published');
+    const { informer } = await scene.reader();
+    await eventually(() => contents(informer).length === 1, 'the reader is in step');
+    const events: string[] = [];
+    informer.changes$.subscribe(({ reset, changes }) => {
+      if (!reset) events.push(...changes.map(({ key }) => key));
+    });
+    const shop = await scene.publisher({}, only('shop'));
+    const all = await scene.publisher();
+    for (const { publisher } of [shop, all]) {
+      await eventually(() => publisher.status.phase === 'backoff', 'the refusal');
+      expect(publisher.status.error).toMatchObject({ code: 409, reason: 'OtherSource' });
+      expect(publisher.status.message).toContain('the bucket has the namespace "bank"');
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect([events, informer.status.live]).toEqual([[], true]);
+    expect(bank.publisher.status.phase).toBe('publishing');
+    await bank.publisher.stop();
+    await all.publisher.stop();
+    const manager = await jetstreamManager(bank.connection);
+    await manager.streams.purge('KV_k8s', { filter: '$KV.k8s.core.pods.>' });
+    await eventually(() => shop.publisher.status.phase === 'publishing', 'shop is published');
+    await eventually(() => events.join() === 'bank/db-0,shop/web-0', 'the reader follows');
   });
 
   it('J13: a stopped informer sends no heartbeats; when it is started again, the difference is published', async () => {

@@ -64,7 +64,7 @@ const BUDGETS: readonly Budget[] = [
   { what: 'a controller', names: 'createController', budget: 12_741 },
   { what: 'one resource', names: 'pods', entry: 'lib/resources/index.ts', budget: 300 },
   { what: 'a reader of a bucket', names: 'createNatsListWatch', entry: NATS, budget: 9_200 },
-  { what: 'a publisher', names: 'publishToNats', entry: NATS, budget: 11_700 },
+  { what: 'a publisher', names: 'publishToNats', entry: NATS, budget: 11_788 },
 ];
 
 describe('budgets', () => {

@@ -230,7 +230,9 @@ export class StatusBoard<T> {
       ...(this.#lastSkipped === undefined ? {} : { lastSkipped: this.#lastSkipped }),
       ...(this.audit === undefined ? {} : { audit: this.audit }),
       ...(this.access === undefined ? {} : { access: this.access }),
-      ...(several ? { scopes: Object.fromEntries(this.reflectors) } : {}),
+      ...(several
+        ? { scopes: Object.fromEntries(this.reflectors) }
+        : { namespace: [...this.reflectors.keys()].join() }),
     };
     const counters = {
       attempt: merged?.attempt ?? 0,

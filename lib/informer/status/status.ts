@@ -64,6 +64,8 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
   readonly access?: LimitedAccess;
   /** The number of runs so far. */
   readonly generation: number;
+  /** The namespace that the informer follows, '' for all. Absent while it follows several; `scopes` names them. */
+  readonly namespace?: string;
   /** The status of each ListerWatcher by scope, if there are several. */
   readonly scopes?: Readonly<Record<string, ReflectorStatus>>;
 }

@@ -9,6 +9,9 @@ export interface RecordSettings {
   readonly prefix: string;
   readonly apiVersion: string;
   readonly kind: string;
+  /** The namespace that is followed; '' for all. */
+  readonly namespace: string;
+  readonly cluster?: string | undefined;
   readonly content?: string | undefined;
   /** How often the records are written if nothing changes, in milliseconds. */
   readonly heartbeatMs: number;
@@ -60,19 +63,22 @@ export function tombstoneMessage(
 }
 
 /** The fields of a record that are not settings. */
-export type RecordFields = Omit<Meta, 'heartbeatMs' | 'apiVersion' | 'kind' | 'content'>;
+export type RecordFields = Omit<
+  Meta,
+  'heartbeatMs' | 'apiVersion' | 'kind' | 'namespace' | 'cluster' | 'content'
+>;
 
 /** The record of a namespace; '' for that of the collection. */
 export function recordMessage(
-  { prefix, apiVersion, kind, content, heartbeatMs }: RecordSettings,
-  namespace: string,
+  { prefix, apiVersion, kind, namespace, cluster, content, heartbeatMs }: RecordSettings,
+  record: string,
   fields: RecordFields,
   expected: number,
 ): Planned {
-  const shown = content === undefined ? {} : { content };
-  const meta: Meta = { ...fields, heartbeatMs, apiVersion, kind, ...shown };
+  const source = { namespace, cluster, content };
+  const meta: Meta = { ...fields, heartbeatMs, apiVersion, kind, ...source };
   const body = encoder.encode(JSON.stringify(meta));
-  const subject = metaSubject(prefix, namespace);
+  const subject = metaSubject(prefix, record);
   const open = fields.isOpen === true ? { isOpen: fields.isOpen } : {};
-  return { subject, body, headers: {}, expected, record: namespace, ...open };
+  return { subject, body, headers: {}, expected, record, ...open };
 }

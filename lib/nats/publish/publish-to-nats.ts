@@ -24,10 +24,12 @@ export interface PublishToNatsOptions<T extends KubernetesObject = KubernetesObj
   /** The elector that decides which of several publishers writes. It is started, and stopped by `stop()`. @defaultValue none */
   readonly elector?: LeaderElector | undefined;
   /**
-   * A name for the form of the objects, for example of a projection. If it differs from that in the bucket, all objects
-   * are published again. @defaultValue none
+   * A name for the form of the objects, for example of a projection. A bucket with another one is refused, until the
+   * collection is purged from it. @defaultValue none
    */
   readonly content?: string | undefined;
+  /** A name for the cluster. A bucket that names another one is refused. @defaultValue none */
+  readonly cluster?: string | undefined;
   /** How often the records are written if nothing changes, in milliseconds, from 100 to 10^12. Readers miss a publisher after three times as long. @defaultValue 10000 */
   readonly heartbeatMs?: number | undefined;
   /** How often the bucket is read and compared with the store, in milliseconds, at least 1000. `Infinity` means never. @defaultValue 600000 */
@@ -80,7 +82,7 @@ export function publishToNats<T extends KubernetesObject>(
   options: PublishToNatsOptions<T>,
 ): NatsPublisher {
   const { scheduler, random } = timingOf(options);
-  const { connection, resource, content } = options;
+  const { connection, resource, content, cluster } = options;
   const bucket = checkedBucket(options.bucket, 'publishToNats');
   const named = (name: string) => `publishToNats: ${name}`;
   const batchSize = checkedSentCount(options.batchSize ?? 500, named('batchSize'), 2);
@@ -95,7 +97,7 @@ export function publishToNats<T extends KubernetesObject>(
       prefix: collectionPrefix(bucket, resource),
       apiVersion: resource.apiVersion,
       kind: resource.kind,
-      content,
+      ...{ content, cluster },
       heartbeatMs: checkedSentPeriod(options.heartbeatMs ?? 10_000, named('heartbeatMs'), 100),
       tombstoneMs: checkedSentPeriod(options.tombstoneMs ?? 900_000, named('tombstoneMs'), 1_000),
     },

@@ -10,7 +10,7 @@ export interface PublisherSettings {
   readonly connection: NatsConnection;
   readonly bucket: string;
   readonly stream: string;
-  readonly record: Omit<RecordSettings, 'maxPayload'>;
+  readonly record: Omit<RecordSettings, 'maxPayload' | 'namespace'>;
   readonly replicas: number;
   readonly batchSize: number;
   /** How often the bucket is compared with the store, in milliseconds. */

@@ -29,6 +29,7 @@ import {
   type NatsPublisherStatus,
   standbyWords,
 } from './publisher-status.ts';
+import { checkSource } from './same-source.ts';
 import { takeOver } from './take-over.ts';
 import { difference } from './wanted.ts';
 
@@ -161,8 +162,11 @@ export class Publisher<T extends KubernetesObject> {
   /** Reads the bucket, and publishes what differs from the store. */
   async #compare(): Promise<void> {
     this.#show('comparing', 'comparing the bucket with the store');
-    const { connection, record, scheduler } = this.#settings;
+    const { connection, scheduler, where } = this.#settings;
+    const { namespace = '' } = this.#informer.status;
+    const record = { ...this.#settings.record, namespace };
     const contents = await readBucket(this.#settings, this.#passedMs);
+    checkSource(record, contents.meta, where);
     await catchUp(this.#informer, contents, {
       scheduler,
       isOver: () => this.#isStopped || !this.#feed.isSynced,

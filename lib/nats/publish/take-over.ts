@@ -27,7 +27,6 @@ export function takeOver({ settings, contents, before, writer, newId }: TakeOver
   const { meta } = contents;
   const continues = meta !== undefined && meta.terms.at(-1)?.writer === writer;
   const published = new Published(settings, contents, continues ? writer : newId(), newId());
-  const hasOtherContent = meta !== undefined && meta.content !== settings.content;
-  if (isRolledBack(before, published) || hasOtherContent) published.beginEpoch(newId());
+  if (isRolledBack(before, published)) published.beginEpoch(newId());
   return published;
 }

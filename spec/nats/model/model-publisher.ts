@@ -43,7 +43,7 @@ export class ModelPublisher {
     this.informer = new ModelInformer(cluster);
     this.#offsetMs = ids++ * 1_234 - bucket.nowMs;
     this.#settings = {
-      ...{ prefix: PREFIX, apiVersion: 'v1', kind: 'Pod', content: options.content },
+      ...{ prefix: PREFIX, apiVersion: 'v1', kind: 'Pod', namespace: '', content: options.content },
       ...{ heartbeatMs: HEARTBEAT_MS, tombstoneMs: TOMBSTONE_MS, maxPayload: options.maxPayload },
     };
   }
