@@ -23,7 +23,7 @@ export interface InformerHandle<
   readonly lister: Lister<T>;
   /**
    * Releases the hold; further calls have no effect. When the last hold is released, a running informer lingers, whether the
-   * factory or a subscriber keeps it running. Then it is stopped and removed from the factory, and its streams complete. Do not
+   * factory or a subscriber keeps it running. Then it is stopped and removed from the factory, and all of its streams complete. Do not
    * use the informer after this call.
    */
   release(): void;
@@ -93,6 +93,10 @@ export interface InformerFactory extends FactoryLife {
   ): InformerHandle<TableRow, TableInformer>;
   /** Stops all informers and resolves when they have stopped. They stay in the factory, and `start()` starts them again. */
   stop(): Promise<void>;
-  /** Stops one informer, even if it is held, and removes it, for example after its CRD was deleted. Resolves immediately if there is none. */
+  /**
+   * Stops one informer, even if it is held, and removes it, for example after its CRD was deleted. All of its streams
+   * complete. A query in use requests nothing until somebody requests the informer again. Resolves immediately if there
+   * is none.
+   */
   stop(resource: Resource<KubernetesObject>, scope?: InformerScope): Promise<void>;
 }

@@ -1,4 +1,5 @@
 /** The informers that queries read: those of a factory, or those of several clusters. */
+import type { Observable } from 'rxjs';
 import type { SharedInformers } from './shared-informers.ts';
 
 /** The part of a factory's informers that queries use. */
@@ -7,6 +8,8 @@ export interface InformerPool
     SharedInformers,
     'lingerMs' | 'scheduler' | 'entriesOf' | 'scopeOf' | 'nameOf' | 'indicesOf' | 'acquire'
   > {
+  /** Emits when an informer has been created. @defaultValue informers that are in use are never removed */
+  readonly created$?: Observable<void>;
   /** Whether `indexer.byIndex` of its informers may be read. @defaultValue true */
   readonly hasIndices?: boolean;
 }

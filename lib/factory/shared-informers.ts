@@ -2,7 +2,8 @@
  * The informers of a factory: created when first requested, started once, counted, and stopped one by one or together.
  * client-go: informers/factory.go, which can neither stop nor remove a single informer.
  */
-import { BehaviorSubject, type SchedulerLike, type Subscription } from 'rxjs';
+import { BehaviorSubject, type SchedulerLike, Subject, type Subscription } from 'rxjs';
+import { removeInformer } from '../informer/removal.ts';
 import type { SyncWaitOptions } from '../informer/waits.ts';
 import { createLister } from '../lister/create-lister.ts';
 import type { Lister } from '../lister/lister.ts';
@@ -55,6 +56,8 @@ export class SharedInformers {
   readonly #options: InformerFactoryOptions;
   readonly scheduler: SchedulerLike;
   readonly #entries = new Map<string, OwnEntry>();
+  /** Emits when an informer has been created. */
+  readonly created$: Subject<void> = new Subject();
   #hasName = false;
   #started = false;
 
@@ -144,7 +147,9 @@ export class SharedInformers {
     }
     if (this.#hasName) namesInUse.delete(this.name);
     this.#hasName = false;
-    await Promise.all(entries.map(([, { informer }]) => informer.stop()));
+    const end = (entry: OwnEntry) =>
+      this.#isPresent(entry) ? entry.informer.stop() : removeInformer(entry.informer);
+    await Promise.all(entries.map(([, entry]) => end(entry)));
   }
 
   async stopOne(resource: Resource<Anything>, scope: InformerScope = {}): Promise<void> {
@@ -153,7 +158,11 @@ export class SharedInformers {
     if (entry === undefined) return;
     entry.linger?.unsubscribe();
     this.#entries.delete(identity);
-    await entry.informer.stop();
+    await removeInformer(entry.informer);
+  }
+
+  #isPresent(entry: OwnEntry): boolean {
+    return this.#entries.get(entry.identity) === entry;
   }
 
   #takeName(): void {
@@ -194,6 +203,7 @@ export class SharedInformers {
     const entry: OwnEntry = { identity, name, scope, informer, lister, inUse$, ...counts };
     this.#entries.set(identity, entry);
     if (this.#started) informer.start();
+    this.created$.next();
     return entry;
   }
 
@@ -207,12 +217,11 @@ export class SharedInformers {
 
   #lingerOf(entry: OwnEntry): void {
     if (entry.kept || entry.holders > 0) return;
-    const { identity } = entry;
     // A handle may outlive its informer, and another informer may have taken its place.
-    if (this.#entries.get(identity) !== entry) return;
+    if (!this.#isPresent(entry)) return;
     const forget = () => {
-      this.#entries.delete(identity);
-      void entry.informer.stop();
+      this.#entries.delete(entry.identity);
+      void removeInformer(entry.informer);
     };
     const { lingerMs } = this;
     // An informer that is not running is removed immediately. It may run for its subscribers, even if the factory was not started.

@@ -6,6 +6,7 @@ import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Assembly, assemble } from './assembly.ts';
 import type { SharedInformerOptions } from './options.ts';
+import { noteRemoval } from './removal.ts';
 import type { SharedInformer } from './shared-informer.ts';
 import { createStateWaits } from './state-waits.ts';
 import { createStreams } from './streams.ts';
@@ -49,7 +50,7 @@ export function sharedInformerOf<T extends KubernetesObject, Names extends strin
   parts: Assembly<T>,
 ): SharedInformer<T, Names> {
   const { indexer, board, registrations, lifecycle } = parts;
-  return {
+  const informer: SharedInformer<T> = {
     name: parts.name,
     indexer,
     ...createStreams(parts),
@@ -72,4 +73,5 @@ export function sharedInformerOf<T extends KubernetesObject, Names extends strin
     stop: () => lifecycle.stop(),
     refresh: () => parts.run.refresh(),
   };
+  return noteRemoval(informer, () => lifecycle.stop(true));
 }

@@ -55,7 +55,7 @@ export class Lifecycle<T extends KubernetesObject> {
         parts.meter.end();
         if (why === 'linger') this.#goIdle();
         else this.#endRun('stopped');
-        if (why === 'complete') this.#finish(this.#completers());
+        if (why === 'complete') this.#finish(parts.hub.completer());
       },
     });
   }
@@ -104,14 +104,19 @@ export class Lifecycle<T extends KubernetesObject> {
     });
   }
 
-  /** Ends the run and completes the present subscriptions. A later subscription belongs to the next run. */
-  stop(): Promise<void> {
-    const completers = this.#completers();
+  /**
+   * Ends the run and completes the present subscriptions to data. A later subscription belongs to the next run. The
+   * streams of the status and the metrics show the next run, too; they complete if the informer is removed.
+   */
+  stop(isRemoved = false): Promise<void> {
+    const { hub, board, drain } = this.#parts;
+    const complete = hub.completer();
     return new Promise<void>((resolve) => {
-      this.#parts.drain.run(() => {
+      drain.run(() => {
         if (this.#lease.active) this.#lease.end();
         else this.#endRun('stopped');
-        this.#finish(completers);
+        this.#finish(complete);
+        if (isRemoved) board.complete();
         resolve();
       });
     });
@@ -159,15 +164,11 @@ export class Lifecycle<T extends KubernetesObject> {
     board.publish();
   }
 
-  #completers(): readonly (() => void)[] {
-    return [this.#parts.hub.completer(), this.#parts.board.completer()];
-  }
-
-  #finish(completers: readonly (() => void)[]): void {
+  #finish(complete: () => void): void {
     const error = this.#wasStopped();
     this.#parts.waits.reject(error);
     this.#parts.registrations.fail(error);
-    for (const complete of completers) complete();
+    complete();
   }
 
   #wasStopped(): ApiError {

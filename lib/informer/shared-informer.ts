@@ -26,8 +26,9 @@ import type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './waits.ts'
  *
  * The first subscription to a data stream starts a run, which lingers after the last subscriber leaves. `start()` keeps
  * the informer running until `stop()`. Handlers, listers and `status$` start nothing. Data streams never error.
- * `stop()` completes all streams and leaves the store readable. The same streams can be subscribed again and then
- * belong to the next run.
+ * `stop()` completes the data streams and leaves the store readable. The same streams can be subscribed again and then
+ * belong to the next run. `status$`, `synced$` and `metrics$` continue with the next run; they complete when a factory
+ * removes the informer.
  */
 export interface SharedInformer<T extends KubernetesObject, Names extends string = string> {
   readonly name: string;
@@ -129,8 +130,8 @@ export interface SharedInformer<T extends KubernetesObject, Names extends string
   /** Keeps the informer running until `stop()`. Calling it twice is the same as once. */
   start(): void;
   /**
-   * Ends the run and completes the present subscriptions. Resolves when the run has ended. No callback begins after the
-   * call returns. The promise does not wait for a callback that is being awaited, so that a handler may stop its
+   * Ends the run and completes the present subscriptions to data. Resolves when the run has ended. No callback begins
+   * after the call returns. The promise does not wait for a callback that is being awaited, so that a handler may stop its
    * informer. A stop that is called within a callback takes effect after that callback.
    */
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
 /** Sources of a status for hooks: of rows, and of an informer. */
-import { type Observable, Subscription } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { InformerStatus } from '../informer/status/status.ts';
 import { blockingError, NO_RESULT, type StatusResult } from './row-result.ts';
 import type { RowSource } from './row-source.ts';
@@ -47,27 +47,12 @@ export function statusOfInformer(informer: InformerWithStatus): StatusSource {
     return shown;
   };
   const subscribe = (listener: () => void): (() => void) => {
-    const all = new Subscription();
     let isSubscribing = true;
-    const follow = () => {
-      const run = new Subscription();
-      all.add(run);
-      isSubscribing = true;
-      const next = () => {
-        if (!isSubscribing) listener();
-      };
-      // A stop completes the status; the next subscription is that of the next run.
-      const complete = () => {
-        all.remove(run);
-        if (isSubscribing || all.closed) return;
-        follow();
-        listener();
-      };
-      run.add(informer.status$.subscribe({ next, complete }));
-      isSubscribing = false;
-    };
-    follow();
-    return () => all.unsubscribe();
+    const subscription = informer.status$.subscribe(() => {
+      if (!isSubscribing) listener();
+    });
+    isSubscribing = false;
+    return () => subscription.unsubscribe();
   };
   return { subscribe, getSnapshot };
 }

@@ -170,7 +170,7 @@ describe('a consumer that is never ready', () => {
       snapshots = vi.spyOn(view, 'getSnapshot');
       const loop = view[Symbol.asyncIterator]();
       loop.next();
-      informer.status$.subscribe({ complete: () => loop.return?.() });
+      informer.changes$.subscribe({ complete: () => loop.return?.() });
     });
     const sets = await flood(all);
     for (const setsReceived of all.witnesses)

@@ -55,6 +55,35 @@ describe('a factory that was not started', () => {
 });
 
 describe('an informer that is stopped separately', () => {
+  it.each([
+    ['stop(resource)', false],
+    ['its last release, after the linger', true],
+    ['stop(), without a holder', true],
+  ] as const)(
+    'I7, G5: its status$ completes if the factory removes it, by %s',
+    async (how, isHeld) => {
+      const { factory, time, until } = rig();
+      const own = factory({ lingerMs: 10_000 });
+      own.start();
+      const { informer, release } = own.acquire(pods);
+      const completed = vi.fn();
+      informer.status$.subscribe({ complete: completed });
+      await until(own.stop());
+      own.start();
+      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      await until(informer.stop());
+      own.start();
+      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      if (isHeld) release();
+      expect(completed).not.toHaveBeenCalled();
+      if (how === 'stop(resource)') await until(own.stop(pods));
+      else if (how === 'stop(), without a holder') await until(own.stop());
+      else await time.advance(10_000);
+      expect(completed).toHaveBeenCalledTimes(1);
+      expect(own.informers).toEqual([]);
+    },
+  );
+
   it('G15: is started again when it is requested, as the same informer', async () => {
     const { server, factory, until } = rig();
     const own = factory();

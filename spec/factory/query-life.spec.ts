@@ -185,13 +185,11 @@ class Life {
     expect(time.pending).toBe(0);
   }
 
-  /** A view whose informer was removed while it was used continues with its next subscriber. */
+  /** A view whose informer was removed while it was used continues when the informer is requested again. */
   async #beginAgain(): Promise<void> {
     this.#hasRemoved = false;
-    for (const viewer of this.#viewers) {
-      if (viewer.view.getSnapshot().status.phase !== 'stopped') continue;
-      viewer.leave();
-      viewer.leave = viewer.view.subscribe(quiet);
+    for (const of of [undefined, 'shop', 'till']) {
+      this.#holds.push(this.#factory.acquire(pods, scopeOf(of)));
     }
     await this.#rig.time.advance(3_000);
   }

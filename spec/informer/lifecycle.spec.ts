@@ -13,6 +13,7 @@ import { marbles } from 'rx-informer/testing';
 import { config, finalize, NEVER, type Observable, type Subscription } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
+import { removeInformer } from '../../lib/informer/removal.ts';
 import { brief } from '../support/brief.ts';
 import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { logging } from './handler-rig.ts';
@@ -88,12 +89,12 @@ describe('lifecycle', () => {
       }, 1000);
     }));
 
-  it('I7: stop() completes the streams and leaves the store readable', async () => {
+  it('I7: stop() completes the streams of data and leaves the store readable', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const completed: string[] = [];
-    const streams = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$', 'status$'] as const;
-    for (const name of streams) {
+    const streams = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$'] as const;
+    for (const name of [...streams, 'status$', 'synced$', 'metrics$'] as const) {
       const stream: Observable<unknown> = informer[name];
       stream.subscribe({ complete: () => completed.push(name) });
     }
@@ -104,6 +105,41 @@ describe('lifecycle', () => {
     expect(informer.status.phase).toBe('stopped');
     expect(informer.indexer.getByKey('shop/web')).toBeDefined();
     expect(source.open).toBe(0);
+  });
+
+  it('I7: status$, synced$ and metrics$ show the next run, and complete with the removal of the informer', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const phases: string[] = [];
+    const synced: boolean[] = [];
+    const objects: number[] = [];
+    const completed: string[] = [];
+    const complete = (name: string) => () => completed.push(name);
+    informer.status$.subscribe({
+      next: ({ phase }) => phases.push(phase),
+      complete: complete('status$'),
+    });
+    informer.synced$.subscribe({ next: (is) => synced.push(is), complete: complete('synced$') });
+    informer.metrics$.subscribe({
+      next: (metrics) => objects.push(metrics.objects),
+      complete: complete('metrics$'),
+    });
+    for (let run = 1; run <= 2; run++) {
+      source.listed(run, ...Array.from({ length: run }, (_, at) => pod(`web-${at}`, run)));
+      informer.start();
+      await informer.whenSynced();
+      await informer.stop();
+    }
+    const ran = ['watching', 'stopped'];
+    expect(phases.filter((phase) => ran.includes(phase))).toEqual([...ran, ...ran]);
+    expect(synced).toEqual([false, true, false, true, false]);
+    expect(objects.at(-1)).toBe(2);
+    expect(completed).toEqual([]);
+    await removeInformer(informer);
+    expect(completed.sort()).toEqual(['metrics$', 'status$', 'synced$']);
+    let isOver = false;
+    informer.status$.subscribe({ complete: () => (isOver = true) });
+    expect([isOver, source.open]).toEqual([false, 0]);
   });
 
   it('I7: a list response of a stopped run is ignored', () =>
@@ -177,8 +213,8 @@ describe('lifecycle', () => {
       }
       informer.start();
       await informer.whenSynced();
-      await informer.stop();
-      expect(log).toHaveLength(shared ? 3 : 2);
+      await (shared ? removeInformer(informer) : informer.stop());
+      expect(log).toHaveLength(shared ? 3 : 0);
       expect([informer.status.phase, informer.hasSynced, inner.open]).toEqual([
         'stopped',
         false,
@@ -187,7 +223,7 @@ describe('lifecycle', () => {
     }
     await new Promise((resolve) => setTimeout(resolve, 1));
     config.onUnhandledError = null;
-    expect(reported).toHaveLength(7);
+    expect(reported).toHaveLength(5);
   });
 
   it('I8: a start after a stop begins a new generation, which reports only the difference', async () => {

@@ -145,7 +145,8 @@ describe('subscribers', () => {
     const next = () => received.push('next');
     const complete = () => received.push('complete');
     // rxjs deprecates this form and still supports it.
-    informer.status$.subscribe(next, undefined, complete);
+    informer.status$.subscribe(next);
+    informer.changes$.subscribe(undefined, undefined, complete);
     informer.snapshot$.subscribe(null, null, complete);
     await informer.stop();
     expect(received).toEqual(['next', 'next', 'complete', 'complete']);

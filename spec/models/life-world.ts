@@ -79,6 +79,12 @@ interface Wait {
   readonly generation: number;
 }
 
+interface Listening {
+  readonly last: () => unknown;
+  readonly subscription: Subscription;
+  isHushed: boolean;
+}
+
 interface Handled {
   readonly state: ConsumerState;
   addedAfterStops: number;
@@ -103,7 +109,7 @@ export class World {
   readonly #viewed: (() => void)[] = [];
   /** The one subscription of the view, for all of its subscribers. */
   #viewHolder: ModelHolder | undefined;
-  readonly #listening: { readonly last: () => unknown; readonly subscription: Subscription }[] = [];
+  readonly #listening: Listening[] = [];
   readonly #waits: Wait[] = [];
   /** Runs in which a request was forbidden, and runs in which that caused a warning. */
   readonly #deniedIn = new Set<number>();
@@ -168,8 +174,7 @@ export class World {
       case 'listen':
         return this.#listen(act.stream);
       case 'hush':
-        pick(this.#listening, act.at)?.subscription.unsubscribe();
-        return;
+        return this.#hush(pick(this.#listening, act.at));
       case 'handle':
         return this.#handle(act.slow, this.#policy(act.policy), act.resyncPeriodMs);
       case 'remove':
@@ -455,14 +460,23 @@ export class World {
       }),
     );
     const now = () => {
-      if (subscription.closed) return;
+      if (listening.isHushed) return;
+      // A stop does not complete it, because the informer may run again.
+      expect(subscription.closed).toBe(false);
       if (stream === 'synced$') expect(last).toBe(informer.status.synced);
       if (stream === 'status$') {
         const { phase, synced } = last as InformerStatus;
         expect([phase, synced]).toEqual([informer.status.phase, informer.status.synced]);
       }
     };
-    this.#listening.push({ last: now, subscription });
+    const listening = { last: now, subscription, isHushed: false };
+    this.#listening.push(listening);
+  }
+
+  #hush(listening: Listening | undefined): void {
+    if (listening === undefined) return;
+    listening.isHushed = true;
+    listening.subscription.unsubscribe();
   }
 
   #handle(slow: boolean, delivery: DeliveryPolicy<Pod>, resyncPeriodMs: number): void {

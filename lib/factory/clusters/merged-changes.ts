@@ -1,16 +1,20 @@
 /** The change sets of the same informer of several clusters, in one stream, for one subscriber. */
 import { type Observable, type Subscriber, Subscription } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
+import type { InformerStatus } from '../../informer/status/status.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Stored } from '../../meta/stored.ts';
+import { isResting } from '../../query/view/informers.ts';
 import { type Cause, type ChangeSet, createChangeSet } from '../../store/change-set.ts';
+import { hasFailed } from './merged-status.ts';
 
 /** The informer of one cluster. */
 export interface ClusterSource<T extends KubernetesObject> {
   readonly cluster: string;
-  readonly changes$: Observable<ChangeSet<T>>;
-  /** Whether its first list has failed, so that the others do not wait for it. */
-  readonly hasFailed: boolean;
+  readonly informer: {
+    readonly changes$: Observable<ChangeSet<T>>;
+    readonly status: InformerStatus;
+  };
 }
 
 /** What the merged informer knows of its clusters at this moment. */
@@ -28,7 +32,8 @@ interface Row<T> {
 
 interface Joined<T extends KubernetesObject> {
   readonly source: ClusterSource<T>;
-  readonly run: Subscription;
+  /** Closed if the run of the informer has ended. */
+  run: Subscription;
   /** The rows that the subscriber has of this cluster, by the ids of the merged stream. */
   readonly rows: Map<string, Row<T>>;
   isSynced: boolean;
@@ -62,16 +67,24 @@ export class MergedSubscriber<T extends KubernetesObject> {
   }
 
   join(source: ClusterSource<T>): void {
-    const joined: Joined<T> = { source, run: new Subscription(), rows: new Map(), isSynced: false };
+    const run = Subscription.EMPTY;
+    const joined: Joined<T> = { source, run, rows: new Map(), isSynced: false };
     this.#joined.set(source.cluster, joined);
+    this.#read(joined);
+  }
+
+  /** Reads one run of the informer. */
+  #read(joined: Joined<T>): void {
+    const { source } = joined;
     let isSubscribing = true;
     const next = (set: ChangeSet<T>) => {
       if (isSubscribing) return this.#apply(joined, set);
       this.#run(() => {
-        if (!joined.run.closed && !this.#subscriber.closed) this.#apply(joined, set);
+        const isJoined = this.#joined.get(source.cluster) === joined;
+        if (isJoined && !this.#subscriber.closed) this.#apply(joined, set);
       });
     };
-    joined.run.add(source.changes$.subscribe({ next }));
+    joined.run = source.informer.changes$.subscribe({ next });
     isSubscribing = false;
   }
 
@@ -94,8 +107,12 @@ export class MergedSubscriber<T extends KubernetesObject> {
     if (changes.length > 0) this.#emit('rebalance', changes);
   }
 
-  /** A cluster may have failed, and clusters may have come or left. */
+  /** The informer of a cluster may have failed or run again, and clusters may have come or left. */
   check(): void {
+    for (const joined of [...this.#joined.values()]) {
+      // A stop completes the stream. Its next run is not begun here.
+      if (joined.run.closed && !isResting(joined.source.informer.status)) this.#read(joined);
+    }
     if (this.#settle()) this.#emit('initial', []);
   }
 
@@ -114,7 +131,8 @@ export class MergedSubscriber<T extends KubernetesObject> {
     const { isSettled, hasRefused } = this.#clusters;
     if (this.#isSynced || !isSettled) return false;
     const all = [...this.#joined.values()];
-    if (!all.every(({ isSynced, source }) => isSynced || source.hasFailed)) return false;
+    if (!all.every(({ isSynced, source }) => isSynced || hasFailed(source.informer.status)))
+      return false;
     // If all have failed, the rows of none are known.
     const isEmpty = all.length === 0 && !hasRefused;
     this.#isSynced = isEmpty || all.some(({ isSynced }) => isSynced);

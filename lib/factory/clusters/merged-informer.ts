@@ -39,7 +39,7 @@ export class MergedInformer<T extends KubernetesObject>
   /** The clusters whose informer could not be created, with the reason. */
   readonly #refused = new Map<string, InformerStatus>();
   readonly #subscribers = new Set<MergedSubscriber<T>>();
-  #statuses = new Subject<InformerStatus>();
+  readonly #statuses = new Subject<InformerStatus>();
   #hasSynced = false;
   #isTelling = false;
   #status: InformerStatus;
@@ -173,14 +173,14 @@ export class MergedInformer<T extends KubernetesObject>
     this.#hasSynced = false;
     this.#status = this.#compute();
     if (!this.isStopped) return () => this.#tell();
-    const [subscribers, statuses, status] = [[...this.#subscribers], this.#statuses, this.#status];
+    const [subscribers, status] = [[...this.#subscribers], this.#status];
     for (const subscriber of subscribers) subscriber.close();
     this.#subscribers.clear();
-    this.#statuses = new Subject();
     return () => {
-      statuses.next(status);
+      this.#statuses.next(status);
       for (const subscriber of subscribers) subscriber.complete();
-      statuses.complete();
+      // The next run may have begun before this end is told.
+      if (this.#status !== status) this.#tell();
     };
   }
 
@@ -199,12 +199,9 @@ export class MergedInformer<T extends KubernetesObject>
       const { informer } = handle;
       const part: Part<T> = {
         cluster: name,
-        changes$: informer.changes$,
+        informer,
         handle,
         run: new Subscription(),
-        get hasFailed() {
-          return hasFailed(informer.status);
-        },
       };
       this.#parts.set(name, part);
       let isSubscribing = true;

@@ -33,7 +33,7 @@ export async function untilSynced(
   );
   const late$ = timeoutMs === undefined ? NEVER : longTimer(timeoutMs, informer.scheduler);
   const end$ = merge(decided$, late$).pipe(map(() => undefined));
-  // The status completes when the clusters are stopped.
+  // The status completes when the informer is removed.
   await firstValueFrom(end$.pipe(endWith(undefined)));
   if (informer.hasSynced) return;
   const statuses = [...informer.statuses()].filter(([, { synced }]) => !synced);

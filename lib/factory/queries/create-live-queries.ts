@@ -1,5 +1,5 @@
 /** `createLiveQueries`: the answers of queries, with informers of a factory. */
-import type { SchedulerLike } from 'rxjs';
+import { EMPTY, type SchedulerLike } from 'rxjs';
 import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
 import type { ToViewOptions } from '../../query/view/to-view.ts';
 import type { View } from '../../query/view/view.ts';
@@ -131,7 +131,10 @@ export function layeredQueries(
   const create = (query: LiveQuery): QueryChannel =>
     new QueryChannel(
       {
-        current: () => currentOf(query),
+        created$: informers.created$ ?? EMPTY,
+        isReady: () =>
+          currentOf(query) !== undefined ||
+          planOf(query, informers).every(({ use }) => use !== 'new'),
         enter: (channel) => {
           const known = currentOf(query);
           const leaveKnown = known?.enter();

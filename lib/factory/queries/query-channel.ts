@@ -13,8 +13,10 @@ const RANK = 10;
 
 /** The pipelines by query. */
 export interface RunningQueries {
-  /** The running pipeline of the query, if there is one that can be used. */
-  current(): RunningQuery | undefined;
+  /** Emits when the factory has created an informer. */
+  readonly created$: Observable<void>;
+  /** Whether all informers of the query exist, so that using it creates none. */
+  isReady(): boolean;
   /** Uses the running pipeline of the query, which is created if there is none. */
   enter(channel: QueryChannel): { readonly running: RunningQuery; readonly leave: () => void };
 }
@@ -42,21 +44,31 @@ export class QueryChannel {
 
   /**
    * The status of the informers that the query reads, as soon as it reads some. It uses the pipeline, so that a view
-   * sees its informer stop and run again.
+   * sees its informer stop and run again. If an informer is removed from the factory, nothing creates it here: the next
+   * pipeline begins when the informer is requested elsewhere.
    */
   readonly #status$: Observable<InformerStatus> = new Observable((subscriber) => {
+    let run = Subscription.EMPTY;
+    let leaveFormer = () => {};
     const follow = () => {
-      if (this.#queries.current() === undefined) return false;
+      if (subscriber.closed || !run.closed || !this.#queries.isReady()) return;
       const { running, leave } = this.#queries.enter(this);
-      subscriber.add(leave);
-      subscriber.add(running.status$.subscribe(subscriber));
-      return true;
+      // Afterwards, because a query that is in use keeps its view.
+      leaveFormer();
+      leaveFormer = leave;
+      run = new Subscription();
+      const own = run;
+      const next = (status: InformerStatus) => subscriber.next(status);
+      own.add(running.status$.subscribe({ next, complete: () => own.unsubscribe() }));
     };
-    if (follow()) return;
-    const entered = this.#entered.subscribe(() => {
-      if (follow()) entered.unsubscribe();
+    subscriber.add(() => {
+      run.unsubscribe();
+      leaveFormer();
     });
-    subscriber.add(entered);
+    follow();
+    subscriber.add(this.#entered.subscribe(follow));
+    // Not within the request that creates the informer, which may be one of this query.
+    subscriber.add(this.#queries.created$.subscribe(() => queueMicrotask(follow)));
   });
 
   #mirrorRejections({ lineage }: RunningQuery): Subscription {

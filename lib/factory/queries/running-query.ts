@@ -87,7 +87,7 @@ export class RunningQuery {
     return this.#shared.subscribe(subscriber);
   });
 
-  /** The status of all informers in one. Completes if one of them was stopped. */
+  /** The status of all informers in one. Completes if one of them is removed from the factory. */
   readonly status$: Observable<InformerStatus> = new Observable((subscriber) => {
     const all = [...this.lineage.informers];
     const latest = new Map<number, InformerStatus>();

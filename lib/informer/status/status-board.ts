@@ -166,9 +166,9 @@ export class StatusBoard<T> {
     if (caughtUp || refused !== quarantined || changed) this.publish();
   }
 
-  /** Returns a function that completes the present subscribers. */
-  completer(): () => void {
-    return this.#subscribers.completer();
+  /** Completes the present subscribers, because the informer is removed from its factory. */
+  complete(): void {
+    this.#subscribers.complete();
   }
 
   /** The error of a wait that timed out because the informer is not synced. */

@@ -1,6 +1,6 @@
 /**
- * The subscribers of one stream. A `Subject` completes all of them together. This set completes later only those that
- * were subscribed at a given moment, so that a subscription made between a call and its turn in the drain remains.
+ * The subscribers of one stream. Unlike a `Subject`, the stream can be subscribed again after it has completed, and a
+ * teardown that throws does not keep the other subscribers from completing.
  */
 import type { Subscriber } from 'rxjs';
 import { reportingErrors } from '../../rx/report-unhandled.ts';
@@ -19,14 +19,10 @@ export class SubscriberSet<V> {
     for (const subscriber of [...this.#subscribers]) subscriber.next(value);
   }
 
-  /**
-   * Returns a function that completes the present subscribers. An error thrown by the teardown of one of them is
-   * reported.
-   */
-  completer(): () => void {
-    const present = [...this.#subscribers];
-    return () => {
-      for (const subscriber of present) reportingErrors(() => subscriber.complete())();
-    };
+  /** Completes the present subscribers. An error thrown by the teardown of one of them is reported. */
+  complete(): void {
+    for (const subscriber of [...this.#subscribers]) {
+      reportingErrors(() => subscriber.complete())();
+    }
   }
 }

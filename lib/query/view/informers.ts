@@ -26,14 +26,15 @@ export function mergeInformerStatus(statuses: readonly InformerStatus[]): Partia
   };
 }
 
-function isResting({ phase }: InformerStatus): boolean {
+/** Whether the informer is at rest: stopped, or without a subscriber. */
+export function isResting({ phase }: InformerStatus): boolean {
   return phase === 'stopped' || phase === 'idle';
 }
 
 /** Follows the status of informers over any number of stops and starts. */
 export class FollowedInformers {
   readonly #latest: (InformerStatus | undefined)[];
-  /** The informers whose run has ended, and whose next run the view has not subscribed to. */
+  /** The informers that were stopped, and whose next run the view has not subscribed to. */
   readonly #stopped = new Set<number>();
   readonly #onStatus: () => void;
   readonly #onRestart: () => void;
@@ -74,26 +75,13 @@ export class FollowedInformers {
   }
 
   #follow(at: number, status$: Observable<InformerStatus>): void {
-    let isSubscribing = true;
-    const run = new Subscription();
-    this.#subscription.add(run);
-    run.add(
-      status$.subscribe({
-        next: (status) => {
-          this.#latest[at] = status;
-          if (!isResting(status) && this.#stopped.delete(at)) this.#onRestart();
-          this.#onStatus();
-        },
-        // A status that does not outlive its subscription has ended; that of an informer may be subscribed again.
-        complete: () => {
-          this.#subscription.remove(run);
-          if (isSubscribing || this.#subscription.closed) return;
-          // A stop completes the status.
-          this.#stopped.add(at);
-          this.#follow(at, status$);
-        },
+    this.#subscription.add(
+      status$.subscribe((status) => {
+        this.#latest[at] = status;
+        if (status.phase === 'stopped') this.#stopped.add(at);
+        else if (this.#stopped.delete(at)) this.#onRestart();
+        this.#onStatus();
       }),
     );
-    isSubscribing = false;
   }
 }

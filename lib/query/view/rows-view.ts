@@ -197,11 +197,18 @@ export class RowsView<T> implements View<T> {
           this.#isOver = true;
           // The stop of an informer completes its streams. A pipe that completed otherwise has ended.
           this.#hasEnded = this.#followed?.isResting !== true;
+          // From now on the rows are stale.
+          if (!this.#hasEnded) this.#unsync();
           run.unsubscribe();
           end.complete();
         },
       }),
     );
+  }
+
+  #unsync(): void {
+    this.#rows.synced = false;
+    this.#changed();
   }
 
   #apply(set: AnyChangeSet<T>): void {

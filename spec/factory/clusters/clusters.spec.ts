@@ -1,4 +1,11 @@
-import { type ChangeSet, createClient, type KubeClient, liveFilter, toView } from 'rx-informer';
+import {
+  type ChangeSet,
+  createClient,
+  type InformerFactory,
+  type KubeClient,
+  liveFilter,
+  toView,
+} from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { NEVER, of, Subject } from 'rxjs';
@@ -187,11 +194,16 @@ describe('the rows of many clusters', () => {
         } else if (dice < 0.8) {
           faults.push(fake(name).server.faults.refuse());
           fake(name).server.faults.dropWatches();
-        } else if (dice < 0.85) {
+        } else if (dice < 0.83) {
           for (const fault of faults.splice(0)) fault.heal();
+        } else if (dice < 0.85) {
+          // The informers of one cluster, without the others.
+          void clusters.get(name)?.factory.stop();
+          if (random() < 0.5) clusters.get(name)?.factory.start();
         } else await time.advance(random() * 3_000);
       }
       for (const fault of faults) fault.heal();
+      for (const name of present) clusters.get(name)?.factory.start();
       await time.advance(120_000);
       const truth = present.flatMap((name) =>
         fake(name)
@@ -321,8 +333,38 @@ describe('the life of many clusters', () => {
     await clusters.stop();
     await time.advance(100);
     expect([clients$.observed, fake('west').server.openWatches.length]).toEqual([false, 0]);
-    expect([completed, informer.status.phase]).toEqual([2, 'stopped']);
+    // The status shows the next run, too.
+    expect([completed, informer.status.phase]).toEqual([1, 'stopped']);
     expect(time.pending).toBe(0);
+  });
+
+  it('U11: the rows of a cluster continue when its own factory is stopped and started again', async () => {
+    const { time, clusters, fake } = worldOf(['east', 'west']);
+    for (const name of ['east', 'west']) fake(name).put('web');
+    const informer = clusters.informer(pods);
+    const seen = folding();
+    informer.changes$.subscribe(seen);
+    const view = toView(informer.changes$);
+    const leave = view.subscribe(() => undefined);
+    clusters.start();
+    await time.advance(100);
+    const own = clusters.get('east')?.factory as InformerFactory;
+    await own.stop();
+    fake('east').put('db');
+    await time.advance(1_000);
+    expect(clusters.status.text).toBe('1 of 2 clusters live; east: pods: stopped');
+    expect([informer.status.live, view.getSnapshot().status.live]).toEqual([false, false]);
+    expect(seen.shown.length).toBe(2);
+    expect(fake('east').server.openWatches).toEqual([]);
+    own.start();
+    await time.advance(100);
+    fake('east').remove('web');
+    await time.advance(100);
+    expect(clusters.status.text).toBe('2 of 2 clusters live');
+    expect(seen.shown).toEqual(['east/shop/db Running', 'west/shop/web Running']);
+    expect(view.getSnapshot()).toMatchObject({ total: 2, status: { live: true } });
+    leave();
+    await clusters.stop();
   });
 
   it('U8: the same informers continue after a stop with a complete set', async () => {
