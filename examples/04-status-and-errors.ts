@@ -1,5 +1,5 @@
 /** Data streams never error. Failures are values on `status$`, and the informer recovers without losing a change. */
-import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+import { createClient, createListWatch, createSharedInformer, describeStatus } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 
@@ -11,9 +11,9 @@ server.faults.failNext({ resource: pods }, { status: 503, message: 'still starti
 const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
 const informer = createSharedInformer(createListWatch(client, pods));
 let last = '';
-informer.status$.subscribe(({ phase, synced, live, error }) => {
-  const flags = `${synced ? ', synced' : ''}${live ? ', live' : ''}`;
-  const line = `${phase}${flags}${error ? ` (${error.reason})` : ''}`;
+informer.status$.subscribe((status) => {
+  const { headline } = describeStatus(status);
+  const line = `${status.phase}: ${headline.replace(/ in .*/, '')}${status.error ? ` (${status.error.reason})` : ''}`;
   if (line !== last) console.log(line);
   last = line;
 });

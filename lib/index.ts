@@ -219,6 +219,13 @@ export type {
 } from './informer/options.ts';
 export type { SharedInformer } from './informer/shared-informer.ts';
 export type { LimitedAccess } from './informer/sources.ts';
+export {
+  type DescribedStatus,
+  type DescribeStatusOptions,
+  describeStatus,
+  type StatusTone,
+  type StatusWords,
+} from './informer/status/describe-status.ts';
 export type { InformerMetrics } from './informer/status/informer-metrics.ts';
 export type { InformerPhase, InformerStatus } from './informer/status/status.ts';
 export type { InformerWarning } from './informer/status/warnings.ts';

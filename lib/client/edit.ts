@@ -11,7 +11,7 @@ import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-obje
 import type { Stored } from '../meta/stored.ts';
 import type { CallOptions, WriteOptions } from './call-options.ts';
 import { type JsonDifferenceOptions, jsonDifference } from './json-difference.ts';
-import { isObject, type ObjectTarget } from './object-target.ts';
+import { isComplete, isObject, type ObjectTarget } from './object-target.ts';
 import type { JsonPatchOperation } from './patch.ts';
 import {
   DEFAULT_ATTEMPTS,
@@ -94,9 +94,9 @@ export function editPatch<T extends KubernetesObject>(
   return steps.length === 0 ? [] : [testOf(base, check), ...steps];
 }
 
-/** The target as the first base, if it is an object with a version and a UID. */
+/** The target as the first base, if it is a complete object with a version and a UID. */
 function baseOf<T extends KubernetesObject>(target: ObjectTarget): Stored<T> | undefined {
-  if (!isObject(target) || versionOf(target) === '' || uidOf(target) === '') return undefined;
+  if (!isComplete(target) || versionOf(target) === '' || uidOf(target) === '') return undefined;
   return target as Stored<T>;
 }
 

@@ -29,6 +29,11 @@ export function isObject(target: ObjectTarget): target is KubernetesObject {
   return typeof target === 'object' && target !== null && 'metadata' in target;
 }
 
+/** Whether a target is the complete object, and not its metadata or its row of a table. */
+export function isComplete(target: ObjectTarget): target is KubernetesObject {
+  return isObject(target) && target.kind !== 'PartialObjectMetadata' && target.kind !== 'TableRow';
+}
+
 /**
  * Returns the namespace of a call: the target's namespace, otherwise the client's. Throws a `TypeError` if both are set
  * and differ, because a client of one namespace must not reach into another.

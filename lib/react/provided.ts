@@ -13,21 +13,14 @@ import { mergeInformerStatus } from '../query/view/informers.ts';
 import type { Demand } from '../rx/demand.ts';
 import { animationFrames } from '../rx/demands/animation-frames.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
-import { stopwatch } from '../rx/stopwatch.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { Overlay } from './edit/overlay.ts';
 import { blockingError, NO_RESULT, type StatusResult } from './row-result.ts';
 import { ViewSource } from './row-source.ts';
+import type { StatusSource } from './status-source.ts';
 
 /** Options of the factory that a provider makes. Without `name`, because two of one name would exist for a moment. */
 export type ProvidedFactoryOptions = Omit<InformerFactoryOptions, 'name'>;
-
-interface Known {
-  /** Weak, because nobody would remove the source of a render that was discarded. */
-  readonly source: WeakRef<ViewSource<unknown>>;
-  isUsed: boolean;
-  leftAtMs: number | undefined;
-}
 
 /** How many sources there may be before those that are no longer referenced are looked for. */
 const SWEEP_SIZE = 64;
@@ -47,9 +40,10 @@ export class Provided {
   readonly overlay: Overlay = new Overlay();
   readonly informers: InformerPool;
   readonly #isOwn: boolean;
-  readonly #passedMs: () => number;
-  readonly #known = new Map<string, Known>();
-  readonly #used = new Map<LiveQuery, ViewSource<unknown>>();
+  /** Weak, because nobody would remove the source of a render that was discarded. */
+  readonly #known = new Map<string, WeakRef<ViewSource<unknown>>>();
+  /** What the hooks read, with the name of the informers that it reads. */
+  readonly #used = new Set<readonly [StatusSource, () => unknown]>();
   readonly #listeners = new Set<() => void>();
   #sweepAt = SWEEP_SIZE;
   #stopping: Subscription | undefined;
@@ -63,23 +57,33 @@ export class Provided {
     this.factory = isFactory ? given : createInformerFactory(client, given);
     this.informers = informersOfFactory('InformerProvider', this.factory);
     this.queries = layeredQueries(this.factory, { ready: commonFrames() }, this.overlay);
-    this.#passedMs = stopwatch(this.informers.scheduler);
   }
 
   /** The source of a query: the same one for equal queries while it is used, and for the linger after that. */
   source<Row>(query: LiveQuery<Row>): ViewSource<Row> {
     const { key } = query;
-    const known = this.#known.get(key);
-    const present = known === undefined || this.#isOver(known) ? undefined : known.source.deref();
-    if (present !== undefined) return present as unknown as ViewSource<Row>;
-    const source = new ViewSource<unknown>(this.queries.view(query), {
-      used: (isUsed) => this.#note(query, source, entry, isUsed),
+    // A copy, because a query keeps its view, whose rows are outdated after the linger.
+    const view = this.queries.view({ ...query } as LiveQuery);
+    const known = this.#known.get(key)?.deref();
+    if (known?.isCurrent === true || known?.view === view) return known as ViewSource<never>;
+    const names = () => `${this.queries.explain(query).sources.map(({ informer }) => informer)}`;
+    const source: ViewSource<unknown> = new ViewSource<unknown>(view, {
+      used: () => this.#use(source, names),
       changed: () => this.#changed(),
     });
-    const entry: Known = { source: new WeakRef(source), isUsed: false, leftAtMs: undefined };
     if (this.#known.size >= this.#sweepAt) this.#sweep();
-    this.#known.set(key, entry);
-    return source as unknown as ViewSource<Row>;
+    this.#known.set(key, new WeakRef(source));
+    return source as ViewSource<never>;
+  }
+
+  /** Merges the status of a source into that of the provider until the returned function is called. */
+  watch(source: StatusSource, name: unknown): () => void {
+    const leave = source.subscribe(() => this.#changed());
+    const unuse = this.#use(source, () => name);
+    return () => {
+      leave();
+      unuse();
+    };
   }
 
   /** Calls the listener when the status of a query in use may have changed. */
@@ -109,17 +113,14 @@ export class Provided {
     };
   }
 
-  #note(query: LiveQuery, source: ViewSource<unknown>, entry: Known, isUsed: boolean): void {
-    entry.isUsed = isUsed;
-    entry.leftAtMs = isUsed ? undefined : this.#passedMs();
-    if (isUsed) this.#used.set(query, source);
-    else this.#used.delete(query);
+  #use(source: StatusSource, name: () => unknown): () => void {
+    const entry = [source, name] as const;
+    this.#used.add(entry);
     this.#changed();
-  }
-
-  /** The rows of a view that has been left for longer than the linger are outdated. */
-  #isOver({ leftAtMs }: Known): boolean {
-    return leftAtMs !== undefined && this.#passedMs() - leftAtMs > this.informers.lingerMs;
+    return () => {
+      this.#used.delete(entry);
+      this.#changed();
+    };
   }
 
   #changed(): void {
@@ -128,15 +129,15 @@ export class Provided {
   }
 
   #mergedStatus(): StatusResult {
-    const results = [...this.#used.values()].map((source) => source.getSnapshot());
-    if (results.length === 0) return NO_RESULT;
-    const entries = [...this.#used.keys()].flatMap(({ from }) => this.informers.entriesOf(from));
-    const running = [...new Set(entries)].filter(
-      ({ informer }) => informer.status.phase !== 'idle',
-    );
-    const statuses: readonly InformerStatus[] = running.map(({ informer }) => informer.status);
+    const sources = [...new Map(this.#used)];
+    const used = sources.map(([source, name]) => [name(), source.getSnapshot()] as const);
+    if (used.length === 0) return NO_RESULT;
+    const results = used.map(([, result]) => result);
+    // Once for all that read the same informers.
+    const statuses = [...new Map(used).values()].map(({ status }) => status as InformerStatus);
+    const known = statuses.filter(({ phase }) => phase !== undefined && phase !== 'idle');
     const rejected = Object.freeze(results.flatMap(({ status }) => status.rejected));
-    const status = Object.freeze({ ...mergeInformerStatus(statuses), rejected });
+    const status = Object.freeze({ ...mergeInformerStatus(known), rejected });
     const synced = results.every((result) => result.synced);
     const error =
       results.find((result) => result.error !== undefined)?.error ?? blockingError(status);
@@ -145,7 +146,7 @@ export class Provided {
 
   #sweep(): void {
     for (const [key, entry] of this.#known) {
-      if (this.#isOver(entry) || entry.source.deref() === undefined) this.#known.delete(key);
+      if (entry.deref() === undefined) this.#known.delete(key);
     }
     this.#sweepAt = Math.max(SWEEP_SIZE, 2 * this.#known.size);
   }

@@ -13,7 +13,8 @@ import type { InformerFactory } from '../factory/informer-factory.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { Provided, type ProvidedFactoryOptions } from './provided.ts';
 
-const ProvidedContext: Context<Provided | undefined> = /* @__PURE__ */ createContext<
+/** What the nearest provider holds. */
+export const ProvidedContext: Context<Provided | undefined> = /* @__PURE__ */ createContext<
   Provided | undefined
 >(undefined);
 

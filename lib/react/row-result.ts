@@ -22,7 +22,10 @@ export interface ListResult<Row> extends StatusResult {
   readonly rows: readonly Stored<Row>[];
   /** The number of rows without `limit` and `offset`. */
   readonly total: number;
-  /** Whether the rows answer the former arguments, because the answer to the present ones is not complete yet. */
+  /**
+   * Whether the rows answer the former arguments, because the answer to the present ones is not complete yet, or are no
+   * longer updated, because an informer of theirs was stopped.
+   */
   readonly stale: boolean;
 }
 
@@ -53,5 +56,6 @@ export function resultOf<Row>(
   failure: Error | undefined,
 ): ListResult<Row> {
   const error = failure ?? blockingError(status);
-  return Object.freeze({ rows, total, synced, stale: false, status, error });
+  const stale = status.phase === 'stopped';
+  return Object.freeze({ rows, total, synced, stale, status, error });
 }

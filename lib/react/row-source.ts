@@ -21,17 +21,18 @@ function asError(cause: unknown): Error {
 
 /** Told of the use of a source. */
 export interface SourceObserver {
-  /** The source has its first listener, or has lost its last one. */
-  used(isUsed: boolean): void;
+  /** The source has its first listener. Returns the function to call when it has lost its last one. */
+  used(): () => void;
   /** The result has changed. */
   changed(): void;
 }
 
 /** The rows of a view. The view is subscribed with the first listener. */
 export class ViewSource<Row> implements RowSource<Row> {
-  readonly #view: View<Row>;
+  readonly view: View<Row>;
   readonly #observer: SourceObserver | undefined;
   readonly #listeners = new Map<object, () => void>();
+  /** Absent before the first listener, closed after the last one. */
   #held: Subscription | undefined;
   #leaving: Subscription | undefined;
   #failure: Error | undefined;
@@ -39,12 +40,17 @@ export class ViewSource<Row> implements RowSource<Row> {
   #snapshot: unknown;
 
   constructor(view: View<Row>, observer?: SourceObserver) {
-    this.#view = view;
+    this.view = view;
     this.#observer = observer;
   }
 
+  /** Whether its rows are not those of a use that has ended. */
+  get isCurrent(): boolean {
+    return this.#held?.closed !== true;
+  }
+
   readonly getSnapshot = (): ListResult<Row> => {
-    const snapshot = this.#view.getSnapshot();
+    const snapshot = this.view.getSnapshot();
     if (this.#result === undefined || this.#snapshot !== snapshot) {
       this.#snapshot = snapshot;
       this.#result = resultOf(snapshot, this.#failure);
@@ -56,15 +62,14 @@ export class ViewSource<Row> implements RowSource<Row> {
     // One listener may subscribe several times.
     const entry = {};
     this.#leaving?.unsubscribe();
-    if (this.#held === undefined) this.#hold();
+    if (this.#held?.closed === false) this.view.subscribe(() => undefined)();
+    else this.#hold();
     this.#listeners.set(entry, listener);
     return () => {
       if (!this.#listeners.delete(entry) || this.#listeners.size > 0) return;
       // StrictMode unsubscribes and subscribes again in one task, which must not end a run that does not linger.
       this.#leaving = asyncScheduler.schedule(() => {
         this.#held?.unsubscribe();
-        this.#held = undefined;
-        this.#observer?.used(false);
       });
     };
   };
@@ -79,9 +84,9 @@ export class ViewSource<Row> implements RowSource<Row> {
       this.#result = undefined;
       this.#notify();
     };
-    held.add(this.#view.status$.subscribe({ error }));
-    held.add(this.#view.subscribe(() => this.#notify()));
-    this.#observer?.used(true);
+    held.add(this.view.status$.subscribe({ error }));
+    held.add(this.view.subscribe(() => this.#notify()));
+    held.add(this.#observer?.used());
   }
 
   #notify(): void {

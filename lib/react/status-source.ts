@@ -31,24 +31,20 @@ export interface InformerWithStatus {
 
 /** The status of an informer over any number of stops and starts. Does not start it. */
 export function statusOfInformer(informer: InformerWithStatus): StatusSource {
-  let of: InformerStatus | undefined;
+  // That of the last transition, because `informer.status` is another object at each reading.
+  let of: InformerStatus = informer.status;
   let shown: StatusResult | undefined;
   const getSnapshot = (): StatusResult => {
-    const { status } = informer;
-    if (shown !== undefined && of === status) return shown;
-    of = status;
-    const rejected = NO_RESULT.status.rejected;
-    const error = blockingError(status);
-    shown = Object.freeze({
-      synced: status.synced,
-      status: Object.freeze({ ...status, rejected }),
-      error,
-    });
+    const { rejected } = NO_RESULT.status;
+    const status = Object.freeze({ ...of, rejected });
+    shown ??= Object.freeze({ synced: of.synced, status, error: blockingError(of) });
     return shown;
   };
   const subscribe = (listener: () => void): (() => void) => {
     let isSubscribing = true;
-    const subscription = informer.status$.subscribe(() => {
+    const subscription = informer.status$.subscribe((status) => {
+      if (status !== of) shown = undefined;
+      of = status;
       if (!isSubscribing) listener();
     });
     isSubscribing = false;

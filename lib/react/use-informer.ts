@@ -1,12 +1,13 @@
 /** `useInformer`, an informer of the provider's factory. */
 import { useState, useSyncExternalStore } from 'react';
 import { asyncScheduler, Subscription } from 'rxjs';
-import type { InformerFactory } from '../factory/informer-factory.ts';
 import { type InformerScope, identityOf, readScope } from '../factory/scope.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
+import type { Provided } from './provided.ts';
 import { useProvided } from './provider.ts';
+import { statusOfInformer } from './status-source.ts';
 
 /** The scope of {@link useInformer}: complete objects. */
 export type ObjectScope = Omit<InformerScope, 'as'>;
@@ -15,29 +16,34 @@ type AnyInformer = SharedInformer<KubernetesObject>;
 
 /** Holds an informer and keeps it running while it has a listener. */
 class InformerSource {
+  readonly #provided: Provided;
   readonly #acquire: () => { readonly informer: AnyInformer; release(): void };
-  #listeners = 0;
+  readonly #isPresent: () => boolean;
+  readonly #listeners = new Set<() => void>();
   #held: Subscription | undefined;
   #informer: AnyInformer | undefined;
   #leaving: Subscription | undefined;
 
-  constructor(factory: InformerFactory, resource: Resource<KubernetesObject>, scope: ObjectScope) {
-    this.#acquire = () => factory.acquire(resource, scope);
+  constructor(provided: Provided, resource: Resource<KubernetesObject>, scope: ObjectScope) {
+    this.#provided = provided;
+    this.#acquire = () => provided.factory.acquire(resource, scope);
+    this.#isPresent = () => {
+      const { informers } = provided;
+      const own = identityOf(resource, informers.scopeOf(resource, scope));
+      return informers.entriesOf(resource).some(({ identity }) => identity === own);
+    };
   }
 
   readonly getSnapshot = (): AnyInformer | undefined => this.#informer;
 
-  // The listener is not needed, because the informer changes only while nobody listens.
-  readonly subscribe = (): (() => void) => {
+  readonly subscribe = (given: () => void): (() => void) => {
     this.#leaving?.unsubscribe();
-    this.#listeners++;
+    // One listener may subscribe several times.
+    const listener = () => given();
+    this.#listeners.add(listener);
     if (this.#held === undefined) this.#hold();
-    let hasLeft = false;
     return () => {
-      if (hasLeft) return;
-      hasLeft = true;
-      this.#listeners--;
-      if (this.#listeners > 0) return;
+      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
       // StrictMode unsubscribes and subscribes again in one task.
       this.#leaving = asyncScheduler.schedule(() => {
         this.#held?.unsubscribe();
@@ -54,6 +60,20 @@ class InformerSource {
     this.#held = held;
     held.add(release);
     held.add(informer.changes$.subscribe());
+    held.add(this.#provided.watch(statusOfInformer(informer), informer.name));
+    // A removed informer is not created again here. The next one is held when somebody has requested it.
+    const complete = () => {
+      const { created$ } = this.#provided.informers;
+      held.add(created$?.subscribe(() => queueMicrotask(() => this.#renew(held))));
+    };
+    held.add(informer.status$.subscribe({ complete }));
+  }
+
+  #renew(former: Subscription): void {
+    if (former.closed || !this.#isPresent()) return;
+    this.#hold();
+    former.unsubscribe();
+    for (const listener of [...this.#listeners]) listener();
   }
 }
 
@@ -92,17 +112,17 @@ export function useInformer<T extends KubernetesObject>(
   resource: Resource<T> | undefined,
   scope: ObjectScope = {},
 ): SharedInformer<T> | undefined {
-  const { factory } = useProvided('useInformer');
+  const provided = useProvided('useInformer');
   const any = resource as unknown as Resource<KubernetesObject> | undefined;
   const identity = any === undefined ? '' : identityOf(any, readScope(any, scope, {}));
   const begin = () => ({
-    factory,
+    provided,
     identity,
-    source: any === undefined ? undefined : new InformerSource(factory, any, scope),
+    source: any === undefined ? undefined : new InformerSource(provided, any, scope),
   });
   const [held, setHeld] = useState(begin);
   let now = held;
-  if (held.factory !== factory || held.identity !== identity) {
+  if (held.provided !== provided || held.identity !== identity) {
     now = begin();
     setHeld(now);
   }

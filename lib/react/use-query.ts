@@ -5,15 +5,14 @@ import { useProvided } from './provider.ts';
 import type { ListResult } from './row-result.ts';
 import { type Asked, useRows } from './use-rows.ts';
 
-/** Rows of another resource or with other columns do not stand in for those of a query. */
-const KEPT = 3;
-
 /** The question that a query asks of a provider. */
 export function askedOf<Row>(provided: Provided, query: LiveQuery<Row>): Asked<Row> {
   const { group, version, plural } = query.from;
+  // The type of the rows. Rows of another one do not stand in for those of the query.
+  const type = JSON.stringify([group, version, plural, query.as, query.select]);
   return {
-    identity: [provided, `${group}/${version}/${plural}`, query.key],
-    kept: KEPT - 1,
+    identity: [provided, type, query.key],
+    kept: 2,
     source: () => provided.source(query),
   };
 }
@@ -23,8 +22,8 @@ export function askedOf<Row>(provided: Provided, query: LiveQuery<Row>): Asked<R
  * several components, share one pipeline and one watch.
  *
  * The query may be made in each render: queries are compared by content, and their functions by `key`. While the answer
- * to a changed query is not complete, the rows of the former one stand, with `stale: true`; only if the resource has
- * changed, there are none. `undefined` asks for nothing. Nothing is requested during a render, and on a server the
+ * to a changed query is not complete, the rows of the former one stand, with `stale: true`, if only `where`, `orderBy`,
+ * `limit`, `offset` and the scope have changed. If the resource, `as` or `select` has changed, there are none. `undefined` asks for nothing. Nothing is requested during a render, and on a server the
  * answer is empty. Throws an `Error` without an {@link InformerProvider}, and a `TypeError` if the query is invalid.
  *
  * @example

@@ -39,7 +39,8 @@ function useSuspending<Row>(provided: Provided, query: LiveQuery<Row>): ListResu
     source: () => leased(provided, query),
   };
   const result = useRows(isServer ? undefined : asked);
-  if (isServer || result.synced) return result;
+  // A stopped informer is not requested again by a component that shows its rows.
+  if (isServer || result.synced || result.stale) return result;
   if (result.error !== undefined && hasRenderLease(provided, query.key)) throw result.error;
   throw leaseForRender(provided, query.key, provided.source(query as LiveQuery));
 }

@@ -1,7 +1,10 @@
 /** `useView`, the rows of a view. */
+import { useContext } from 'react';
 import type { View } from '../query/view/view.ts';
+import type { Provided } from './provided.ts';
+import { ProvidedContext } from './provider.ts';
 import type { ListResult } from './row-result.ts';
-import { sourceOfView } from './row-source.ts';
+import { type RowSource, sourceOfView } from './row-source.ts';
 import { useRows } from './use-rows.ts';
 
 /**
@@ -26,9 +29,25 @@ import { useRows } from './use-rows.ts';
  * ```
  */
 export function useView<Row>(view: View<Row> | undefined): ListResult<Row> {
+  const provided = useContext(ProvidedContext);
   return useRows(
     view === undefined
       ? undefined
-      : { identity: [view], kept: 0, source: () => sourceOfView(view) },
+      : { identity: [view, provided], kept: 0, source: () => watched(provided, view) },
   );
+}
+
+/** The source of a view whose status is one of those that the provider merges. */
+function watched<Row>(provided: Provided | undefined, view: View<Row>): RowSource<Row> {
+  const source = sourceOfView(view);
+  if (provided === undefined) return source;
+  const subscribe = (listener: () => void): (() => void) => {
+    const leave = source.subscribe(listener);
+    const unwatch = provided.watch(source, view);
+    return () => {
+      leave();
+      unwatch();
+    };
+  };
+  return { subscribe, getSnapshot: source.getSnapshot };
 }

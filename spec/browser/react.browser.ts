@@ -96,6 +96,52 @@ describe.each(['18.3', '19', '19 and its compiler'] as const)('React %s', (versi
     );
   });
 
+  it('V4: former rows of other columns never stand in for those of the query', async () => {
+    expect(await page.evaluate(() => scenarios.changedColumns())).toEqual([
+      'none stale false,Pod stale false',
+      'none stale false,row stale false',
+      'none stale false,PartialObjectMetadata stale false',
+      // That answer lingers.
+      'Pod stale false',
+    ]);
+  });
+
+  it.each([true, false])(
+    'V16: after the linger, a query that a page keeps begins without its former rows (suspending: %s)',
+    async (suspends) => {
+      const { first, last } = await page.evaluate(
+        (suspending) => scenarios.keptQuery(suspending),
+        suspends,
+      );
+      expect(first).toBe(suspends ? 'loading' : ' synced false');
+      expect(last).toBe('new synced true');
+    },
+  );
+
+  it.each([true, false])(
+    'V17: rows of a removed informer are stale, request nothing, and continue when it is requested again (suspending: %s)',
+    async (suspends) => {
+      const { stopped, requests, shown, informers } = await page.evaluate(
+        (suspending) => scenarios.removedInformer(suspending),
+        suspends,
+      );
+      expect(stopped).toBe('old stale true pods/shop stopped Stopped');
+      expect(requests).toBe(0);
+      expect(shown).toBe('new stale false pods/shop watching Live new stale false');
+      expect(informers).toEqual(['pods/shop']);
+    },
+  );
+
+  it('V18: useStatus merges what the hooks read, and nothing else', async () => {
+    expect(await page.evaluate(() => scenarios.mergedStatus())).toEqual({
+      nothing: 'undefined undefined Starting: nothing was requested yet',
+      refused: 'false false Forbidden: LIST v1/pods: no access to vault',
+      left: 'true true Live',
+      informer: 'true true Live',
+      several: 'true true Live',
+    });
+  });
+
   it('V8: useStatus renders only if the status changes', async () => {
     expect(await page.evaluate(() => scenarios.quietStatus())).toBe(0);
   });

@@ -123,6 +123,27 @@ describe('an edit', () => {
     }
   });
 
+  it.each(['PartialObjectMetadata', 'TableRow'])(
+    'C13: reads the object first if the target is its %s, because the recipe must see all of it',
+    async (kind) => {
+      const { client, asked, state, settled } = rig();
+      const row = { ...prices(), kind } as ConfigMap;
+      delete (row as { data?: unknown }).data;
+      const written = await settled(
+        client.edit(row, ({ data }) => {
+          // Metadata have no data.
+          if (data) data['tea'] = '4';
+        }),
+      );
+      expect(written).toMatchObject({ kind: 'ConfigMap', data: { tea: '4' } });
+      expect(methods(asked)).toEqual(['GET', 'PATCH']);
+      expect(state.object).toMatchObject({ data: { tea: '4' } });
+      const another = { ...row, metadata: { ...row.metadata, uid: 'former' } } as ConfigMap;
+      const refused = await settled(failureOf(client.edit(another, () => undefined)));
+      expect(refused?.message).toContain('is gone');
+    },
+  );
+
   it('C13: sends nothing if the recipe changes nothing', async () => {
     const { client, asked, settled } = rig();
     const base = prices();

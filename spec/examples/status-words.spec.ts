@@ -22,7 +22,8 @@ const calm: InformerStatus = {
 };
 
 function said(status: Partial<InformerStatus>): string {
-  const { headline, detail } = statusWords({ ...calm, ...status }, 'Pods', noon + 60_000);
+  const live = (status.phase ?? 'watching') === 'watching';
+  const { headline, detail } = statusWords({ ...calm, live, ...status }, 'Pods', noon + 60_000);
   return `${headline} — ${detail}`;
 }
 

@@ -2,7 +2,7 @@
 import type { Subscription } from 'rxjs';
 import { createResourceClient } from '../../client/create-resource-client.ts';
 import { type Draft, drafted, type EditOptions } from '../../client/edit.ts';
-import { addressOf, isObject, type ObjectTarget } from '../../client/object-target.ts';
+import { addressOf, isComplete, isObject, type ObjectTarget } from '../../client/object-target.ts';
 import type { InformerPool } from '../../factory/informer-pool.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
@@ -50,35 +50,41 @@ export class Editor {
 
   /** Shows the draft immediately, sends the edit, and returns the server's answer. */
   async edit<T extends KubernetesObject>(request: EditRequest<T>): Promise<Stored<T>> {
-    const { overlay } = this.#parts;
     const { resource, target, recipe, options } = request;
     const known = options.dryRun === true ? undefined : this.#known(resource, target);
-    if (known === undefined) return await this.#send(request, target);
-    const base = overlay.shown(known);
-    const draft = drafted<KubernetesObject>(base, recipe as never) as AnyObject;
-    const uid = uidOf(known);
-    const key = metaNamespaceKeyFunc(known);
-    const shown: ShownDraft = { uid, key, id: overlay.begin(key, base, draft) };
-    const before = this.#last.get(uid);
-    const done = this.#after(before, shown, request);
+    const shown = known === undefined ? undefined : this.#show(known, recipe);
+    // By the name, because the UID is known only of an object that a hook lists.
+    const { namespace, name } = addressOf(resource, target, undefined);
+    const of = [resourceName(resource), namespace, name].join('/');
+    const done = this.#after(this.#last.get(of), shown, request);
     const settled = done.catch(() => undefined);
-    this.#last.set(uid, settled);
+    this.#last.set(of, settled);
     try {
       return await done;
     } finally {
-      if (this.#last.get(uid) === settled) this.#last.delete(uid);
+      if (this.#last.get(of) === settled) this.#last.delete(of);
     }
+  }
+
+  #show(known: AnyObject, recipe: unknown): ShownDraft {
+    const { overlay } = this.#parts;
+    const base = overlay.shown(known);
+    const draft = drafted<KubernetesObject>(base, recipe as never) as AnyObject;
+    const key = metaNamespaceKeyFunc(known);
+    return { uid: uidOf(known), key, id: overlay.begin(key, base, draft) };
   }
 
   async #after<T extends KubernetesObject>(
     before: Promise<unknown> | undefined,
-    { uid, key, id }: ShownDraft,
+    shown: ShownDraft | undefined,
     request: EditRequest<T>,
   ): Promise<Stored<T>> {
     const { overlay, informers } = this.#parts;
     const { resource, target, timeoutMs } = request;
+    await before;
+    if (shown === undefined) return await this.#send(request, target);
+    const { uid, key, id } = shown;
     try {
-      await before;
       // The newest state that is known, so that the server does not refuse the edit for an older one.
       const known = this.#known(resource, target);
       const newest = known !== undefined && uidOf(known) === uid ? overlay.newest(known) : target;
@@ -130,7 +136,7 @@ export class Editor {
     const { namespace, name } = addressOf(any, target, undefined);
     const key = namespace === undefined ? name : `${namespace}/${name}`;
     const wanted = isObject(target) ? uidOf(target) : '';
-    let newest = isObject(target) && wanted !== '' ? (target as AnyObject) : undefined;
+    let newest = isComplete(target) && wanted !== '' ? (target as AnyObject) : undefined;
     for (const { scope, informer } of this.#parts.informers.entriesOf(any)) {
       const object = scope.as === 'object' ? informer.indexer.getByKey(key) : undefined;
       if (object === undefined || uidOf(object) === '') continue;

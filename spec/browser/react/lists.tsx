@@ -223,7 +223,7 @@ export async function anotherClient() {
   await until(() => one.text() === 'web');
   one.show(<List />, { client: other.client });
   await until(() => one.text() === 'cash', one.text);
-  await until(() => one.server.openWatches.length === 0);
+  await until(() => one.server.openWatches.length === 0 && other.server.openWatches.length > 0);
   const open = other.server.openWatches.length;
   one.unmount();
   await until(() => other.server.openWatches.length === 0);

@@ -1,7 +1,7 @@
 /** What the scenarios share: a cluster within the page, a root, and the recording of what components showed. */
 import { type ReactNode, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createClient, type KubeClient } from 'rx-informer';
+import { createClient, type InformerFactory, type KubeClient } from 'rx-informer';
 import { InformerProvider, type ProvidedFactoryOptions } from 'rx-informer/react';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 
@@ -19,6 +19,7 @@ export interface Rig {
 export interface ShowOptions extends ProvidedFactoryOptions {
   readonly isStrict?: boolean;
   readonly client?: KubeClient;
+  readonly factory?: InformerFactory;
 }
 
 export function createRig(): Rig {
@@ -30,9 +31,9 @@ export function createRig(): Rig {
   return {
     server,
     client,
-    show(children, { isStrict = false, client: other = client, ...options } = {}) {
+    show(children, { isStrict = false, client: other = client, factory, ...options } = {}) {
       const app = (
-        <InformerProvider client={other} options={options}>
+        <InformerProvider client={other} factory={factory} options={options}>
           {children}
         </InformerProvider>
       );

@@ -3,9 +3,11 @@ import { version } from 'react';
 import * as activity from './activity.tsx';
 import * as edits from './edits.tsx';
 import * as lists from './lists.tsx';
+import * as status from './status.tsx';
 import * as suspense from './suspense.tsx';
 
-const scenarios = { ...activity, ...edits, ...lists, ...suspense, reactVersion: () => version };
+const all = { ...activity, ...edits, ...lists, ...status, ...suspense };
+const scenarios = { ...all, reactVersion: () => version };
 
 export type Scenarios = typeof scenarios;
 

@@ -104,6 +104,47 @@ describe('an edit', () => {
     expect(seen).toEqual(['4', '1']);
   });
 
+  it('V13: waits for an earlier edit of an object that no hook lists', async () => {
+    const { server, provided, create } = await rig();
+    const namespace = 'other';
+    server.objects.create(deployments, {
+      metadata: { namespace, name: 'web' },
+      spec: { replicas: 0, selector: {}, template: {} },
+    });
+    create('db');
+    // The first edit reads the object, and takes longer.
+    const slow = server.faults.delay(50, { method: 'GET' });
+    setTimeout(() => slow.heal(), 10);
+    const order: string[] = [];
+    const add = (of: string, target: string | KubernetesObject) =>
+      editorOf(provided)
+        .edit<Deployment>({
+          resource: deployments,
+          target,
+          recipe: ({ spec }) => {
+            if (spec) spec.replicas = (spec.replicas ?? 0) * 2 + 1;
+          },
+          options: {},
+          timeoutMs: 5_000,
+        })
+        .then(() => order.push(of));
+    const [unlisted] = server.objects
+      .list(deployments)
+      .filter(({ metadata }) => metadata.namespace === namespace);
+    const { apiVersion, metadata } = unlisted as Deployment;
+    const row = { apiVersion, kind: 'PartialObjectMetadata', metadata } as KubernetesObject;
+    await Promise.all([
+      add('first', `${namespace}/web`),
+      add('second', row),
+      add('third', unlisted as KubernetesObject),
+      add('another object', 'shop/db'),
+    ]);
+    expect(order.filter((of) => of !== 'another object')).toEqual(['first', 'second', 'third']);
+    expect(order.at(-1)).toBe('third');
+    const now = server.objects.get(deployments, { namespace, name: 'web' });
+    expect(now?.spec?.replicas).toBe(7);
+  });
+
   it('V12: is aborted and rolled back if the server does not answer within the time limit', async () => {
     const { server, text, edit } = await rig();
     const fault = server.faults.neverAnswer({ method: 'PATCH' });
