@@ -1,7 +1,7 @@
 /** The logs of pods: written by a test, and read or followed by clients through the `log` subresource. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { badRequest, invalid } from '../object-log/failures.ts';
-import { isTrue } from '../object-log/list-options.ts';
+import { integer, isTrue } from '../object-log/list-options.ts';
 import { keyOf, type StoredObject } from '../object-log/stored-object.ts';
 import type { Body } from './http/body.ts';
 import type { Target } from './http/request.ts';
@@ -214,12 +214,32 @@ function containerIn(pod: StoredObject, query: URLSearchParams): string {
 
 /** Reads a numeric option of a log. Throws `Invalid` if the number is below the minimum. */
 function amount(query: URLSearchParams, field: string, pod: string, least: 0 | 1): number {
-  const value = Number(query.get(field) || Number.POSITIVE_INFINITY);
+  if (!query.get(field)) return Number.POSITIVE_INFINITY;
+  const value = integer(query, field);
   if (value >= least) return value;
   const message = `Invalid value: ${value}: must be greater than ${least === 0 ? 'or equal to 0' : '0'}`;
   throw invalid(
     { kind: 'PodLogOptions', name: pod },
     { reason: 'FieldValueInvalid', message, field },
+  );
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Reads `sinceTime`, in milliseconds since the Unix epoch. Throws a 400 if it is not a time. */
+function sinceTime(query: URLSearchParams, pod: string): number {
+  const text = query.get('sinceTime');
+  if (!text) return Number.NEGATIVE_INFINITY;
+  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms)) {
+    const shown = JSON.stringify(text);
+    throw badRequest(`parsing time ${shown} as "2006-01-02T15:04:05Z07:00": cannot parse ${shown}`);
+  }
+  if (!query.get('sinceSeconds')) return ms;
+  const message = 'Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified';
+  throw invalid(
+    { kind: 'PodLogOptions', name: pod },
+    { reason: 'FieldValueForbidden', message, field: '[]' },
   );
 }
 
@@ -230,7 +250,10 @@ function selected(
   nowMs: number,
 ): readonly Line[] {
   const tail = amount(query, 'tailLines', pod, 0);
-  const since = nowMs - amount(query, 'sinceSeconds', pod, 1) * 1000;
+  const since = Math.max(
+    nowMs - amount(query, 'sinceSeconds', pod, 1) * 1000,
+    sinceTime(query, pod),
+  );
   const young = lines.filter(({ atMs }) => atMs >= since);
   return tail >= young.length ? young : young.slice(young.length - tail);
 }

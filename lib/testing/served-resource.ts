@@ -101,6 +101,7 @@ function builtInTraits(): Readonly<Record<string, Partial<ResolvedTraits>>> {
     endpoints: plain,
     serviceaccounts: plain,
     'endpointslices.discovery.k8s.io': plain,
+    'events.events.k8s.io': plain,
     'leases.coordination.k8s.io': plain,
     'jobs.batch': { ...counted, selectableFields: ['status.successful'] },
   };
@@ -130,7 +131,14 @@ function resourcesCreatedByPut(): string[] {
     ...['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'].map(
       (plural) => `${plural}.rbac.authorization.k8s.io`,
     ),
-    ...['services', 'events', 'endpoints', 'limitranges', 'runtimeclasses.node.k8s.io'],
+    ...[
+      'services',
+      'events',
+      'events.events.k8s.io',
+      'endpoints',
+      'limitranges',
+      'runtimeclasses.node.k8s.io',
+    ],
   ];
 }
 
@@ -188,6 +196,7 @@ function resourcesServed(): readonly Resource<KubernetesObject>[] {
     core('nodes', 'Node', false),
     ...(
       [
+        ['events.k8s.io', 'events', 'Event'],
         ['apps', 'deployments', 'Deployment'],
         ['apps', 'replicasets', 'ReplicaSet'],
         ['apps', 'statefulsets', 'StatefulSet'],

@@ -1,5 +1,10 @@
 /** The fake API server as a server under test, in process or over a socket. */
-import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/testing';
+import { roles } from 'rx-informer/resources';
+import {
+  createFakeApiServer,
+  defaultResources,
+  type FakeApiServerOptions,
+} from 'rx-informer/testing';
 import { defineResource } from '../../lib/meta/resource.ts';
 import { type ApiServer, post, WIDGET_COLUMNS, WIDGETS } from './api-server.ts';
 import { overFetch } from './over-fetch.ts';
@@ -11,6 +16,7 @@ export async function openFake(
   const fake = createFakeApiServer({
     initialResourceVersion: '1000',
     checkNamespaces: true,
+    resources: [...defaultResources, roles],
     ...options,
   });
   fake.addResource(defineResource(WIDGETS), { printerColumns: WIDGET_COLUMNS });

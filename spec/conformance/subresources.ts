@@ -143,6 +143,19 @@ export function subresourceTests(server: () => ApiServer): void {
     expectFailure(await attempt({}, `${pods}/none`), 404, 'NotFound', /^pods "none" not found$/);
     const negative = await attempt({ container: 'c', tailLines: '-1' });
     expectFailure(negative, 422, 'Invalid', /^PodLogOptions "p" is invalid: tailLines: Invalid/);
+    const time = '2026-01-01T00:00:00.5+01:00';
+    const noTime = await attempt({ container: 'c', sinceTime: '2026' });
+    expectFailure(
+      noTime,
+      400,
+      'BadRequest',
+      /^parsing time "2026" as "2006-01-02T15:04:05Z07:00": /,
+    );
+    const noNumber = await attempt({ container: 'c', sinceSeconds: 'x' });
+    expectFailure(noNumber, 400, 'BadRequest', /^strconv.ParseInt: parsing "x": invalid syntax$/);
+    const both = await attempt({ container: 'c', sinceTime: time, sinceSeconds: '5' });
+    expectFailure(both, 422, 'Invalid', /: at most one of `sinceTime` or `sinceSeconds` may be/);
+    expect((await attempt({ container: 'c', sinceTime: time })).status).toBeLessThan(300);
     const empty = await attempt({ container: 'c' });
     expect(empty.status).toBeLessThan(300);
     expect(empty.text).toBe('');

@@ -11,6 +11,7 @@ import { dryRunTests } from './dry-runs.ts';
 import { expiryTests } from './expiry.ts';
 import { failureTests } from './failures.ts';
 import { listTests } from './lists.ts';
+import { metadataTests } from './metadata.ts';
 import { patchTests } from './patches.ts';
 import { projectionTests } from './projections.ts';
 import { strategicTests } from './strategic.ts';
@@ -29,6 +30,7 @@ export function apiServerConformance(name: string, open: () => Promise<ApiServer
     const current = () => server;
     describe('writes', () => writeTests(current));
     describe('creations', () => creationTests(current));
+    describe('metadata', () => metadataTests(current));
     describe('patches', () => patchTests(current));
     describe('strategic merge patch', () => strategicTests(current));
     describe('apply', () => applyTests(current));

@@ -51,6 +51,9 @@ describe('logs of a fake server', () => {
       '1970-01-01T00:00:00.000000000Z early\n1970-01-01T00:01:01.500000000Z late\n',
     );
     expect(await text('?sinceSeconds=60')).toBe('late\n');
+    expect(await text('?sinceTime=1970-01-01T00:01:01.5Z')).toBe('late\n');
+    expect(await text('?sinceTime=1970-01-01T01:00:00%2B01:00')).toBe('early\nlate\n');
+    expect(await text('?sinceTime=1970-01-01T00:01:02Z')).toBe('');
   });
 
   it('A9: can be followed until the container stops', async () => {

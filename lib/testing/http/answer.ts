@@ -15,7 +15,7 @@ import { type Body, bytesBody } from './body.ts';
 import { discovery, servesGroupVersion } from './discovery.ts';
 import { type Renderer, rendererOf } from './representation.ts';
 import { type Exchange, isMalformed, type RequestRecord, type Target } from './request.ts';
-import { methodNotAllowed, noSuchResource } from './status.ts';
+import { methodNotAllowed, noSuchResource, tooLarge } from './status.ts';
 import { type WatchContext, WatchStream } from './watch-stream.ts';
 
 /** A response. */
@@ -87,6 +87,9 @@ function read(
   return { status: 200, headers: { ...NO_CACHE, 'content-type': JSON_TYPE }, body: stream };
 }
 
+/** The limit of a body of a real server, in bytes. */
+const MOST_BODY = 3_145_728;
+
 type Write = (exchange: Exchange, target: Target, context: WriteContext) => WriteAnswer;
 
 /** The handler of a method on a collection or an object, or `undefined` if the method is not allowed. */
@@ -151,6 +154,7 @@ function route(
   const write =
     subresource === undefined ? writeOf(method, target) : SUBRESOURCES[subresource]?.[method];
   if (write === undefined) throw methodNotAllowed();
+  if (encoder.encode(exchange.body).length > MOST_BODY) throw tooLarge(MOST_BODY);
   return written(write(exchange, target, context), renderer);
 }
 

@@ -25,6 +25,11 @@ export function methodNotAllowed(): ApiError {
   return failure(405, 'MethodNotAllowed', message, {});
 }
 
+export function tooLarge(mostBytes: number): ApiError {
+  const message = `Request entity too large: limit is ${mostBytes}`;
+  return failure(413, 'RequestEntityTooLarge', message);
+}
+
 export function alreadyExists(resource: GroupVersionResource, name: string): ApiError {
   const message = `${resourceName(resource)} ${JSON.stringify(name)} already exists`;
   return failure(409, 'AlreadyExists', message, detailsOf(resource, name));

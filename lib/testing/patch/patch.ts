@@ -5,6 +5,7 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { badRequest, failure, forbiddenOption, invalid } from '../../object-log/failures.ts';
 import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
+import { metadataTypeError } from '../writes/metadata-types.ts';
 import { effectOf } from '../writes/write-options.ts';
 import {
   createdFrom,
@@ -154,6 +155,9 @@ export function checkIdentity(target: Target, object: KubernetesObject, current:
       'the namespace of the provided object does not match the namespace sent on the request',
     );
   }
+  const { custom } = target.collection.served;
+  const wrongType = metadataTypeError({ kind: String(kind), custom }, metadata);
+  if (wrongType !== undefined) throw invalidPatch(`${JSON.stringify(metadata)}: ${wrongType}`);
   const before = current.metadata as StoredObject['metadata'];
   for (const field of ['uid', 'deletionTimestamp'] as const) {
     const value = metadata[field];

@@ -107,8 +107,8 @@ export class ObjectWriter {
     const fields = part === 'status' ? fieldsOf(current) : fieldsOf(object);
     if (part === 'status') setOwn(fields, 'status', fieldsOf(object).status);
     if (part === 'object' && served.status) setOwn(fields, 'status', current.status);
-    const given = part === 'status' ? current.metadata : (object.metadata ?? {});
-    const metadata = keepIdentity(given, current.metadata);
+    const given = part === 'status' ? statusMetadata(served, object, current) : object.metadata;
+    const metadata = keepIdentity(given ?? {}, current.metadata);
     const same = deepEqual(metadata, current.metadata) && deepEqual(fields, fieldsOf(current));
     if (same) return current;
     if (current.metadata.deletionTimestamp && !metadata.finalizers?.length) {
@@ -178,6 +178,26 @@ export class ObjectWriter {
 function setOwn(fields: Record<string, unknown>, name: string, value: unknown): void {
   if (value === undefined) delete fields[name];
   else fields[name] = value;
+}
+
+/** The built-in resources whose `/status` takes no metadata. kubernetes: ResetObjectMetaForStatus */
+const RESET = [
+  ...['podcertificaterequests', 'podgroups', 'servicecidrs', 'storageversionmigrations'],
+  ...['resourceclaims', 'devicetaintrules', 'storageversions', 'volumeattachments'],
+  ...['validatingadmissionpolicies', 'customresourcedefinitions'],
+];
+
+/** The metadata that a write of the status keeps: for most built-in resources all that the client sent. */
+function statusMetadata(
+  { resource, custom }: ServedResource,
+  { metadata }: KubernetesObject,
+  current: StoredObject,
+): ObjectMeta | undefined {
+  if (custom || RESET.includes(resource.plural)) return current.metadata;
+  const kept = { deployments: 'labels', pods: 'ownerReferences' }[resource.plural];
+  return kept === undefined
+    ? metadata
+    : { ...metadata, [kept]: current.metadata[kept as 'labels' | 'ownerReferences'] };
 }
 
 /** The metadata of an update. Fields that a client cannot change are taken from the current object. */

@@ -1,11 +1,13 @@
 /** Handles POST and PUT: validates the request, then calls the writer. */
 import type { KubernetesObject, ObjectMeta } from '../../meta/kubernetes-object.ts';
-import { badRequest, type Cause, failure, invalid } from '../../object-log/failures.ts';
+import { badRequest, failure, invalid } from '../../object-log/failures.ts';
 import type { Page } from '../../object-log/list.ts';
 import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
 import { conflict, methodNotAllowed, modified, notFound } from '../http/status.ts';
 import type { ServerLog } from '../served-resource.ts';
+import { dataCauses, metadataCauses, nameCauses } from './metadata-rules.ts';
+import { metadataTypeError } from './metadata-types.ts';
 import type { ObjectWriter, WriteEffect } from './object-writer.ts';
 import { effectOf } from './write-options.ts';
 
@@ -29,8 +31,6 @@ export interface WriteContext {
   /** Whether a Namespace object must exist before an object is created in the namespace. */
   readonly checkNamespaces: boolean;
 }
-
-const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Parses the body. Throws a `SyntaxError` if it is not JSON, and a 415 on another content type. */
 export function jsonBody(exchange: Exchange): unknown {
@@ -71,6 +71,11 @@ export function objectIn(
     const given = `${object.kind ?? kind} in version ${JSON.stringify(version)}`;
     throw badRequest(`${given} cannot be handled as a ${kind}`);
   }
+  const wrongType = metadataTypeError({ kind, custom }, object.metadata);
+  if (wrongType !== undefined) {
+    const version = JSON.stringify(apiVersion.split('/').at(-1));
+    throw badRequest(`${kind} in version ${version} cannot be handled as a ${kind}: ${wrongType}`);
+  }
   const own = object.metadata?.namespace;
   if (own && own !== namespace) {
     throw badRequest(
@@ -94,35 +99,28 @@ export function invalidTarget(
   return { kind, name, ...(group === '' ? {} : { group }) };
 }
 
-/** The reason why a name is invalid, or undefined if it is valid. */
-function nameCause(text: string, field: string, tested = text): Cause | undefined {
-  const cause = (why: string): Cause => {
-    const message = `Invalid value: ${JSON.stringify(text)}: ${why}`;
-    return { reason: 'FieldValueInvalid', message, field };
-  };
-  if (tested.length > 253) return cause('must be no more than 253 characters');
-  if (NAME.test(tested)) return undefined;
-  return cause(
-    `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${NAME.source.slice(1, -1)}')`,
-  );
+/** The name of a new object, generated if requested. Throws `Invalid` if there is none. */
+function newName(target: Target, { name, generateName }: ObjectMeta, writer: ObjectWriter): string {
+  if (name || generateName) return name || writer.generate(generateName ?? '');
+  const message = 'Required value: name or generateName is required';
+  const cause = { reason: 'FieldValueRequired', message, field: 'metadata.name' };
+  throw invalid(invalidTarget(target, ''), cause);
 }
 
-/** The name of a new object, generated if requested. Throws `Invalid` if the name is invalid. */
-function newName(target: Target, { name, generateName }: ObjectMeta, writer: ObjectWriter): string {
-  if (!name && !generateName) {
-    const message = 'Required value: name or generateName is required';
-    const cause = { reason: 'FieldValueRequired', message, field: 'metadata.name' };
-    throw invalid(invalidTarget(target, ''), cause);
-  }
-  const made = name || writer.generate(generateName ?? '');
+/** Refuses an object with metadata or data that a real server refuses. */
+function checkFields(
+  target: Target,
+  object: KubernetesObject,
+  name: string,
+  generateName?: string,
+): void {
+  const { served } = target.collection;
   const causes = [
-    // It may end in a dash, because a suffix follows.
-    generateName &&
-      nameCause(generateName, 'metadata.generateName', generateName.replace(/.-$/, 'a')),
-    nameCause(made, 'metadata.name'),
-  ].filter((cause) => typeof cause === 'object');
-  if (causes.length > 0) throw invalid(invalidTarget(target, made), ...causes);
-  return made;
+    ...nameCauses(served, generateName, name),
+    ...metadataCauses(served, object.metadata ?? {}),
+    ...dataCauses(served, object),
+  ];
+  if (causes.length > 0) throw invalid(invalidTarget(target, name), ...causes);
 }
 
 /** Handles a POST to a collection. */
@@ -151,6 +149,7 @@ export function createdFrom(
   }
   const { uid, generation, creationTimestamp, deletionTimestamp, ...given } = object.metadata ?? {};
   const metadata = { ...given, name: newName(target, given, context.writer) };
+  checkFields(target, object, metadata.name, given.generateName);
   const fields: Record<string, unknown> = { ...object };
   if (status) delete fields.status;
   if (initialStatus !== undefined) fields.status = initialStatus;
@@ -234,6 +233,7 @@ export function updatedTo(
       field: 'metadata.finalizers',
     });
   }
+  checkFields(target, object, name);
   const part = subresource === 'status' ? 'status' : 'object';
   const stored = context.writer.update(collection, current, object, part, effect);
   return { code: 200, content: { object: stored } };

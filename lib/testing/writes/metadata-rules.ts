@@ -1,0 +1,142 @@
+/**
+ * Validates metadata: why a real server would answer 422.
+ * apimachinery: pkg/api/validation/objectmeta.go; kubernetes: pkg/apis/core/validation, ValidateObjectMeta.
+ */
+
+import { type Fields, isFields } from '../../meta/json-fields.ts';
+import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../meta/kubernetes-object.ts';
+import type { Cause } from '../../object-log/failures.ts';
+import type { ServedResource } from '../served-resource.ts';
+import { labelValue, nameRule, qualifiedName, type TextRule } from './name-rules.ts';
+
+const MOST_ANNOTATIONS = 262_144;
+const MOST_DATA = 1_048_576;
+const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
+
+const encoder = /* @__PURE__ */ new TextEncoder();
+const bytesOf = (text: string): number => encoder.encode(text).length;
+
+function invalidValue(field: string, value: unknown, why: string): Cause {
+  const message = `Invalid value: ${JSON.stringify(value)}: ${why}`;
+  return { reason: 'FieldValueInvalid', message, field };
+}
+
+function tooLong(field: string, most: number): Cause {
+  const message = `Too long: may not be more than ${most} bytes`;
+  return { reason: 'FieldValueTooLong', message, field };
+}
+
+function broken(field: string, text: string, rule: TextRule, tested = text): readonly Cause[] {
+  return rule(tested).map((why) => invalidValue(field, text, why));
+}
+
+/** Why the name of a new object is invalid. `name` is the given or the generated one. */
+export function nameCauses(
+  served: ServedResource,
+  generateName: string | undefined,
+  name: string,
+): readonly Cause[] {
+  const rule = nameRule(served);
+  return [
+    // It may end in a dash, because a suffix follows.
+    ...(generateName
+      ? broken('metadata.generateName', generateName, rule, generateName.replace(/.-$/, 'a'))
+      : []),
+    ...broken('metadata.name', name, rule),
+  ];
+}
+
+function ownerCauses(owners: readonly OwnerReference[]): readonly Cause[] {
+  const field = 'metadata.ownerReferences';
+  const causes = owners.flatMap((owner): Cause[] => {
+    const { apiVersion = '', kind = '', name = '', uid = '' } = owner as Partial<OwnerReference>;
+    const isVersioned = apiVersion !== '' && apiVersion.split('/').length < 3;
+    return [
+      ...(isVersioned
+        ? []
+        : [invalidValue(`${field}.apiVersion`, apiVersion, 'version must not be empty')]),
+      ...Object.entries({ kind, name, uid })
+        .filter(([, value]) => value === '')
+        .map(([part]) => invalidValue(`${field}.${part}`, '', 'must not be empty')),
+      ...(apiVersion === 'v1' && kind === 'Event'
+        ? [invalidValue(field, owner, '/v1, Kind=Event is disallowed from being an owner')]
+        : []),
+    ];
+  });
+  const [first, ...others] = owners.filter(({ controller }) => controller);
+  const named = (owner: OwnerReference | undefined) => `${owner?.kind}/${owner?.name}`;
+  const twice = others.map((other) =>
+    invalidValue(
+      field,
+      owners,
+      `Only one reference can have Controller set to true. Found "true" in references for ${named(first)} and ${named(other)}`,
+    ),
+  );
+  return [...causes, ...twice];
+}
+
+function finalizerCauses(finalizers: readonly string[], custom: boolean): readonly Cause[] {
+  const field = 'metadata.finalizers';
+  const contradict = ['foregroundDeletion', 'orphan'].every((each) => finalizers.includes(each));
+  return [
+    ...finalizers.flatMap((finalizer) => broken(field, finalizer, qualifiedName)),
+    ...(contradict
+      ? [
+          invalidValue(
+            field,
+            finalizers,
+            'finalizer orphan and foregroundDeletion cannot be both set',
+          ),
+        ]
+      : []),
+    ...finalizers.flatMap((finalizer, at) => {
+      if (custom || finalizer.includes('/') || STANDARD_FINALIZERS.includes(finalizer)) return [];
+      const why = 'name is neither a standard finalizer name nor is it fully qualified';
+      return [invalidValue(`${field}[${at}]`, finalizer, why)];
+    }),
+  ];
+}
+
+/** Why the metadata of an object is invalid, besides its name. */
+export function metadataCauses(
+  { custom }: ServedResource,
+  { labels, annotations, ownerReferences, finalizers }: ObjectMeta,
+): readonly Cause[] {
+  const size = Object.entries(annotations ?? {}).reduce(
+    (sum, [key, value]) => sum + bytesOf(key) + bytesOf(value),
+    0,
+  );
+  return [
+    ...Object.entries(labels ?? {}).flatMap(([key, value]) => [
+      ...broken('metadata.labels', key, qualifiedName),
+      ...broken('metadata.labels', value, labelValue),
+    ]),
+    ...Object.keys(annotations ?? {}).flatMap((key) =>
+      broken('metadata.annotations', key, qualifiedName, key.toLowerCase()),
+    ),
+    ...(size > MOST_ANNOTATIONS ? [tooLong('metadata.annotations', MOST_ANNOTATIONS)] : []),
+    ...ownerCauses(ownerReferences ?? []),
+    ...finalizerCauses(finalizers ?? [], custom),
+  ];
+}
+
+/** Why the data of a ConfigMap or a Secret is too large. The values of a Secret are counted in base64 decoded. */
+export function dataCauses(
+  { resource }: ServedResource,
+  object: KubernetesObject,
+): readonly Cause[] {
+  const { group, plural } = resource;
+  if (group !== '' || (plural !== 'configmaps' && plural !== 'secrets')) return [];
+  const { data, binaryData, stringData } = object as Fields;
+  const textsOf = (map: unknown) =>
+    isFields(map) ? Object.values(map).filter((value) => typeof value === 'string') : [];
+  const plain = (map: unknown) => textsOf(map).reduce((sum, text) => sum + bytesOf(text), 0);
+  const decoded = (map: unknown) =>
+    textsOf(map).reduce(
+      (sum, text) => sum + Math.floor((text.replace(/=+$/, '').length * 3) / 4),
+      0,
+    );
+  const isMap = plural === 'configmaps';
+  const size = isMap ? plain(data) + decoded(binaryData) : decoded(data) + plain(stringData);
+  return size > MOST_DATA ? [tooLong(isMap ? '[]' : 'data', MOST_DATA)] : [];
+}
