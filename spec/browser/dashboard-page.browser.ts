@@ -272,6 +272,18 @@ test('updates can be paused, and the folded changes appear at once', async () =>
   await expect.poll(() => page.getByTestId('shown').textContent()).toBe(`${cluster.pods} Pods`);
 });
 
+test('the truth check says how old the state is that the page equals', async () => {
+  const { page, cluster } = await open({ query: '?panel=server' });
+  const truth = page.getByTestId('truth');
+  await truth.getByText(`Page equals server: yes (${cluster.pods} pods)`).waitFor();
+  await page.getByRole('button', { name: 'Pause updates' }).click();
+  const before = cluster.pods;
+  cluster.writer.create({ metadata: { name: 'aaa', namespace: 'shop' } });
+  await truth
+    .getByText(`Page equals server as it was 1 change ago: yes (${before} pods)`)
+    .waitFor();
+});
+
 test('a pause lasts while the filter changes, and the rows of a new filter are shown', async () => {
   const { page, cluster } = await open();
   await live(page);

@@ -1,8 +1,8 @@
 /**
  * The status of a pod, as `kubectl get pods` prints it. The reason for which a container waits or has ended says more
  * than the phase. An init container that always restarts is a native sidecar and counts as a container. kubectl:
- * pkg/printers/internalversion/printers.go, printPod. One status is added: kubectl prints `Running` for a pod that is
- * never ready and is restarted again and again.
+ * pkg/printers/internalversion/printers.go, printPod. A pod that is never ready and is restarted again and again is
+ * `Running` for kubectl, too, but in trouble here.
  */
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import type { Tone } from './kind.ts';
@@ -156,8 +156,8 @@ export function podStatus(pod: Pod): PodStatus {
   const own = spec?.containers.length ?? status?.containerStatuses?.length ?? 0;
   const containers = own + always.length;
   const isReady = ready === containers;
-  if (text === 'Running' && !isReady && restarts >= MANY_RESTARTS) text = 'Restarting';
-  const tone = toneOf(text, isReady, pod);
+  const fails = text === 'Running' && !isReady && restarts >= MANY_RESTARTS;
+  const tone = fails ? 'bad' : toneOf(text, isReady, pod);
   const why = tone === 'bad' ? whyOf(pod, restarts) : '';
   return { text, tone, why, ready, containers, restarts };
 }

@@ -71,15 +71,15 @@ function NotCompared({ last }: { readonly last: Verdict | undefined }) {
 
 function Compared({ verdict }: { readonly verdict: Verdict }) {
   const { equal, count, ahead, atMs } = verdict;
-  const later = `${number.format(ahead)} ${ahead === 1 ? 'change' : 'changes'}`;
+  const ago = `as it was ${number.format(ahead)} ${ahead === 1 ? 'change' : 'changes'} ago`;
   return (
     <>
       {equal ? <CheckIcon /> : <AlertIcon />}
       <span>
-        Page equals server: <b>{equal ? 'yes' : 'no'}</b> ({number.format(count)} pods)
+        Page equals server{ahead > 0 && ` ${ago}`}: <b>{equal ? 'yes' : 'no'}</b> (
+        {number.format(count)} pods)
         <Text size="xs" className={classes.quiet}>
           at {clock.format(atMs)}
-          {ahead > 0 && `; ${later} not received yet`}
         </Text>
       </span>
     </>
