@@ -136,8 +136,11 @@ export async function edit<T extends KubernetesObject>(
     try {
       return await calls.patch(target, { json }, { ...write, ...call });
     } catch (error) {
-      // A server answers both a failed `test` and an invalid object with a 422. The version tells them apart.
+      // A server answers both a failed `test` and an invalid object with a 422. Only an invalid object has causes. Without
+      // them the version tells the two apart.
       if (!(error instanceof ApiError) || error.code !== 422) throw error;
+      const isInvalid = error.status?.details?.causes?.some(({ field }) => field !== undefined);
+      if (isInvalid && from !== first) throw error;
       const now = await fresh();
       const same = versionOf(now) !== '' && versionOf(now) === versionOf(from);
       if (same && from !== first) throw error;

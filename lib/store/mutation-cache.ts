@@ -79,6 +79,8 @@ interface Version {
 
 interface Written<T> extends Version {
   readonly object: Stored<T>;
+  /** The version of the store at the time of the write. */
+  readonly storeVersion: string;
 }
 
 function versionOf(object: KubernetesObject): Version {
@@ -201,6 +203,7 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
     this.#written.set(key, {
       object: guardObject(object as Stored<T>, this.#guard),
       ...version,
+      storeVersion: this.#store.resourceVersion,
     });
   }
 
@@ -244,17 +247,24 @@ class Overlay<T extends KubernetesObject> implements MutationCache<T> {
   #currentWrite(key: string): Stored<T> | undefined {
     const written = this.#written.get(key);
     if (written === undefined) return undefined;
-    if (this.#isPassed(key, written)) {
+    // A store goes back if the server was restored, which may have lost the write.
+    const wentBack = isOlder(this.#store.resourceVersion, written.storeVersion);
+    if (wentBack || this.#isPassed(key, written)) {
       this.#written.delete(key);
       return undefined;
     }
     return this.#includeAdds || this.#store.has(key) ? written.object : undefined;
   }
 
-  /** Whether the store is as new as this version: it holds a state as new, or has received the deletion. */
+  /**
+   * Whether the store is as new as this version: it holds a state as new, or has received everything up to the version,
+   * such as the deletion. It may then hold an older state, if a restored server has lost the write.
+   */
   #isPassed(key: string, { resourceVersion }: Version): boolean {
     const stored = this.#store.getByKey(key);
-    if (stored !== undefined) return !isOlder(versionOf(stored).resourceVersion, resourceVersion);
+    const isStored =
+      stored !== undefined && !isOlder(versionOf(stored).resourceVersion, resourceVersion);
+    if (isStored) return true;
     // The version of the store says nothing about an object that it refused.
     if (!this.#store.synced || this.#store.refused.get(key) !== undefined) return false;
     return (compareResourceVersion(this.#store.resourceVersion, resourceVersion) ?? -1) >= 0;

@@ -263,6 +263,30 @@ describe('an edit', () => {
     expect(methods(asked)).toEqual(['PATCH', 'GET', 'PATCH', 'GET']);
   });
 
+  it('C14: does not retry a 422 with causes on an object of the server, although others change the object constantly', async () => {
+    const time = new VirtualTime();
+    let version = 7;
+    const { client, asked } = scriptedServer(({ method }) => {
+      if (method === 'GET') return { body: prices(String(++version)) };
+      const { body } = refusal(422, 'Invalid', 'data: too long') as { body: object };
+      return {
+        status: 422,
+        body: { ...body, details: { causes: [{ field: 'data', message: 'too long' }] } },
+      };
+    }, time);
+    const shop = createResourceClient(client, configMaps, { scheduler: time });
+    const failure = failureOf(shop.edit('shop/prices', raise));
+    await time.advance(1_000);
+    expect(await failure).toMatchObject({ code: 422, reason: 'Invalid' });
+    expect(methods(asked)).toEqual(['GET', 'PATCH']);
+    // An object of the caller may lack parts, so the first 422 is no proof.
+    asked.length = 0;
+    const given = failureOf(shop.edit(prices(), raise));
+    await time.advance(1_000);
+    expect(await given).toMatchObject({ code: 422 });
+    expect(methods(asked)).toEqual(['PATCH', 'GET', 'PATCH']);
+  });
+
   it('C14: aborting its signal ends a wait', async () => {
     const { client, asked, others, set, time } = rig();
     others.set(1, set('tea', '4'));

@@ -102,6 +102,19 @@ describe('the name of an event', () => {
       reportingInstance: 'i'.repeat(128),
       metadata: { namespace: 'default' },
     });
+    const texts = rig(() => ({}), { instance: 'é'.repeat(100) });
+    const event = { reason: '€'.repeat(100), action: 'x'.repeat(129), message: '' };
+    texts.recorder.event(named('web', ''), event);
+    texts.recorder.event(named('web', ''), { reason: 'Synced', action: '', message: '' });
+    await texts.recorder.close();
+    const [long, empty] = texts.sent;
+    const { reason, action, reportingInstance } = long as unknown as Record<string, string>;
+    expect([reason, action, reportingInstance]).toEqual([
+      '€'.repeat(42),
+      'x'.repeat(128),
+      'é'.repeat(64),
+    ]);
+    expect(empty).toMatchObject({ action: 'Synced' });
   });
 });
 

@@ -7,11 +7,13 @@ import {
   type ApiError,
   createDiscovery,
   createDynamicClient,
+  createEventRecorder,
   createListWatch,
   createResourceClient,
   createRestMapper,
   createSharedInformer,
   type DynamicObject,
+  type JsonPatchOperation,
   type KubeClient,
   type KubernetesObject,
   type Resource,
@@ -28,11 +30,13 @@ import {
   customResourceDefinitions,
   type Deployment,
   deployments,
+  eventsV1Events,
   namespaces,
   pods,
 } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { edit } from '../../lib/client/edit.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -254,6 +258,61 @@ describe('clients of a real API server', () => {
       );
     await Promise.all(Array.from({ length: 10 }, count));
     expect((await maps.get('counted')).data).toEqual({ count: '10' });
+  });
+
+  it('C14: an invalid edit of an object that others change constantly is an invalid edit and no conflict', async () => {
+    const name = { namespace, name: 'contended' };
+    await maps.create({ metadata: name, data: { count: '0' } });
+    let writes = 0;
+    // Another writer follows each read and each refused patch.
+    const calls = {
+      ...maps,
+      get: async () => {
+        const read = await maps.get(name);
+        await maps.patch(name, { merge: { data: { count: String(++writes) } } });
+        return read;
+      },
+      patch: async (_target: unknown, { json }: { json: readonly JsonPatchOperation[] }) => {
+        const [test, ...steps] = json;
+        const { metadata } = await maps.get(name);
+        const newest = { ...test, value: metadata.resourceVersion } as JsonPatchOperation;
+        // The precondition holds, so the server checks the object.
+        return maps.patch(name, { json: [newest, ...steps] });
+      },
+    };
+    const failure = await failureOf(
+      edit<ConfigMap>(calls as never, 'edit', name, (draft) => {
+        draft.data = { 'not a key!': 'x' };
+      }),
+    );
+    expect(failure).toMatchObject({ code: 422, reason: 'Invalid' });
+    expect(failure.message).toContain('not a key!');
+    expect(writes).toBe(1);
+    // A failed precondition has no causes, by which an edit tells the two apart.
+    const json: readonly JsonPatchOperation[] = [
+      { op: 'test', path: '/metadata/resourceVersion', value: '1' },
+    ];
+    const outdated = await failureOf(maps.patch(name, { json }));
+    expect(outdated).toMatchObject({ code: 422 });
+    expect(outdated.status?.details?.causes ?? []).toEqual([]);
+  });
+
+  it('N26: an event with long texts, or with an empty action, is one that the server accepts', async () => {
+    const made = await maps.create({ metadata: { namespace, name: 'regarded' } });
+    const dropped: unknown[] = [];
+    const recorder = createEventRecorder(client, {
+      component: 'e2e',
+      instance: 'é'.repeat(100),
+      onDropped: (error) => dropped.push(error),
+    });
+    recorder.event(made, { reason: 'é'.repeat(100), message: 'm', action: 'ü'.repeat(127) });
+    recorder.event(made, { reason: 'Synced', message: '', action: '' });
+    await recorder.close({ timeoutMs: 10_000 });
+    expect(dropped).toEqual([]);
+    const events = createResourceClient(client, eventsV1Events).namespace(namespace);
+    const { items } = await events.list({ fieldSelector: 'reportingController=e2e' });
+    expect(items.map(({ reason }) => reason).sort()).toEqual(['Synced', 'é'.repeat(64)]);
+    expect(items.find(({ reason }) => reason === 'Synced')?.action).toBe('Synced');
   });
 
   it('C13, C14: concurrent edits are all kept', async () => {

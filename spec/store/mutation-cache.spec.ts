@@ -65,6 +65,26 @@ describe('a mutation cache', () => {
     expect([version(), version('gone')]).toEqual(['5', undefined]);
   });
 
+  it('S20: a write that the server has lost, because it was restored, is dropped', () => {
+    const { cache, store, version } = rig({ includeAdds: true });
+    const source = new Subject<readonly Delta<Pod>[]>();
+    source.pipe(applyDeltas(store)).subscribe();
+    const list = (resourceVersion: string, ...objects: Pod[]) =>
+      source.next([{ type: 'replaced', objects, resourceVersion, trustVersions: false }]);
+    list('5', pod('pod', 'uid-1', '3'), pod('other', 'uid-2', '5'));
+    cache.mutation(pod('pod', 'uid-1', '8'));
+    cache.mutation(pod('other', 'uid-2', '6'));
+    expect([version(), version('other')]).toEqual(['8', '6']);
+    // The versions of the restored server are still older than the write.
+    list('4', pod('pod', 'uid-1', '3'), pod('other', 'uid-2', '4'));
+    expect([version(), version('other')]).toEqual(['3', '4']);
+    // Without a list that shows the step back, the store has a newer version than the write, and not the write.
+    cache.mutation(pod('pod', 'uid-1', '8'));
+    expect(version()).toBe('8');
+    list('9', pod('pod', 'uid-1', '3'));
+    expect(version()).toBe('3');
+  });
+
   it.each([
     { uid: 'uid-1', at: '1', shown: false },
     { uid: 'uid-2', at: '3', shown: false },

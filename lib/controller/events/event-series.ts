@@ -11,11 +11,11 @@ import { knownResource, type Resource } from '../../meta/resource.ts';
 export interface RecordedEvent {
   /** `Warning` for events that a user should look at. @defaultValue 'Normal' */
   readonly type?: 'Normal' | 'Warning' | undefined;
-  /** Why the event is reported, in one CamelCase word: `Synced`, `FailedCreate`. */
+  /** Why the event is reported, in one CamelCase word: `Synced`, `FailedCreate`. At most 128 bytes are kept. */
   readonly reason: string;
   /** A message for people. It is not compared: a series keeps its first message. At most 1024 bytes are kept. */
   readonly message: string;
-  /** The action that was taken: `Reconcile`, `CreateDeployment`. @defaultValue the reason */
+  /** The action that was taken: `Reconcile`, `CreateDeployment`. At most 128 bytes are kept. @defaultValue the reason */
   readonly action?: string | undefined;
   /** Another object that the event concerns. */
   readonly related?: KubernetesObject | undefined;
@@ -31,7 +31,7 @@ export const EVENTS: Resource<KubernetesObject> = /* @__PURE__ */ knownResource(
 
 const NOTE_BYTES = 1024;
 const NAME_LENGTH = 253;
-const TEXT_LENGTH = 128;
+const TEXT_BYTES = 128;
 
 interface ObjectReference {
   readonly apiVersion: string;
@@ -59,12 +59,14 @@ function referenceTo(object: KubernetesObject): ObjectReference {
   };
 }
 
-function cut(text: string, bytes: number): string {
-  const encoded = new TextEncoder().encode(text);
+/** Cuts a text to this number of bytes, with `end` at the place of the cut. */
+function cut(text: string, bytes: number, end = ''): string {
+  const encoder = new TextEncoder();
+  const encoded = encoder.encode(text);
   if (encoded.length <= bytes) return text;
+  const head = encoded.subarray(0, bytes - encoder.encode(end).length);
   // A character that was cut in the middle decodes to U+FFFD.
-  const head = new TextDecoder().decode(encoded.subarray(0, bytes - 3)).replace(/\uFFFD+$/, '');
-  return `${head}…`;
+  return new TextDecoder().decode(head).replace(/\uFFFD+$/, '') + end;
 }
 
 /** Converts a name to the beginning of a valid Event name. Other kinds allow other names: those of ClusterRoles have colons. */
@@ -98,21 +100,22 @@ export class Series {
     reporter: { readonly component: string; readonly instance: string },
   ) {
     const regarding = referenceTo(object);
-    const { type = 'Normal', reason, message, action = reason, related } = event;
+    const { type = 'Normal', reason, message, related } = event;
     if (!reason) throw new TypeError('an event needs a reason, in one word: Synced');
     const content = {
       type,
-      reason: reason.slice(0, TEXT_LENGTH),
-      action: action.slice(0, TEXT_LENGTH),
+      reason: cut(reason, TEXT_BYTES),
+      // The server refuses an empty action.
+      action: cut(event.action || reason, TEXT_BYTES),
       reportingController: reporter.component,
-      reportingInstance: reporter.instance.slice(0, TEXT_LENGTH),
+      reportingInstance: cut(reporter.instance, TEXT_BYTES),
       regarding,
       ...(related === undefined ? {} : { related: referenceTo(related) }),
     };
     this.key = JSON.stringify(content);
     this.namespace = regarding.namespace || 'default';
     this.#prefix = regarding.name;
-    this.#body = { ...content, note: cut(message, NOTE_BYTES) };
+    this.#body = { ...content, note: cut(message, NOTE_BYTES, '…') };
   }
 
   get count(): number {
