@@ -10,22 +10,31 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(`${root}README.md`, 'utf8');
 
-/** The first fence of a language. */
-function firstFence(language: string): string {
-  return new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(readme)?.[1] ?? '';
-}
+/** The programs that run, and the output that is shown below each. */
+const programs = [...readme.matchAll(/^```ts\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```/gm)];
 
 describe('README', () => {
-  it('A88: the first example runs as an ES module and prints what the README shows', () => {
-    // The example runs in the root of the package, where the package's own name resolves to its sources.
-    const printed = execFileSync(
-      process.execPath,
-      ['--input-type=module', '--conditions=rx-informer-source', '-'],
-      { cwd: root, input: firstFence('ts'), encoding: 'utf8' },
-    );
-    expect(printed.length).toBeGreaterThan(20);
-    expect(printed).toBe(firstFence('text'));
+  it('A88: each example that runs shows what it prints', () => {
+    expect(programs).toHaveLength(readme.match(/^```ts\n/gm)?.length ?? 0);
+    expect(programs).toHaveLength(3);
   });
+
+  it.each(programs)(
+    'A88: example %# runs as an ES module and prints what the README shows',
+    {
+      timeout: 60_000,
+    },
+    (_fences, program = '', shown = '') => {
+      // It runs in the root of the package, where the package's own name resolves to its sources.
+      const printed = execFileSync(
+        process.execPath,
+        ['--input-type=module-typescript', '--conditions=rx-informer-source', '-'],
+        { cwd: root, input: program, encoding: 'utf8' },
+      );
+      expect(printed.length).toBeGreaterThan(15);
+      expect(printed).toBe(shown);
+    },
+  );
 
   it('A88: README, docs and errors name the range of Node versions of package.json', () => {
     const { engines } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));

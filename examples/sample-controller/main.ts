@@ -12,6 +12,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { KubeClient } from 'rx-informer';
 import { installFoo } from './crd.ts';
 import { openDemoCluster } from './demo.ts';
 import { startSampleController } from './sample-controller.ts';
@@ -84,11 +85,32 @@ if (options.embedded) {
   await sample.stop();
   await cluster.close();
 } else {
+  const client = await openCluster();
+  if (client !== undefined) runOn(client);
+}
+
+/** Opens the cluster of the kubeconfig and installs the resource. Prints a sentence if that is not possible. */
+async function openCluster(): Promise<KubeClient | undefined> {
   // Loaded here because loading takes half a second, which the demo does not need.
   const { clientFromKubeConfig } = await import('rx-informer/node');
   const { kubeconfig: file, qps } = options;
-  const client = await clientFromKubeConfig({ qps, ...(file === undefined ? {} : { file }) });
-  await installFoo(client);
+  let client: KubeClient | undefined;
+  try {
+    client = await clientFromKubeConfig({ qps, ...(file === undefined ? {} : { file }) });
+    await installFoo(client);
+    return client;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    process.stderr.write(
+      `The sample controller cannot use the cluster. ${why}\nAdd --embedded to run a demo without a cluster.\n`,
+    );
+    process.exitCode = 1;
+    await client?.close();
+    return undefined;
+  }
+}
+
+function runOn(client: KubeClient): void {
   const sample = startSampleController(client, settings);
   const stop = () => {
     // A second Ctrl-C ends the process immediately.

@@ -1,5 +1,8 @@
 /** Tests the sample controller on the fake API server: as a process, and with objects of others in its way. */
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createResourceClient, type KubernetesObject } from 'rx-informer';
@@ -26,6 +29,33 @@ test('the demo runs and ends', { timeout: 40_000 }, async () => {
     '-- all Foos are deleted; Deployments left: 0',
   ]);
   expect(stdout).not.toMatch(/failed|gaveUp|dropped/);
+});
+
+test('without a cluster the program says what is missing and how to run the demo, without a stack trace', {
+  timeout: 40_000,
+}, async () => {
+  const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
+  const folder = mkdtempSync(join(tmpdir(), 'sample-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'config');
+  const config = {
+    clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:9' } }],
+    users: [{ name: 'u', user: {} }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }));
+  const texts = { [file]: /connection refused/, [`${file}-absent`]: /config-absent/ };
+  for (const [kubeconfig, text] of Object.entries(texts)) {
+    const failure = await run(process.execPath, [...flags, main, '--kubeconfig', kubeconfig]).catch(
+      (error: { code: number; stderr: string }) => error,
+    );
+    expect(failure).toMatchObject({ code: 1 });
+    const lines = failure.stderr.trim().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(text);
+    expect(lines[1]).toContain('--embedded');
+  }
 });
 
 describe('on the fake API server', () => {

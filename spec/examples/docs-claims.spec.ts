@@ -1,0 +1,146 @@
+/** Tests sentences and samples of the guides that no example of theirs shows. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import {
+  createClient,
+  createClusters,
+  createListWatch,
+  createSharedInformer,
+  type DeliveryPolicy,
+} from 'rx-informer';
+import { clientFromKubeConfig } from 'rx-informer/node';
+import { type Pod, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { of } from 'rxjs';
+import { distinctUntilChanged, map } from 'rxjs/operators';
+import { expect, onTestFinished, test, vi } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+const page = (name: string) => readFileSync(`${root}docs/${name}.md`, 'utf8');
+
+/** An address at which nothing listens. */
+async function closedPort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+test('clusters.md: the sample of the status is what a refused connection gives', async () => {
+  const fake = () => createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+  const url = await closedPort();
+  const text = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: url } }],
+    users: [{ name: 'u', user: {} }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  });
+  const west = await clientFromKubeConfig({ text });
+  const clusters = createClusters(of({ east: fake(), north: fake(), west }));
+  onTestFinished(async () => {
+    await clusters.stop();
+    await west.close();
+  });
+  const texts: string[] = [];
+  clusters.status$.subscribe((status) => texts.push(status.text));
+  clusters.informer(pods);
+  clusters.start();
+  const sample =
+    /^```\n(\d of \d clusters live; .*)\n```$/m.exec(page('clusters'))?.[1] ?? 'no sample';
+  await vi.waitFor(
+    () => expect(texts).toContain(sample.replace('https://west.example:6443', url)),
+    { timeout: 20_000, interval: 50 },
+  );
+}, 30_000);
+
+test.each(['conflate', 'buffer', 'drop'] as const)(
+  'back-pressure.md: %s calls `ready` after each delivery of changes, and not after an empty first set',
+  async (kind) => {
+    const server = createFakeApiServer();
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const informer = createSharedInformer(createListWatch(client, pods));
+    onTestFinished(() => informer.stop());
+    const log: string[] = [];
+    const ready = ({ changes }: { changes: readonly unknown[] }) => {
+      log.push(`ready ${changes.length}`);
+      return of(undefined);
+    };
+    const policy = { kind, limit: 5, overflow: 'conflate', ready } as DeliveryPolicy<Pod>;
+    informer.deliver(policy).changes$.subscribe((set) => log.push(`set ${set.changes.length}`));
+    await informer.whenSynced({ timeoutMs: 5_000 });
+    const { metadata } = server.objects.create(pods, { metadata: { namespace: 'd', name: 'a' } });
+    await informer.whenObserved('d/a', metadata.resourceVersion, { timeoutMs: 5_000 });
+    expect(log).toEqual(['set 0', 'set 0', 'set 1', 'ready 1']);
+  },
+);
+
+test('from-client-node.md: the snippet logs each error once, although each phase repeats it in the status', async () => {
+  const snippet = 'informer.status$.pipe(map(({ error }) => error), distinctUntilChanged())';
+  expect(page('from-client-node')).toContain(snippet);
+  const server = createFakeApiServer();
+  for (const message of ['first', 'second']) {
+    server.faults.failNext({ resource: pods }, { status: 503, message });
+  }
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  const informer = createSharedInformer(createListWatch(client, pods), { random: () => 0 });
+  onTestFinished(() => informer.stop());
+  const repeated: string[] = [];
+  informer.status$.subscribe(({ error }) => error && repeated.push(error.message));
+  const logged: string[] = [];
+  informer.status$
+    .pipe(
+      map(({ error }) => error),
+      distinctUntilChanged(),
+    )
+    .subscribe((error) => {
+      if (error !== undefined) logged.push(error.message);
+    });
+  informer.start();
+  await informer.whenSynced({ timeoutMs: 10_000 });
+  expect(logged).toEqual([expect.stringContaining('first'), expect.stringContaining('second')]);
+  expect(repeated.length).toBeGreaterThan(2);
+});
+
+test('from-client-node.md: an error of a callback of client-node rejects start(), and later ends the process', {
+  timeout: 30_000,
+}, async () => {
+  const program = `
+    import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
+    import { pods } from 'rx-informer/resources';
+    import { createFakeApiServer } from 'rx-informer/testing';
+    const server = createFakeApiServer();
+    const create = (name) => server.objects.create(pods, { metadata: { namespace: 'd', name } });
+    const { url } = await server.serve({ port: 0 });
+    const config = new KubeConfig();
+    config.loadFromClusterAndUser({ name: 'c', server: url, skipTLSVerify: true }, { name: 'u' });
+    const api = config.makeApiClient(CoreV1Api);
+    const list = () => api.listNamespacedPod({ namespace: 'd' });
+    const started = (bad) => {
+      const informer = makeInformer(config, '/api/v1/namespaces/d/pods', list);
+      informer.on('add', ({ metadata }) => { if (metadata.name === bad) throw new Error('thrown for ' + bad); });
+      informer.on('error', () => {});
+      return informer.start();
+    };
+    create('listed');
+    await started('listed').catch((error) => console.log('rejected:', error.message));
+    console.log('requests:', server.requests.length);
+    await started('watched');
+    create('watched');
+    setTimeout(() => process.exit(0), 5_000);
+  `;
+  const flags = ['--input-type=module', '--conditions=rx-informer-source', '-e', program];
+  const failure = await run(process.execPath, flags, { cwd: root }).catch(
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+  expect(failure.stdout).toBe('rejected: thrown for listed\nrequests: 1\n');
+  expect(failure).toMatchObject({ code: 1 });
+  expect(failure.stderr).toContain('thrown for watched');
+});
