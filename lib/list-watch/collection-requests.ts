@@ -284,7 +284,7 @@ export class CollectionRequests<T extends KubernetesObject> {
       passage.watched(sendAccepting(client, sent, accepted), {
         where,
         scheduler,
-        isInitial,
+        isInList: () => !isListed,
         probe,
       });
     const answers = decodeAnswer({

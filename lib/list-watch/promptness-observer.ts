@@ -26,8 +26,11 @@ export interface ObservedWatch {
   /** The name of the watch for errors. */
   readonly where: string;
   readonly scheduler: SchedulerLike;
-  /** Whether the server sends events immediately, even if nothing changes. */
-  readonly isInitial: boolean;
+  /**
+   * Whether a streaming list has not reached its end mark. The server sends it without a pause, so a pause at the end of a
+   * line shows only where a buffer ends.
+   */
+  isInList(): boolean;
   /** Sends a probe. */
   probe(): Observable<TransportEvent>;
 }
@@ -51,7 +54,6 @@ export class PromptnessObserver {
   #lastMs: number;
   #queued = false;
   #opened = false;
-  #hasBytes = false;
   #endsLine = true;
   /** Bytes have arrived, and it is not decided yet whether the response pauses after them. */
   #resting = false;
@@ -83,10 +85,9 @@ export class PromptnessObserver {
     this.#queued = event.kind === 'queued';
     this.#opened ||= event.kind === 'head' && event.status === 200;
     if (event.kind === 'chunk' && this.#opened && event.bytes.length > 0) {
-      this.#hasBytes = true;
       this.#endsLine = endsLine(event.bytes);
       this.#resting = true;
-      if (this.#isSteady(this.#endsLine, this.#lastMs)) {
+      if (this.#isSteady(this.#endsLine && !this.#watch.isInList(), this.#lastMs)) {
         this.#shared.enter({ type: 'rest', endsLine: true });
       }
     }
@@ -121,10 +122,11 @@ export class PromptnessObserver {
     if (this.#resting && idleMs < REST_MS) return this.#arm(REST_MS - idleMs);
     if (this.#resting) {
       this.#resting = false;
-      this.#shared.enter({ type: 'rest', endsLine: this.#endsLine });
+      const endsLine = this.#endsLine && !this.#watch.isInList();
+      this.#shared.enter({ type: 'rest', endsLine });
     }
     if (this.#isShort || this.#queued || this.#isProved()) return;
-    const isOdd = !this.#opened || !this.#endsLine || (this.#watch.isInitial && !this.#hasBytes);
+    const isOdd = !this.#opened || !this.#endsLine || this.#watch.isInList();
     const leftMs = this.#patienceMs(isOdd) - idleMs;
     const { probing, nextProbeMs } = this.#shared.state();
     const untilMs = probing ? this.#patienceMs(true) : nextProbeMs - this.#shared.passedMs();

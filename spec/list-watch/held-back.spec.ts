@@ -8,6 +8,7 @@ import { concat, of, timer } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { judgedProbe } from '../../lib/list-watch/buffering-probe.ts';
+import { acceptHeader } from '../../lib/list-watch/managed-fields.ts';
 import type { TransportEvent } from '../../lib/transport/transport.ts';
 import { word } from '../reflector/rig.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -170,6 +171,8 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
       status$.subscribe(({ heldBack }) => messages.push(heldBack?.message));
       await until(() => informer.status.heldBack !== undefined, 60_000);
       await until(() => informer.status.synced, 5_000);
+      // The silence of a streaming list is conspicuous. That of a quiet watch is not.
+      expect(time.now()).toBeLessThanOrEqual(initialList === 'pages' ? 27_000 : 13_000);
       expect(messages.at(-1)).toContain('holds events back');
       expect(createListWatch(client, pods)).toMatchObject({ watchList: false, mayOverlap: false });
       const before = server.requests.length;
@@ -244,6 +247,33 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     expect(informers[1]?.status.heldBack).toBe(informers[0]?.status.heldBack);
     expect(probes().length).toBe(1);
     for (const informer of informers) await informer.stop();
+  });
+});
+
+describe('a proxy whose full buffer ends at the end of a line', () => {
+  it('W21, W23: the pause inside a streaming list proves nothing: synced within 13 s, changes within 21 s', async () => {
+    const { time, server, open, create, until } = setUp({ objects: 300 });
+    const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
+    const url = `http://fake/api/v1/configmaps?allowWatchBookmarks=true&${query}`;
+    const list = await server.fetch(url, {
+      headers: { accept: acceptHeader({ keepManagedFields: false }) ?? '' },
+    });
+    const reader = list.body?.getReader();
+    let text = '';
+    while (text.split('\n').length < 300) {
+      text += new TextDecoder().decode((await reader?.read())?.value);
+    }
+    await reader?.cancel();
+    const bytes = text.split('\n').slice(0, 299).join('\n').length + 1;
+    server.faults.holdBack({ head: false, bytes });
+    const informer = open(configMaps);
+    await until(() => informer.status.loaded === 299, 1_000);
+    await until(() => informer.status.synced, 13_000);
+    const made = create('late');
+    const held = () => informer.indexer.get('shop/late')?.metadata?.resourceVersion;
+    await until(() => held() === made.metadata.resourceVersion, 21_000);
+    await informer.stop();
+    expect(time.pending).toBe(0);
   });
 });
 
