@@ -1,7 +1,8 @@
 /** Gzip bodies over undici: the request asks for gzip, and the transport decompresses the body. */
 import { gzipSync } from 'node:zlib';
-import type { TransportRequest } from 'rx-informer';
+import type { TransportEvent, TransportRequest } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
+import { Subject } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { expectClean, until, watch } from './seen.ts';
 import { type Handler, listen, type Protocol, protocols } from './servers.ts';
@@ -79,6 +80,35 @@ describe.each(protocols)('a request that accepts gzip over %s', (protocol) => {
       expect(seen.completed).toBe(false);
       expectClean(seen.error, at === 2 ? 'Unexpected' : 'Network', []);
     }
+  });
+
+  it('T2: a body is decompressed only as fast as the demand allows', async () => {
+    const size = 32 * 2 ** 20;
+    const transport = await open(protocol, (_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.end(gzipSync(Buffer.alloc(size, 'x')));
+    });
+    const opens = new Subject<void>();
+    let isOpen = true;
+    let bytes = 0;
+    let chunks = 0;
+    const received = new Promise<void>((resolve, reject) => {
+      const next = (event: TransportEvent) => {
+        if (event.kind !== 'chunk') return;
+        bytes += event.bytes.length;
+        chunks++;
+        if (chunks === 1) isOpen = false;
+      };
+      const demand = () => (isOpen ? null : opens);
+      transport.send({ ...list, demand }).subscribe({ next, complete: resolve, error: reject });
+    });
+    await until('the first chunk', () => chunks === 1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(chunks).toBe(1);
+    isOpen = true;
+    opens.next();
+    await received;
+    expect(bytes).toBe(size);
   });
 
   it('W31: nothing is emitted after the unsubscription', async () => {

@@ -121,9 +121,8 @@ class Exchange {
       },
       onResponseData: (reading, bytes) => {
         if (this.#ended) return;
-        if (this.#body === undefined) this.#deliver(bytes);
-        else this.#body.write(bytes);
-        this.#throttle(reading);
+        if (this.#body === undefined) this.#deliver(bytes, reading);
+        else if (!this.#body.write(bytes)) reading.pause();
       },
       onResponseEnd: () => this.#responseEnded(),
       onResponseError: (_, error) => {
@@ -154,18 +153,20 @@ class Exchange {
     const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
     const mayGzip = this.#request.acceptGzip === true;
     if (encoding === 'gzip' && mayGzip) {
-      this.#body = gunzip({
-        next: (bytes) => this.#deliver(bytes),
+      const body: Gunzip = gunzip({
+        next: (bytes) => this.#deliver(bytes, body),
+        onDrain: () => reading.resume(),
         complete: () => this.#finish(),
         error: (error) => this.#fail(error),
       });
+      this.#body = body;
     } else if (encoding !== 'identity') {
       const allowed = mayGzip ? 'gzip' : 'no compression';
       const what = `the response is compressed with ${encoding}, although the request allowed ${allowed}. Does a proxy compress it?`;
       return this.#failWith('Unexpected', what);
     }
     this.#subscriber.next({ kind: 'head', status, header: (name) => headerOf(headers, name) });
-    this.#throttle(reading);
+    this.#throttle(this.#body ?? reading);
   }
 
   #responseEnded(): void {
@@ -182,7 +183,7 @@ class Exchange {
   }
 
   /** Pauses reading until the demand is open. */
-  #throttle(reading: Dispatcher.DispatchController): void {
+  #throttle(reading: Pick<Gunzip, 'pause' | 'resume'>): void {
     if (this.#ended) return;
     const closed = this.#capacity();
     if (closed === null) return;
@@ -193,8 +194,10 @@ class Exchange {
     });
   }
 
-  #deliver(bytes: Uint8Array): void {
-    if (!this.#ended) this.#subscriber.next({ kind: 'chunk', bytes });
+  #deliver(bytes: Uint8Array, reading: Pick<Gunzip, 'pause' | 'resume'>): void {
+    if (this.#ended) return;
+    this.#subscriber.next({ kind: 'chunk', bytes });
+    this.#throttle(reading);
   }
 
   #finish(): void {
