@@ -11,7 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(`${root}README.md`, 'utf8');
 
 /** The programs that run, and the output that is shown below each. */
-const programs = [...readme.matchAll(/^```ts\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```/gm)];
+const fences = readme.matchAll(/^```ts\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```/gm);
+const programs = [...fences].map(([, program = '', shown = '']) => ({ program, shown }));
 
 describe('README', () => {
   it('A88: each example that runs shows what it prints', () => {
@@ -24,7 +25,7 @@ describe('README', () => {
     {
       timeout: 60_000,
     },
-    (_fences, program = '', shown = '') => {
+    ({ program, shown }) => {
       // It runs in the root of the package, where the package's own name resolves to its sources.
       const printed = execFileSync(
         process.execPath,
