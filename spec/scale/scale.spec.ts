@@ -159,9 +159,11 @@ describe('docs/scaling.md', () => {
       server.clearRequests();
       for (const each of run) each.start();
       await time.advance(3_600_000);
-      const count = server.requests.length;
+      const probes = server.requests.filter(
+        ({ query }) => query.fieldSelector === 'metadata.name=rx-informer',
+      ).length;
       for (const each of run) await each.stop();
-      return count;
+      return [server.requests.length - probes, probes] as const;
     };
     const shared = informer();
     const subscribed = {
@@ -170,13 +172,16 @@ describe('docs/scaling.md', () => {
       },
       stop: () => shared.stop(),
     };
-    const one = await hour([subscribed]);
-    const tabs = await hour(Array.from({ length: 10 }, informer));
+    const [one, probes] = await hour([subscribed]);
+    const [tabs] = await hour(Array.from({ length: 10 }, informer));
     const clusters = createClusters(of({ east: client(), west: client() }), options);
     clusters.informer(pods);
-    const two = await hour([clusters]);
+    const [two] = await hour([clusters]);
     expect(page).toContain(`| one informer with 100 subscribers | ${one} |`);
     expect(page).toContain(`| 10 tabs, or 10 replicas, each with an informer | ${tabs} |`);
     expect(page).toContain(`| one informer over 2 clusters | ${two} |`);
+    expect(page).toContain('about 220 small probes an hour');
+    expect(probes).toBeGreaterThan(200);
+    expect(probes).toBeLessThan(240);
   });
 });
