@@ -4,7 +4,7 @@
  *
  * A reader connects with its Kubernetes token as the password, and names what it wants to read as the user, for example
  * `pods/shop,deployments.apps/shop`, or `nodes` for a kind without a namespace. The name of its connection is its
- * `inboxPrefix`.
+ * `inboxPrefix`, for example `_INBOX_7f3a…`. Its consumers are then `7f3a…_0` for `pods/shop`, and `7f3a…_1`.
  */
 import {
   type AuthorizationRequest,
@@ -17,16 +17,17 @@ import type { KeyPair } from '@nats-io/nkeys';
 import { createResourceClient, type KubeClient, type Resource } from 'rx-informer';
 import { natsReaderSubjects } from 'rx-informer/nats';
 import { subjectAccessReviews, tokenReviews, type UserInfo } from 'rx-informer/resources';
+import { ReaderConsumers } from './reader-consumers.ts';
 
 export interface AuthCalloutOptions {
-  /** A connection of the user that the server's `auth_callout` names. */
+  /** A connection of the user that the server's `auth_callout` names. It is in the account of the bucket. */
   readonly connection: NatsConnection;
   /** May create TokenReviews and SubjectAccessReviews, as with the ClusterRole `system:auth-delegator`. */
   readonly client: KubeClient;
   /** The private key of `issuer` in the server's `auth_callout`. */
   readonly issuer: KeyPair;
-  /** The account of NATS in which the bucket is. @defaultValue `$G`, that of a server without accounts */
-  readonly account?: string;
+  /** The account of NATS that has the bucket, and the one for readers. */
+  readonly accounts: { readonly bucket: string; readonly reader: string };
   readonly bucket: string;
   /** The kinds that may be asked for: those in the bucket, without those that nobody shall read. */
   readonly resources: readonly Resource[];
@@ -41,16 +42,17 @@ interface Wanted {
   readonly namespace: string;
 }
 
-/** Others could listen to an inbox whose name they guess. */
-const SECRET_INBOX = /^_INBOX_[A-Za-z0-9]{22,}$/;
+/** All readers share an account, so nobody must guess the inbox or the consumer of another one. */
+const SECRET_INBOX = /^_INBOX_([A-Za-z0-9]{22,})$/;
 
 export function answerAuthCallouts(options: AuthCalloutOptions): { stop(): Promise<void> } {
-  const { connection, issuer, onRefused = () => {} } = options;
+  const { connection, bucket, issuer, onRefused = () => {} } = options;
+  const consumers = new ReaderConsumers(connection, bucket, onRefused);
   const answer = async (message: Msg): Promise<void> => {
     const request = decode<AuthorizationRequest>(message.string()).nats;
     const { user_nkey: user, server_id: server } = request;
     if (user === undefined || server === undefined) return;
-    const verdict = await grant(options, request).then(
+    const verdict = await grant(options, consumers, request).then(
       (jwt) => ({ jwt }),
       (error: Error) => {
         onRefused(error.message);
@@ -65,17 +67,24 @@ export function answerAuthCallouts(options: AuthCalloutOptions): { stop(): Promi
       else answer(message).catch((failure: Error) => onRefused(failure.message));
     },
   });
-  return { stop: () => callouts.drain() };
+  return {
+    stop: async () => {
+      consumers.stop();
+      await callouts.drain();
+    },
+  };
 }
 
 /** The JWT of a user with exactly the subjects that it wants; rejects if one of them is not permitted. */
 async function grant(
   options: AuthCalloutOptions,
+  consumers: ReaderConsumers,
   { user_nkey: key = '', connect_opts: connect }: Partial<AuthorizationRequest>,
 ): Promise<string> {
-  const { client, issuer, bucket, account = '$G', validSeconds = 600 } = options;
+  const { client, issuer, bucket, accounts, validSeconds = 600 } = options;
   const inboxPrefix = connect?.name ?? '';
-  if (!SECRET_INBOX.test(inboxPrefix)) {
+  const [, id] = SECRET_INBOX.exec(inboxPrefix) ?? [];
+  if (id === undefined) {
     throw new Error(
       'the name of the connection must be its inboxPrefix: _INBOX_ and 22 random characters',
     );
@@ -83,13 +92,16 @@ async function grant(
   const wanted = readWanted(connect?.user ?? '', options.resources);
   const user = await userOf(client, connect?.pass ?? '');
   await Promise.all(wanted.map((scope) => checkAccess(client, user, scope)));
-  const subjects = wanted.map((scope) => natsReaderSubjects({ ...scope, bucket, inboxPrefix }));
+  const rights = wanted.map((scope, at) =>
+    natsReaderSubjects({ ...scope, bucket, accounts, inboxPrefix, consumer: `${id}_${at}` }),
+  );
   const permissions = {
-    pub: { allow: subjects.flatMap(({ publish }) => publish) },
-    sub: { allow: subjects.flatMap(({ subscribe }) => subscribe) },
+    pub: { allow: rights.flatMap(({ publish }) => publish) },
+    sub: { allow: rights.flatMap(({ subscribe }) => subscribe) },
   };
   const exp = Math.floor(Date.now() / 1000) + validSeconds;
-  return encodeUser(user.username ?? '', key, issuer, permissions, { aud: account, exp });
+  for (const each of rights) await consumers.permit(each, exp * 1000);
+  return encodeUser(user.username ?? '', key, issuer, permissions, { aud: accounts.reader, exp });
 }
 
 /** Reads `pods/shop,deployments.apps/shop`. */

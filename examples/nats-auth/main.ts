@@ -25,6 +25,7 @@ answerAuthCallouts({
   connection,
   client: await clientFromKubeConfig(),
   issuer: fromSeed(new TextEncoder().encode(NATS_ISSUER_SEED)),
+  accounts: { bucket: 'BUCKET', reader: 'READERS' },
   bucket: BUCKET,
   resources: [pods, deployments],
   onRefused: (reason) => console.error(`refused: ${reason}`),

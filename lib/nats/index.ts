@@ -8,4 +8,8 @@ export {
 } from './publish/publish-to-nats.ts';
 export type { NatsPublisherPhase, NatsPublisherStatus } from './publish/publisher-status.ts';
 export { createNatsListWatch, type NatsListWatchOptions } from './read/create-nats-list-watch.ts';
-export { type NatsReaderScope, natsReaderSubjects } from './reader-subjects.ts';
+export {
+  type NatsReaderRights,
+  type NatsReaderScope,
+  natsReaderSubjects,
+} from './reader-subjects.ts';

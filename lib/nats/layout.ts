@@ -21,11 +21,11 @@ export const HEADERS = {
 /** The value of {@link HEADERS}`.operation` on the message of a deleted object. */
 export const DELETE = 'DEL';
 
-/** Throws a `TypeError` if the name of a bucket is not valid in a subject. */
-export function checkedBucket(bucket: string, where: string): string {
-  if (typeof bucket === 'string' && /^[A-Za-z0-9_-]+$/.test(bucket)) return bucket;
+/** Returns the name of a bucket or a consumer. Throws a `TypeError` if it is not valid in a subject. */
+export function checkedName(name: string, what: string): string {
+  if (typeof name === 'string' && /^[A-Za-z0-9_-]+$/.test(name)) return name;
   throw new TypeError(
-    `${where}: bucket is ${JSON.stringify(bucket)}; it must consist of letters, digits, '-' and '_'`,
+    `${what} is ${JSON.stringify(name)}; it must consist of letters, digits, '-' and '_'`,
   );
 }
 
@@ -75,7 +75,9 @@ export function collectionPrefix(
   bucket: string,
   { group, plural }: Pick<GroupVersionResource, 'group' | 'plural'>,
 ): string {
-  return `$KV.${bucket}.${group === '' ? 'core' : escapeToken(group)}.${escapeToken(plural)}`;
+  // An API group may be called `core`, too.
+  const token = group === 'core' ? '=63ore' : escapeToken(group) || 'core';
+  return `$KV.${bucket}.${token}.${escapeToken(plural)}`;
 }
 
 function namespaceToken(namespace: string): string {

@@ -1,6 +1,6 @@
 /**
  * Reads messages with a pull consumer of its own, in order and without gaps. The consumer is ephemeral: the server
- * removes it when nothing was requested for a while. A lost message, a silent server and a lost connection are errors,
+ * removes it when nothing was requested for a while. Or it is one that was made for this reader. A lost message, a silent server and a lost connection are errors,
  * after which the caller resumes with a new consumer.
  */
 import {
@@ -26,6 +26,8 @@ export interface PullRequest {
   /** The prefix of the collection's subjects. */
   readonly prefix: string;
   readonly filter: string;
+  /** A consumer that was made for this reader; absent for one that is created for this request. */
+  readonly consumer?: GivenConsumer | undefined;
   /** The first sequence; absent for everything that the stream has. */
   readonly from?: number | undefined;
   readonly headersOnly?: boolean | undefined;
@@ -37,6 +39,12 @@ export interface PullRequest {
   readonly idleMs: number;
   /** The request in words, for errors. */
   readonly where: string;
+}
+
+/** A consumer that exists, and how it is set to the first sequence of a request. */
+export interface GivenConsumer {
+  readonly name: string;
+  open(request: PullRequest): Promise<PullSignal>;
 }
 
 /** A signal of a pull consumer. */
@@ -64,6 +72,12 @@ export function managerOf(connection: NatsConnection): Promise<JetStreamManager>
   return jetstreamManager(connection, { checkAPI: false });
 }
 
+/** The signal of a consumer that is open, from an answer of the server. */
+export function opened(pending: number, time = ''): PullSignal {
+  // biome-ignore lint/style/noRestrictedGlobals: parses a date of the server, reads no clock
+  return { kind: 'opened', pending, serverMs: Date.parse(time) || 0 };
+}
+
 /** Creates the consumer. Its name is a secret: it is all that MSG.NEXT needs. */
 async function createConsumer(request: PullRequest, name: string): Promise<PullSignal> {
   const manager = await managerOf(request.connection);
@@ -80,8 +94,7 @@ async function createConsumer(request: PullRequest, name: string): Promise<PullS
     inactive_threshold: nanos(INACTIVE_MS),
     ...(headersOnly === true ? { headers_only: true } : {}),
   });
-  // biome-ignore lint/style/noRestrictedGlobals: parses a date of the server, reads no clock
-  return { kind: 'opened', pending: info.num_pending, serverMs: Date.parse(info.ts ?? '') || 0 };
+  return opened(info.num_pending, info.ts);
 }
 
 /** The receiver of a pull's signals. */
@@ -93,7 +106,7 @@ interface PullOutput {
 /** One consumer: its inbox, its requests for messages and its watchdog. */
 class Pull {
   readonly #request: PullRequest;
-  readonly #name = `rx${nuid.next()}${nuid.next()}`;
+  readonly #name: string;
   readonly #inbox: string;
   readonly #work = new Subscription();
   readonly #wait: () => Observable<never> | null;
@@ -108,6 +121,7 @@ class Pull {
   constructor(request: PullRequest, out: PullOutput) {
     this.#request = request;
     this.#out = out;
+    this.#name = request.consumer?.name ?? `rx${nuid.next()}${nuid.next()}`;
     this.#inbox = inboxOf(request.connection);
     this.#wait = untilOpen(request.demand);
   }
@@ -139,9 +153,11 @@ class Pull {
       this.#out.error(natsError(error, this.#request.where));
       return this.#work;
     }
-    createConsumer(this.#request, this.#name).then(
+    const { consumer } = this.#request;
+    const open = consumer?.open(this.#request) ?? createConsumer(this.#request, this.#name);
+    open.then(
       (opened) => {
-        this.#isCreated = true;
+        this.#isCreated = consumer === undefined;
         if (this.#work.closed) return this.#remove();
         this.#out.next(opened);
         this.#watch();
@@ -234,13 +250,13 @@ class Pull {
   }
 
   #takeMessage(message: Msg): void {
-    const got = received(message, this.#request.prefix);
+    const got = received(message, this.#request.prefix, this.#name);
     if (got === undefined) return;
     this.#due = Math.max(0, this.#due - 1);
     this.#delivered++;
     if (got.delivery === this.#delivered) this.#out.next({ kind: 'message', message: got });
     else {
-      const words = `message ${got.delivery} followed message ${this.#delivered - 1}, so messages were lost on the way`;
+      const words = `message ${got.delivery} followed message ${this.#delivered - 1}, so messages were lost on the way, or the consumer ${this.#name} has two readers`;
       this.#failWith(words);
     }
   }

@@ -1,6 +1,6 @@
-/** The subjects that a reader of a bucket needs, for permissions. */
+/** The rights of a reader that need not be trusted: its consumer, the exports and imports of the accounts, its subjects. */
 import type { GroupVersionResource } from '../meta/resource.ts';
-import { checkedBucket, collectionPrefix, metaSubject, scopeFilter, streamOf } from './layout.ts';
+import { checkedName, collectionPrefix, metaSubject, scopeFilter, streamOf } from './layout.ts';
 
 /** The argument of {@link natsReaderSubjects}. */
 export interface NatsReaderScope {
@@ -8,52 +8,106 @@ export interface NatsReaderScope {
   readonly resource: Pick<GroupVersionResource, 'group' | 'plural'>;
   /** Absent for all namespaces. */
   readonly namespace?: string | undefined;
-  /**
-   * The `inboxPrefix` with which the reader connects. It must be secret or the user's own: a reader that may subscribe
-   * to the inboxes of others receives their objects.
-   */
+  /** The name of the reader's consumer. Readers of one account must not know the names of each other's consumers. */
+  readonly consumer: string;
+  /** The `inboxPrefix` with which the reader connects. Readers of one account must not know each other's either. */
   readonly inboxPrefix: string;
+  /** The names of the account that has the bucket, and of the reader's account, which must be another one. */
+  readonly accounts: { readonly bucket: string; readonly reader: string };
+}
+
+/** The rights of one reader. Its parts have the form of NATS: JSON is valid in `nats.conf`. */
+export interface NatsReaderRights {
+  /** The stream that has the consumer. */
+  readonly stream: string;
+  /**
+   * The consumer, as `jetstreamManager().consumers.add(stream, consumer)` and `nats consumer add --config` take it. Only
+   * its owner may choose the filter. To revoke the rights, delete it.
+   */
+  readonly consumer: {
+    readonly durable_name: string;
+    readonly filter_subject: string;
+    readonly deliver_policy: 'all';
+    readonly ack_policy: 'none';
+    readonly replay_policy: 'instant';
+  };
+  /** The `exports` of the bucket's account. */
+  readonly exports: readonly {
+    readonly service: string;
+    readonly response: 'stream';
+    readonly accounts: readonly string[];
+  }[];
+  /** The `imports` of the reader's account. */
+  readonly imports: readonly {
+    readonly service: { readonly account: string; readonly subject: string };
+  }[];
+  /** The subjects to which the reader's user may publish. */
+  readonly publish: readonly string[];
+  /** The subjects to which it may subscribe. */
+  readonly subscribe: readonly string[];
 }
 
 /**
- * Returns the subjects to which a NATS user must be permitted to publish and to subscribe, to read one collection with
- * `createNatsListWatch`. They permit nothing else: no other namespace, no other collection and no names of consumers,
- * which are secrets, because a request for messages names only the consumer. Throws a `TypeError` if the bucket or
- * the inbox prefix is not valid in a subject.
+ * Returns what a NATS user needs to read one collection with `createNatsListWatch` and its option `consumer`, and
+ * nothing else. An administrator makes the consumer, so that the reader chooses no filter; the reader is in an account
+ * of its own, because NATS checks no reply subject, and within the account of the bucket a reader could have messages
+ * delivered into it. Throws a `TypeError` if a name is not valid in a subject, or if the accounts are one.
  *
  * @example
  * ```ts
  * import { natsReaderSubjects } from 'rx-informer/nats';
  * import { pods } from 'rx-informer/resources';
  *
- * const scope = { bucket: 'k8s', resource: pods, namespace: 'shop', inboxPrefix: '_INBOX_7f3a' };
- * natsReaderSubjects(scope).publish[0]; // => '$JS.API.CONSUMER.CREATE.KV_k8s.*.$KV.k8s.core.pods.shop.>'
+ * const { publish, consumer } = natsReaderSubjects({
+ *   ...{ bucket: 'k8s', resource: pods, namespace: 'shop' },
+ *   ...{ consumer: 'shop-page', inboxPrefix: '_INBOX_7f3a' },
+ *   accounts: { bucket: 'BUCKET', reader: 'SHOP' },
+ * });
+ * publish[0]; // => '$JS.API.CONSUMER.MSG.NEXT.KV_k8s.shop-page'
+ * consumer.filter_subject; // => '$KV.k8s.core.pods.shop.>'
  * ```
  */
 export function natsReaderSubjects({
   bucket,
   resource,
   namespace = '',
+  consumer,
   inboxPrefix,
-}: NatsReaderScope): {
-  readonly publish: readonly string[];
-  readonly subscribe: readonly string[];
-} {
-  const stream = streamOf(checkedBucket(bucket, 'natsReaderSubjects'));
-  if (typeof inboxPrefix !== 'string' || !/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(inboxPrefix)) {
+  accounts,
+}: NatsReaderScope): NatsReaderRights {
+  const stream = streamOf(checkedName(bucket, 'natsReaderSubjects: bucket'));
+  checkedName(consumer, 'natsReaderSubjects: consumer');
+  for (const token of String(inboxPrefix).split('.')) {
+    checkedName(token, 'natsReaderSubjects: a part of inboxPrefix');
+  }
+  if (accounts.bucket === accounts.reader) {
     throw new TypeError(
-      `natsReaderSubjects: inboxPrefix is ${JSON.stringify(inboxPrefix)}; it must consist of letters, digits, '-', '_' and single dots`,
+      `natsReaderSubjects: accounts.reader is ${JSON.stringify(accounts.reader)}, which has the bucket; it must be another account`,
     );
   }
   const prefix = collectionPrefix(bucket, resource);
+  const publish = [
+    `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
+    `$JS.API.CONSUMER.RESET.${stream}.${consumer}`,
+    // The record of the complete collection: it shows that a namespace without messages is empty.
+    ...(namespace === '' ? [] : [`$JS.API.DIRECT.GET.${stream}.${metaSubject(prefix, '')}`]),
+  ];
   return {
-    publish: [
-      `$JS.API.CONSUMER.CREATE.${stream}.*.${scopeFilter(prefix, namespace)}`,
-      `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
-      `$JS.API.CONSUMER.DELETE.${stream}.*`,
-      // The record of the complete collection: it shows that a namespace without messages is empty.
-      `$JS.API.DIRECT.GET.${stream}.${metaSubject(prefix, '')}`,
-    ],
+    stream,
+    consumer: {
+      durable_name: consumer,
+      filter_subject: scopeFilter(prefix, namespace),
+      deliver_policy: 'all',
+      ack_policy: 'none',
+      replay_policy: 'instant',
+    },
+    exports: publish.map((service) => ({
+      service,
+      response: 'stream',
+      accounts: [accounts.reader],
+    })),
+    imports: publish.map((subject) => ({ service: { account: accounts.bucket, subject } })),
+    publish,
     subscribe: [`${inboxPrefix}.>`],
   };
 }

@@ -26,10 +26,14 @@ export interface Received {
  * The numbers in the reply subject: `$JS.ACK.<stream>.<consumer>.<tries>.<sequence>.<delivery>.<time>.<pending>`,
  * with two tokens more after `ACK`, and perhaps one at the end, if the server has a domain.
  */
-function placeOf(reply: string): readonly [number, number, number, number] | undefined {
+function placeOf(
+  reply: string,
+  consumer: string,
+): readonly [number, number, number, number] | undefined {
   const tokens = reply.split('.');
   if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.length < 9) return undefined;
   const at = tokens.length === 9 ? 5 : 7;
+  if (tokens[at - 2] !== consumer) return undefined;
   const [sequence, delivery, time, pending] = tokens.slice(at, at + 4).map(Number);
   const place = [sequence, delivery, time, pending];
   return place.every((number) => number !== undefined && number >= 0)
@@ -37,9 +41,12 @@ function placeOf(reply: string): readonly [number, number, number, number] | und
     : undefined;
 }
 
-/** Reads a message. Returns `undefined` if it was not sent by a consumer. */
-export function received(message: Msg, prefix: string): Received | undefined {
-  const place = placeOf(message.reply ?? '');
+/**
+ * Reads a message. Returns `undefined` if this consumer did not send it: another reader may have asked for its own
+ * messages and named this reader's inbox.
+ */
+export function received(message: Msg, prefix: string, consumer: string): Received | undefined {
+  const place = placeOf(message.reply ?? '', consumer);
   if (place === undefined) return undefined;
   const [sequence, delivery, nanos, pending] = place;
   const { headers } = message;

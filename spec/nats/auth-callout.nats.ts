@@ -16,7 +16,22 @@ import { eventually } from './scene.ts';
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces';
 const group = { apiGroup: 'rbac.authorization.k8s.io' };
-const inboxPrefix = `_INBOX_${'x'.repeat(22)}`;
+const idOf = (letter: string) => letter.repeat(22);
+const inboxPrefix = `_INBOX_${idOf('x')}`;
+/** As in docs/nats.md. */
+const subjects = [
+  '$JS.API.CONSUMER.MSG.NEXT.KV_k8s.*',
+  '$JS.API.CONSUMER.RESET.KV_k8s.*',
+  '$JS.API.DIRECT.GET.KV_k8s.$KV.k8s.*.*._._meta',
+];
+const accounts = {
+  BUCKET: {
+    jetstream: 'enabled',
+    users: ['auth', 'publisher'].map((user) => ({ user, password: 'p' })),
+    exports: subjects.map((service) => ({ service, response: 'stream', accounts: ['READERS'] })),
+  },
+  READERS: { imports: subjects.map((subject) => ({ service: { account: 'BUCKET', subject } })) },
+};
 const VALID_SECONDS = 3;
 
 let server: ApiServerProcess;
@@ -43,9 +58,9 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
     const issuer = createAccount();
     nats = await NatsServer.start({
       config: `
+        accounts: ${JSON.stringify(accounts)}
         authorization {
-          users: [{ user: auth, password: p }, { user: publisher, password: p }]
-          auth_callout { issuer: ${issuer.getPublicKey()}, auth_users: [auth, publisher] }
+          auth_callout { issuer: ${issuer.getPublicKey()}, account: BUCKET, auth_users: [auth, publisher] }
         }`,
     });
     await serve(issuer);
@@ -72,6 +87,7 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
     answerAuthCallouts({
       connection: await nats.connect({ user: 'auth', pass: 'p' }),
       ...{ client, issuer, bucket: 'k8s', resources: [configMaps, pods] },
+      accounts: { bucket: 'BUCKET', reader: 'READERS' },
       validSeconds: VALID_SECONDS,
       onRefused: (reason) => refused.push(reason),
     });
@@ -107,7 +123,8 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
   }
 
   async function read(connection: NatsConnection, resource: Resource, namespace?: string) {
-    const options = { bucket: 'k8s', ...(namespace === undefined ? {} : { namespace }) };
+    const consumer = `${idOf('x')}_0`;
+    const options = { bucket: 'k8s', consumer, ...(namespace === undefined ? {} : { namespace }) };
     const informer = createSharedInformer(createNatsListWatch(connection, resource, options), {
       backoff: () => 200,
     });
@@ -169,5 +186,33 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
     await eventually(says, 'the callout refuses', 4_000 * VALID_SECONDS);
     expect(informer.status.live).toBe(false);
     expect(informer.indexer.listKeys()).toEqual(['bank/settings']);
+  });
+
+  it('J22: a request that a reader sent while it had the right receives nothing that is written when the right has ended', async () => {
+    await bind('bank');
+    const other = `_INBOX_${idOf('y')}`;
+    const permitted = await connect('configmaps/shop', { name: other, inboxPrefix: other });
+    const got: string[] = [];
+    permitted.subscribe(`${other}.>`, {
+      callback: (_error, message) => void got.push(message.string()),
+    });
+    const own = await connect('configmaps/bank', { reconnect: false });
+    await permitted.flush();
+    // Without a limit, and to the inbox of a connection that keeps its rights.
+    own.publish(`$JS.API.CONSUMER.MSG.NEXT.KV_k8s.${idOf('x')}_0`, '{"batch":1000}', {
+      reply: `${other}.stolen`,
+    });
+    await eventually(
+      () => got.some((text) => text.includes('"settings"')),
+      'while it is permitted',
+    );
+    await api.ok('DELETE', `${rbac}/bank/rolebindings/reader`);
+    await own.closed();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const body = { metadata: { name: 'after-revocation' } };
+    await api.ok('POST', '/api/v1/namespaces/bank/configmaps', { body });
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(permitted.isClosed()).toBe(false);
+    expect(got.filter((text) => text.includes('after-revocation'))).toEqual([]);
   });
 });

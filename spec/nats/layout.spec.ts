@@ -51,4 +51,17 @@ describe('the layout of a bucket', () => {
     const group = { group: 'networking.k8s.io', plural: 'ingresses' };
     expect(collectionPrefix('k8s', group)).toBe('$KV.k8s.networking=2Ek8s=2Eio.ingresses');
   });
+
+  it('J2: no two API groups have the same token, the empty one and one called core neither', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.oneof(fc.constant(''), name), { minLength: 2, maxLength: 2 }),
+        (groups) => {
+          const [a, b] = groups.map((group) => collectionPrefix('k8s', { group, plural: 'pods' }));
+          expect(a).not.toBe(b);
+        },
+      ),
+      { examples: [[['', 'core']], [['core', '=63ore']]] },
+    );
+  });
 });

@@ -43,7 +43,7 @@ describe('a publisher', () => {
     expect([...sizes]).toEqual([2_500]);
     expect(contents(informer).join()).toBe(truthOf());
     await eventually(() => contents(one).length === 357, 'one namespace');
-    expect(publisher.status.objects).toBe(2_500);
+    await eventually(() => publisher.status.objects === 2_500, 'the publisher says so');
     // A restarted publisher finds a difference of more than one batch.
     await publisher.stop();
     for (let at = 0; at < 1_500; at++) scene.update(`ns-${at % 7}`, `web-${at}`, { tier: 'new' });

@@ -99,6 +99,7 @@ export class Scene {
   async reader(
     options: {
       namespace?: string;
+      consumer?: string;
       port?: number;
       idleMs?: number;
       initialList?: 'pages' | 'stream';
@@ -107,14 +108,14 @@ export class Scene {
   ) {
     const { port = this.nats.port, idleMs = 500 } = options;
     const servers = `nats://127.0.0.1:${port}`;
-    const { namespace, initialList, connected = {} } = options;
+    const { namespace, consumer, initialList, connected = {} } = options;
     const connection = await this.nats.connect({
       ...{ servers, ignoreClusterUpdates: true },
       ...connected,
     });
     const listWatch = createNatsListWatch(connection, pods, {
       bucket: 'k8s',
-      idleMs,
+      ...{ idleMs, consumer },
       ...(namespace === undefined ? {} : { namespace }),
     });
     const informer = createSharedInformer(listWatch, {

@@ -8,7 +8,7 @@ import { type Resource, resourceName } from '../../meta/resource.ts';
 import { type Backoff, exponentialBackoff, reliableBackoff } from '../../rx/backoff.ts';
 import { checkedPeriod, checkedSentCount, checkedSentPeriod } from '../../rx/checked-option.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
-import { checkedBucket, collectionPrefix, streamOf } from '../layout.ts';
+import { checkedName, collectionPrefix, streamOf } from '../layout.ts';
 import { Publisher } from './publisher.ts';
 import type { NatsPublisherStatus } from './publisher-status.ts';
 
@@ -83,8 +83,8 @@ export function publishToNats<T extends KubernetesObject>(
 ): NatsPublisher {
   const { scheduler, random } = timingOf(options);
   const { connection, resource, content, cluster } = options;
-  const bucket = checkedBucket(options.bucket, 'publishToNats');
   const named = (name: string) => `publishToNats: ${name}`;
+  const bucket = checkedName(options.bucket, named('bucket'));
   const batchSize = checkedSentCount(options.batchSize ?? 500, named('batchSize'), 2);
   if (batchSize > 1_000) {
     throw new TypeError(`publishToNats: batchSize is ${batchSize}; NATS accepts at most 1000`);

@@ -19,8 +19,9 @@ import { longTimer } from '../../rx/long-timer.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
 import { connectionEvents } from '../connection-events.ts';
 import { gone, unavailable } from '../failures.ts';
-import { checkedBucket, collectionPrefix, streamOf } from '../layout.ts';
+import { checkedName, collectionPrefix, streamOf } from '../layout.ts';
 import { type Bucket, type Followed, follow } from './follow.ts';
+import { namedConsumer } from './named-consumer.ts';
 import type { Place } from './past-places.ts';
 import { Session } from './session.ts';
 import { ShownHistory } from './shown-history.ts';
@@ -31,6 +32,11 @@ export interface NatsListWatchOptions extends Timing {
   readonly bucket: string;
   /** Reads only this namespace. The NATS user then needs permissions for this namespace only. @defaultValue all */
   readonly namespace?: string | undefined;
+  /**
+   * The consumer that was made for this reader, as `natsReaderSubjects` describes it. One informer can use it at a time.
+   * Needs nats-server 2.14. @defaultValue the reader makes consumers itself, for which the account must trust it
+   */
+  readonly consumer?: string | undefined;
   /** The form of the objects that the reader needs, as named by the publisher's `content`. @defaultValue any */
   readonly content?: string | undefined;
   /** How many messages are requested from NATS at a time. @defaultValue 256 */
@@ -197,7 +203,7 @@ export function createNatsListWatch<T extends KubernetesObject>(
   options: NatsListWatchOptions,
 ): ListerWatcher<T> {
   const { scheduler } = timingOf(options);
-  const bucketName = checkedBucket(options.bucket, 'createNatsListWatch');
+  const bucketName = checkedName(options.bucket, 'createNatsListWatch: bucket');
   const namespace = options.namespace ?? '';
   if (namespace !== '' && !resource.namespaced) {
     throw new TypeError(
@@ -212,6 +218,7 @@ export function createNatsListWatch<T extends KubernetesObject>(
     connection,
     stream: streamOf(bucketName),
     prefix: collectionPrefix(bucketName, resource),
+    consumer: namedConsumer(options.consumer),
     scope: {
       namespace,
       apiVersion: resource.apiVersion,

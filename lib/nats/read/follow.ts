@@ -9,7 +9,7 @@ import { looseTimer } from '../../rx/long-timer.ts';
 import { gone, natsError, unavailable } from '../failures.ts';
 import { metaSubject, scopeFilter } from '../layout.ts';
 import { type Meta, readMeta } from '../meta.ts';
-import { managerOf, type PullSignal, pull } from '../pull.ts';
+import { type GivenConsumer, managerOf, type PullSignal, pull } from '../pull.ts';
 import type { Received } from '../received.ts';
 import type { Place } from './past-places.ts';
 import { type Session, type SessionScope, unfinished } from './session.ts';
@@ -19,6 +19,7 @@ export interface Bucket {
   readonly connection: NatsConnection;
   readonly stream: string;
   readonly prefix: string;
+  readonly consumer: GivenConsumer | undefined;
   readonly scope: SessionScope;
   readonly scheduler: SchedulerLike;
   readonly batch: number;
