@@ -1,6 +1,7 @@
 /** Tests what becomes of a dashboard that is kept open: its tab is hidden and shown, and its token expires. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, request as requestOf } from 'node:http';
+import { request as requestOf } from 'node:http';
+import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,11 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startDashboard } from '../../examples/dashboard/dashboard.ts';
 import { createEmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
 import { noFilter } from '../../examples/dashboard/page/cluster/page-state.ts';
+import {
+  testOnlyCa,
+  testOnlyServerCert,
+  testOnlyServerKey,
+} from '../node/test-only-certificates.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { live, openDashboard } from './open-dashboard.ts';
 import { expectRows, shownOf } from './shown-rows.ts';
@@ -26,7 +32,8 @@ const quiet = () => undefined;
 /** A front of a cluster that answers only to one token, which the test changes. */
 async function guardedFront(target: string, token: string) {
   const front = { token, url: '', drop: () => server.closeAllConnections() };
-  const server = createServer((request, response) => {
+  const tls = { cert: testOnlyServerCert, key: testOnlyServerKey };
+  const server = createServer(tls, (request, response) => {
     const { method, url = '/', headers } = request;
     if (headers.authorization !== `Bearer ${front.token}`) {
       const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 401 };
@@ -45,7 +52,7 @@ async function guardedFront(target: string, token: string) {
   });
   server.requestTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  front.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  front.url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
@@ -65,7 +72,9 @@ test('an expired token is explained, and with a new one the screen equals the se
   const named = (name: string, fields: object) => [{ name, ...fields }];
   const config = {
     'current-context': 'c',
-    clusters: named('c', { cluster: { server: front.url } }),
+    clusters: named('c', {
+      cluster: { server: front.url, 'certificate-authority-data': btoa(testOnlyCa) },
+    }),
     users: named('c', { user: { tokenFile } }),
     contexts: named('c', { context: { cluster: 'c', user: 'c' } }),
   };

@@ -60,7 +60,7 @@ describe('a failed start gives its reason in one sentence', { timeout: 60_000 },
   });
 
   test('a requested cluster does not answer', async () => {
-    const file = await kubeconfig('http://127.0.0.1:9');
+    const file = await kubeconfig('https://127.0.0.1:9');
     for (const args of [
       ['--kubeconfig', file],
       ['--kubeconfig', file, '--context', 'nowhere'],
@@ -83,7 +83,7 @@ describe('a start', { timeout: 90_000 }, () => {
   }
 
   test('uses the embedded cluster if the cluster of the kubeconfig does not answer, and stops', async () => {
-    const env = { KUBECONFIG: await kubeconfig('http://127.0.0.1:9') };
+    const env = { KUBECONFIG: await kubeconfig('https://127.0.0.1:9') };
     const { child, said, ended, url } = await started(['--port', '0', '--objects', '30'], env);
     expect(said.out).toMatch(/embedded cluster, because [^\n]+\.\n/);
     const info = await (await fetch(`${url}dashboard/info?page=1`)).json();
