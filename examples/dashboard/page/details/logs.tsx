@@ -3,27 +3,10 @@ import { Button, Checkbox, Group, Select } from '@mantine/core';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { ApiError, createResourceClient, type Stored } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
-import { bufferTime, filter, scan } from 'rxjs';
 import { client } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import classes from './details.module.css';
-
-/** The last lines are kept, so that a log of any length fits. */
-const KEPT = 1000;
-const PAINT_EVERY_MS = 200;
-
-interface Line {
-  readonly id: number;
-  readonly text: string;
-}
-
-interface Log {
-  readonly lines: readonly Line[];
-  /** Empty while the log is followed. */
-  readonly end: string;
-}
-
-const noLog: Log = { lines: [], end: '' };
+import { KEPT, type Log, logOf, noLog } from './log-lines.ts';
 
 /** Reads the last lines and follows the log until the component leaves. */
 function useLog(pod: Stored<Pod>, container: string, previous: boolean): [Log, () => void] {
@@ -34,25 +17,10 @@ function useLog(pod: Stored<Pod>, container: string, previous: boolean): [Log, (
   useEffect(() => {
     setLog(noLog);
     const options = { container, previous, follow: !previous, tailLines: KEPT };
-    const subscription = createResourceClient(client, pods)
-      .log({ name, namespace }, options)
-      .pipe(
-        bufferTime(PAINT_EVERY_MS),
-        filter((texts) => texts.length > 0),
-        scan((lines: readonly Line[], texts) => {
-          const first = (lines.at(-1)?.id ?? 0) + 1;
-          const next = texts.map((text, at) => ({ id: first + at, text }));
-          return [...lines, ...next].slice(-KEPT);
-        }, []),
-      )
-      .subscribe({
-        next: (lines) => setLog({ lines, end: '' }),
-        error: (error: unknown) => {
-          const end = errorWords(ApiError.from(error, 'The log'));
-          setLog(({ lines }) => ({ lines, end }));
-        },
-        complete: () => setLog(({ lines }) => ({ lines, end: 'The log ends here.' })),
-      });
+    const texts$ = createResourceClient(client, pods).log({ name, namespace }, options);
+    const subscription = logOf(texts$, (error) =>
+      errorWords(ApiError.from(error, 'The log')),
+    ).subscribe(setLog);
     return () => subscription.unsubscribe();
   }, [name, namespace, uid, container, previous, attempt]);
   return [log, () => setAttempt((count) => count + 1)];
