@@ -55,6 +55,8 @@ export interface EmbeddedCluster {
   close(): Promise<void>;
 }
 
+/** The history of a resource: about 1,600 changes of pods. It takes three times as much memory. */
+const HISTORY_BYTES = 4 * 2 ** 20;
 /** How often the status of controllers follows their pods, in milliseconds. */
 const ROLLUP_EVERY_MS = 500;
 /** How often a log that is followed gets a line, in milliseconds. */
@@ -114,6 +116,7 @@ export async function createEmbeddedCluster(
     // Without frequent bookmarks a page could not distinguish a silent connection from a quiet cluster.
     bookmarkIntervalMs: 2000,
     historyLimit: 20_000,
+    historyMaxBytes: HISTORY_BYTES,
     requestsKept: 100,
     random: () => chance.next(),
   });

@@ -3,7 +3,7 @@
  * version, which the writer of the log either counts itself or takes from the server that it copies.
  */
 import type { LoggedResource } from './logged-resource.ts';
-import { eventText, keyOf, type StoredObject } from './stored-object.ts';
+import { eventText, keyOf, type StoredObject, sizeOf } from './stored-object.ts';
 
 /** One change. */
 export interface LogEntry {
@@ -16,8 +16,18 @@ export interface LogEntry {
   readonly previous: StoredObject | undefined;
   /** Whether the change is kept from all watches. */
   readonly silent: boolean;
+  /** The length of the object's JSON, or 0 if the history has no limit of bytes. */
+  readonly size: number;
   /** The event as a line of a watch without a selector, encoded once for all watches. */
   bytes(): Uint8Array;
+}
+
+/** How much history a collection keeps. */
+export interface HistoryLimits {
+  /** At least this many changes are kept, and at most twice as many. */
+  readonly changes: number;
+  /** The newest changes are kept whose objects have at most this much JSON together. */
+  readonly bytes: number;
 }
 
 /** The newest version of a log, shared by the collections of one server. */
@@ -42,15 +52,15 @@ export class Collection<R extends LoggedResource = LoggedResource> {
   #entries: LogEntry[] = [];
   #sorted: string[] | undefined;
   readonly #versions: NewestVersion;
-  readonly #limit: number;
+  readonly #limits: HistoryLimits;
+  #bytes = 0;
 
-  /** At least `limit` changes are kept. */
-  constructor(served: R, versions: NewestVersion, limit: number) {
+  constructor(served: R, versions: NewestVersion, limits: HistoryLimits) {
     this.served = served;
     this.floor = versions.newest;
     this.#complete = versions.newest;
     this.#versions = versions;
-    this.#limit = limit;
+    this.#limits = limits;
   }
 
   /** The version that a list has now. */
@@ -107,8 +117,11 @@ export class Collection<R extends LoggedResource = LoggedResource> {
       line ??= encoder.encode(eventText(type, object));
       return line;
     };
-    this.#entries.push({ kind: 'change', version, key, type, object, previous, silent, bytes });
-    if (this.#entries.length > this.#limit * 2) this.#drop(this.#entries.length - this.#limit);
+    const size = this.#limits.bytes === Number.POSITIVE_INFINITY ? 0 : sizeOf(object);
+    const change = { kind: 'change', version, key, type, object, previous, silent, size } as const;
+    this.#entries.push({ ...change, bytes });
+    this.#bytes += size;
+    this.#limitHistory();
     this.advance(version);
   }
 
@@ -123,8 +136,22 @@ export class Collection<R extends LoggedResource = LoggedResource> {
     for (const listener of this.listeners) listener();
   }
 
+  /** Drops a part of the history at once, because each drop copies the rest. The newest change stays, whatever its size. */
+  #limitHistory(): void {
+    const { changes, bytes } = this.#limits;
+    const { length } = this.#entries;
+    if (length > changes * 2) this.#drop(length - changes);
+    if (this.#bytes <= bytes) return;
+    let count = 0;
+    for (let left = this.#bytes; left > bytes * 0.75 && count < this.#entries.length - 1; count++) {
+      left -= (this.#entries[count] as LogEntry).size;
+    }
+    this.#drop(count);
+  }
+
   #drop(count: number): void {
     if (count <= 0) return;
+    for (let at = 0; at < count; at++) this.#bytes -= (this.#entries[at] as LogEntry).size;
     const last = this.#entries[count - 1] as LogEntry;
     if (last.version > this.floor) this.floor = last.version;
     this.#entries = this.#entries.slice(count);
@@ -148,6 +175,7 @@ export class Collection<R extends LoggedResource = LoggedResource> {
     // One more than there were entries, so that a watch that has read all of them falls behind, too.
     this.#dropped += this.#entries.length + 1;
     this.#entries = [];
+    this.#bytes = 0;
     this.floor = version;
     this.#complete = version;
     this.#versions.newest = version;

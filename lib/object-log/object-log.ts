@@ -1,6 +1,6 @@
 /** The collections of one server. They share one newest version, like the resources in one etcd. */
 import { resourceName } from '../meta/resource.ts';
-import { Collection, type NewestVersion } from './collection.ts';
+import { Collection, type HistoryLimits, type NewestVersion } from './collection.ts';
 import type { LoggedResource } from './logged-resource.ts';
 import type { StoredObject } from './stored-object.ts';
 
@@ -15,11 +15,11 @@ export class ObjectLog<R extends LoggedResource = LoggedResource> {
   /** The collections by the name of the resource: `pods`, `deployments.apps`. */
   readonly collections: Map<string, Collection<R>> = new Map();
   readonly #versions: NewestVersion;
-  readonly #historyLimit: number;
+  readonly #history: HistoryLimits;
 
-  constructor(options: { initialVersion: bigint; historyLimit: number }) {
+  constructor(options: { initialVersion: bigint; history: HistoryLimits }) {
     this.#versions = { newest: options.initialVersion };
-    this.#historyLimit = options.historyLimit;
+    this.#history = options.history;
   }
 
   /** The newest version of all collections. */
@@ -28,7 +28,7 @@ export class ObjectLog<R extends LoggedResource = LoggedResource> {
   }
 
   add(served: R): void {
-    const collection = new Collection(served, this.#versions, this.#historyLimit);
+    const collection = new Collection(served, this.#versions, this.#history);
     this.collections.set(resourceName(served.resource), collection);
   }
 

@@ -50,6 +50,11 @@ function itemText(object: StoredObject): string {
   return text;
 }
 
+/** The length of an object's JSON, without `kind` and `apiVersion`. */
+export function sizeOf(object: StoredObject): number {
+  return itemText(object).length;
+}
+
 /** The complete object as JSON. */
 export function objectText(object: StoredObject): string {
   const head = `{"kind":${JSON.stringify(object.kind)},"apiVersion":${JSON.stringify(object.apiVersion)},`;

@@ -28,7 +28,7 @@ import { ObjectWriter } from './writes/object-writer.ts';
 /** The options of {@link createFakeApiServer}. */
 export interface FakeApiServerOptions {
   /**
-   * The resources that the server serves. Default: pods, config maps, secrets, services, events, namespaces, nodes,
+   * The resources that the server serves. Default: pods, config maps, secrets, services, events (of both groups), namespaces, nodes,
    * deployments, replica sets, stateful sets, jobs and leases.
    */
   readonly resources?: readonly Resource<KubernetesObject>[] | undefined;
@@ -53,6 +53,11 @@ export interface FakeApiServerOptions {
    * The minimum number of changes that are kept per resource, so that watches can start from them. @defaultValue 10_000
    */
   readonly historyLimit?: number | undefined;
+  /**
+   * The maximum size of the changes that are kept per resource: the length of the JSON of their objects. In memory they take
+   * about three times as much. Older changes are dropped even if there are fewer than `historyLimit`. Default: no limit.
+   */
+  readonly historyMaxBytes?: number | undefined;
   /** The delay of every response, in milliseconds. @defaultValue 0 */
   readonly latencyMs?: number | undefined;
   /**
@@ -68,11 +73,16 @@ export interface FakeApiServerOptions {
 
 /** The numbers of the options, with their defaults. Throws a `TypeError` that names an invalid one. */
 function checkedNumbers(options: FakeApiServerOptions) {
-  const limit = (name: 'historyLimit' | 'pageSizeMax' | 'requestsKept', byDefault: number) =>
-    checkedWholeLimit(options[name] ?? byDefault, `createFakeApiServer: ${name}`);
+  const limit = (
+    name: 'historyLimit' | 'historyMaxBytes' | 'pageSizeMax' | 'requestsKept',
+    byDefault: number,
+  ) => checkedWholeLimit(options[name] ?? byDefault, `createFakeApiServer: ${name}`);
   const { bookmarkIntervalMs = 60_000, latencyMs = 0 } = options;
   return {
-    historyLimit: limit('historyLimit', 10_000),
+    history: {
+      changes: limit('historyLimit', 10_000),
+      bytes: limit('historyMaxBytes', Number.POSITIVE_INFINITY),
+    },
     pageSizeMax: limit('pageSizeMax', Number.POSITIVE_INFINITY),
     requestsKept: limit('requestsKept', 10_000),
     bookmarkIntervalMs: checkedTimeout(
@@ -138,7 +148,7 @@ export interface FakeApiServer {
 export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApiServer {
   const { resources = defaultResources, scheduler = asyncScheduler } = options;
   const { initialResourceVersion = '1', random = Math.random } = options;
-  const { historyLimit, pageSizeMax, requestsKept, bookmarkIntervalMs, latencyMs } =
+  const { history, pageSizeMax, requestsKept, bookmarkIntervalMs, latencyMs } =
     checkedNumbers(options);
   if (!isResourceVersion(initialResourceVersion)) {
     throw new TypeError(
@@ -147,7 +157,7 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
   }
   const log: ServerLog = new ObjectLog({
     initialVersion: BigInt(initialResourceVersion),
-    historyLimit,
+    history,
   });
   for (const resource of resources) log.add(servedResource(resource));
   const writer = new ObjectWriter(log, () => scheduler.now(), random);

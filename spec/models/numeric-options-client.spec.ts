@@ -118,7 +118,7 @@ const ROWS: readonly Row[] = [
     use: (resyncPeriodMs) =>
       createInformerFactory(client, { resources: [forResource(nodes, { resyncPeriodMs })] }),
   },
-  ...['historyLimit', 'pageSizeMax', 'requestsKept'].map((option) => ({
+  ...['historyLimit', 'historyMaxBytes', 'pageSizeMax', 'requestsKept'].map((option) => ({
     option,
     takes: wholeOrInfinite(1),
     use: (value: never) => createFakeApiServer({ [option]: value }),

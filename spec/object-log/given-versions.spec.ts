@@ -27,7 +27,8 @@ function pod(name: string, resourceVersion: string, phase = 'Running'): StoredOb
 }
 
 function copyOf(version: bigint, ...objects: StoredObject[]): Collection {
-  const collection = new Collection(served, { newest: 0n }, 100);
+  const limits = { changes: 100, bytes: Number.POSITIVE_INFINITY };
+  const collection = new Collection(served, { newest: 0n }, limits);
   const byKey = objects.map((object) => [`shop/${object.metadata.name}`, object] as const);
   collection.restore(new Map(byKey), version);
   return collection;

@@ -1,14 +1,15 @@
 /**
- * Runs informers and live queries for a long time, in four phases, each in its own process, and prints what they held. Exits with 1
+ * Runs informers and live queries for a long time, in five phases, each in its own process, and prints what they held. Exits with 1
  * if memory or handles grew in a phase, or if a result was wrong.
  *
- *   npm run test:soak -- [--short] [--only virtual,full-speed,cycles,queries] [--seed 1] [--virtual-minutes 60] [--minutes 10]
+ *   npm run test:soak -- [--short] [--only virtual,full-speed,cycles,queries,dashboard] [--seed 1] [--virtual-minutes 60] [--minutes 10]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cyclesPhase } from './cycles.ts';
+import { dashboardPhase } from './dashboard.ts';
 import { fullSpeedPhase } from './full-speed.ts';
 import { warnings } from './heap.ts';
 import type { PhaseResult } from './measure.ts';
@@ -18,7 +19,7 @@ import { virtualPhase } from './virtual.ts';
 const { values } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
-    only: { type: 'string', default: 'virtual,full-speed,cycles,queries' },
+    only: { type: 'string', default: 'virtual,full-speed,cycles,queries,dashboard' },
     seed: { type: 'string', default: '1' },
     'virtual-minutes': { type: 'string' },
     minutes: { type: 'string' },
@@ -39,9 +40,11 @@ function here(phase: string): Promise<PhaseResult> {
       return short ? cyclesPhase(2_000, 200) : cyclesPhase(10_000, 1_000);
     case 'queries':
       return queriesPhase(1_000_000, seed);
+    case 'dashboard':
+      return dashboardPhase(Number(values.minutes ?? (short ? 6 : 60)));
     default:
       throw new TypeError(
-        `unknown phase ${phase}; the phases are virtual, full-speed, cycles, queries`,
+        `unknown phase ${phase}; the phases are virtual, full-speed, cycles, queries, dashboard`,
       );
   }
 }

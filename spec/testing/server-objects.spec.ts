@@ -120,4 +120,29 @@ describe('objects of a fake server', () => {
     const kept = await Wire.open(server.fetch, 'watch=1&resourceVersion=4');
     expect(await kept.lines()).toEqual(['ADDED d', 'ADDED e']);
   });
+
+  it('A75: expire from the history when their JSON exceeds its limit', async () => {
+    const large = (name: string) => ({ ...pod(name), spec: { text: 'x'.repeat(1000) } });
+    const server = createFakeApiServer({ historyMaxBytes: 6000 });
+    for (const name of 'abcdefghij') server.objects.create(pods, large(name));
+    // The versions begin at 2. Of ten changes with more than 1,000 bytes each, a few fit.
+    const watch = async (resourceVersion: number) =>
+      (await Wire.open(server.fetch, `watch=1&resourceVersion=${resourceVersion}`)).lines();
+    expect(await watch(5)).toEqual(['ERROR Expired']);
+    expect(await watch(8)).toEqual(['ADDED h', 'ADDED i', 'ADDED j']);
+    const exact = 'resourceVersion=5&resourceVersionMatch=Exact';
+    const list = await server.fetch(`http://fake/api/v1/pods?${exact}`);
+    expect(list.status).toBe(410);
+    expect(server.objects.list(pods)).toHaveLength(10);
+    const tiny = createFakeApiServer({ historyMaxBytes: 1 });
+    const open = await Wire.open(tiny.fetch, 'watch=1&resourceVersion=1');
+    for (const name of 'ab') {
+      tiny.objects.create(pods, large(name));
+      expect(await open.lines()).toEqual([`ADDED ${name}`]);
+    }
+    // A compaction counts as well.
+    server.objects.compact();
+    for (const name of 'kl') server.objects.create(pods, large(name));
+    expect(await watch(11)).toEqual(['ADDED k', 'ADDED l']);
+  });
 });

@@ -13,7 +13,7 @@ interface Entry {
   readonly fingerprint: number;
 }
 
-const KEPT = 50_000;
+const KEPT = 10_000;
 
 function hashOf(pod: ServerObject<Pod>): number {
   return versionHash(pod.metadata.uid, pod.metadata.resourceVersion);
