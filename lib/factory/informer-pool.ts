@@ -10,6 +10,6 @@ export interface InformerPool
   > {
   /** Emits when an informer has been created. @defaultValue informers that are in use are never removed */
   readonly created$?: Observable<void>;
-  /** Whether `indexer.byIndex` of its informers may be read. @defaultValue true */
-  readonly hasIndices?: boolean;
+  /** Whether they are those of several clusters, whose names stand before ids and keys. @defaultValue false */
+  readonly isOverClusters?: boolean;
 }

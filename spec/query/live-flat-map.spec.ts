@@ -31,9 +31,22 @@ describe('liveFlatMap', () => {
     const { mirror } = flat(pod('u1', { name: 'a' }, { type: 'example.com/Ready' }, 'finalizer'));
     expect([...mirror.rows.values()].map(({ id, key }) => [id, key])).toEqual([
       ['u1/a', 'shop/pod-u1/a'],
-      ['u1/example.com/Ready', 'shop/pod-u1/example.com/Ready'],
+      ['u1/example.com%2FReady/', 'shop/pod-u1/example.com/Ready'],
       ['u1/finalizer', 'shop/pod-u1/finalizer'],
     ]);
+  });
+
+  it('Q50: rows of two objects never share an id, whatever contains a slash', () => {
+    const names = ['b/c', 'c', 'b%2Fc', 'b%2Fc/', '/', '//', '%2F/'];
+    const rows = names.map((name) => ({ name }));
+    const all = ['a', 'a/b', 'a/b%2Fc/', 'a/'].map((uid, at) => {
+      const { metadata, parts } = pod(uid, ...rows);
+      return { metadata: { ...metadata, name: `pod-${at}` }, parts };
+    });
+    const { sets, mirror, rejected } = flat(...all);
+    expect([mirror.rows.size, rejected().length]).toEqual([names.length * all.length, 0]);
+    sets.next(changeSet({ deleted: all.slice(0, 1) }));
+    expect(mirror.rows.size).toBe(names.length * (all.length - 1));
   });
 
   it('Q50: a row that is equal to the former one is kept, and only the others are emitted', () => {

@@ -45,8 +45,7 @@ function asHeld(merged: MergedInformer<Anything>): Entry['informer'] {
 
 export class ClusterInformers implements InformerPool, MergedHost {
   readonly scheduler: SchedulerLike;
-  /** A value of an index has objects of all clusters, whose ids must be told apart. */
-  readonly hasIndices = false;
+  readonly isOverClusters = true;
   readonly members: Members;
   readonly #options: InformerFactoryOptions;
   readonly #drain = new Drain();

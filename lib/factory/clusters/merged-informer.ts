@@ -1,11 +1,11 @@
 /** One informer over several clusters: the same informer of each cluster's factory, merged. */
 import { Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
-import { carryStatus } from '../../informer/status/carried-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { SyncWaitOptions } from '../../informer/waits.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
 import type { Stored } from '../../meta/stored.ts';
+import { carryLineage } from '../../query/engine/lineage.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Indexers } from '../../store/index-funcs.ts';
@@ -62,7 +62,7 @@ export class MergedInformer<T extends KubernetesObject>
     });
   });
 
-  readonly changes$: ChangeStream<T> = carryStatus(
+  readonly changes$: ChangeStream<T> = carryLineage(
     new Observable<ChangeSet<T>>((subscriber) => {
       this.#host.enter(() => {
         subscriber.add(this.#host.hold());
@@ -80,7 +80,12 @@ export class MergedInformer<T extends KubernetesObject>
         });
       });
     }),
-    this.status$,
+    {
+      rank: 0,
+      informers: new Set([this.status$]),
+      rejections: new Set(),
+      isOverClusters: true,
+    },
   ) as ChangeStream<T>;
 
   readonly indexer = {

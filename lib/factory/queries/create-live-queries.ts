@@ -131,6 +131,7 @@ export function layeredQueries(
   const create = (query: LiveQuery): QueryChannel =>
     new QueryChannel(
       {
+        isOverClusters: informers.isOverClusters === true,
         created$: informers.created$ ?? EMPTY,
         isReady: () =>
           currentOf(query) !== undefined ||

@@ -34,8 +34,11 @@ export interface PlanContext {
   scopeOf(resource: Resource<KubernetesObject>, scope: InformerScope): ReadScope;
   entriesOf(resource: Resource<KubernetesObject>): readonly Entry[];
   nameOf(resource: Resource<KubernetesObject>, scope: ReadScope): string;
-  /** Whether indices are read. Otherwise their conditions are evaluated for each object. @defaultValue true */
-  readonly hasIndices?: boolean;
+  /**
+   * Whether conditions of indices are evaluated for each object, because a value of an index has objects of all clusters,
+   * whose ids must be told apart. @defaultValue false
+   */
+  readonly isOverClusters?: boolean;
   /** `undefined`: not known. */
   indicesOf(
     resource: Resource<KubernetesObject>,
@@ -189,9 +192,9 @@ function namespaceOf(condition: QueryCondition): string | undefined {
 }
 
 /** Chooses an index, which answers one condition or the namespace, and leaves the rest. */
-function withIndex(query: LiveQuery, found: Found, { hasIndices = true }: PlanContext): SourcePlan {
+function withIndex(query: LiveQuery, found: Found, { isOverClusters }: PlanContext): SourcePlan {
   const where = conjunctsOf(query.where);
-  if (!hasIndices) return { ...found, where };
+  if (isOverClusters === true) return { ...found, where };
   const own = where.find((each) => 'index' in each) as { index: string; eq: string } | undefined;
   const { local, scope } = found;
   if (own !== undefined) {

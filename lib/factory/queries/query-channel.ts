@@ -13,6 +13,7 @@ const RANK = 10;
 
 /** The pipelines by query. */
 export interface RunningQueries {
+  readonly isOverClusters: boolean;
   /** Emits when the factory has created an informer. */
   readonly created$: Observable<void>;
   /** Whether all informers of the query exist, so that using it creates none. */
@@ -38,7 +39,9 @@ export class QueryChannel {
       subscriber.add(running.answer.subscribe(subscriber));
     });
     const informers = new Set([this.#status$]);
-    carryLineage(this.stream, { rank: RANK, informers, rejections: new Set([this.#rejections]) });
+    const { isOverClusters } = queries;
+    const rejections = new Set([this.#rejections]);
+    carryLineage(this.stream, { rank: RANK, informers, rejections, isOverClusters });
     this.view = toView(this.stream, options);
   }
 

@@ -13,13 +13,16 @@ export interface Lineage {
   readonly rank: number;
   readonly informers: ReadonlySet<Observable<InformerStatus>>;
   readonly rejections: ReadonlySet<Rejections>;
+  /** Whether the name of a cluster stands before each id and key. */
+  readonly isOverClusters?: boolean;
 }
 
 const lineages = /* @__PURE__ */ new WeakMap<object, Lineage>();
 
-/** Notes the lineage of an operator's stream. */
-export function carryLineage(stream: object, lineage: Lineage): void {
+/** Notes the lineage of a stream. Returns the stream. */
+export function carryLineage<S extends object>(stream: S, lineage: Lineage): S {
   lineages.set(stream, lineage);
+  return stream;
 }
 
 /** The lineage of a stream. RxJS operators between live operators are looked through. */
@@ -45,5 +48,6 @@ export function descend(
     rank: 1 + Math.max(0, ...above.map(({ rank }) => rank)),
     informers: new Set(above.flatMap(({ informers }) => [...informers])),
     rejections: new Set([...above.flatMap(({ rejections }) => [...rejections]), ...own]),
+    isOverClusters: above.some((each) => each.isOverClusters),
   };
 }

@@ -6,14 +6,15 @@ import { Bucket, type LeftRow, type Matching, type RightRow } from './matching.t
 /** The result of a key function: a key, several keys, or nothing. */
 export type JoinKeys = string | readonly string[] | null | undefined;
 
-type KeysOf = (object: never, nowMs: number, id: string) => JoinKeys;
+type KeysOf = (object: never, nowMs: number, key: string, id: string) => JoinKeys;
 
 const NO_BUCKETS: readonly Bucket[] = [];
 
 /** The keys for a join by owner: on one side the UID, on the other the UIDs of the owners. */
 export function ownerKeys(owner: 'left' | 'right'): { left: KeysOf; right: KeysOf } {
   // A row that is no object any more still has the UID as its id.
-  const own = (object: KubernetesObject, _nowMs: number, id: string) => uidOf(object) || id;
+  const own = (object: KubernetesObject, _nowMs: number, _key: string, id: string) =>
+    uidOf(object) || id;
   const owners = ({ metadata }: KubernetesObject) => {
     const references = metadata?.ownerReferences;
     // Most objects have one owner.
@@ -32,12 +33,12 @@ export class KeyMatching implements Matching {
     this.#right = right;
   }
 
-  ofLeft({ id, buckets }: LeftRow, object: never, nowMs: number): readonly Bucket[] {
-    return this.#of('left', this.#left(object, nowMs, id), buckets);
+  ofLeft({ key, id, buckets }: LeftRow, object: never, nowMs: number): readonly Bucket[] {
+    return this.#of('left', this.#left(object, nowMs, key, id), buckets);
   }
 
-  ofRight({ id, buckets }: RightRow, object: never, nowMs: number): readonly Bucket[] {
-    return this.#of('right', this.#right(object, nowMs, id), buckets);
+  ofRight({ key, id, buckets }: RightRow, object: never, nowMs: number): readonly Bucket[] {
+    return this.#of('right', this.#right(object, nowMs, key, id), buckets);
   }
 
   rightRemoved(): void {

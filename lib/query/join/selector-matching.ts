@@ -56,6 +56,16 @@ function namespaceOf({ metadata }: KubernetesObject, key: string): string {
   return slash === -1 ? '' : key.slice(0, slash);
 }
 
+/** The cluster of a row, and the namespace in it. */
+function placeOf(object: KubernetesObject, key: string): readonly [cluster: string, rest: string] {
+  const { metadata } = object;
+  const [first = '', ...rest] = key.split('/');
+  if (metadata === undefined) return [first, namespaceOf(object, rest.join('/'))];
+  // Other names may stand before that of the cluster.
+  const { namespace = '' } = metadata;
+  return [rest.at(namespace === '' ? -2 : -3) ?? first, namespace];
+}
+
 function labelsOf({ metadata }: KubernetesObject): Readonly<Record<string, string>> {
   return metadata?.labels ?? NO_LABELS;
 }
@@ -63,6 +73,7 @@ function labelsOf({ metadata }: KubernetesObject): Readonly<Record<string, strin
 export class SelectorMatching implements Matching {
   readonly #selectorOf: SelectorOf;
   readonly #acrossNamespaces: boolean;
+  readonly #isOverClusters: boolean;
   readonly #rights: ReadonlyMap<string, RightRow>;
   readonly #scopes = new Map<string, Scope>();
   readonly #unfilled = new Set<Scope>();
@@ -74,7 +85,9 @@ export class SelectorMatching implements Matching {
     selectorOf: SelectorOf,
     acrossNamespaces: boolean,
     rights: ReadonlyMap<string, RightRow>,
+    isOverClusters: boolean,
   ) {
+    this.#isOverClusters = isOverClusters;
     this.#selectorOf = selectorOf;
     this.#acrossNamespaces = acrossNamespaces;
     this.#rights = rights;
@@ -86,7 +99,7 @@ export class SelectorMatching implements Matching {
     if (isParsed(selector) && selector.isNothing === true) return NO_BUCKETS;
     const isText = typeof selector === 'string' || isParsed(selector);
     const given = isText ? selector.toString() : JSON.stringify(selector);
-    const name = this.#acrossNamespaces ? '' : namespaceOf(object, row.key);
+    const name = this.#nameOf(object, row.key);
     const [before] = row.buckets as readonly SelectorBucket[];
     if (before?.given === given && before.scope.name === name) return row.buckets;
     return [
@@ -95,7 +108,7 @@ export class SelectorMatching implements Matching {
   }
 
   ofRight(row: RightRow, object: never): readonly Bucket[] {
-    const scope = this.#scope(this.#acrossNamespaces ? '' : namespaceOf(object, row.key));
+    const scope = this.#scope(this.#nameOf(object, row.key));
     const before = this.#scopeOf.get(row);
     if (before !== scope) {
       if (before !== undefined) this.#leave(before, row);
@@ -163,6 +176,14 @@ export class SelectorMatching implements Matching {
       this.#unfilled.add(scope);
     }
     return bucket;
+  }
+
+  /** The name of the scope in which a row selects and is selected. */
+  #nameOf(object: KubernetesObject, key: string): string {
+    const isAcross = this.#acrossNamespaces;
+    if (!this.#isOverClusters) return isAcross ? '' : namespaceOf(object, key);
+    const [cluster, namespace] = placeOf(object, key);
+    return isAcross ? cluster : `${cluster}/${namespace}`;
   }
 
   #scope(name: string): Scope {

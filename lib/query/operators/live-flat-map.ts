@@ -43,6 +43,11 @@ function nameOf(row: unknown): unknown {
   return name ?? type;
 }
 
+/** The end of an id. The ids of objects may contain `/`, so one in a name is escaped, and marked by another at the end. */
+function idPart(name: string): string {
+  return name.includes('/') ? `${name.replaceAll('%', '%25').replaceAll('/', '%2F')}/` : name;
+}
+
 class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
   readonly #project: RowsProjection<A, B>;
   readonly #idOf: (row: B) => unknown;
@@ -97,7 +102,7 @@ class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
           `liveFlatMap: a row of ${key} has no id, because it has neither a name nor a type; return one with the option idOf`,
         );
       }
-      const rowId = `${id}/${subId}`;
+      const rowId = `${id}/${idPart(subId)}`;
       if (rows.has(rowId)) {
         throw new TypeError(
           `liveFlatMap: two rows of ${key} have the id ${JSON.stringify(subId)}; return different ids with the option idOf`,
@@ -118,7 +123,8 @@ class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
 
 /**
  * Makes several rows for each row: the containers of a Pod, the ports of a Service, the conditions of a Node. The id of
- * a row is `uid/id` and its key `key/id`, where `id` is the row's name or type, or what `idOf` returns.
+ * a row is `uid/id` and its key `key/id`, where `id` is the row's name or type, or what `idOf` returns. In the id of the
+ * row, an `id` with a slash is escaped: `a/b` becomes `a%2Fb/`.
  *
  * The rows of an object are made again only when the object changes or is to be evaluated again. A row equal to the
  * former one with its id is the former one, so that a change of one container emits one row. `undefined` makes no rows.

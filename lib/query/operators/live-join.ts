@@ -3,6 +3,7 @@ import { isObservable, type Observable } from 'rxjs';
 import type { Stored } from '../../meta/stored.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
+import { lineageOf } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { JoinMachine, type JoinParts } from '../join/join-machine.ts';
@@ -19,14 +20,15 @@ export interface JoinByOwner {
 
 /**
  * A join by equal keys. A key function returns a key, several, or `undefined` for a row that is joined with nothing.
- * `nowMs` is the scheduler's time, in milliseconds since the Unix epoch.
+ * `nowMs` is the scheduler's time, in milliseconds since the Unix epoch. `key` is the key of the row, which begins with
+ * the name of the cluster if the row is one of many clusters.
  */
 export interface JoinByKeys<L, R> {
-  readonly left: (object: Stored<L>, nowMs: number) => JoinKeys;
-  readonly right: (object: Stored<R>, nowMs: number) => JoinKeys;
+  readonly left: (object: Stored<L>, nowMs: number, key: string) => JoinKeys;
+  readonly right: (object: Stored<R>, nowMs: number, key: string) => JoinKeys;
 }
 
-/** A join by the labels of the right rows. */
+/** A join by the labels of the right rows. If both sides are of many clusters, a row selects rows of its own cluster. */
 export interface JoinBySelector<L> {
   /**
    * The selector of a left row, as text or as objects contain it. The labels of a Service go into `matchLabels`, because they
@@ -89,7 +91,7 @@ export interface LiveJoinOptions<
   readonly project?: Param<JoinProjection<L, R, Type, One, B>> | undefined;
 }
 
-type Match = JoinParts['match'];
+type Match = (rights: ReadonlyMap<string, RightRow>, isOverClusters: boolean) => Matching;
 
 function refused(parameter: string, given: unknown, must: string): never {
   const shown = typeof given === 'string' ? JSON.stringify(given) : typeof given;
@@ -108,8 +110,8 @@ function matchOf(on: JoinOn<never, never>): Match {
     return () => new KeyMatching(left, right);
   }
   if (typeof selectorOf === 'function') {
-    return (rights: ReadonlyMap<string, RightRow>): Matching =>
-      new SelectorMatching(selectorOf, acrossNamespaces, rights);
+    return (rights, isOverClusters) =>
+      new SelectorMatching(selectorOf, acrossNamespaces, rights, isOverClusters);
   }
   return refused(
     'on',
@@ -181,21 +183,24 @@ export function liveJoin<
   if (project !== undefined && !isObservable(project) && typeof project !== 'function') {
     refused('project', project, 'a function or an Observable of one');
   }
-  return (source) =>
-    liveOperator<B, ChangeSet<B>>({
+  return (source) => {
+    const isOverClusters = [source, right$].every((each) => lineageOf(each).isOverClusters);
+    return liveOperator<B, ChangeSet<B>>({
       ...timing,
       name: 'liveJoin',
       isRemembering: true,
       sources: [source, right$],
       params: [on, project],
       create: (values: readonly unknown[], context, former) => {
+        const match = constant ?? matchOf(values[0] as JoinOn<never, never>);
         const parts: JoinParts = {
           isInner: type === 'inner',
           isOne: one,
-          match: constant ?? matchOf(values[0] as JoinOn<never, never>),
+          match: (rights) => match(rights, isOverClusters),
           project: values[1] as JoinParts['project'],
         };
         return new JoinMachine<B>(parts, context, former);
       },
     }) as ChangeStream<B>;
+  };
 }

@@ -3,15 +3,94 @@ import {
   createLiveQueries,
   createResourceClient,
   forResource,
+  type JoinOn,
+  liveFilter,
+  liveJoin,
   liveQuery,
+  liveUnion,
   type ObjectName,
   ownerReferenceOf,
   reconcileInCluster,
   toView,
 } from 'rx-informer';
-import { configMaps, type Pod, pods } from 'rx-informer/resources';
+import { type ConfigMap, configMaps, type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { worldOf } from './world.ts';
+
+/** Selectors, as ConfigMaps, and the pods that they select. */
+async function joinWorld() {
+  const world = worldOf(['east', 'west']);
+  const { time, clusters, fake } = world;
+  for (const name of ['east', 'west']) {
+    const { objects } = fake(name).server;
+    const labels = { app: 'web' };
+    objects.create(configMaps, { metadata: { namespace: 'shop', name: 'web', labels } });
+    for (const namespace of ['shop', 'till']) {
+      objects.create(pods, { metadata: { namespace, name: `${namespace}-of-${name}`, labels } });
+    }
+  }
+  const [maps, all] = [clusters.informer(configMaps), clusters.informer(pods)];
+  const rowsOf = async (
+    on: JoinOn<ConfigMap, Pod>,
+    right$ = all.changes$,
+    left$ = maps.changes$,
+  ) => {
+    const project = (_map: unknown, right: readonly Pod[]) =>
+      right
+        .map(({ metadata }) => metadata?.name)
+        .sort()
+        .join();
+    const view = toView(left$.pipe(liveJoin(right$, { on, project })));
+    const leave = view.subscribe(() => undefined);
+    await time.advance(100);
+    const rows = [...view.getSnapshot().rows].sort();
+    leave();
+    return rows;
+  };
+  clusters.start();
+  await time.advance(100);
+  return { ...world, rowsOf, maps, all };
+}
+
+describe('joins over many clusters', () => {
+  const selectorOf = ({ metadata }: ConfigMap) => ({ matchLabels: metadata?.labels ?? {} });
+
+  it('U12: a selector selects objects of its own cluster', async () => {
+    const { clusters, rowsOf, maps, all } = await joinWorld();
+    expect(await rowsOf({ selectorOf })).toEqual(['shop-of-east', 'shop-of-west']);
+    expect(await rowsOf({ selectorOf, acrossNamespaces: true })).toEqual([
+      'shop-of-east,till-of-east',
+      'shop-of-west,till-of-west',
+    ]);
+    // Also behind other operators, a union with names included, and by the stream of a query.
+    const named$ = liveUnion({ maps: maps.changes$ }) as unknown as typeof maps.changes$;
+    const web$ = all.changes$.pipe(liveFilter<Pod>('app=web'));
+    const query = liveQuery({ from: pods });
+    const pods$ = createLiveQueries(clusters).stream(query) as unknown as typeof all.changes$;
+    for (const right$ of [web$, pods$]) {
+      expect(await rowsOf({ selectorOf }, right$, named$)).toEqual([
+        'shop-of-east',
+        'shop-of-west',
+      ]);
+    }
+    await clusters.stop();
+  });
+
+  it('U12: a key function receives the key of the row, which begins with the cluster', async () => {
+    const { clusters, rowsOf } = await joinWorld();
+    const place = (_object: unknown, _nowMs: number, key: string) =>
+      key.split('/').slice(0, 2).join('/');
+    expect(await rowsOf({ left: place, right: place })).toEqual(['shop-of-east', 'shop-of-west']);
+    await clusters.stop();
+  });
+
+  it('U12: a selector of many clusters selects rows of a stream that belongs to none', async () => {
+    const { clusters, rowsOf } = await joinWorld();
+    const own = clusters.get('east')?.factory.informer(pods).changes$;
+    expect(await rowsOf({ selectorOf }, own)).toEqual(['shop-of-east', 'shop-of-east']);
+    await clusters.stop();
+  });
+});
 
 describe('queries over many clusters', () => {
   it('U6: a live query reads all clusters, with conditions, order and limit over all of them', async () => {
