@@ -8,6 +8,7 @@ import { DifferentialReader } from '../../lib/decode/differential/differential-r
 import { KeptDocument, WordText } from '../../lib/decode/differential/document.ts';
 import { mismatch } from '../../lib/decode/differential/mismatch.ts';
 import { RecentDocuments } from '../../lib/decode/differential/recent-documents.ts';
+import { Scalars } from '../../lib/decode/differential/scalars.ts';
 import { Shapes } from '../../lib/decode/differential/shapes.ts';
 import { type Anything, bytes, pods } from './decoder.ts';
 
@@ -188,6 +189,20 @@ describe('the lists of names', () => {
   });
 });
 
+describe('short values', () => {
+  it('D16: integers of any number of digits are read as JSON.parse reads them', () => {
+    const scalars = new Scalars();
+    const digits = '918273645546372819';
+    for (let length = 1; length <= 18; length++) {
+      for (let last = 0; last < 100; last++) {
+        const text = `${digits.slice(0, length)}${last}`;
+        const encoded = bytes(text);
+        expect(scalars.read(encoded, 0, encoded.length)).toBe(JSON.parse(text));
+      }
+    }
+  });
+});
+
 describe('the buffer of the difference', () => {
   const collect = () => {
     setFlagsFromString('--expose-gc');
@@ -208,6 +223,21 @@ describe('the buffer of the difference', () => {
     expect(collect() - before).toBeGreaterThan(2 ** 22);
     for (let version = 4; version < 50; version++) expect(read(version)).toEqual(pod(version, 'b'));
     expect(collect() - before).toBeLessThan(2 ** 20);
+  });
+
+  it('D17: nothing of the object that was read last stays', async () => {
+    const difference = new Difference(shapes);
+    const seen = (() => {
+      const document = kept(JSON.stringify(pod(1, 'a')));
+      const text = bytes(JSON.stringify(pod(2, 'b')));
+      expect(difference.read(document, text, 0, text.length)).toEqual(pod(2, 'b'));
+      return new WeakRef(document);
+    })();
+    for (let round = 0; round < 20 && seen.deref() !== undefined; round++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collect();
+    }
+    expect([seen.deref(), difference]).toEqual([undefined, difference]);
   });
 });
 
@@ -248,6 +278,15 @@ describe('the texts that are kept', () => {
     expect(recent.count).toBeGreaterThan(20);
     for (let hash = -1; hash < 500; hash++) recent.drop(hash);
     expect([recent.bytes, recent.count]).toEqual([0, 0]);
+  });
+
+  it('D17: a text that was used once has one second chance', () => {
+    const recent = new RecentDocuments(64 * 1024);
+    const text = new Uint8Array(2000);
+    recent.keep(-1, '', text, 0, text.length, {});
+    recent.find(-1, '');
+    for (let hash = 0; hash < 500; hash++) recent.keep(hash, '', text, 0, text.length, {});
+    expect(recent.find(-1, '')).toBeUndefined();
   });
 
   it('D17: a text that is a large part of the limit is not kept', () => {

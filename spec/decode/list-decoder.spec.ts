@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
+import { jsonDecoding } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { bytes, cuts, list } from './decoder.ts';
+import { bytes, cuts, list, pods } from './decoder.ts';
 
 const item = (name: string, more: object = {}) => ({
   metadata: { name, namespace: 'd', uid: name, resourceVersion: '1' },
@@ -152,6 +153,24 @@ describe('a body that is not a list', () => {
       expect(['Malformed', 'Unexpected', 'WrongKind']).toContain(reason);
     },
   );
+});
+
+describe('an item without an end', () => {
+  it('D8: an item is gathered up to the limit, and no further', () => {
+    const decoder = jsonDecoding.list({
+      resource: pods,
+      maxFrameBytes: 1_000,
+      keepManagedFields: false,
+      onSkipped: () => undefined,
+    });
+    decoder.push(bytes('{"kind":"PodList","items":[{"metadata":{"name":"a"},"text":"'));
+    let sent = 0;
+    for (; decoder.failure === undefined && sent < 20_000; sent += 100) {
+      decoder.push(bytes('x'.repeat(100)));
+    }
+    expect(decoder.failure).toMatchObject({ reason: 'TooLarge' });
+    expect(sent).toBeLessThan(1_200);
+  });
 });
 
 describe('a stored item', () => {

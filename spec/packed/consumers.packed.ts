@@ -154,6 +154,8 @@ describe.concurrent('the packed library', () => {
         mkdirSync(folder);
         writeFileSync(join(folder, 'entries.mts'), all.join(''));
         for (const { name, module } of programs) writeFileSync(join(folder, `${name}.mts`), module);
+        // A program that is compiled to CommonJS, which `nodenext` allows for ES modules.
+        writeFileSync(join(folder, 'common.cts'), all.join(''));
         const compilerOptions = {
           ...resolution,
           target: 'es2023',
