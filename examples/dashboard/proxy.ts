@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError, type KubeClient, type TransportRequest, whenDrained } from 'rx-informer';
 import { type AllowedRequest, judge, type ProxyRules } from './server/allowed-requests.ts';
-import { answerStatus, answerText } from './server/answer.ts';
+import { answerText } from './server/answer.ts';
 import { BodyRefused, type ForwardedBody, readForwardedBody } from './server/forwarded-body.ts';
 import { securityHeaders } from './server/guard.ts';
 
@@ -131,7 +131,8 @@ export function createClusterProxy(client: KubeClient, rules: ProxyRules = {}): 
         error(error: unknown) {
           const { message } = ApiError.from(error, 'The request to the cluster');
           if (response.headersSent) response.destroy();
-          else answerStatus(response, 502, 'BadGateway', message);
+          // Not a Status, because the cluster has not answered: informers of the page then know that it is gone.
+          else answerText(response, 502, message);
         },
         complete: () => response.end(),
       });

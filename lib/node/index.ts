@@ -1,5 +1,6 @@
 /**
- * `rx-informer/node`: a transport over undici, clients from a kubeconfig, and types from CustomResourceDefinitions.
+ * `rx-informer/node`: a transport over undici, clients from a kubeconfig, types from CustomResourceDefinitions, and settings
+ * for Vite.
  */
 export type { CrdSchema } from './crd-schema.ts';
 export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
@@ -12,3 +13,4 @@ export {
   type UndiciTransport,
   type UndiciTransportOptions,
 } from './undici/undici-transport.ts';
+export { type ViteProxy, type ViteProxyServer, viteProxy } from './vite-proxy.ts';

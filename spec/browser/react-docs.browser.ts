@@ -1,5 +1,5 @@
 /** Runs the projects of docs/react.md and docs/browsers.md as their readers do: with their servers, in Vite's development server, in Chromium. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer as createTcpServer } from 'node:net';
@@ -54,19 +54,30 @@ async function makeProject(name: string, port: number): Promise<string> {
 interface Running extends AsyncDisposable {
   readonly page: Page;
   readonly errors: readonly string[];
+  /** Kills the server of the project. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
 }
 
-/** Starts the server of a project and Vite, and opens the page. */
-async function start(browser: Browser, project: string): Promise<Running> {
+/** Starts the server of a project. */
+async function startCluster(project: string): Promise<ChildProcess> {
   const cluster = spawn(process.execPath, ['--conditions=rx-informer-source', 'server.mjs'], {
     cwd: project,
     stdio: ['inherit', 'pipe', 'inherit'],
   });
   const [printed] = (await once(cluster.stdout, 'data')) as [Buffer];
   expect(String(printed)).toContain('The fake API server listens at http://127.0.0.1');
+  return cluster;
+}
+
+/** Starts the server of a project and Vite, and opens the page. */
+async function start(browser: Browser, project: string): Promise<Running> {
+  let cluster = await startCluster(project);
   const vite = await createServer({
     root: project,
     cacheDir: `${project}.vite`,
+    // Bundled, the configuration would not find the sources of the library.
+    configLoader: 'native',
     logLevel: 'error',
     resolve: { conditions: ['rx-informer-source', 'module', 'browser', 'development'] },
     server: { port: 0, host: '127.0.0.1' },
@@ -82,6 +93,13 @@ async function start(browser: Browser, project: string): Promise<Running> {
   return {
     page,
     errors,
+    async kill() {
+      cluster.kill('SIGKILL');
+      await once(cluster, 'exit');
+    },
+    async restart() {
+      cluster = await startCluster(project);
+    },
     async [Symbol.asyncDispose]() {
       await page.close();
       await vite.close();
@@ -131,6 +149,19 @@ describe('the project of docs/react.md', () => {
     const { page, errors } = running;
     await page.getByText('0 Pods').waitFor();
     expect(errors).toEqual([]);
+  });
+
+  it('T57: says at once that the server was killed, keeps the rows, and follows the server that is started again', async () => {
+    const { page } = running;
+    await page.getByText('Live', { exact: true }).waitFor();
+    await running.kill();
+    await page.getByText('Not live').waitFor({ timeout: 5_000 });
+    expect(await page.locator('tr').count()).toBe(3);
+    await running.restart();
+    await page.getByText('Live', { exact: true }).waitFor({ timeout: 60_000 });
+    const web = page.locator('tr').nth(1);
+    await web.getByText('1 of 2 ready').waitFor();
+    await web.getByText('2 of 2 ready').waitFor();
   });
 });
 

@@ -11,7 +11,12 @@ const shared = {
 /** Measures the page, so nothing else runs beside it. */
 const ALONE = ['spec/browser/load.browser.ts'];
 
-const test = { testTimeout: 180_000, hookTimeout: 120_000 };
+const test = {
+  testTimeout: 180_000,
+  hookTimeout: 120_000,
+  // The Vite configurations of the documentation import the library.
+  execArgv: ['--conditions=rx-informer-source'],
+};
 
 export default defineConfig({
   ...shared,

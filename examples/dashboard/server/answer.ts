@@ -22,20 +22,3 @@ export function answerJson(response: ServerResponse, code: number, value: unknow
   response.writeHead(code, { ...securityHeaders(), 'content-type': 'application/json' });
   response.end(JSON.stringify(value));
 }
-
-/** Ends a response with a Status, as an API server does for a failure, so that the page's informer can read it. */
-export function answerStatus(
-  response: ServerResponse,
-  code: number,
-  reason: string,
-  message: string,
-): void {
-  answerJson(response, code, {
-    kind: 'Status',
-    apiVersion: 'v1',
-    status: 'Failure',
-    message,
-    reason,
-    code,
-  });
-}

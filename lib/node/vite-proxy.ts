@@ -1,0 +1,61 @@
+/// <reference types="node" />
+/** `viteProxy`, the settings with which the development server of Vite forwards watches as they are. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** The part of Vite's proxy server that is used. */
+export interface ViteProxyServer {
+  on(
+    event: 'proxyRes',
+    listener: (
+      upstream: IncomingMessage,
+      request: IncomingMessage,
+      response: ServerResponse,
+    ) => void,
+  ): unknown;
+}
+
+/** The settings of one path in `server.proxy` of Vite. */
+export interface ViteProxy {
+  readonly target: string;
+  readonly changeOrigin: boolean;
+  rewrite(path: string): string;
+  configure(proxy: ViteProxyServer): void;
+}
+
+/**
+ * Returns the settings with which Vite forwards a path to an API server, for `server.proxy` of its configuration. They fit
+ * every proxy that is made with `http-proxy-3`.
+ *
+ * Without these settings Vite keeps the head of a watch until the first event, and keeps a response open whose server is
+ * gone.
+ *
+ * @param target - The address of the API server or of `kubectl proxy`, such as `http://127.0.0.1:8001`.
+ * @param prefix - What is removed from the beginning of each path, such as `/k8s`. @defaultValue nothing
+ *
+ * @example
+ * ```ts
+ * import { viteProxy } from 'rx-informer/node';
+ *
+ * const cluster = viteProxy('http://127.0.0.1:8001', '/k8s');
+ * const config = { server: { proxy: { '/k8s': cluster } } };
+ * config.server.proxy['/k8s'].rewrite('/k8s/api/v1/pods'); // => '/api/v1/pods'
+ * ```
+ */
+export function viteProxy(target: string, prefix = ''): ViteProxy {
+  return {
+    target,
+    changeOrigin: true,
+    rewrite: (path) => (path.startsWith(prefix) ? path.slice(prefix.length) : path),
+    configure(proxy) {
+      proxy.on('proxyRes', (upstream, _, response) => {
+        // The proxy copies the status and the headers after this event.
+        queueMicrotask(() => {
+          if (!response.headersSent && !response.writableEnded) response.flushHeaders();
+        });
+        upstream.once('close', () => {
+          if (!upstream.complete) response.destroy();
+        });
+      });
+    },
+  };
+}
