@@ -1,0 +1,73 @@
+/** Audits whose server or watch changes while they wait. */
+import { createIndexer, type Delta, type ListPart, type PartialObjectMetadata } from 'rx-informer';
+import { BehaviorSubject, of, Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { audit } from '../../lib/audit/audit.ts';
+import type { AuditStatus } from '../../lib/audit/status.ts';
+import type { Pod } from '../faults/history.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+function rig(page: ListPart<PartialObjectMetadata>) {
+  const scheduler = new VirtualTime();
+  const received$ = new Subject<readonly Delta<Pod>[]>();
+  const committed$ = new Subject<readonly Delta<Pod>[]>();
+  const live$ = new BehaviorSubject(true);
+  const statuses: AuditStatus[] = [];
+  let requests = 0;
+  const auditing = audit<Pod>({
+    listMetadata: () => {
+      requests++;
+      return of(page) as never;
+    },
+    scope: undefined,
+    store: createIndexer<Pod>() as never,
+    periodMs: 60_000,
+    requestTimeoutMs: 30_000,
+    timing: { scheduler, random: () => 0 } as never,
+    received$,
+    committed$,
+    live$,
+    repair: () => undefined,
+  }).subscribe((status) => statuses.push(status));
+  const listed = (resourceVersion: string) =>
+    committed$.next([{ type: 'replaced', objects: [], resourceVersion, trustVersions: false }]);
+  return { scheduler, received$, live$, statuses, auditing, listed, requests: () => requests };
+}
+
+const metadata = (resourceVersion: string) => ({
+  namespace: 'a',
+  name: 'x',
+  uid: 'u',
+  resourceVersion,
+});
+
+describe('an audit', () => {
+  it('S27: deletions of an earlier history of the server hide no difference', async () => {
+    const item = {
+      apiVersion: 'meta.k8s.io/v1',
+      kind: 'PartialObjectMetadata',
+      metadata: metadata('3'),
+    };
+    const all = rig({ items: [item as PartialObjectMetadata], metadata: { resourceVersion: '5' } });
+    all.listed('20');
+    const object = { metadata: metadata('30') } as Pod;
+    all.received$.next([{ type: 'deleted', key: 'a/x', object, finalStateUnknown: false }]);
+    // The server was restored before the deletion was committed.
+    all.listed('5');
+    await all.scheduler.advance(120_000);
+    expect(all.statuses[0]).toMatchObject({ differed: 1, differedKeys: ['a/x'] });
+    all.auditing.unsubscribe();
+  });
+
+  it('I91: a page that waits for the store is requested again after a lost watch', async () => {
+    const all = rig({ items: [], metadata: { resourceVersion: '20' } });
+    all.listed('10');
+    while (all.requests() === 0) await all.scheduler.advance(1_000);
+    all.live$.next(false);
+    all.live$.next(true);
+    expect(all.requests()).toBe(2);
+    expect(all.statuses).toEqual([]);
+    all.auditing.unsubscribe();
+    expect(all.scheduler.pending).toBe(0);
+  });
+});
