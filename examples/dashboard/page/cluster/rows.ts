@@ -80,12 +80,14 @@ export interface KindRows {
 
 export function rowsOf(kind: Kind, cost: Cost, selectors?: Selectors): KindRows {
   const query = queryOf(kind, selectors) as LiveQuery<Row, false>;
-  const own$ = queries.stream(query).pipe(paced<Row>(), liveShare());
+  const paced$ = queries.stream(query).pipe(paced<Row>());
+  // The health of a tree is that of all its objects.
+  const isWhole = kind.join === undefined || kind.isTree;
+  const own$ = isWhole ? paced$ : paced$.pipe(liveShare());
   const joined$ = kind.join?.(own$, streams) ?? own$;
   const rows$ = joined$.pipe(
     tap(() => cost.begin()),
     liveShare(),
   );
-  // The health of a tree is that of all its objects.
-  return { rows$, listed$: kind.isTree ? rows$ : own$ };
+  return { rows$, listed$: isWhole ? rows$ : own$ };
 }
