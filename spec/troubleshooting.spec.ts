@@ -69,10 +69,18 @@ const overUndici =
     return message.replace(/https?:\/\/127\.0\.0\.1:\d+/, BASE);
   };
 
-async function overFetch() {
-  const server = await failing.unknownCa.open();
-  endings.push(() => server.close());
-  return (await get(createFetchTransport({ baseUrl: server.url }))).replace(server.url, BASE);
+const overFetch =
+  ({ open }: failing.Failure) =>
+  async () => {
+    const server = await open();
+    endings.push(() => server.close());
+    const message = await get(createFetchTransport({ baseUrl: server.url }));
+    return message.replace(/https?:\/\/127\.0\.0\.1:\d+/, BASE);
+  };
+
+function slowFetch(): Promise<string> {
+  const fetch: Fetch = () => new Promise(() => {});
+  return get(createFetchTransport({ baseUrl: BASE, fetch, headersTimeoutMs: 20 }));
 }
 
 const throughProxy = (refuses?: string) => async () => {
@@ -84,11 +92,15 @@ const throughProxy = (refuses?: string) => async () => {
   return message.replace(proxy.url, 'http://10.0.0.2:3128');
 };
 
-function inPage(): Promise<string> {
+const inPage = (fetch: Fetch) => () => {
   vi.stubGlobal('location', { origin: 'https://app.example' });
-  const fetch: Fetch = () => Promise.reject(new TypeError('Failed to fetch'));
   return get(createFetchTransport({ baseUrl: 'https://k8s.example', fetch }));
-}
+};
+const unreachable: Fetch = () => Promise.reject(new TypeError('Failed to fetch'));
+const lostBody: Fetch = async () =>
+  new Response(
+    new ReadableStream({ pull: (controller) => controller.error(new TypeError('network error')) }),
+  );
 
 const answered = (status: number, body: string) => () => {
   const headers = { 'content-type': body.startsWith('{') ? 'application/json' : 'text/html' };
@@ -152,6 +164,27 @@ const blocked = (resource: Resource, code: number, message: string) => async () 
   endings.push(() => informer.stop());
   return messageOf(informer.whenSynced());
 };
+
+/** A call that is repeated ten times. */
+async function tooMany(): Promise<string> {
+  const scheduler = new VirtualTime();
+  let asked = 0;
+  const fetch: Fetch = async () => {
+    asked++;
+    return new Response(status(429, 'too many requests, please try again later'), { status: 429 });
+  };
+  const client = createClient({ baseUrl: BASE, fetch, scheduler });
+  const message = messageOf(client.request({ path: PATH }));
+  await scheduler.advance(181_000);
+  expect(asked).toBe(11);
+  return message;
+}
+
+function withoutType(): Promise<string> {
+  const body = new TextEncoder().encode('{"kind":"Pod"}');
+  const client = createClient({ baseUrl: BASE, fetch: async () => new Response(body) });
+  return messageOf(createResourceClient(client, pods).get('shop/web'));
+}
 
 function notStarted(): Promise<string> {
   const client = createClient({ baseUrl: BASE, fetch: createFakeApiServer().fetch });
@@ -226,11 +259,17 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
   ['a certificate of an unknown CA', overUndici(failing.unknownCa)],
   ['a chain of an unknown CA', overUndici(failing.selfSignedChain)],
   ['a self-signed certificate', overUndici(failing.selfSigned)],
-  ['a certificate of an unknown CA over fetch', overFetch],
+  ['a certificate of an unknown CA over fetch', overFetch(failing.unknownCa)],
+  ['an unknown host over fetch', overFetch(failing.unknownHost)],
+  ['a closed connection over fetch', overFetch(failing.closedBeforeHead)],
+  ['a port without TLS over fetch', overFetch(failing.plainOnTlsPort)],
+  ['a response that does not come over fetch', slowFetch],
+  ['a lost connection', overUndici(failing.closedInBody)],
+  ['a lost connection of a page', inPage(lostBody)],
   ['an expired certificate', overUndici(failing.expired)],
   ['a certificate of another host', overUndici(failing.otherHost)],
   ['a port without TLS', overUndici(failing.plainOnTlsPort)],
-  ['a page without a response', inPage],
+  ['a page without a response', inPage(unreachable)],
   ['a base URL without a host', () => get(createFetchTransport({ baseUrl: '' }))],
   ['no kubeconfig', noKubeconfig],
   ['no such file', config({ file: '/etc/kubeconfig' })],
@@ -245,6 +284,8 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
   ['a plugin that is not there', plugin],
   ['a missing package', unloaded(notFound, '24.0.0')],
   ['an old Node', unloaded(new TypeError('bind'), '20.20.2')],
+  ['status 429', tooMany],
+  ['a response without a type', withoutType],
   ['status 401', answered(401, status(401, 'Unauthorized'))],
   ['status 403', blocked(pods, 403, 'pods is forbidden: User "dev" cannot list resource "pods"')],
   ['status 404', blocked(widgets, 404, 'the server could not find the requested resource')],

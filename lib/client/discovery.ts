@@ -4,6 +4,7 @@
  */
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { GroupVersionResource } from '../meta/resource.ts';
+import { shownServer } from '../transport/address.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { CallOptions } from './call-options.ts';
 
@@ -217,8 +218,7 @@ export function createDiscovery(client: KubeClient): Discovery {
       const got = JSON.stringify(
         typeof root?.kind === 'string' ? root.kind.slice(0, 60) : typeof root?.kind,
       );
-      const shown = JSON.stringify(client.baseUrl);
-      const message = `GET ${path}: expected a list of API groups, got ${got}; is ${shown} an API server?`;
+      const message = `GET ${path}: expected a list of API groups, got ${got}; is ${shownServer(client.baseUrl)} an API server?`;
       throw ApiError.local('Unexpected', message);
     }
     const failed: { groupVersion: string; error: ApiError }[] = [];

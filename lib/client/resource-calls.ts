@@ -5,6 +5,7 @@ import { isFields } from '../meta/json-fields.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
 import type { Stored } from '../meta/stored.ts';
+import { shownServer } from '../transport/address.ts';
 import type { KubeRequest } from '../transport/call.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { CallOptions, WriteOptions } from './call-options.ts';
@@ -49,7 +50,12 @@ export class Calls<T extends KubernetesObject> {
     });
     if (isFields(answer)) return answer as R;
     const where = `${call.method ?? 'GET'} ${path}`;
-    const message = `${where}: the response is not an object; is ${JSON.stringify(this.client.baseUrl)} an API server?`;
+    // A response without a type is text.
+    const why =
+      typeof answer === 'string' && answer.startsWith('{')
+        ? 'the response is JSON, but has no content-type that says so; does a proxy drop this header?'
+        : `the response is not an object; is ${shownServer(this.client.baseUrl)} an API server?`;
+    const message = `${where}: ${why}`;
     throw ApiError.local('Unexpected', message);
   }
 

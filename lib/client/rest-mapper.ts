@@ -3,11 +3,13 @@
  * result of discovery and runs discovery again for an unknown name, because a CRD may have been added since.
  * client-go: restmapper/discovery.go, DeferredDiscoveryRESTMapper.
  */
-import { firstValueFrom, from } from 'rxjs';
+import { firstValueFrom, of } from 'rxjs';
+import { mergeMap } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
+import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { CallOptions } from './call-options.ts';
@@ -34,8 +36,8 @@ export interface PluralName {
 /** The options of {@link createRestMapper}. */
 export interface RestMapperOptions extends Pick<Timing, 'scheduler'> {
   /**
-   * The minimum time between two discoveries, for any names, in milliseconds. Infinity means that only `reset()` causes
-   * another discovery. @defaultValue 1000
+   * The minimum time between two discoveries, for any names, in milliseconds. The lookup of an unknown name waits for the
+   * next discovery. Infinity means that only `reset()` causes another discovery. @defaultValue 1000
    */
   readonly minRefreshMs?: number | undefined;
 }
@@ -144,7 +146,7 @@ function noMatch({ shown, name, nameOf }: NameQuery, { resources, failed }: Serv
  * Creates a mapper from names to the resources of a server.
  *
  * The result of discovery is kept. A lookup of an unknown name runs discovery again: once for all concurrent lookups,
- * and not sooner than `minRefreshMs` after the last discovery. Throws a `TypeError` if `minRefreshMs` is not a valid
+ * and not sooner than `minRefreshMs` after the last discovery, for which the lookup waits. Throws a `TypeError` if `minRefreshMs` is not a valid
  * duration.
  *
  * @example
@@ -164,7 +166,8 @@ export function createRestMapper(
 ): RestMapper {
   const givenMs = options.minRefreshMs ?? 1_000;
   const minRefreshMs = checkedDuration(givenMs, 'createRestMapper: minRefreshMs');
-  const passedMs = stopwatch(timingOf(options).scheduler);
+  const { scheduler } = timingOf(options);
+  const passedMs = stopwatch(scheduler);
   const resources = new Map<string, Resource>();
   let cached: { readonly api: ServedApi; readonly atMs: number } | undefined;
   let pending: Promise<ServedApi> | undefined;
@@ -194,11 +197,27 @@ export function createRestMapper(
   const find = async (query: NameQuery, { signal }: CallOptions): Promise<Resource> => {
     const hit = cached && bestOf(query, cached.api);
     if (hit !== undefined) return resourceOf(hit);
-    if (cached !== undefined && passedMs() - cached.atMs < minRefreshMs && pending === undefined) {
-      throw noMatch(query, cached.api);
+    const nowMs = passedMs();
+    let restMs = 0;
+    if (cached !== undefined && pending === undefined) {
+      const ageMs = nowMs - cached.atMs;
+      restMs = minRefreshMs - ageMs;
+      // Nothing was installed since a discovery of the same moment.
+      const isCurrent = ageMs === 0 && restMs > 0;
+      if (isCurrent || restMs === Number.POSITIVE_INFINITY) throw noMatch(query, cached.api);
     }
+    // The caller may have just installed the definition.
+    const due = restMs > 0 ? longTimer(restMs, scheduler) : of(0);
     // Concurrent lookups share one discovery, so aborting one lookup must not abort the discovery.
-    const api = await firstValueFrom(from(discover()).pipe(untilAborted(signal, 'discovery')));
+    const api = await firstValueFrom(
+      due.pipe(
+        mergeMap(() =>
+          // Another lookup that waited may have run discovery.
+          cached !== undefined && cached.atMs >= nowMs ? of(cached.api) : discover(),
+        ),
+        untilAborted(signal, 'discovery'),
+      ),
+    );
     const found = bestOf(query, api);
     if (found === undefined) throw noMatch(query, api);
     return resourceOf(found);

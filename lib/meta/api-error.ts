@@ -145,6 +145,8 @@ export interface ApiErrorInit {
  * ```
  */
 export class ApiError extends Error {
+  /** The name that a console prints. Bundlers rename the class. */
+  static override readonly name: string = 'ApiError';
   override readonly name = 'ApiError';
   /** The HTTP status; 0 if there was no response. */
   readonly code: number;

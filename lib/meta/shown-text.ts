@@ -6,9 +6,9 @@
 
 const LONGEST = 16_384;
 
-/** A credential after its scheme: long, or with a digit or mixed letters, unlike a word as in `Basic authentication`. */
+/** A credential after its scheme: long, or with a digit, mixed letters or a sign within, unlike a word as in `Basic authentication`. */
 const CREDENTIAL =
-  /\b([Bb](?:earer|EARER|asic|ASIC)\s+)(?=[^\s"',;]{16}|[^\s"',;]*(?:\d|[a-z][A-Z]))[^\s"',;]+/g;
+  /\b([Bb](?:earer|EARER|asic|ASIC)\s+)(?=[^\s"',;]{16}|[^\s"',;]*(?:\d|[a-z][A-Z]|[^\s"',;\w]\w))[^\s"',;]+/g;
 
 /** The text of a server or proxy, safe for a log. */
 export function shownText(text: string): string {
@@ -18,8 +18,10 @@ export function shownText(text: string): string {
       // Some proxies quote the headers that they reject.
       .replace(CREDENTIAL, '$1…')
       .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '…')
+      // A line break would forge a line of a log.
+      .replace(/[\n\r\t\u2028\u2029]+/g, ' ')
       // A terminal executes control characters, and some characters reverse the rest of a line.
-      .replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
+      .replace(/[\p{Cc}\p{Bidi_C}]/gu, '\ufffd')
   );
 }
 

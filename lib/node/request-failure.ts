@@ -3,7 +3,7 @@
  * Error messages for requests over undici that failed. They name the proxy, too, and say whether the proxy failed.
  */
 import { ApiError } from '../meta/api-error.ts';
-import { type CauseTexts, networkError } from '../transport/network-error.ts';
+import { type CauseTexts, LOST, networkError } from '../transport/network-error.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 
 /** The texts per error code. They name the settings that can be changed here. */
@@ -75,9 +75,15 @@ export function placeOf({ origin, prefix, proxy }: Route, { path }: TransportReq
   return `${place} through the proxy ${protocol}//${host}`;
 }
 
-/** Returns the error for a request that failed before a complete response. */
-export function requestFailure(route: Route, request: TransportRequest, error: unknown): ApiError {
+/** Returns the error for a request that failed before a complete response. `answered` says whether the head has arrived. */
+export function requestFailure(
+  route: Route,
+  request: TransportRequest,
+  error: unknown,
+  answered: boolean,
+): ApiError {
   const place = placeOf(route, request);
+  if (answered) return networkError(request, error, place, LOST);
   const isProxied = route.proxy !== undefined && error instanceof Error;
   const what = isProxied ? proxyFailure(error) : undefined;
   if (what === undefined) return networkError(request, error, place, CAUSES);

@@ -2,7 +2,9 @@
  * A client for the writes of one reconcile: nothing is sent once the reconcile's signal has aborted, and no write overwrites what it
  * has not seen.
  */
+
 import { defer } from 'rxjs';
+import { type EitherSignal, eitherSignal } from '../client/either-signal.ts';
 import { type Fields, isFields } from '../meta/json-fields.ts';
 import type { KubeRequest } from '../transport/call.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -75,17 +77,22 @@ function checkBase({
  * ```
  */
 export function guardedClient(client: KubeClient, signal: AbortSignal): KubeClient {
-  const both = (own: AbortSignal | undefined) => {
-    if (own === undefined || own === signal) return signal;
-    const any = AbortSignal.any([own, signal]);
+  const both = (own: AbortSignal | undefined): EitherSignal => {
+    if (own === undefined || own === signal) return { signal, release: () => {} };
+    const either = eitherSignal(own, signal);
     // Asked when the bytes leave, so it must know the time, as `signal` does.
-    Object.defineProperty(any, 'aborted', { get: () => own.aborted || signal.aborted });
-    return any;
+    Object.defineProperty(either.signal, 'aborted', { get: () => own.aborted || signal.aborted });
+    return either;
   };
   const guarded: Pick<KubeClient, 'request' | 'send'> = {
     request: async (request) => {
       checkBase(request);
-      return await client.request({ ...request, signal: both(request.signal) });
+      const either = both(request.signal);
+      try {
+        return await client.request({ ...request, signal: either.signal });
+      } finally {
+        either.release();
+      }
     },
     send: (request) =>
       defer(() => {

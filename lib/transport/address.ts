@@ -12,8 +12,22 @@ function isPath(text: string): boolean {
   return /^\/(?!\/)/.test(text) && !NEVER_IN_A_PATH.test(text);
 }
 
+/** How a question about the server names it. */
+export function shownServer(baseUrl: string): string {
+  return baseUrl === '' ? 'the server of this page' : JSON.stringify(baseUrl);
+}
+
+/** Parses an absolute URL; `undefined` if it is none. `URL.canParse` needs Chrome 120 or Safari 17. */
+export function parsedUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
 function isAbsolute(text: string): boolean {
-  return /^https?:\/\/[^/]/i.test(text) && !NEVER_IN_A_PATH.test(text) && URL.canParse(text);
+  return /^https?:\/\/[^/]/i.test(text) && !NEVER_IN_A_PATH.test(text) && !!parsedUrl(text);
 }
 
 /** The text without a user, password, query and control characters. */

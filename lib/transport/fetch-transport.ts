@@ -2,12 +2,14 @@
  * Adapts any WHATWG `fetch` as a {@link Transport}, in browsers and in Node. This is the last place with promises;
  * everything downstream is an Observable.
  */
-import { firstValueFrom, fromEvent, Observable, type Subscriber } from 'rxjs';
+import { asyncScheduler, firstValueFrom, fromEvent, Observable, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
+import { checkedTimeout } from '../rx/checked-option.ts';
 import { untilOpen } from '../rx/demand.ts';
-import { checkBaseUrl, checkPath } from './address.ts';
-import { networkError, PAGE_CAUSES } from './network-error.ts';
+import { longTimer } from '../rx/long-timer.ts';
+import { checkBaseUrl, checkPath, parsedUrl } from './address.ts';
+import { LOST, networkError, PAGE_CAUSES, PAGE_LOST } from './network-error.ts';
 import { inTurns, type StreamOptions, streamTurns } from './page/stream-options.ts';
 import { type PageNetwork, pageNetwork } from './page-network.ts';
 import { queryString } from './query.ts';
@@ -44,6 +46,16 @@ export interface FetchResponse {
  */
 export type Fetch = (input: string, init?: FetchInit) => Promise<FetchResponse>;
 
+/** The options of {@link createFetchTransport} besides the base URL. */
+export interface FetchTransportOptions extends StreamOptions {
+  /** @defaultValue the global `fetch` */
+  readonly fetch?: Fetch | undefined;
+  /**
+   * How long a call waits for the head of its response, in milliseconds. Infinity means no limit. @defaultValue 30 000
+   */
+  readonly headersTimeoutMs?: number | undefined;
+}
+
 async function readBody(
   response: FetchResponse,
   request: TransportRequest,
@@ -66,17 +78,36 @@ async function readBody(
   }
 }
 
+function initOf(
+  { method, headers, body, use }: TransportRequest,
+  signal: AbortSignal,
+  page: PageNetwork | undefined,
+): FetchInit {
+  const isWatch = use === 'watch';
+  return {
+    method,
+    signal,
+    // A redirect that is followed would send the headers, including tokens, to its target.
+    redirect: 'manual',
+    ...(page !== undefined && isWatch ? { cache: 'no-store' } : {}),
+    headers: { ...headers, ...(isWatch ? { 'accept-encoding': 'identity' } : {}) },
+    ...(body === undefined ? {} : { body: body as string | Uint8Array<ArrayBuffer> }),
+  };
+}
+
 /** Sends each request immediately. */
 function directTransport(
   base: string,
   page: PageNetwork | undefined,
-  options: { readonly fetch?: Fetch },
+  options: FetchTransportOptions,
 ): Transport {
+  const { scheduler = asyncScheduler, headersTimeoutMs = 30_000 } = options;
+  const limitMs = checkedTimeout(headersTimeoutMs, 'createClient: headersTimeoutMs');
   const send: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const open = new Set<Subscriber<TransportEvent>>();
   let closed = false;
   const causes = page === undefined ? undefined : PAGE_CAUSES;
-  const shownBase = page === undefined || URL.canParse(base) ? base : page.origin + base;
+  const shownBase = page === undefined || parsedUrl(base) ? base : page.origin + base;
   let hidesEncoding = page?.isElsewhere ?? false;
   const stopped = () => ApiError.local('Stopped', 'the client was closed');
   return {
@@ -99,24 +130,22 @@ function directTransport(
         checkPath(request);
         const abort = new AbortController();
         open.add(subscriber);
+        let texts = causes;
         const fail = (error: unknown) =>
-          subscriber.error(networkError(request, error, shownBase + request.path, causes));
+          subscriber.error(networkError(request, error, shownBase + request.path, texts));
+        const late = () => {
+          texts = undefined;
+          fail({ code: 'HEADERS_TIMEOUT' });
+        };
+        // The reader of a list or a watch has a limit of its own.
+        const wait =
+          request.use === 'call' ? longTimer(limitMs, scheduler).subscribe(late) : undefined;
         const run = async () => {
-          const response = await send(`${base}${request.path}${queryString(request.query)}`, {
-            method: request.method,
-            signal: abort.signal,
-            // A redirect that is followed would send the headers, including tokens, to its target.
-            redirect: 'manual',
-            ...(page !== undefined && request.use === 'watch' ? { cache: 'no-store' } : {}),
-            headers: {
-              ...request.headers,
-              ...(request.use === 'watch' ? { 'accept-encoding': 'identity' } : {}),
-            },
-            ...(request.body === undefined
-              ? {}
-              : { body: request.body as string | Uint8Array<ArrayBuffer> }),
-          });
+          const url = `${base}${request.path}${queryString(request.query)}`;
+          const response = await send(url, initOf(request, abort.signal, page));
           if (abort.signal.aborted) return;
+          wait?.unsubscribe();
+          texts = page === undefined ? LOST : PAGE_LOST;
           const { headers } = response;
           if (response.type === 'opaqueredirect') {
             const where = `${request.method} ${shownBase}${request.path}`;
@@ -139,6 +168,7 @@ function directTransport(
         run().catch(fail);
         return () => {
           open.delete(subscriber);
+          wait?.unsubscribe();
           abort.abort();
         };
       }),
@@ -161,11 +191,9 @@ function directTransport(
  * members. Across origins, CORS hides the header that would reveal a compression; `hidesEncoding` reports this. In a
  * page a watch bypasses the HTTP cache, because otherwise a second tab that watches the same URL would wait for the
  * first.
- *
- * @param options - `fetch` defaults to the global `fetch`.
  */
 export function createFetchTransport(
-  options: StreamOptions & { readonly baseUrl: string; readonly fetch?: Fetch },
+  options: FetchTransportOptions & { readonly baseUrl: string },
 ): Transport {
   checkBaseUrl('createFetchTransport', options.baseUrl);
   const base = options.baseUrl.replace(/\/+$/, '');

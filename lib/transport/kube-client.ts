@@ -40,6 +40,11 @@ export interface KubeClientOptions extends Omit<StreamOptions, 'scheduler'> {
   readonly baseUrl: string;
   /** Any WHATWG `fetch`. @defaultValue the global `fetch` */
   readonly fetch?: Fetch | undefined;
+  /**
+   * How long a call waits for the head of its response, in milliseconds; without effect on a given `transport`. Infinity means no limit.
+   * Lists and watches have limits of their own. @defaultValue 30 000
+   */
+  readonly headersTimeoutMs?: number | undefined;
   /** The transport to use instead of `fetch`. */
   readonly transport?: Transport | undefined;
   /** Headers that are sent with every request. Their names may have any case. */
@@ -124,7 +129,8 @@ export function createClient(options: KubeClientOptions): KubeClient {
       scheduler,
       maxStreams: options.maxStreams,
       hiddenGraceMs: options.hiddenGraceMs,
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+      headersTimeoutMs: options.headersTimeoutMs,
+      fetch: options.fetch,
     });
   const limitOf = laneLimits(() => tokenBucket({ qps, burst, scheduler }));
   /** Errors when the client is closed, and immediately for later subscribers. */

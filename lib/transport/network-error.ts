@@ -29,6 +29,12 @@ export const PAGE_CAUSES: CauseTexts = [
   ],
 ];
 
+const lost = 'the connection was lost (%). Did the server or a proxy end it?';
+/** The message for a connection that ended after the head of a response, so that the address and CORS are right. */
+export const LOST: CauseTexts = [[/./, lost]];
+/** The same for a page, whose `fetch` fails without a code. */
+export const PAGE_LOST: CauseTexts = [[/^/, lost]];
+
 /** How many causes are read. The limit also ends a cycle. */
 const MOST_CAUSES = 8;
 

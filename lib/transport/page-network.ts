@@ -2,6 +2,7 @@
  * Reports what a page can find out about the network below its `fetch`: the protocol of a server, and how many more
  * requests can be open.
  */
+import { parsedUrl } from './address.ts';
 import type { HttpProtocol } from './transport.ts';
 
 /** How many requests a browser sends to one origin at a time over HTTP/1.1, across all tabs; others wait. */
@@ -41,7 +42,7 @@ function observedProtocol(origin: string): HttpProtocol | undefined {
     performance?.getEntriesByType?.(type) ?? [];
   const entries = [...entriesOf('navigation'), ...entriesOf('resource')];
   const of = ({ name, nextHopProtocol }: Timing) =>
-    URL.canParse(name) && new URL(name).origin === origin ? known(nextHopProtocol) : undefined;
+    parsedUrl(name)?.origin === origin ? known(nextHopProtocol) : undefined;
   for (let at = entries.length - 1; at >= 0; at--) {
     const protocol = of(entries[at] as Timing);
     if (protocol !== undefined) return protocol;
@@ -54,7 +55,7 @@ export function pageNetwork(base: string): PageNetwork | undefined {
   const { location } = globalThis as { readonly location?: { readonly origin?: string } };
   const here = location?.origin;
   if (here === undefined) return undefined;
-  const origin = URL.canParse(base) ? new URL(base).origin : here;
+  const origin = parsedUrl(base)?.origin ?? here;
   // Browsers use HTTP/2 only over TLS.
   let protocol: HttpProtocol | undefined = origin.startsWith('http:') ? 'http/1.1' : undefined;
   const find = () => {

@@ -1,6 +1,8 @@
 /** The request that each call sends. */
 import {
   ApiError,
+  createClient,
+  createDiscovery,
   createListWatch,
   createResourceClient,
   defineResource,
@@ -391,6 +393,20 @@ describe('a call of a resource', () => {
     const failure = await failureOf(createResourceClient(client, widgets).get('shop/w'));
     expect(failure).toMatchObject({ reason: 'Unexpected' });
     expect(failure?.message).toContain('is "http://server" an API server?');
+    const ofPage = createClient({ baseUrl: '', fetch: async () => new Response('<html>') });
+    expect(
+      (await failureOf(createResourceClient(ofPage, widgets).get('shop/w')))?.message,
+    ).toContain('is the server of this page an API server?');
+    expect((await failureOf(createDiscovery(ofPage).served()))?.message).toContain(
+      'is the server of this page an API server?',
+    );
+    const untyped = createClient({
+      baseUrl: 'http://server',
+      fetch: async () => new Response(new TextEncoder().encode('{"kind":"Widget"}')),
+    });
+    expect((await failureOf(createResourceClient(untyped, widgets).get('shop/w')))?.message).toBe(
+      `GET ${one}: the response is JSON, but has no content-type that says so; does a proxy drop this header?`,
+    );
     const list = await failureOf(createResourceClient(scriptedServer([ok]).client, widgets).list());
     expect(list?.message).toContain('expected a list of widgets.example.com, got "Widget"');
   });

@@ -257,13 +257,46 @@ describe('a REST mapper', () => {
     const unknown = () => failureOf(mapper.forKind({ kind: 'Gizmo' }));
     expect(await unknown()).toMatchObject({ reason: 'NoMatch' });
     expect(state.asks).toBe(2);
-    await time.advance(1_000);
-    expect(await unknown()).toMatchObject({ reason: 'NoMatch' });
-    expect(await unknown()).toMatchObject({ reason: 'NoMatch' });
+    await time.advance(10);
+    const waiting = [unknown(), unknown()];
+    await time.advance(989);
+    expect(state.asks).toBe(2);
+    await time.advance(1);
+    for (const failure of await Promise.all(waiting)) {
+      expect(failure).toMatchObject({ reason: 'NoMatch' });
+    }
     expect(state.asks).toBe(3);
     mapper.reset();
     await mapper.forKind({ kind: 'Pod' });
     expect(state.asks).toBe(4);
+  });
+
+  it('C17: a name that was unknown is found after its definition was installed, without a wait by the caller', async () => {
+    const { mapper, state, time } = rig(all);
+    expect(await failureOf(mapper.forPlural('gadgets'))).toMatchObject({ reason: 'NoMatch' });
+    await time.advance(20);
+    state.api = { resources: [...all, ...served('Gadget', 'example.com', ['v1'])], failed: [] };
+    const found = mapper.forPlural('gadgets');
+    const controller = new AbortController();
+    const aborted = failureOf(mapper.forPlural('gizmos', { signal: controller.signal }));
+    await time.advance(500);
+    controller.abort();
+    expect(await aborted).toMatchObject({ reason: 'Aborted' });
+    await time.advance(480);
+    expect((await found).kind).toBe('Gadget');
+    expect(state.asks).toBe(2);
+    expect(time.pending).toBe(0);
+  });
+
+  it('C17: with an infinite minRefreshMs only reset() runs discovery again', async () => {
+    const server = createFakeApiServer();
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const minRefreshMs = Number.POSITIVE_INFINITY;
+    const mapper = createRestMapper(createDiscovery(client), { minRefreshMs });
+    expect((await mapper.forKind({ kind: 'Pod' })).plural).toBe('pods');
+    const asked = server.requests.length;
+    expect(await failureOf(mapper.forPlural('gadgets'))).toMatchObject({ reason: 'NoMatch' });
+    expect(server.requests).toHaveLength(asked);
   });
 
   it('C17: the error suggests similar names, and lists the API versions that could not be read', async () => {

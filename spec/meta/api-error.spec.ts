@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { build } from 'esbuild';
 import fc from 'fast-check';
 import { ApiError, parseRetryAfterMs, type Status } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
@@ -156,7 +157,23 @@ describe('an invalid body of kind Status', () => {
     const error = from({ message: `\u001b[2J\u202ex${'y'.repeat(1_000_000)}` });
     expect(error.message).toMatch(/^\ufffd\[2J\ufffdxy+…$/);
     expect(error.message.length).toBeLessThan(20_000);
-    expect(from({ message: 'a\n\tb' }).message).toBe('a\n\tb');
+    const forged = 'no\r\n2026-01-01 INFO all is well\u2028\tb';
+    expect(from({ message: forged }).message).toBe('no 2026-01-01 INFO all is well b');
+    expect(from({ message: 'a\u200fb\u061cc\u200ed\u2067e' }).message).toBe(
+      'a\ufffdb\ufffdc\ufffdd\ufffde',
+    );
+  });
+
+  it('M5: a console prints the name of the class, also in a bundle, in which the class has another name', async () => {
+    for (const minify of [false, true]) {
+      const { outputFiles } = await build({
+        stdin: { contents: "export * from './lib/meta/api-error.ts'", resolveDir: process.cwd() },
+        ...{ bundle: true, write: false, format: 'esm', target: 'es2023', minify },
+      });
+      const text = encodeURIComponent(outputFiles[0]?.text ?? '');
+      const bundled: { ApiError: typeof ApiError } = await import(`data:text/javascript,${text}`);
+      expect(inspect(bundled.ApiError.local('Network', 'hello'))).toMatch(/^ApiError: hello\n/);
+    }
   });
 
   it('M6: a wait is limited to a day', () => {
@@ -227,8 +244,9 @@ describe('text from a server or a thrown error', () => {
     const token = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl';
     const message = `"Bearer abcdefghijklmnopqrst", Basic YWxhZGRpbjpvcGVuc2VzYW1l; ${token} end`;
     expect(from({ message }).message).toBe('"Bearer …", Basic …; … end');
-    expect(from({ message: 'Basic authentication is off; Bearer token wanted' }).message).toBe(
-      'Basic authentication is off; Bearer token wanted',
-    );
+    const words = 'Basic authentication is off; Bearer token wanted. No bearer, basic or Bearer.';
+    expect(from({ message: words }).message).toBe(words);
+    const signs = 'Bearer abc.def.ghi, Basic dXNl+a==, Bearer a-b, Bearer abc=';
+    expect(from({ message: signs }).message).toBe('Bearer …, Basic …, Bearer …, Bearer abc=');
   });
 });

@@ -71,6 +71,11 @@ const ROWS: readonly Row[] = [
     use: (livenessMs) => createClient({ ...fake, livenessMs }),
   },
   {
+    option: 'headersTimeoutMs',
+    takes: above(0),
+    use: (headersTimeoutMs) => createClient({ ...fake, headersTimeoutMs }),
+  },
+  {
     option: 'maxConnections',
     takes: wholeOrInfinite(1),
     use: (maxConnections) => createUndiciTransport({ baseUrl, maxConnections }),

@@ -1,8 +1,15 @@
 /** The error messages of failed connections, over undici and over Node's own fetch. */
 import { createServer as createHttp } from 'node:http';
-import { type ApiError, createFetchTransport, type Transport } from 'rx-informer';
+import {
+  type ApiError,
+  createClient,
+  createFetchTransport,
+  type Fetch,
+  type Transport,
+} from 'rx-informer';
 import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import * as failing from './failing-servers.ts';
 import { expectClean, watch } from './seen.ts';
 import { opened } from './servers.ts';
@@ -41,6 +48,7 @@ async function overUndici(failure: failing.Failure, more: Partial<UndiciTranspor
 
 const CLOSED =
   'Did the server restart, does a proxy end connections, or does this port expect https?';
+const LOST = 'Did the server or a proxy end it?';
 const NO_CA =
   "the server's certificate is not signed by a trusted CA (%). Give the cluster's CA: certificate-authority in the kubeconfig, or tls.ca.";
 
@@ -62,7 +70,11 @@ describe('a failed connection over undici', () => {
       `connection closed (UND_ERR_SOCKET). ${CLOSED}`,
     ],
     ['reset before the head', failing.resetBeforeHead, `connection closed (ECONNRESET). ${CLOSED}`],
-    ['closed in the body', failing.closedInBody, `connection closed (UND_ERR_SOCKET). ${CLOSED}`],
+    [
+      'closed in the body',
+      failing.closedInBody,
+      `the connection was lost (UND_ERR_SOCKET). ${LOST}`,
+    ],
     [
       'without TLS behind https',
       failing.plainOnTlsPort,
@@ -144,7 +156,7 @@ describe("a failed connection over Node's fetch", () => {
     [
       'closed in the body',
       failing.closedInBody,
-      'connection closed (UND_ERR_SOCKET). Did a proxy end it? Is this an https port?',
+      `the connection was lost (UND_ERR_SOCKET). ${LOST}`,
     ],
     [
       'without TLS behind https',
@@ -166,6 +178,71 @@ describe("a failed connection over Node's fetch", () => {
     endings.push(() => server.close());
     const error = await failureOf(createFetchTransport({ baseUrl: server.url }));
     expect(error.message).toBe(`GET ${server.url}/api/v1/pods: ${message}`);
+  });
+
+  it('T50: a call without a response head is reported after headersTimeoutMs, 30 s by default', async () => {
+    const time = new VirtualTime();
+    let aborted = 0;
+    const fetch: Fetch = (_url, init) => {
+      init?.signal?.addEventListener('abort', () => aborted++);
+      return new Promise(() => {});
+    };
+    const messages: string[] = [];
+    const limits = [undefined, 120_000, Number.POSITIVE_INFINITY];
+    const clients = limits.map((headersTimeoutMs) =>
+      createClient({ baseUrl: 'http://api.test', fetch, scheduler: time, headersTimeoutMs }),
+    );
+    const ended = clients.map((client) =>
+      client.request({ path: '/version' }).catch(({ message }) => messages.push(message)),
+    );
+    await time.advance(29_999);
+    expect(messages).toEqual([]);
+    await time.advance(1);
+    await ended[0];
+    expect(messages).toEqual([
+      'GET http://api.test/version: no response in time (HEADERS_TIMEOUT). Is the API server overloaded?',
+    ]);
+    expect(aborted).toBe(1);
+    await time.advance(90_000);
+    await ended[1];
+    await time.advance(10 * 86_400_000);
+    expect(messages).toHaveLength(2);
+    await clients[2]?.close();
+    await ended[2];
+  });
+
+  it('T50: a body may take longer than headersTimeoutMs, and leaves no timer', async () => {
+    const time = new VirtualTime();
+    let end = () => {};
+    const body = new ReadableStream({
+      start: (controller) => {
+        end = () => {
+          controller.enqueue(new TextEncoder().encode('{"a":1}'));
+          controller.close();
+        };
+      },
+    });
+    const headers = { 'content-type': 'application/json' };
+    const fetch: Fetch = async () => new Response(body, { headers });
+    const client = createClient({ baseUrl: 'http://api.test', fetch, scheduler: time });
+    const answer = client.request({ path: '/version' });
+    await time.advance(86_400_000);
+    end();
+    expect(await answer).toEqual({ a: 1 });
+    expect(time.pending).toBe(0);
+  });
+
+  it('T51: in a page a connection that is lost after the head blames neither CORS nor a certificate', async () => {
+    vi.stubGlobal('location', { origin: 'https://app.example' });
+    const body = new ReadableStream({
+      pull: (controller) => controller.error(new TypeError('network error')),
+    });
+    const fetch: Fetch = async () => new Response(body);
+    const { message } = await failureOf(createFetchTransport({ baseUrl: '/k8s', fetch }));
+    vi.unstubAllGlobals();
+    expect(message).toBe(
+      `GET https://app.example/k8s/api/v1/pods: the connection was lost (network error). ${LOST}`,
+    );
   });
 
   it.each(['', '/proxy'])(

@@ -18,7 +18,7 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'client, list-watch and informer',
     names: 'createClient, createListWatch, createSharedInformer',
-    budget: 52_202,
+    budget: 52_332,
     goal: [
       24_000,
       'the goal is older than cutting `managedFields` from the bytes (0.9 kB), differential decoding (2.7), lists that reuse stored objects (0.6), the unchanged parts of objects (0.8), requests without `managedFields` (0.4), turns and ordered sets of live queries and demands that are asked again (0.4 kB), audits (2.2), proxies that hold events back (1.3), refresh (0.8), overlapping watches (0.5), and turns on the few connections of a browser and closing in hidden tabs (3.2, imported by default because a page of more than six informers would otherwise never sync), and namespaces that change with the permissions (0.2), and objects that leave with their shards (0.4), and the probe that notices a dead server (1.3); without these, the checks of selectors (1.1) and of answers (0.4), and metrics (0.8) it would be 32.4 kB',
@@ -27,7 +27,7 @@ const BUDGETS: readonly Budget[] = [
   {
     what: 'the bare pipe',
     names: 'createClient, createListWatch, reflect, deltaFifo, applyDeltas, createIndexer',
-    budget: 39_836,
+    budget: 39_918,
     goal: [
       18_000,
       'list-watch and reflector take 24.2 of it, store and queue 5.9, the client 6.6, of which turns and hidden tabs in browsers are 3.1',
@@ -61,10 +61,10 @@ const BUDGETS: readonly Budget[] = [
   },
   // 0.2 kB of it ask the shards, which are given to the controller and not imported by it. 0.2 kB let keys wait for the
   // lists of their cluster.
-  { what: 'a controller', names: 'createController', budget: 12_752 },
+  { what: 'a controller', names: 'createController', budget: 12_760 },
   { what: 'one resource', names: 'pods', entry: 'lib/resources/index.ts', budget: 300 },
-  { what: 'a reader of a bucket', names: 'createNatsListWatch', entry: NATS, budget: 9_421 },
-  { what: 'a publisher', names: 'publishToNats', entry: NATS, budget: 11_863 },
+  { what: 'a reader of a bucket', names: 'createNatsListWatch', entry: NATS, budget: 9_441 },
+  { what: 'a publisher', names: 'publishToNats', entry: NATS, budget: 11_889 },
 ];
 
 describe('budgets', () => {

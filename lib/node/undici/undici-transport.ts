@@ -154,11 +154,13 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
           ready !== undefined
             ? through(ready, request)
             : queuedUntil(from(openPool()), (pool) => through(pool, request));
+        let answered = false;
         return sent.subscribe({
           next: (event) => {
+            answered ||= event.kind === 'head';
             if (event.kind !== 'queued' || !isConnecting) subscriber.next(event);
           },
-          error: (error) => subscriber.error(requestFailure(target, request, error)),
+          error: (error) => subscriber.error(requestFailure(target, request, error, answered)),
           complete: () => subscriber.complete(),
         });
       }),

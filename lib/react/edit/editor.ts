@@ -1,7 +1,9 @@
 /** Sends the edits of a provider, one after another for each object, and shows their drafts until the watch has them. */
+
 import type { Subscription } from 'rxjs';
 import { createResourceClient } from '../../client/create-resource-client.ts';
 import { type Draft, drafted, type EditOptions } from '../../client/edit.ts';
+import { eitherSignal } from '../../client/either-signal.ts';
 import { addressOf, isComplete, isObject, type ObjectTarget } from '../../client/object-target.ts';
 import type { InformerPool } from '../../factory/informer-pool.ts';
 import { ApiError } from '../../meta/api-error.ts';
@@ -111,12 +113,12 @@ export class Editor {
       late.abort(),
     );
     const { signal: given } = options;
-    const signal = given === undefined ? late.signal : AbortSignal.any([given, late.signal]);
+    const either = eitherSignal(given ?? late.signal, late.signal);
     try {
       const own = createResourceClient(client, resource) as {
         edit(target: ObjectTarget, recipe: unknown, options: EditOptions): Promise<Stored<T>>;
       };
-      return await own.edit(target, recipe, { ...options, signal });
+      return await own.edit(target, recipe, { ...options, signal: either.signal });
     } catch (error) {
       if (!late.signal.aborted || given?.aborted === true) throw error;
       const name = addressOf(resource, target, undefined).name;
@@ -124,6 +126,7 @@ export class Editor {
       throw ApiError.local('Silent', message, { cause: error });
     } finally {
       timer.unsubscribe();
+      either.release();
     }
   }
 
