@@ -139,6 +139,28 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
+  it('Q85: is not live before its rows, which wait for a frame', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const frame = new Subject<void>();
+    const view = toView(informer.changes$, { ready: () => frame });
+    const seen: string[] = [];
+    const note = () => {
+      const { rows, synced, status } = view.getSnapshot();
+      seen.push(`${rows.length} ${synced} ${status.live}`);
+    };
+    const leave = view.subscribe(note);
+    source.listed(1, servedPod('a', 1));
+    await informer.whenSynced();
+    expect(informer.status.live).toBe(true);
+    expect(view.getSnapshot().status.live).not.toBe(true);
+    for (let at = 0; at < 3; at++) frame.next();
+    expect(seen.at(-1)).toBe('1 true true');
+    expect(seen.filter((line) => line.endsWith('true') && line !== '1 true true')).toEqual([]);
+    leave();
+    await informer.stop();
+  });
+
   it('Q5: does not subscribe endlessly to a source that completes synchronously', () => {
     let opened = 0;
     const source = new Observable<ChangeSet<Pod>>((subscriber) => {

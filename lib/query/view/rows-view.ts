@@ -165,6 +165,8 @@ export class RowsView<T> implements View<T> {
       : [...this.#parts.lineage.rejections].flatMap(({ rows }) => rows);
     const rejected = shallowEqual(all, before) ? before : Object.freeze(all);
     const status = { ...mergeInformerStatus(statuses), rejected };
+    // The rows may wait for a frame, and are live with it.
+    if (status.live === true && !this.#rows.synced && !this.#isOver) return;
     if (shallowEqual(status, this.#status)) return;
     this.#status = Object.freeze(status);
     this.#changed();
@@ -215,6 +217,7 @@ export class RowsView<T> implements View<T> {
     if (this.#status.rejected.length > 0) this.#readStatus();
     const changed = this.#rows.apply(set);
     if (changed === undefined) return;
+    if (this.#status.live !== true) this.#readStatus();
     for (const id of changed) this.#rowListeners.get(id)?.changed();
     this.#changed();
   }
