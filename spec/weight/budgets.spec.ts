@@ -63,7 +63,7 @@ const BUDGETS: readonly Budget[] = [
   // lists of their cluster.
   { what: 'a controller', names: 'createController', budget: 12_760 },
   { what: 'one resource', names: 'pods', entry: 'lib/resources/index.ts', budget: 300 },
-  { what: 'a reader of a bucket', names: 'createNatsListWatch', entry: NATS, budget: 9_441 },
+  { what: 'a reader of a bucket', names: 'createNatsListWatch', entry: NATS, budget: 9_464 },
   { what: 'a publisher', names: 'publishToNats', entry: NATS, budget: 11_889 },
 ];
 

@@ -38,8 +38,11 @@ const PART = 500;
 const LIST_PATIENCE_MS = 30_000;
 /** The publisher counts as missing after this many heartbeats. */
 const MISSED = 3;
-/** How long a reader that requested nothing for a while waits for the messages that the server has, in milliseconds. */
-const RESUMED_MS = 1_000;
+/**
+ * How long messages may take that the server has after a pause, or that a process which was busy has not read yet, in
+ * milliseconds. It is less than the second that is promised beside three heartbeats.
+ */
+const LATE_MS = 300;
 
 /** A `_meta` record, its sequence, and when the server stored it. */
 interface Recorded {
@@ -149,7 +152,7 @@ class Follower<T extends KubernetesObject> {
       this.#isPaused = signal.kind === 'paused';
       // A pause of a moment, as each new request makes, must not prolong the wait for the publisher.
       if (this.#isPaused || !this.#isOverdue) return;
-      return this.#session.place ? this.#expectWithin(RESUMED_MS) : this.#expectMore();
+      return this.#session.place ? this.#expectWithin(LATE_MS, true) : this.#expectMore();
     }
     const { scope } = this.#bucket;
     this.#backlog = signal.pending;
@@ -224,12 +227,13 @@ class Follower<T extends KubernetesObject> {
     this.#expectWithin(Math.max(0, ms - passedMs));
   }
 
-  #expectWithin(ms: number): void {
+  #expectWithin(ms: number, isLast = false): void {
     this.#silence.unsubscribe();
     this.#isOverdue = false;
     this.#silence = looseTimer(ms, this.#bucket.scheduler, () => {
       if (this.#isPaused) this.#isOverdue = true;
-      else this.#silent();
+      else if (isLast) this.#silent();
+      else this.#expectWithin(LATE_MS, true);
     });
   }
 
