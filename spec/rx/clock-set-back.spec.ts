@@ -279,6 +279,8 @@ const MOMENTS: Record<string, string> = {
   'lib/transport/call.ts': 'Retry-After may be a date',
   'lib/client/pod-calls.ts': 'Retry-After may be a date',
   'lib/audit/audit.ts': 'when a collection was last compared, for the status',
+  'lib/informer/status/describe-status.ts':
+    'the age of the data and the time until a retry, in words',
   'lib/informer/status/status-board.ts': 'since when the informer is idle, for the status',
   'lib/reflector/reflector.ts':
     'since when the phase lasts; its rules tolerate a clock that is set back: R8, R12',
@@ -289,7 +291,8 @@ const MOMENTS: Record<string, string> = {
   'lib/shards/ring-server.ts': 'the times of a Lease, which are never compared',
   'lib/controller/events/event-recorder.ts': 'the times of an Event',
   'lib/store/expiration-store.ts': 'when an object was written, for a policy',
-  'lib/node/credentials.ts': 'reads a clock that cannot be set',
+  'lib/node/credentials.ts':
+    'a token expires at a date; durations are read from a clock that cannot be set',
   'lib/query/engine/due-timer.ts': 'how long it is until a moment that a query has named',
   'lib/query/engine/execution.ts': 'the time that the functions of a query are given',
   'lib/rx/stopwatch.ts': 'the stopwatch itself',
