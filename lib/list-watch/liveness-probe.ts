@@ -3,7 +3,7 @@ import { Observable } from 'rxjs';
 import { stoppedWith } from '../rx/stopped-with.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 
-/** What is known about a probe: it waits on the client's side, it was sent, or an API server has answered it. */
+/** The progress of a probe: it waits on the client's side, it was sent, or an API server has answered it. */
 export type ProbeSign = 'queued' | 'sending' | 'life';
 
 /** How much of an error response is read to find a Status in it. */

@@ -5,7 +5,7 @@
  */
 import type { Step } from '../rx/machine.ts';
 
-/** What is known about the way to one server. Times are readings of a stopwatch, in milliseconds. */
+/** The state of the way to one server. Times are readings of a stopwatch, in milliseconds. */
 export interface Liveness {
   /**
    * `idle`: no watch is open. `listening`: the streams were heard lately. `asking`: a probe was sent. `doubting`: the
@@ -24,7 +24,7 @@ export interface Liveness {
   readonly limitMs: number;
 }
 
-/** What happened to the watches of the client or to the probe. */
+/** An event of the client's watches or of the probe. */
 export type LivenessInput =
   /** The first watch is open. */
   | { readonly type: 'opened' }

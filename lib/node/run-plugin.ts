@@ -10,7 +10,7 @@ import { shownText } from '../meta/shown-text.ts';
 import type { EpochMs } from '../rx/epoch-ms.ts';
 import type { Plugin } from './exec-plugin.ts';
 
-/** What a plugin answered. */
+/** The credentials in the answer of a plugin. */
 export interface PluginCredentials {
   readonly token?: string;
   readonly cert?: string;
@@ -72,7 +72,7 @@ function outputOf(plugin: Plugin, signal: AbortSignal): Promise<string> {
       length += part.length;
       if (length <= MiB) return;
       parts.length = 0;
-      // Whoever waits aborts the signal.
+      // The caller aborts the signal if it no longer waits.
       reject(pluginError(plugin, 'failed: it printed more than 1 MiB'));
     });
     child.on('error', ({ code }: NodeJS.ErrnoException) =>

@@ -42,7 +42,7 @@ export class Provided {
   readonly #isOwn: boolean;
   /** Weak, because nobody would remove the source of a render that was discarded. */
   readonly #known = new Map<string, WeakRef<ViewSource<unknown>>>();
-  /** What the hooks read, with the name of the informers that it reads. */
+  /** A source that hooks read, with the name of its informers. */
   readonly #used = new Set<readonly [StatusSource, () => unknown]>();
   readonly #listeners = new Set<() => void>();
   #sweepAt = SWEEP_SIZE;

@@ -13,7 +13,7 @@ import type { InformerFactory } from '../factory/informer-factory.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { Provided, type ProvidedFactoryOptions } from './provided.ts';
 
-/** What the nearest provider holds. */
+/** The contents of the nearest provider. */
 export const ProvidedContext: Context<Provided | undefined> = /* @__PURE__ */ createContext<
   Provided | undefined
 >(undefined);

@@ -17,7 +17,7 @@ export function shownServer(baseUrl: string): string {
   return baseUrl === '' ? 'the server of this page' : JSON.stringify(baseUrl);
 }
 
-/** Parses an absolute URL; `undefined` if it is none. `URL.canParse` needs Chrome 120 or Safari 17. */
+/** Parses an absolute URL. Returns `undefined` if the text is not one. `URL.canParse` needs Chrome 120 or Safari 17. */
 export function parsedUrl(text: string): URL | undefined {
   try {
     return new URL(text);

@@ -2,13 +2,13 @@
 import { asyncScheduler } from 'rxjs';
 import type { InformerStatus } from './status.ts';
 
-/** What attention a status needs: none, a moment, because the data may be old, or because nothing runs. */
+/** How much attention a status needs: `live` none, `busy` a moment, `stale` because the data may be old, `stopped` because nothing runs. */
 export type StatusTone = 'live' | 'busy' | 'stale' | 'stopped';
 
 /** A status in words, as {@link describeStatus} returns it. */
 export interface StatusWords {
   readonly tone: StatusTone;
-  /** What the informer is doing, such as `Reconnecting in 4 s`. */
+  /** The activity of the informer, such as `Reconnecting in 4 s`. */
   readonly headline: string;
   /** The reason, or the progress; `''` if there is nothing to add. */
   readonly detail: string;
@@ -53,7 +53,7 @@ function ageOf({ synced, staleSinceMs }: DescribedStatus, nowMs: number): string
   return `the data is ${count} ${unit} old`;
 }
 
-/** What is missing although the watch is open. */
+/** The objects and permissions that are missing although the watch is open. */
 function gapsOf({ quarantined = 0, rejected = [], access }: DescribedStatus): string {
   const count = (all: number, what: string) =>
     all === 0 ? '' : `${shown(all)} ${what}${all === 1 ? '' : 's'} left out`;

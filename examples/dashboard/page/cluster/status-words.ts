@@ -54,7 +54,7 @@ function loading(status: Status, what: string, nowMs: number): Partial<StatusWor
   return { detail, progress: loaded / total };
 }
 
-/** What the dashboard says otherwise than the library: with its own clock, and with the meaning of errors. */
+/** The words of the dashboard for a status, where they differ from the library's: with its own clock, and with the meaning of errors. */
 function ownWords(status: Status, what: string, nowMs: number): Partial<StatusWords> {
   const { phase, error, blocked, heldBack } = status;
   if (phase === undefined || phase === 'idle' || heldBack !== undefined) return {};

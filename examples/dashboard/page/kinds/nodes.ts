@@ -58,7 +58,7 @@ function nodeRow(node: Node): Row {
   };
 }
 
-/** What the pods of a node request. */
+/** The sum of the requests of a node's pods. */
 interface Asked {
   readonly pods: number;
   readonly cpu: number;
