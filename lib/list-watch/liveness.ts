@@ -54,7 +54,11 @@ function createServerLife(client: KubeClient, livenessMs: number, scheduler: Sch
     const sent = defer(() => client.send(probeRequest(path)));
     probe = probeSigns(sent).subscribe({
       next: (sign) => (sign === 'life' ? heard() : enter({ type: sign })),
-      error: (error: Error) => enter({ type: 'failed', why: `a probe failed: ${error.message}` }),
+      error: (error: ApiError) =>
+        // Failed credentials show nothing about the way to the server.
+        error.reason === 'Credentials'
+          ? heard()
+          : enter({ type: 'failed', why: `a probe failed: ${error.message}` }),
     });
   };
   const perform = (effect: LivenessEffect) => {
@@ -70,13 +74,11 @@ function createServerLife(client: KubeClient, livenessMs: number, scheduler: Sch
       case 'rest':
         tick?.unsubscribe();
         return probe?.unsubscribe();
-      case 'lose':
-        for (const watch of [...watches]) watch.lose(effect.why);
-        return;
-      default: {
-        const kind = effect.type === 'doubt' ? 'doubted' : 'opened';
-        for (const watch of [...watches]) watch.notify(kind);
-      }
+      default:
+        for (const watch of [...watches]) {
+          if (effect.type === 'lose') watch.lose(effect.why);
+          else watch.notify(effect.type === 'doubt' ? 'doubted' : 'opened');
+        }
     }
   };
   const enter = (input: LivenessInput) =>
@@ -133,8 +135,8 @@ const lives = /* @__PURE__ */ new WeakMap<KubeClient, ServerLife>();
 
 /** Returns the life of the server of `client`. The first call creates it. */
 export function lifeOf(client: KubeClient, scheduler: SchedulerLike): ServerLife {
-  const { livenessMs = Number.POSITIVE_INFINITY } = client;
-  if (livenessMs === Number.POSITIVE_INFINITY) return unwatched;
+  const { livenessMs } = client;
+  if (livenessMs === undefined || livenessMs === Number.POSITIVE_INFINITY) return unwatched;
   const known = lives.get(client) ?? createServerLife(client, livenessMs, scheduler);
   lives.set(client, known);
   return known;

@@ -1,5 +1,6 @@
 /** Informers of a client whose server is silent, slow, or no longer there, in virtual time. */
 import {
+  ApiError,
   createClient,
   createListWatch,
   createSharedInformer,
@@ -222,6 +223,20 @@ describe('the answer to a probe', () => {
       expect(time.pending).toBe(0);
     },
   );
+
+  it('W29: a probe whose credentials fail is no failure of the server, and costs no watch', async () => {
+    const { time, way, follow, asked, sent } = setUp();
+    const informer = follow();
+    await time.advance(1_000);
+    way.answer = () => Promise.reject(ApiError.local('Credentials', 'the plugin failed'));
+    await time.advance(50_000);
+    expect(sent.length).toBeGreaterThan(3);
+    expect(informer.statuses.filter(({ live }) => live).length).toBe(1);
+    expect(informer.status).toMatchObject({ live: true, reconnects: 0 });
+    expect(asked()).toBe('S');
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
 
   it('R30: the lost watches of many informers are requested again at different times', async () => {
     const { time, way, server, client } = setUp();
