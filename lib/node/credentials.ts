@@ -144,7 +144,8 @@ export function kubeConfigCredentials(
           subscriber.complete();
         },
         (error) => {
-          if (from === config) forget();
+          // The end of a plugin that nobody waits for is no reason to drop the answer of the next one.
+          if (from === config && !subscriber.closed) forget();
           subscriber.error(failure(from, error));
         },
       );

@@ -35,19 +35,23 @@ export function pluginError({ command, user, installHint }: Plugin, what: string
  * they do not end.
  */
 function end(child: ChildProcess, isGroup: boolean): void {
-  const send = (signal: NodeJS.Signals) => {
+  /** Returns whether there was a process that could receive the signal. */
+  const send = (signal: NodeJS.Signals | 0): boolean => {
     try {
-      if (isGroup && child.pid !== undefined) process.kill(-child.pid, signal);
-      else child.kill(signal);
+      return isGroup && child.pid !== undefined
+        ? process.kill(-child.pid, signal)
+        : child.kill(signal);
     } catch {
-      // It has ended.
+      return false;
     }
   };
   child.stdout?.destroy();
-  send('SIGTERM');
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (!send('SIGTERM')) return;
   const late = setTimeout(() => send('SIGKILL'), END_MS);
-  child.on('exit', () => clearTimeout(late));
+  child.on('exit', () => {
+    // The plugin may end before the processes that it has started.
+    if (!send(0)) clearTimeout(late);
+  });
 }
 
 /** Resolves with the output of a plugin that has succeeded. Aborting the signal ends the plugin. */

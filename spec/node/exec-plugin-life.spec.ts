@@ -101,6 +101,30 @@ describe('the end of a plugin that hangs', () => {
     await until('its end', () => running().length === 0);
   });
 
+  it('T24: what a plugin has started is killed if it ignores the signal and the plugin does not', async () => {
+    const stubborn = `sh -c 'trap "" TERM; echo $$ >> "$0"; while :; do sleep 0.1; done' "$0.pids"`;
+    const { client } = await opened(`${stubborn} & wait`);
+    const failed = client.request(version).catch(() => {});
+    await until('the plugin', () => started().length === 1);
+    await client.close();
+    await failed;
+    await until('its end', () => running().length === 0);
+  });
+
+  it('T24: the end of a plugin that nobody waits for does not cost another run of the next one', async () => {
+    const code = `echo $$ >> "$0.pids"; sleep 0.4; echo '${answer('good')}'`;
+    const { client } = await opened(code);
+    const left = new AbortController();
+    const failed = client.request({ ...version, signal: left.signal }).catch(() => {});
+    await until('the plugin', () => started().length === 1);
+    left.abort();
+    const next = client.request(version);
+    await failed;
+    await next;
+    await client.request(version);
+    expect(started()).toHaveLength(2);
+  });
+
   it('T24: a plugin that prints without end is ended, and its output is not kept', async () => {
     const { client } = await opened('echo $$ >> "$0.pids"; exec yes hunter2');
     const error = await client.request(version).catch((reason) => reason);
