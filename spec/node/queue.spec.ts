@@ -180,3 +180,24 @@ it('W32: the connection that is opened for a probe is no wait, but the wait for 
   expect(urgent(free)).toEqual([]);
   expect(urgent(scarce)).toEqual(['queued']);
 });
+
+it('W32: the wait of a probe for one of the streams of an HTTP/2 connection is reported', async () => {
+  const server = await listen('http2', (_, response) => {
+    response.writeHead(200);
+    response.write('x');
+  });
+  const transport = createUndiciTransport({
+    baseUrl: server.url,
+    tls: { ca: testOnlyCa },
+    maxConnections: 1,
+  });
+  endings.push(server.close, () => transport.close());
+  const watches = Array.from({ length: 100 }, () => kindsOf(transport));
+  await until('the heads', () => watches.every((kinds) => kinds.includes('head')));
+  const kinds: string[] = [];
+  const urgent = transport
+    .send({ ...get, isUrgent: true })
+    .subscribe(({ kind }) => kinds.push(kind));
+  expect(kinds).toEqual(['queued']);
+  urgent.unsubscribe();
+});

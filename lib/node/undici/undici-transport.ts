@@ -41,6 +41,9 @@ export interface UndiciTransport extends Transport {
   retire(): Promise<void>;
 }
 
+/** How many requests undici sends over one HTTP/2 connection at a time. */
+const MOST_STREAMS = 100;
+
 function targetOf(options: UndiciTransportOptions): Omit<Target, 'onProtocol'> {
   const { baseUrl, proxy, repeatedHeaders = {} } = options;
   checkPool('createUndiciTransport', options);
@@ -98,6 +101,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
   let opening: Promise<Dispatcher> | undefined;
   let closed = false;
   const open = new Set<Subscriber<TransportEvent>>();
+  const { maxConnections: most = Number.POSITIVE_INFINITY } = options;
 
   const openPool = () => {
     opening ??= openDispatcher(options).then(
@@ -127,8 +131,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
 
   const left = () => {
     if (options.dispatcher !== undefined) return undefined;
-    const { maxConnections = Number.POSITIVE_INFINITY } = options;
-    return protocol === 'h2' ? Number.POSITIVE_INFINITY : Math.max(0, maxConnections - open.size);
+    return protocol === 'h2' ? Number.POSITIVE_INFINITY : Math.max(0, most - open.size);
   };
 
   return {
@@ -147,7 +150,8 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
         }
         checkPath(request);
         // An urgent request asks whether the server can be reached, so opening a connection to it is no wait.
-        const isConnecting = request.isUrgent === true && (left() ?? 0) > 0;
+        const isFree = (left() ?? 0) > 0 && open.size < MOST_STREAMS * most;
+        const isConnecting = request.isUrgent === true && isFree;
         open.add(subscriber);
         subscriber.add(() => open.delete(subscriber));
         const sent =
