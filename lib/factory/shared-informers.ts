@@ -149,7 +149,10 @@ export class SharedInformers {
     this.#hasName = false;
     const end = (entry: OwnEntry) =>
       this.#isPresent(entry) ? entry.informer.stop() : removeInformer(entry.informer);
-    await Promise.all(entries.map(([, entry]) => end(entry)));
+    const ends = entries.map(([, entry]) => end(entry));
+    // A callback of the first that was stopped may have started the factory again.
+    if (this.#started) this.start();
+    await Promise.all(ends);
   }
 
   async stopOne(resource: Resource<Anything>, scope: InformerScope = {}): Promise<void> {

@@ -161,3 +161,31 @@ describe('an informer that is stopped separately', () => {
     expect(await said()).toBe('synced');
   });
 });
+
+describe('a factory that is started again within a callback of its stop', () => {
+  it.each([0, 1, 2])(
+    'G4: runs all of its informers, if the callback is of number %d',
+    async (at) => {
+      const { factory, until } = rig();
+      const own = factory();
+      const informers = [pods, nodes, secrets].map((resource) =>
+        own.informer(resource as typeof pods),
+      );
+      own.start();
+      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      let starts = 0;
+      informers[at]?.status$.subscribe(({ phase }) => {
+        if (phase === 'stopped' && starts++ === 0) own.start();
+      });
+      await until(own.stop());
+      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      expect(informers.map(({ status }) => status.live)).toEqual([true, true, true]);
+      await until(own.stop());
+      expect(informers.map(({ status }) => status.phase)).toEqual([
+        'stopped',
+        'stopped',
+        'stopped',
+      ]);
+    },
+  );
+});
