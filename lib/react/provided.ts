@@ -9,6 +9,7 @@ import type { InformerFactoryOptions } from '../factory/options.ts';
 import { type LiveQueries, layeredQueries } from '../factory/queries/create-live-queries.ts';
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { LiveQuery } from '../query/live-query/live-query.ts';
+import { shallowEqual } from '../query/operators/shallow-equal.ts';
 import { mergeInformerStatus } from '../query/view/informers.ts';
 import type { Demand } from '../rx/demand.ts';
 import { animationFrames } from '../rx/demands/animation-frames.ts';
@@ -24,6 +25,11 @@ export type ProvidedFactoryOptions = Omit<InformerFactoryOptions, 'name'>;
 
 /** How many sources there may be before those that are no longer referenced are looked for. */
 const SWEEP_SIZE = 64;
+
+/** The former value if the new one is equal to it; otherwise the new one, frozen. */
+function kept<V extends object>(former: V, now: V): V {
+  return shallowEqual(former, now) ? former : Object.freeze(now);
+}
 
 /** One frame for all queries, so that React renders all of their changes at once. */
 function commonFrames(): Demand {
@@ -48,7 +54,9 @@ export class Provided {
   #sweepAt = SWEEP_SIZE;
   #stopping: Subscription | undefined;
   #holders = 0;
-  #status: StatusResult | undefined;
+  /** That of the last reading. */
+  #status: StatusResult = NO_RESULT;
+  #isOutdated = false;
 
   constructor(client: KubeClient, given: InformerFactory | ProvidedFactoryOptions = {}) {
     const isFactory = 'acquire' in given;
@@ -95,7 +103,8 @@ export class Provided {
 
   /** The status of all queries in use, merged. */
   readonly getStatus = (): StatusResult => {
-    this.#status ??= this.#mergedStatus();
+    if (this.#isOutdated) this.#status = this.#mergedStatus(this.#status);
+    this.#isOutdated = false;
     return this.#status;
   };
 
@@ -124,11 +133,12 @@ export class Provided {
   }
 
   #changed(): void {
-    this.#status = undefined;
+    this.#isOutdated = true;
     for (const listener of [...this.#listeners]) listener();
   }
 
-  #mergedStatus(): StatusResult {
+  /** Returns the former result if nothing of it has changed, so that a change of rows renders nothing. */
+  #mergedStatus(former: StatusResult): StatusResult {
     const sources = [...new Map(this.#used)];
     const used = sources.map(([source, name]) => [name(), source.getSnapshot()] as const);
     if (used.length === 0) return NO_RESULT;
@@ -136,12 +146,13 @@ export class Provided {
     // Once for all that read the same informers.
     const statuses = [...new Map(used).values()].map(({ status }) => status as InformerStatus);
     const known = statuses.filter(({ phase }) => phase !== undefined && phase !== 'idle');
-    const rejected = Object.freeze(results.flatMap(({ status }) => status.rejected));
-    const status = Object.freeze({ ...mergeInformerStatus(known), rejected });
+    const all = results.flatMap(({ status }) => status.rejected);
+    const rejected = kept(former.status.rejected, all);
+    const status = kept(former.status, { ...mergeInformerStatus(known), rejected });
     const synced = results.every((result) => result.synced);
     const error =
       results.find((result) => result.error !== undefined)?.error ?? blockingError(status);
-    return Object.freeze({ synced, status, error });
+    return kept(former, { synced, status, error });
   }
 
   #sweep(): void {

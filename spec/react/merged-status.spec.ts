@@ -1,0 +1,33 @@
+/** Tests the merged status of a provider, without React. */
+import { createClient, liveQuery } from 'rx-informer';
+import { nodes, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { expect, it, onTestFinished } from 'vitest';
+import { Provided } from '../../lib/react/provided.ts';
+
+it('V8: the merged status is the same object while only rows change', async () => {
+  const server = createFakeApiServer();
+  const create = (name: string) =>
+    server.objects.create(pods, { metadata: { namespace: 'shop', name } });
+  create('web-0');
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  const provided = new Provided(client);
+  const source = provided.source(liveQuery({ from: pods }));
+  const another = provided.source(liveQuery({ from: nodes }));
+  const leaves = [source, another].map((each) => each.subscribe(() => undefined));
+  onTestFinished(async () => {
+    for (const leave of leaves) leave();
+    await provided.factory.stop();
+  });
+  await expect.poll(() => provided.getStatus().status.live).toBe(true);
+  const before = provided.getStatus();
+  for (const name of ['web-1', 'web-2']) {
+    const { length } = source.getSnapshot().rows;
+    create(name);
+    await expect.poll(() => source.getSnapshot().rows.length).toBe(length + 1);
+    expect(provided.getStatus()).toBe(before);
+  }
+  expect(Object.isFrozen(before) && Object.isFrozen(before.status)).toBe(true);
+  server.faults.dropWatches();
+  await expect.poll(() => provided.getStatus() !== before).toBe(true);
+});
