@@ -1,5 +1,5 @@
 /** Views of queries whose informer is stopped and removed from the factory while they are in use. */
-import { createLiveQueries, liveQuery, type View } from 'rx-informer';
+import { createLiveQueries, liveQuery, toView, type View } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { place, rig } from './rig.ts';
@@ -32,6 +32,37 @@ async function stoppedWorld() {
 }
 
 describe('a view whose informer was removed', () => {
+  it.each([
+    ['begins', false],
+    ['finds', true],
+  ])(
+    'Q14: shows the status of the next run, which its next subscriber %s',
+    async (_, isRunning) => {
+      const { server, factory, time, until } = rig();
+      const own = factory();
+      const { changes$ } = own.informer(pods, shop);
+      own.start();
+      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      const view = toView(changes$);
+      const leaves = [view.subscribe(() => undefined)];
+      await until(own.stop(pods, shop));
+      expect(server.openWatches).toEqual([]);
+      expect(view.getSnapshot()).toMatchObject({ synced: false, status: { phase: 'stopped' } });
+      if (isRunning) {
+        const other = changes$.subscribe();
+        leaves.push(() => other.unsubscribe());
+        await time.advance(3_000);
+      }
+      leaves.push(view.subscribe(() => undefined));
+      await time.advance(3_000);
+      expect(server.openWatches).toHaveLength(1);
+      expect(view.getSnapshot()).toMatchObject({ synced: true, status: { live: true } });
+      for (const leave of leaves) leave();
+      await time.advance(100_000);
+      expect([server.openWatches, time.pending]).toEqual([[], 0]);
+    },
+  );
+
   it('Q84: shows its rows as stale, and sends nothing', async () => {
     const { server, factory, view, leave } = await stoppedWorld();
     expect(names(view)).not.toContain('late');

@@ -31,20 +31,22 @@ export function isResting({ phase }: InformerStatus): boolean {
   return phase === 'stopped' || phase === 'idle';
 }
 
-/** Follows the status of informers over any number of stops and starts. */
-export class FollowedInformers {
+/** Follows the status of informers over any number of stops and starts, until it is unsubscribed. */
+export class FollowedInformers extends Subscription {
   readonly #latest: (InformerStatus | undefined)[];
   /** The informers that were stopped, and whose next run the view has not subscribed to. */
   readonly #stopped = new Set<number>();
+  /** Follow an informer again that was removed from its factory, which completes its status. */
+  readonly #again: (() => void)[] = [];
   readonly #onStatus: () => void;
   readonly #onRestart: () => void;
-  readonly #subscription = new Subscription();
 
   constructor(
     informers: readonly Observable<InformerStatus>[],
     onStatus: () => void,
     onRestart: () => void,
   ) {
+    super();
     this.#latest = informers.map(() => undefined);
     this.#onStatus = onStatus;
     this.#onRestart = onRestart;
@@ -55,33 +57,23 @@ export class FollowedInformers {
     return this.#latest.filter((status) => status !== undefined);
   }
 
-  /** Whether an informer is at rest: stopped, or without a subscriber. */
-  get isResting(): boolean {
-    return this.statuses.some(isResting);
-  }
-
-  /** Ends with the others when this is closed. */
-  add(subscription: Subscription): void {
-    this.#subscription.add(subscription);
-  }
-
-  close(): void {
-    this.#subscription.unsubscribe();
-  }
-
-  /** The view subscribes to its source now, which starts the next run of stopped informers. */
+  /** The view subscribes to its source now, which starts the next run of stopped informers, also of removed ones. */
   subscribed(): void {
+    for (const follow of this.#again.splice(0)) follow();
     this.#stopped.clear();
   }
 
   #follow(at: number, status$: Observable<InformerStatus>): void {
-    this.#subscription.add(
-      status$.subscribe((status) => {
-        this.#latest[at] = status;
-        if (status.phase === 'stopped') this.#stopped.add(at);
-        else if (this.#stopped.delete(at)) this.#onRestart();
-        this.#onStatus();
-      }),
-    );
+    const next = (status: InformerStatus) => {
+      this.#latest[at] = status;
+      if (status.phase === 'stopped') this.#stopped.add(at);
+      else if (this.#stopped.delete(at)) this.#onRestart();
+      this.#onStatus();
+    };
+    const complete = () => {
+      this.#stopped.delete(at);
+      this.#again.push(() => this.#follow(at, status$));
+    };
+    this.add(status$.subscribe({ next, complete }));
   }
 }

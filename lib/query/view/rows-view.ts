@@ -8,7 +8,7 @@ import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Lineage } from '../engine/lineage.ts';
 import { NONE } from '../engine/rejections.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
-import { FollowedInformers, mergeInformerStatus } from './informers.ts';
+import { FollowedInformers, isResting, mergeInformerStatus } from './informers.ts';
 import { latestOf } from './latest-of.ts';
 import { Listeners } from './listeners.ts';
 import type { RowView, View, ViewSnapshot, ViewStatus } from './view.ts';
@@ -130,7 +130,7 @@ export class RowsView<T> implements View<T> {
       this.#holders--;
       if (this.#holders > 0) return;
       // First, because what the operators rejected belongs to the rows that stay readable.
-      this.#followed?.close();
+      this.#followed?.unsubscribe();
       this.#followed = undefined;
       this.#run?.unsubscribe();
       this.#run = undefined;
@@ -198,7 +198,7 @@ export class RowsView<T> implements View<T> {
           if (this.#run !== run) return;
           this.#isOver = true;
           // The stop of an informer completes its streams. A pipe that completed otherwise has ended.
-          this.#hasEnded = this.#followed?.isResting !== true;
+          this.#hasEnded = this.#followed?.statuses.some(isResting) !== true;
           // From now on the rows are stale.
           if (!this.#hasEnded) this.#unsync();
           run.unsubscribe();
