@@ -172,9 +172,11 @@ export class CollectionRequests<T extends KubernetesObject> {
     return `${apiVersion}/${plural}${of === undefined ? '' : ` as ${of.eventKind}`}`;
   }
 
+  /** Returns a request. No tweak changes what is `fixed`. */
   get(
     own: ListOptions,
     of: Projection | undefined = this.#projection,
+    fixed?: ListOptions,
   ): Pick<TransportRequest, 'method' | 'path' | 'query' | 'inUse$'> {
     const { labelSelector, fieldSelector, tweak, inUse$ } = this.#options;
     const query: ListOptions = {
@@ -185,7 +187,7 @@ export class CollectionRequests<T extends KubernetesObject> {
     };
     tweak?.(query);
     const use = inUse$ === undefined ? {} : { inUse$ };
-    return { method: 'GET', path: this.#path, query, ...use };
+    return { method: 'GET', path: this.#path, query: { ...query, ...fixed }, ...use };
   }
 
   /** The options of a decoder. The events of a watch are changes, so none of them repeats a stored object. */
@@ -305,15 +307,26 @@ export class CollectionRequests<T extends KubernetesObject> {
       }),
       signals(scheduler),
     );
-    return this.#life.followed(answers, { where, path: this.#path });
+    // A server with a watch cache ignores the limit at version '0', so the field selector makes the answer small.
+    return this.#life.followed(answers, where, () =>
+      this.#urgent({
+        resourceVersion: '0',
+        limit: '1',
+        fieldSelector: 'metadata.name=rx-informer',
+      }),
+    );
+  }
+
+  /**
+   * A probe goes the way of the watches, because a proxy may forward nothing else, but no tweak makes it larger. As a
+   * watch, it bypasses the HTTP cache of a browser.
+   */
+  #urgent(own: ListOptions): TransportRequest {
+    return { ...this.get(own, undefined, own), use: 'watch', isUrgent: true };
   }
 
   #probe(): Observable<TransportEvent> {
-    const request: TransportRequest = {
-      ...this.get(probeQuery(this.knownName, this.#options.fieldSelector)),
-      use: 'watch',
-      isUrgent: true,
-    };
+    const request = this.#urgent(probeQuery(this.knownName, this.#options.fieldSelector));
     // The response must be small, because a proxy holds back as much as its buffer can hold.
     const accepted = { as: 'PartialObjectMetadata', orComplete: true, keepManagedFields: false };
     return sendAccepting(this.client, request, accepted).pipe(

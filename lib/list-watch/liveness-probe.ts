@@ -1,23 +1,13 @@
-/** The probe that shows whether a server can be reached: a small request, and what counts as a server's answer to it. */
+/** What the response to a probe shows about a server, and what counts as a server's answer. */
 import { Observable } from 'rxjs';
 import { stoppedWith } from '../rx/stopped-with.ts';
-import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
+import type { TransportEvent } from '../transport/transport.ts';
 
 /** The progress of a probe: it waits on the client's side, it was sent, or an API server has answered it. */
 export type ProbeSign = 'queued' | 'sending' | 'life';
 
 /** How much of an error response is read to find a Status in it. */
 const MAX_BYTES = 65_536;
-
-/**
- * The request of a probe, below the path of an open watch, because a proxy may forward nothing else. A server with a
- * watch cache ignores the limit at version '0', so the field selector makes the answer small. As a watch, the request
- * bypasses the HTTP cache of a browser.
- */
-export function probeRequest(path: string): TransportRequest {
-  const query = { limit: '1', resourceVersion: '0', fieldSelector: 'metadata.name=rx-informer' };
-  return { method: 'GET', path, query, use: 'watch', isUrgent: true };
-}
 
 /**
  * Judges the response to a probe. Emits `life` and completes if an API server has answered: with a list, with an error

@@ -3,6 +3,7 @@
  * `liveness-state.ts`.
  */
 import { defer, Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { tap } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -10,13 +11,15 @@ import { stoppedWith } from '../rx/stopped-with.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import type { TransportRequest } from '../transport/transport.ts';
 import type { WatchSignal } from './lister-watcher.ts';
-import { probeRequest, probeSigns } from './liveness-probe.ts';
+import { probeSigns } from './liveness-probe.ts';
 import { idle, type LivenessEffect, type LivenessInput, nextLiveness } from './liveness-state.ts';
 
 /** An open watch. */
 interface OpenWatch {
-  readonly path: string;
+  /** The request that shows whether its server lives. */
+  probe(): TransportRequest;
   notify(kind: 'doubted' | 'opened'): void;
   lose(why: string): void;
 }
@@ -31,7 +34,8 @@ export interface ServerLife {
    */
   followed<T>(
     signals: Observable<WatchSignal<T>>,
-    watch: { readonly where: string; readonly path: string },
+    where: string,
+    probe: OpenWatch['probe'],
   ): Observable<WatchSignal<T>>;
 }
 
@@ -50,8 +54,9 @@ function createServerLife(client: KubeClient, livenessMs: number, scheduler: Sch
   let probe: Subscription | undefined;
 
   const ask = () => {
-    const [{ path = '' } = {}] = watches;
-    const sent = defer(() => client.send(probeRequest(path)));
+    const [watch] = watches;
+    if (watch === undefined) return;
+    const sent = defer(() => client.send(watch.probe()));
     probe = probeSigns(sent).subscribe({
       next: (sign) => (sign === 'life' ? heard() : enter({ type: sign })),
       error: (error: ApiError) =>
@@ -97,10 +102,10 @@ function createServerLife(client: KubeClient, livenessMs: number, scheduler: Sch
     if (state.phase !== 'listening') enter({ type: 'life' });
   };
 
-  const followed: ServerLife['followed'] = (signals, { where, path }) =>
+  const followed: ServerLife['followed'] = (signals, where, probe) =>
     new Observable((subscriber) => {
       const watch: OpenWatch = {
-        path,
+        probe,
         notify: (kind) => subscriber.next({ kind }),
         lose: (why) =>
           subscriber.error(
@@ -111,18 +116,18 @@ function createServerLife(client: KubeClient, livenessMs: number, scheduler: Sch
         if (watches.delete(watch) && watches.size === 0) enter({ type: 'closed' });
       });
       subscriber.add(
-        signals.pipe(stoppedWith(subscriber)).subscribe({
-          next: (signal) => {
-            if (signal.kind !== 'queued' && signal.kind !== 'sending') heard();
-            subscriber.next(signal);
-            if (signal.kind !== 'opened' || subscriber.closed) return;
-            heardMs = passedMs();
-            watches.add(watch);
-            enter({ type: 'opened' });
-          },
-          error: (error) => subscriber.error(error),
-          complete: () => subscriber.complete(),
-        }),
+        signals
+          .pipe(
+            stoppedWith(subscriber),
+            tap(({ kind }) => {
+              if (kind !== 'queued' && kind !== 'sending') heard();
+              if (kind !== 'opened') return;
+              heardMs = passedMs();
+              watches.add(watch);
+              enter({ type: 'opened' });
+            }),
+          )
+          .subscribe(subscriber),
       );
     });
   return { heard, followed };

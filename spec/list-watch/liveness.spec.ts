@@ -97,6 +97,28 @@ describe('a quiet server', () => {
     expect(time.pending).toBe(0);
   });
 
+  it('W27: a probe goes the way of its watch, also if a tweak leads there', async () => {
+    const { time, client, probes } = setUp();
+    const source = createListWatch(client, pods, {
+      scheduler: time,
+      labelSelector: 'app=web',
+      tweak: (query) => {
+        query['cluster'] = 'east';
+        query['fieldSelector'] = 'spec.nodeName=n1';
+      },
+    });
+    const informer = createSharedInformer(source, { scheduler: time });
+    informer.start();
+    await time.advance(16_000);
+    expect(probes().map(({ query }) => query)).toEqual([
+      {
+        ...{ limit: '1', resourceVersion: '0', fieldSelector: 'metadata.name=rx-informer' },
+        ...{ labelSelector: 'app=web', cluster: 'east' },
+      },
+    ]);
+    await informer.stop();
+  });
+
   it('W27: no probe is sent while one of the streams receives events', async () => {
     const { time, follow, touch, probes } = setUp();
     const informers = [follow(pods), follow(nodes)];
