@@ -35,8 +35,6 @@ export interface LeaseServer {
   readonly log: string[];
   /** Called for each request. */
   fate: (method: string, candidate: string) => Fate;
-  /** The candidates that have received the Lease. */
-  readonly seen: Set<string>;
   /** How many creations are on their way to the server, including those that were aborted. */
   readonly creating: number;
   client(candidate: string): { request<R>(request: KubeRequest): Promise<R> };
@@ -77,7 +75,6 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
     lease: undefined,
     log: [],
     fate: () => ({}),
-    seen: new Set(),
     get creating() {
       return creating;
     },
@@ -101,10 +98,7 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
             try {
               if (fate.error !== undefined) throw fate.error;
               const lease = answer(method, text === undefined ? undefined : JSON.parse(text));
-              settle = () => {
-                if (!signal?.aborted) server.seen.add(candidate);
-                resolve(lease as R);
-              };
+              settle = () => resolve(lease as R);
             } catch (error) {
               code = ` ${(error as ApiError).code}`;
               settle = () => reject(error);

@@ -90,6 +90,12 @@ function staged(story: Story, dice: () => number) {
   const electors: LeaderElector[] = [];
   const watch = watched(electors, () => scheduler.now());
   const on = new Map<LeaderElector, boolean>();
+  // The electors that have read the Lease. A response to an elector that stops in the same turn is not read.
+  const knowing = new Set<LeaderElector>();
+  const learn = (elector: LeaderElector): void => {
+    const next = (leader: string) => void (leader === '' || knowing.add(elector));
+    elector.leader$.subscribe({ next, complete: () => learn(elector) });
+  };
   for (const [at, each] of story.electors.entries()) {
     const identity = `e${at}`;
     const own = new Clock(scheduler, each.aheadMs, each.rate);
@@ -100,6 +106,7 @@ function staged(story: Story, dice: () => number) {
     });
     electors.push(elector);
     watch.follow(elector);
+    learn(elector);
     const call = (what: string) => {
       for (const word of what.split(' ')) {
         on.set(elector, word === 'start');
@@ -119,8 +126,8 @@ function staged(story: Story, dice: () => number) {
   if (story.deletedMs !== null) {
     scheduler.schedule(() => {
       // A candidate that has never seen the Lease creates it immediately, as does a creation that is on its way.
-      const isKnown = electors.every(({ identity }) => server.seen.has(identity));
-      if (isKnown && server.creating === 0) server.lease = undefined;
+      if (electors.every((elector) => knowing.has(elector)) && server.creating === 0)
+        server.lease = undefined;
     }, story.deletedMs);
   }
   return { scheduler, server, electors, watch, on };
