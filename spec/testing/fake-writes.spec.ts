@@ -268,3 +268,34 @@ describe('writes of a fake server', () => {
     expect(made.metadata.creationTimestamp).toBe('1970-01-01T00:00:05Z');
   });
 });
+
+describe('a null in metadata', () => {
+  const post = (server: ReturnType<typeof createFakeApiServer>, metadata: Fields) =>
+    server.fetch('http://fake/api/v1/namespaces/shop/pods', {
+      method: 'POST',
+      body: JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', ...metadata } }),
+      headers: { 'content-type': 'application/json' },
+    });
+
+  it('A1: is an empty value, as Go decodes it', async () => {
+    const server = createFakeApiServer();
+    const answer = await post(server, { labels: { x: null }, annotations: { y: null, z: 'z' } });
+    expect(answer.status).toBe(201);
+    const { metadata } = await answer.json();
+    expect([metadata.labels, metadata.annotations]).toEqual([{ x: '' }, { y: '', z: 'z' }]);
+    const send = sending(server, 'json-patch+json');
+    const patched = await send([{ op: 'add', path: '/metadata/labels/q', value: null }]);
+    expect((await patched.json()).metadata.labels).toEqual({ x: '', q: '' });
+  });
+
+  it.each([
+    [{ finalizers: [null] }, 'metadata.finalizers'],
+    [{ ownerReferences: [null] }, 'metadata.ownerReferences.apiVersion'],
+    [{ ownerReferences: [{ apiVersion: null, kind: null }] }, 'metadata.ownerReferences.kind'],
+  ])('A1: is refused where a value must not be empty: %j', async (metadata, field) => {
+    const answer = await post(createFakeApiServer(), metadata);
+    expect(answer.status).toBe(422);
+    const { details } = await answer.json();
+    expect(details.causes.map((cause: { field: string }) => cause.field)).toContain(field);
+  });
+});

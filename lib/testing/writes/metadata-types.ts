@@ -1,5 +1,6 @@
 /** The types of the fields of metadata, which a real server decodes into Go structs. A wrong one is a 400, or in a patch a 422. */
-import { isFields } from '../../meta/json-fields.ts';
+import { type Fields, isFields } from '../../meta/json-fields.ts';
+import type { KubernetesObject, ObjectMeta } from '../../meta/kubernetes-object.ts';
 
 const TEXTS = ['name', 'generateName', 'namespace', 'uid', 'resourceVersion'];
 const OWNER_FIELDS = {
@@ -57,4 +58,32 @@ export function metadataTypeError(
     }
   }
   return undefined;
+}
+
+function filled(map: unknown): unknown {
+  if (!isFields(map)) return map;
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value ?? '']));
+}
+
+function listed(list: unknown, decode: (each: unknown) => unknown): unknown {
+  return Array.isArray(list) ? list.map(decode) : list;
+}
+
+function ownerOf(owner: unknown): Fields {
+  const given = Object.entries(isFields(owner) ? owner : {});
+  return Object.fromEntries(given.filter(([, value]) => value !== null));
+}
+
+/** The object as Go decodes it: a `null` in a map or a list of its metadata is an empty value. */
+export function decodedObject(object: KubernetesObject): KubernetesObject {
+  const { metadata } = object;
+  if (!isFields(metadata)) return object;
+  const decoded = {
+    labels: filled(metadata['labels']),
+    annotations: filled(metadata['annotations']),
+    finalizers: listed(metadata['finalizers'], (each) => each ?? ''),
+    ownerReferences: listed(metadata['ownerReferences'], ownerOf),
+  };
+  const given = Object.entries(decoded).filter(([, value]) => value !== undefined);
+  return { ...object, metadata: { ...metadata, ...Object.fromEntries(given) } as ObjectMeta };
 }

@@ -7,7 +7,7 @@ import type { Exchange, Target } from '../http/request.ts';
 import { conflict, methodNotAllowed, modified, notFound } from '../http/status.ts';
 import type { ServerLog } from '../served-resource.ts';
 import { dataCauses, metadataCauses, nameCauses } from './metadata-rules.ts';
-import { metadataTypeError } from './metadata-types.ts';
+import { decodedObject, metadataTypeError } from './metadata-types.ts';
 import type { ObjectWriter, WriteEffect } from './object-writer.ts';
 import { effectOf } from './write-options.ts';
 
@@ -136,11 +136,12 @@ export function create(exchange: Exchange, target: Target, context: WriteContext
 
 /** Creates the object that a client sent, without the fields that only the server sets. */
 export function createdFrom(
-  object: KubernetesObject,
+  sent: KubernetesObject,
   target: Target,
   context: WriteContext,
   effect: WriteEffect,
 ): WriteAnswer {
+  const object = decodedObject(sent);
   const { collection, namespace } = target;
   const { resource, status, initialStatus } = collection.served;
   const namespaces = context.log.collections.get('namespaces');
@@ -201,12 +202,13 @@ export function update(exchange: Exchange, target: Target, context: WriteContext
 
 /** Replaces an object, if its version and its finalizers permit. */
 export function updatedTo(
-  object: KubernetesObject,
+  sent: KubernetesObject,
   current: StoredObject,
   target: Target,
   context: WriteContext,
   effect: WriteEffect,
 ): WriteAnswer {
+  const object = decodedObject(sent);
   const { collection, name = '', subresource } = target;
   const { resource, unconditionalUpdate } = collection.served;
   const { metadata } = current;
