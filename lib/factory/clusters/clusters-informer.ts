@@ -37,7 +37,7 @@ export interface ClustersInformer<T extends KubernetesObject> {
   readonly hasSynced: boolean;
   /**
    * Resolves when the informer is synced. Rejects with the causes when `timeoutMs` has passed, when the clusters are
-   * stopped, and when every cluster refuses the list. With `whileBlocked: 'wait'` it waits for access.
+   * stopped, when the informer is removed, and when every cluster refuses the list. With `whileBlocked: 'wait'` it waits for access.
    */
   whenSynced(options?: SyncWaitOptions): Promise<void>;
   /** Returns the part of a key that names the cluster: `east/` of `east/shop/web-0`. */

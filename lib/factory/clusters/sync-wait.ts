@@ -30,11 +30,12 @@ export async function untilSynced(
   const isRefused = () => whileBlocked !== 'wait' && informer.isRefused;
   const decided$ = informer.status$.pipe(
     filter(({ synced }) => synced || informer.isStopped || isRefused()),
+    map(() => undefined),
+    // The status completes when the informer is removed.
+    endWith(undefined),
   );
   const late$ = timeoutMs === undefined ? NEVER : longTimer(timeoutMs, informer.scheduler);
-  const end$ = merge(decided$, late$).pipe(map(() => undefined));
-  // The status completes when the informer is removed.
-  await firstValueFrom(end$.pipe(endWith(undefined)));
+  await firstValueFrom(merge(decided$, late$));
   if (informer.hasSynced) return;
   const statuses = [...informer.statuses()].filter(([, { synced }]) => !synced);
   const missing = statuses.map(([cluster, status]) => ({

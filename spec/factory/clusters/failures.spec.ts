@@ -115,6 +115,19 @@ describe('the sync of a view whose clusters fail', () => {
 });
 
 describe('a cluster that fails in part', () => {
+  it('U4: a wait without a time limit ends if the informer is removed', async () => {
+    const { time, clusters } = worldOf(['east']);
+    const { informer, release } = clusters.acquire(pods);
+    const waited = informer.whenSynced().catch((error: Error) => error.message);
+    release();
+    await time.advance(100);
+    const still = Promise.resolve('still waits');
+    expect(await Promise.race([waited, still])).toBe(
+      'pods is not synced: pods (it was not started)',
+    );
+    await clusters.stop();
+  });
+
   it('U5: an informer that cannot be created is marked alone', async () => {
     const { time, clusters, fake } = worldOf(['east', 'west'], {
       listWatch: ({ plural }) => {
