@@ -103,6 +103,27 @@ describe('a view whose informer was removed', () => {
     await factory.stop();
   });
 
+  it('Q84: continues immediately if a wider informer is running', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.start();
+    const view = createLiveQueries(factory).view(query());
+    const leave = view.subscribe(() => undefined);
+    await r.until(factory.whenSynced({ timeoutMs: 5_000 }));
+    factory.informer(pods);
+    await r.until(factory.whenSynced({ timeoutMs: 5_000 }));
+    await r.until(factory.stop(pods, shop));
+    r.server.objects.apply(pods, [{ metadata: place('late', 'shop') }]);
+    await r.time.advance(3_000);
+    expect(names(view)).toBe('late,web-0');
+    expect(view.getSnapshot()).toMatchObject({ synced: true, status: { live: true } });
+    expect(factory.informers).toEqual(['pods']);
+    leave();
+    await factory.stop();
+    await r.time.advance(100_000);
+    expect(r.time.pending).toBe(0);
+  });
+
   it('Q84: a query of two informers waits for both', async () => {
     const r = rig();
     const factory = r.factory();

@@ -62,7 +62,12 @@ export class QueryChannel {
       run = new Subscription();
       const own = run;
       const next = (status: InformerStatus) => subscriber.next(status);
-      own.add(running.status$.subscribe({ next, complete: () => own.unsubscribe() }));
+      const complete = () => {
+        own.unsubscribe();
+        // A wider informer may be running. Not within the removal, of which others have not heard yet.
+        queueMicrotask(follow);
+      };
+      own.add(running.status$.subscribe({ next, complete }));
     };
     subscriber.add(() => {
       run.unsubscribe();
