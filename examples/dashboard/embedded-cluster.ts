@@ -55,8 +55,13 @@ export interface EmbeddedCluster {
   close(): Promise<void>;
 }
 
-/** The history of a resource: about 1,600 changes of pods. It takes three times as much memory. */
+/** The history of a resource at least: about 1,600 changes of pods. It takes three times as much memory. */
 const HISTORY_BYTES = 4 * 2 ** 20;
+/**
+ * The history for each pod and for each change a second, in bytes. The version of a list must still be there when the watch begins, a
+ * list of more pods takes longer, and more changes arrive meanwhile. With 35,000 pods and 1,000 changes a second it is 70 MB, or 28 s.
+ */
+const HISTORY_BYTES_EACH = 2;
 /** How often the status of controllers follows their pods, in milliseconds. */
 const ROLLUP_EVERY_MS = 500;
 /** How often a log that is followed gets a line, in milliseconds. */
@@ -116,7 +121,7 @@ export async function createEmbeddedCluster(
     // Without frequent bookmarks a page could not distinguish a silent connection from a quiet cluster.
     bookmarkIntervalMs: 2000,
     historyLimit: 20_000,
-    historyMaxBytes: HISTORY_BYTES,
+    historyMaxBytes: Math.max(HISTORY_BYTES, HISTORY_BYTES_EACH * objects * options.rate),
     requestsKept: 100,
     random: () => chance.next(),
   });

@@ -297,13 +297,13 @@ test('a pause lasts while the filter changes, and the rows of a new filter are s
   const filter = page.getByPlaceholder('Filter: words or app=web');
   const shown = () => page.getByTestId('shown').textContent();
   await filter.fill('app=aaa');
-  await expect.poll(shown).toBe(`1 of ${cluster.pods} Pods`);
+  await expect.poll(shown, { timeout: 15_000 }).toBe(`1 of ${cluster.pods} Pods`);
   await page.locator('[data-uid]', { hasText: 'aaa-one' }).waitFor();
   create('aaa-two');
   await page.waitForTimeout(1000);
   expect(await shown()).toBe(`1 of ${cluster.pods - 1} Pods`);
   await page.getByRole('button', { name: 'Resume updates' }).click();
-  await expect.poll(shown).toBe(`2 of ${cluster.pods} Pods`);
+  await expect.poll(shown, { timeout: 15_000 }).toBe(`2 of ${cluster.pods} Pods`);
   await page.getByRole('button', { name: 'Pause updates' }).click();
   // Another kind is another table.
   await page.getByRole('link', { name: 'Nodes' }).click();

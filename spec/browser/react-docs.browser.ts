@@ -155,7 +155,7 @@ describe('the project of docs/react.md', () => {
     const { page } = running;
     await page.getByText('Live', { exact: true }).waitFor();
     await running.kill();
-    await page.getByText('Not live').waitFor({ timeout: 5_000 });
+    await page.getByText(/^Reconnecting/).waitFor({ timeout: 5_000 });
     expect(await page.locator('tr').count()).toBe(3);
     await running.restart();
     await page.getByText('Live', { exact: true }).waitFor({ timeout: 60_000 });
