@@ -58,6 +58,10 @@ const mapRows: Make = (start, { scheduler, varies }) => {
   };
 };
 
+/** The name of a part in an id, by Q50. */
+const escaped = (name: string) =>
+  name.includes('/') ? `${name.split('%').join('%25').split('/').join('%2F')}/` : name;
+
 const flatMap: Make = (start, { scheduler, varies }) => {
   const project = new Parameter(PARTS, start, varies);
   return {
@@ -78,7 +82,7 @@ const flatMap: Make = (start, { scheduler, varies }) => {
           // Two rows with one id, or a row without one: the object is rejected.
           if (ids.size < parts.length || ids.has('')) return [];
           return parts.map((part) => ({
-            id: `${id}/${part.group}`,
+            id: `${id}/${escaped(part.group)}`,
             key: `${key}/${part.group}`,
             object: part,
           }));
