@@ -7,11 +7,18 @@ import {
   type InformerStatus,
   type InitialList,
   type KubeClientOptions,
+  type Transport,
   type TransportEvent,
 } from 'rx-informer';
 import { configMaps, nodes, pods } from 'rx-informer/resources';
-import { createFakeApiServer, type FakeApiServer, type RequestRecord } from 'rx-informer/testing';
-import { concat, NEVER, of, Subject } from 'rxjs';
+import {
+  createFakeApiServer,
+  type FakeApiServer,
+  marbles,
+  type RequestRecord,
+} from 'rx-informer/testing';
+import { concat, NEVER, of, type SchedulerLike, Subject } from 'rxjs';
+import { map } from 'rxjs/operators';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { probeSigns } from '../../lib/list-watch/liveness-probe.ts';
 import { word } from '../reflector/rig.ts';
@@ -349,4 +356,47 @@ describe('a slow server', () => {
     );
     for (const informer of informers) await informer.stop();
   }, 60_000);
+});
+
+describe('a marble test', () => {
+  /** A server whose watches stay silent, and which answers probes with `status`. */
+  function silent(status: number, scheduler: SchedulerLike) {
+    const seen = { probes: 0 };
+    const head = (code: number): TransportEvent => ({
+      ...{ kind: 'head', status: code, header: () => null },
+    });
+    const transport: Transport = {
+      send: ({ query }) => {
+        if (query?.['fieldSelector'] === undefined) return concat(of(head(200)), NEVER);
+        seen.probes++;
+        return of(head(status));
+      },
+      close: () => Promise.resolve(),
+    };
+    const client = createClient({ baseUrl: 'http://fake', transport, scheduler });
+    const source = createListWatch(client, pods, { scheduler });
+    const request = { resourceVersion: '1', timeoutSeconds: 300 };
+    return Object.assign(seen, { kind$: source.watch(request).pipe(map(kindOf)) });
+  }
+  const kindOf = ({ kind }: { readonly kind: string }) => kind;
+
+  it('W27: of a silent watch ends when the watch is unsubscribed, because probes end with it', () => {
+    marbles(({ scheduler, expectObservable, flush }) => {
+      const seen = silent(200, scheduler);
+      expectObservable(seen.kind$, '60s !').toBe('o', { o: 'opened' });
+      flush();
+      expect(seen.probes).toBeGreaterThanOrEqual(3);
+      expect(seen.probes).toBeLessThanOrEqual(5);
+    });
+  });
+
+  it('W29: of a watch whose server is gone ends with the error of the watch', () => {
+    marbles(({ scheduler, flush }) => {
+      const seen = silent(502, scheduler);
+      let endMs = 0;
+      seen.kind$.subscribe({ error: () => (endMs = scheduler.now()) });
+      flush();
+      expect([seen.probes, endMs >= 12_000, endMs <= 15_000]).toEqual([1, true, true]);
+    });
+  });
 });
