@@ -8,8 +8,8 @@ const shared = {
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
 };
 
-/** Measures the page, so nothing else runs beside it. */
-const ALONE = ['spec/browser/load.browser.ts'];
+/** They measure the page, so nothing else runs beside them. */
+const ALONE = ['spec/browser/load.browser.ts', 'spec/browser/dashboard.browser.ts'];
 
 const test = {
   testTimeout: 180_000,
