@@ -138,12 +138,17 @@ export interface Load {
  */
 function withoutRefused(seen: readonly Seen[], earlyMs: number): Seen[] {
   const isRefused = ({ status }: Seen) => status === 406 || status === 415;
-  const learntMs = Math.min(...seen.filter(isRefused).map(({ answeredMs = 0 }) => answeredMs));
+  // A probe accepts other forms than lists and watches, so a refusal of one says nothing about the other.
+  const [learntMs, learntByProbeMs] = [false, true].map((isProbe) => {
+    const own = seen.filter((each) => isRefused(each) && (each.kind === 'probe') === isProbe);
+    return Math.min(...own.map(({ answeredMs = 0 }) => answeredMs));
+  }) as [number, number];
   const refused = new Set<Seen>();
   const repetitions = new Set<Seen>();
   for (const [at, request] of seen.entries()) {
     const { atMs, answeredMs = 0, who, generation, kind } = request;
-    if (!isRefused(request) || repetitions.has(request) || atMs > learntMs) continue;
+    if (!isRefused(request) || repetitions.has(request)) continue;
+    if (atMs > (kind === 'probe' ? learntByProbeMs : learntMs)) continue;
     const next = seen
       .slice(at + 1)
       .find(

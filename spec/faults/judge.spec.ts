@@ -322,6 +322,9 @@ describe('the budget', () => {
     const life = (atMs: number) => seen([atMs], { kind: 'life' });
     expect(wrongIn(life(0), life(12_000), probe(12_001))).toBe(0);
     expect(wrongIn(life(0), life(11_999))).toBe(1);
+    // A list that was refused before does not forbid the repetition of a refused probe.
+    const refusedList = seen([0], { kind: 'list', status: 406, answeredMs: 0 });
+    expect(wrongIn(refusedList, seen([0], { kind: 'list' }), probe(5, 406), probe(10))).toBe(0);
     // A refused list does not excuse a probe.
     const list = seen([0], { status: 406, answeredMs: 5 });
     expect(wrongIn(list, probe(0), probe(5))).toBe(1);
