@@ -69,12 +69,12 @@ describe('a browser without URL.canParse and AbortSignal.any', () => {
 
   it('T25: no part of the library for browsers names them', async () => {
     const texts = await Promise.all([
-      bundleText(
-        'createClient, createController, createShardMember, guardedClient, createClusters, createLiveQueries',
-      ),
-      bundleText('useEdit, useQuery', 'lib/react/index.ts'),
-      bundleText('createNatsListWatch', 'lib/nats/index.ts'),
-      bundleText('createFakeApiServer', 'lib/testing/index.ts'),
+      bundleText({
+        '.': 'createClient, createController, createShardMember, guardedClient, createClusters, createLiveQueries',
+      }),
+      bundleText({ './react': 'useEdit, useQuery' }),
+      bundleText({ './nats': 'createNatsListWatch' }),
+      bundleText({ './testing': 'createFakeApiServer' }),
     ]);
     for (const text of texts) expect(text).not.toMatch(/canParse|AbortSignal\.any/);
   });

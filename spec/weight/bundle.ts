@@ -29,28 +29,45 @@ function initialFiles({ metafile: { outputs } }: Built): string[] {
   return files;
 }
 
-/** The text of a bundle of these names. */
-export async function bundleText(names: string, entry = 'lib/index.ts'): Promise<string> {
-  const { outputFiles } = await build({
+/** What an application imports: the names by entry of the package, as `{ '.': 'createClient', './react': 'useList' }`. */
+export type Imports = Readonly<Record<string, string>>;
+
+function bundle(imports: Imports): Promise<Built> {
+  const contents = Object.entries(imports).map(
+    ([entry, names]) => `export { ${names} } from './lib/${entry}/index.ts';`,
+  );
+  return build({
     ...settings,
-    stdin: { contents: `export { ${names} } from './${entry}';`, resolveDir: root },
+    stdin: { contents: contents.join('\n'), resolveDir: root },
     external: ['react', 'rxjs', 'rxjs/*', '@nats-io/*'],
+    define: { 'process.env.NODE_ENV': '"production"' },
   });
+}
+
+/** The text of all files of a bundle. */
+export async function bundleText(imports: Imports): Promise<string> {
+  const { outputFiles } = await bundle(imports);
   return outputFiles.map(({ text }) => text).join('');
 }
 
-/** The download size: minified, then compressed with brotli, without react, rxjs and the NATS client. */
-export async function bundleSize(names: string, entry = 'lib/index.ts'): Promise<number> {
-  const built: Built = await build({
-    ...settings,
-    stdin: { contents: `export { ${names} } from './${entry}';`, resolveDir: root },
-    external: ['react', 'rxjs', 'rxjs/*', '@nats-io/*'],
-  });
-  const initial = initialFiles(built);
-  const counted = built.outputFiles.filter(({ path }) =>
-    initial.some((file) => path.endsWith(file)),
-  );
-  return counted.reduce((sum, { contents }) => sum + brotliCompressSync(contents).length, 0);
+/** Download sizes in bytes: minified, then compressed with brotli, without react, rxjs and the NATS client. */
+export interface Size {
+  /** The files that are loaded before anything runs. */
+  readonly initial: number;
+  /** These, and the files that `import()` loads. */
+  readonly all: number;
+}
+
+export async function bundleSize(imports: Imports): Promise<Size> {
+  const built = await bundle(imports);
+  const files = initialFiles(built);
+  const size = { initial: 0, all: 0 };
+  for (const { path, contents } of built.outputFiles) {
+    const { length } = brotliCompressSync(contents);
+    size.all += length;
+    if (files.some((file) => path.endsWith(file))) size.initial += length;
+  }
+  return size;
 }
 
 /**
