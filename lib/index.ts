@@ -238,7 +238,7 @@ export {
   createPollingListWatch,
   type PollingOptions,
 } from './list-watch/create-polling-list-watch.ts';
-export { type ListProgress, listPages } from './list-watch/list-pages.ts';
+export { type ListSignal, listPages } from './list-watch/list-pages.ts';
 export type {
   ListerWatcher,
   ListRequest,

@@ -56,6 +56,7 @@ export async function listAll<T extends KubernetesObject>(
     known: _known,
     demand: _demand,
     onSkipped: _onSkipped,
+    onTurn: _onTurn,
     ...request
   }: ListRequest<Stored<T>>) =>
     defer(() => listPage(calls, path, { ...common, ...request })).pipe(
@@ -77,7 +78,7 @@ export async function listAll<T extends KubernetesObject>(
       scan((version, progress) => {
         if (progress.kind === 'listed') return progress.resourceVersion;
         if (progress.kind === 'restart') items.length = 0;
-        else for (const item of progress.items) items.push(item);
+        else if (progress.kind === 'part') for (const item of progress.items) items.push(item);
         return version;
       }, ''),
       last(),

@@ -53,7 +53,7 @@ export interface ListPart<T> {
   /** Whether items are stored objects, which were not parsed again because their UIDs and versions are equal. */
   readonly unparsed?: true;
   /** Objects that the transform refused. */
-  readonly rejected?: readonly Refused[];
+  readonly rejected?: readonly Refused[] | undefined;
   /** Set together with `metadata` if every object of the response had another kind and was skipped. */
   readonly wrongKind?: ApiError;
   readonly metadata?: ListMeta;

@@ -7,7 +7,7 @@ import { isOlder } from '../meta/resource-version.ts';
 interface Deletion {
   readonly object?: unknown;
   readonly finalStateUnknown: boolean;
-  readonly resourceVersion?: string;
+  readonly resourceVersion?: string | undefined;
 }
 
 /** The identity and the version of an object's state. */

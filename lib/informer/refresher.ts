@@ -124,7 +124,7 @@ export class Refresher {
 
   /** Called when these deltas are in the store. */
   committed<T>(
-    scopeOf: (delta: { readonly scope?: string }) => string,
+    scopeOf: (delta: { readonly scope?: string | undefined }) => string,
     deltas: readonly Delta<T>[],
   ): void {
     for (const delta of deltas) {

@@ -3,7 +3,7 @@
  * aggregated APIs). Its watch repeats the list and emits each complete list. Two lists are not a history: the changes
  * between them have no order, and only the store can determine what has changed.
  */
-import { concat, defer, EMPTY, interval, Observable, of } from 'rxjs';
+import { concat, defer, EMPTY, interval, type Observable, of } from 'rxjs';
 import { concatMap, map, repeat, takeUntil, tap } from 'rxjs/operators';
 import type { Refused } from '../decode/watch-event.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -13,7 +13,7 @@ import { untilOpen } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { listPages } from './list-pages.ts';
-import type { ListerWatcher, RequestTurn, WatchRequest, WatchSignal } from './lister-watcher.ts';
+import type { ListerWatcher, WatchRequest, WatchSignal } from './lister-watcher.ts';
 
 /** The options of {@link createPollingListWatch}. */
 export interface PollingOptions extends Timing {
@@ -83,23 +83,21 @@ export function createPollingListWatch<T extends KubernetesObject>(
     const asked = {
       resourceVersion: '',
       limit: 500,
-      ...(known === undefined ? {} : { known }),
       reuse: mayReuse,
-      ...(demand === undefined ? {} : { demand }),
-      ...(onSkipped === undefined ? {} : { onSkipped }),
+      ...{ known, demand, onSkipped },
     };
     const source: ListerWatcher<T> = {
       list: (page) => noting(lister.list(page)),
       watch: () => of(),
     };
     const capacity = defer(() => untilOpen(demand)() ?? EMPTY);
-    const listed = new Observable<WatchSignal<T>>((signals) => {
+    const listed = defer(() => {
       let items: T[] = [];
       let rejected: Refused[] = [];
       let reused = false;
-      const onTurn = (kind: RequestTurn, reason?: string) => signals.next({ kind, reason });
-      const polled$ = listPages(source, { ...asked, onTurn }).pipe(
+      return listPages(source, asked).pipe(
         concatMap((progress): Observable<WatchSignal<T>> => {
+          if (progress.kind === 'queued' || progress.kind === 'sending') return of(progress);
           if (progress.kind === 'listed') {
             const { resourceVersion } = progress;
             const isBack = isOlder(resourceVersion, last.resourceVersion);
@@ -117,7 +115,6 @@ export function createPollingListWatch<T extends KubernetesObject>(
           return of(alive);
         }),
       );
-      return polled$.subscribe(signals);
     });
     // The next list waits until the consumer has capacity again.
     return concat(capacity, listed);

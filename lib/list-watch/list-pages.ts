@@ -8,27 +8,33 @@ import { defer, Observable, Subscription } from 'rxjs';
 import { map } from 'rxjs/operators';
 import type { ListMeta, ListPart, Refused } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
-import type { ListerWatcher, ListRequest } from './lister-watcher.ts';
+import type { ListerWatcher, ListRequest, RequestTurn } from './lister-watcher.ts';
 import { oneAfterAnother } from './one-after-another.ts';
 import { validatedPart } from './validate-answer.ts';
 
 /** More empty pages in a row than any server sends, even if it selects objects after it has formed pages. */
 const MOST_EMPTY_PAGES = 10_000;
 
-/** The progress of a list in pages. */
-export type ListProgress<T> =
+/** A signal of a list in pages. */
+export type ListSignal<T> =
+  /** As of a watch. */
+  | { readonly kind: 'queued'; readonly reason?: string | undefined }
+  | { readonly kind: 'sending'; readonly reason?: string | undefined }
   | {
       readonly kind: 'part';
       readonly items: readonly T[];
       readonly rejected: readonly Refused[];
-      readonly unparsed?: true;
+      readonly unparsed?: true | undefined;
       /** How many objects remain, if the server reports it. */
-      readonly remaining?: number;
+      readonly remaining?: number | undefined;
     }
   /** A token expired. All parts so far are void, and a complete list follows. */
   | { readonly kind: 'restart' }
   | {
       readonly kind: 'listed';
+      /** None, because the parts contain them. */
+      readonly items: readonly never[];
+      readonly rejected?: undefined;
       /** The version of the first page. Later pages may be newer, so a watch must not start from their versions. */
       readonly resourceVersion: string;
       /** Whether the list consisted of several pages. */
@@ -47,9 +53,9 @@ export type ListProgress<T> =
  */
 export function listPages<T>(
   listerWatcher: ListerWatcher<T>,
-  request: ListRequest<T>,
-): Observable<ListProgress<T>> {
-  return new Observable<ListProgress<T>>((subscriber) => {
+  request: Omit<ListRequest<T>, 'onTurn'>,
+): Observable<ListSignal<T>> {
+  return new Observable<ListSignal<T>>((subscriber) => {
     let current = new Subscription();
     subscriber.add(() => current.unsubscribe());
     let first: ListMeta | undefined;
@@ -63,7 +69,7 @@ export function listPages<T>(
 
     const finish = (resourceVersion: string, paginated: boolean) => {
       if (wrongKind !== undefined && !hasOwn) return subscriber.error(wrongKind);
-      subscriber.next({ kind: 'listed', resourceVersion, paginated });
+      subscriber.next({ kind: 'listed', items: [], resourceVersion, paginated });
       subscriber.complete();
     };
     const emit = (part: ListPart<T>) => {
@@ -83,15 +89,16 @@ export function listPages<T>(
         kind: 'part',
         items,
         rejected,
-        ...(part.unparsed === undefined ? {} : { unparsed: true }),
-        ...(remaining === undefined ? {} : { remaining }),
+        unparsed: part.unparsed,
+        remaining,
       });
     };
+    const onTurn = (kind: RequestTurn, reason?: string) => subscriber.next({ kind, reason });
     const ask = (asked: ListRequest<T>, onMeta: (meta: ListMeta) => void, isPage: boolean) => {
       let meta: ListMeta | undefined;
       current = new Subscription();
       current.add(
-        defer(() => listerWatcher.list(asked))
+        defer(() => listerWatcher.list({ ...asked, onTurn }))
           .pipe(map(validatedPart))
           .subscribe({
             next: (part) => {

@@ -21,47 +21,47 @@ export interface ListRequest<T> {
    * that is not older.
    */
   readonly resourceVersion: string;
-  readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact';
+  readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact' | undefined;
   /** The number of objects per page; absent for one complete list. */
-  readonly limit?: number;
-  readonly continue?: string;
+  readonly limit?: number | undefined;
+  readonly continue?: string | undefined;
   /** Selects objects by ranges of hashes. A server that does not know it ignores it. */
   readonly shardSelector?: string | undefined;
-  readonly known?: KnownObjects<T>;
+  readonly known?: KnownObjects<T> | undefined;
   /**
    * Whether equal UIDs and versions mean equal content, so that an object of `known` may be delivered instead of
    * parsing the object of the response. It is then marked as `unparsed`. @defaultValue false
    */
-  readonly reuse?: boolean;
-  readonly demand?: Demand;
+  readonly reuse?: boolean | undefined;
+  readonly demand?: Demand | undefined;
   /** Called for every skipped or refused object, with the reason. */
-  readonly onSkipped?: (skipped: Skipped) => void;
+  readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
   /**
    * Called when the request has to wait before it is sent, and when it is sent. This wait does not count as a silence
    * of the server. `reason` says why it has to wait, if the user should know.
    */
-  readonly onTurn?: (turn: RequestTurn, reason?: string) => void;
+  readonly onTurn?: ((turn: RequestTurn, reason?: string) => void) | undefined;
 }
 
 /** The parameters of a WATCH. */
 export interface WatchRequest<T> {
   readonly resourceVersion: string;
-  readonly resourceVersionMatch?: 'NotOlderThan';
+  readonly resourceVersionMatch?: 'NotOlderThan' | undefined;
   /** How long the server keeps the watch open, in seconds. */
   readonly timeoutSeconds: number;
   /** Requests a streaming LIST: the complete collection, a bookmark that marks its end, then changes. */
-  readonly sendInitialEvents?: boolean;
+  readonly sendInitialEvents?: boolean | undefined;
   /** As for a LIST. */
   readonly shardSelector?: string | undefined;
-  readonly known?: KnownObjects<T>;
+  readonly known?: KnownObjects<T> | undefined;
   /**
    * Whether equal UIDs and versions mean equal content, so that an object of `known` may be delivered instead of
    * parsing the object of the response. It is then marked as `unparsed`. @defaultValue false
    */
-  readonly reuse?: boolean;
-  readonly demand?: Demand;
+  readonly reuse?: boolean | undefined;
+  readonly demand?: Demand | undefined;
   /** Called for every skipped or refused object, with the reason. */
-  readonly onSkipped?: (skipped: Skipped) => void;
+  readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
 }
 
 /**
@@ -79,7 +79,7 @@ export type WatchSignal<T> =
   | {
       readonly kind: 'listed';
       readonly items: readonly T[];
-      readonly rejected?: readonly Refused[];
+      readonly rejected?: readonly Refused[] | undefined;
       readonly resourceVersion: ResourceVersion | '';
     };
 

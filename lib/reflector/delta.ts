@@ -25,7 +25,7 @@ export interface KnownNow<T> {
 
 /** Set if the change is no change on the server: the shards that the store holds have changed. */
 interface Rebalanced {
-  readonly cause?: 'rebalance';
+  readonly cause?: 'rebalance' | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ export type Delta<T> =
       /** Whether the deletion event was missed, so that `object` may be older than the last state on the server. */
       readonly finalStateUnknown: boolean;
       /** The version of the deletion event, if the state in that event was refused. */
-      readonly resourceVersion?: ResourceVersion | '';
+      readonly resourceVersion?: ResourceVersion | '' | undefined;
     })
   /** The object exists, but its new state was refused. The stored state, if any, is kept. */
   | { readonly type: 'refused'; readonly key: string; readonly refused: Refused }
@@ -58,28 +58,28 @@ export type Delta<T> =
   /** A part of a list in progress: more of its objects, and keys that were deleted again while the list streamed. */
   | {
       readonly type: 'replacing';
-      readonly scope?: string;
+      readonly scope?: string | undefined;
       readonly objects: readonly T[];
       /** The keys of the objects, in the same order, if they are known. Without them the keys are made again. */
-      readonly keys?: readonly string[];
-      readonly removed?: readonly string[];
+      readonly keys?: readonly string[] | undefined;
+      readonly removed?: readonly string[] | undefined;
       /** Objects whose state was refused. They exist on the server, so they do not count as missing from the list. */
-      readonly rejected?: readonly Refused[];
+      readonly rejected?: readonly Refused[] | undefined;
     }
   /** The list in progress failed. The queue passes this delta on if it has passed on parts of that list. */
-  | { readonly type: 'replace-abort'; readonly scope?: string }
+  | { readonly type: 'replace-abort'; readonly scope?: string | undefined }
   /** The list is complete. It consists of the parts since the previous list ended, and of these objects. */
   | {
       readonly type: 'replaced';
-      readonly scope?: string;
+      readonly scope?: string | undefined;
       readonly objects: readonly T[];
       /**
        * The queue has passed the parts on already, to an empty store, so every known key of the scope is in the list.
        */
-      readonly flowed?: true;
+      readonly flowed?: true | undefined;
       /** The list covers only these shards, so it deletes no object of others. */
       readonly within?: ShardBounds | undefined;
-      readonly rejected?: readonly Refused[];
+      readonly rejected?: readonly Refused[] | undefined;
       readonly resourceVersion: ResourceVersion;
       /** Whether equal versions mean equal content. `false` if the list is older than a version already seen. */
       readonly trustVersions: boolean;
@@ -88,6 +88,6 @@ export type Delta<T> =
   | { readonly type: 'rebalanced'; resolve(known: KnownNow<T>): Iterable<Delta<T>> }
   | {
       readonly type: 'bookmark';
-      readonly scope?: string;
+      readonly scope?: string | undefined;
       readonly resourceVersion: ResourceVersion;
     };

@@ -8,9 +8,11 @@ import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import type { Delta } from './delta.ts';
 
+type Event = WatchEvent<KubernetesObject>;
+
 /** The result of reading a batch of watch events. */
-export interface Reading<T> {
-  readonly deltas: readonly Delta<T>[];
+export interface Reading {
+  readonly deltas: readonly Delta<KubernetesObject>[];
   readonly resourceVersion: string;
   readonly adopting: boolean;
   /** The ERROR event that ended the batch, if any. */
@@ -28,14 +30,15 @@ function later(seen: string, received: string): string {
 }
 
 /** Reads events of a watch that is not a streaming LIST, or of a streaming LIST after its end mark. */
-export function readEvents<T>(
-  events: readonly WatchEvent<T>[],
-  from: { readonly resourceVersion: string; readonly adopting: boolean },
+export function readEvents(
+  events: readonly Event[],
+  seen: string,
+  isAdopting: boolean,
   scope: string | undefined,
-): Reading<T> {
-  const deltas: Delta<T>[] = [];
-  let { resourceVersion, adopting } = from;
-  const end = (error?: ApiError, back = false): Reading<T> => {
+): Reading {
+  const deltas: Delta<KubernetesObject>[] = [];
+  let [resourceVersion, adopting] = [seen, isAdopting];
+  const end = (error?: ApiError, back = false): Reading => {
     return { deltas, resourceVersion, adopting, error, wentBack: back };
   };
   for (const event of events) {
@@ -45,11 +48,7 @@ export function readEvents<T>(
     if (event.type === 'BOOKMARK') {
       if (isOlder(event.resourceVersion, resourceVersion)) return end(undefined, true);
       ({ resourceVersion } = event);
-      deltas.push({
-        type: 'bookmark',
-        resourceVersion,
-        ...(scope === undefined ? {} : { scope }),
-      });
+      deltas.push({ type: 'bookmark', resourceVersion, scope });
       continue;
     }
     if (event.type === 'DELETED') {
@@ -63,9 +62,7 @@ export function readEvents<T>(
       continue;
     }
     const received =
-      event.type === 'REJECTED'
-        ? event.refused.resourceVersion
-        : versionOf(event.object as KubernetesObject);
+      event.type === 'REJECTED' ? event.refused.resourceVersion : versionOf(event.object);
     // The deletion of this object may have been received before, so applying the event could store a deleted object.
     if (adopting && isOlder(received, resourceVersion)) return end(undefined, true);
     const { key } = event;
@@ -80,15 +77,15 @@ export function readEvents<T>(
   return end();
 }
 
-type Addition<T> = Extract<WatchEvent<T>, { type: 'ADDED' | 'MODIFIED' }>;
+type Addition = Extract<Event, { type: 'ADDED' | 'MODIFIED' }>;
 
-function isAddition<T>(event: WatchEvent<T>): event is Addition<T> {
+function isAddition(event: Event): event is Addition {
   return event.type === 'ADDED';
 }
 
 /** The result of reading a batch of a streaming LIST. */
-export interface StreamReading<T> {
-  readonly objects: readonly T[];
+export interface StreamReading {
+  readonly objects: readonly KubernetesObject[];
   /** The keys of the objects, in the same order. */
   readonly keys: readonly string[];
   readonly removed: readonly string[];
@@ -96,9 +93,7 @@ export interface StreamReading<T> {
   /** Whether objects are stored ones that were not parsed. */
   readonly unparsed: boolean;
   /** The version of the end mark and the events after it; `undefined` if the batch contains no end mark. */
-  readonly end:
-    | { readonly resourceVersion: string; readonly rest: readonly WatchEvent<T>[] }
-    | undefined;
+  readonly end: { readonly resourceVersion: string; readonly rest: readonly Event[] } | undefined;
   readonly error: ApiError | undefined;
 }
 
@@ -110,7 +105,7 @@ function ignoredRequest(): ApiError {
 }
 
 /** Reads a batch of additions, as nearly all of a streaming LIST are. Each key occurs once. */
-function readAdditions<T>(events: readonly Addition<T>[]): StreamReading<T> {
+function readAdditions(events: readonly Addition[]): StreamReading {
   return {
     objects: events.map(({ object }) => object),
     keys: events.map(({ key }) => key),
@@ -123,16 +118,13 @@ function readAdditions<T>(events: readonly Addition<T>[]): StreamReading<T> {
 }
 
 /** Reads events of a streaming LIST up to its end mark. Of several events of one key in the batch, the last counts. */
-export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T> {
+export function readStream(events: readonly Event[]): StreamReading {
   if (events.every(isAddition)) return readAdditions(events);
-  const objects = new Map<string, T>();
+  const objects = new Map<string, KubernetesObject>();
   const removed = new Set<string>();
   const rejected = new Map<string, Refused>();
   let unparsed = false;
-  const reading = (
-    end: StreamReading<T>['end'],
-    error: ApiError | undefined,
-  ): StreamReading<T> => ({
+  const reading = (end: StreamReading['end'], error: ApiError | undefined): StreamReading => ({
     objects: [...objects.values()],
     keys: [...objects.keys()],
     removed: [...removed],
@@ -142,7 +134,7 @@ export function readStream<T>(events: readonly WatchEvent<T>[]): StreamReading<T
     error,
   });
   for (let at = 0; at < events.length; at++) {
-    const event = events[at] as WatchEvent<T>;
+    const event = events[at] as Event;
     if (event.type === 'ERROR') return reading(undefined, event.error);
     if (event.type === 'BOOKMARK') {
       if (!event.initialEventsEnd) return reading(undefined, ignoredRequest());

@@ -3,15 +3,16 @@
  * retries for ever. It resumes the watch at its last version, lists the collection again, or lists it in pages.
  */
 import { ApiError } from '../meta/api-error.ts';
-import type { Step } from '../rx/machine.ts';
 import { list, retryAfterLeftMs, stream } from './requests.ts';
 import type {
   Blocked,
+  Listing,
+  Memory,
   Moment,
-  ReflectorConfig,
-  ReflectorEffect,
-  ReflectorState,
+  Next,
   Resume,
+  Streaming,
+  Watching,
 } from './state.ts';
 
 /** After this many failed streaming LISTs in a row, the collection is listed in pages. */
@@ -29,8 +30,6 @@ export const VERY_SHORT_MS = 1_000;
  */
 const SPREAD_MS = 1_000;
 
-type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
-
 function blockedBy(error: ApiError): Blocked | undefined {
   if (error.code === 401) return 'unauthorized';
   if (error.code === 403) return 'forbidden';
@@ -39,59 +38,44 @@ function blockedBy(error: ApiError): Blocked | undefined {
 }
 
 /** Whether requests have succeeded for so long that earlier failures no longer count. */
-function isForgiven(state: ReflectorState, moment: Moment, config: ReflectorConfig): boolean {
-  const { healthySinceMs } = state;
-  return healthySinceMs !== undefined && moment.nowMs - healthySinceMs >= config.healthyMs;
+function isForgiven({ healthySinceMs }: Memory, { nowMs, config }: Moment): boolean {
+  return healthySinceMs !== undefined && nowMs - healthySinceMs >= config.healthyMs;
 }
 
 /** Waits, then sends the request that `resume` names. A server's Retry-After is a lower bound of the wait. */
-export function waitFor<T>(
-  state: ReflectorState,
-  { delayMs: leastMs, attempt, resume }: { delayMs: number; attempt: number; resume: Resume },
+export function waitFor(
+  memory: Memory,
+  resume: Resume,
+  leastMs: number,
+  attempt: number,
   moment: Moment,
-): Next<T> {
+): Next {
   const { nowMs } = moment;
-  const retryAfterMs = state.error?.retryAfterMs;
-  const leftMs = retryAfterLeftMs(state, moment);
-  const delayMs = Math.max(leastMs, retryAfterMs ?? 0, leftMs);
+  const { error, staleSinceMs = nowMs } = memory;
+  const forMs = Math.max(error?.retryAfterMs ?? 0, retryAfterLeftMs(memory, moment));
+  const delayMs = Math.max(leastMs, forMs);
+  const waiting = {
+    ...memory,
+    attempt: attempt + 1,
+    retryAfter: forMs === 0 ? undefined : { sinceMs: nowMs, forMs },
+    healthySinceMs: undefined,
+    staleSinceMs,
+  };
   return [
-    {
-      ...state,
-      phase: 'backoff',
-      sinceMs: nowMs,
-      queued: false,
-      opened: false,
-      resume,
-      attempt: attempt + 1,
-      retryAfter:
-        retryAfterMs === undefined && leftMs === 0
-          ? undefined
-          : { sinceMs: nowMs, forMs: Math.max(retryAfterMs ?? 0, leftMs) },
-      healthySinceMs: undefined,
-      staleSinceMs: state.staleSinceMs ?? nowMs,
-      nextRetryAtMs: nowMs + delayMs,
-      loaded: 0,
-      remaining: undefined,
-    },
+    { phase: 'backoff', memory: waiting, resume, nextRetryAtMs: nowMs + delayMs },
     [{ type: 'wait', delayMs }],
   ];
 }
 
 /** Waits like {@link waitFor}, for as long as the backoff says. A refresh in progress has failed and is reported. */
-export function backOff<T>(
-  state: ReflectorState,
-  resume: Resume,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const attempt = isForgiven(state, moment, config) ? 0 : state.attempt;
-  const delayMs = config.backoff(attempt, moment.random);
-  const { refreshing, error } = state;
-  const given = { ...state, refreshing: undefined };
-  const [waiting, effects] = waitFor<T>(given, { delayMs, attempt, resume }, moment);
+export function backOff(memory: Memory, resume: Resume, moment: Moment): Next {
+  const attempt = isForgiven(memory, moment) ? 0 : memory.attempt;
+  const leastMs = moment.config.backoff(attempt, moment.random);
+  const { refreshing, error } = memory;
+  const given = { ...memory, refreshing: undefined };
+  const [waiting, effects] = waitFor(given, resume, leastMs, attempt, moment);
   if (refreshing === undefined) return [waiting, effects];
-  const refreshed = { type: 'refreshed', ...(error === undefined ? {} : { error }) } as const;
-  return [waiting, [...effects, refreshed]];
+  return [waiting, [...effects, { type: 'refreshed', error }]];
 }
 
 /**
@@ -99,14 +83,14 @@ export function backOff<T>(
  * has grown during an outage would only keep the copy stale. This is done once, because a server whose lists and
  * watches disagree would otherwise receive one list request after another.
  */
-function versionGone<T>(state: ReflectorState, moment: Moment, config: ReflectorConfig): Next<T> {
-  const isForgotten = isForgiven(state, moment, config);
-  if (state.listedPromptly && !isForgotten) return backOff(state, 'relist', moment, config);
-  const attempt = isForgotten ? 0 : state.attempt;
+function versionGone(memory: Memory, moment: Moment): Next {
+  const { config, random } = moment;
+  const isForgotten = isForgiven(memory, moment);
+  if (memory.listedPromptly && !isForgotten) return backOff(memory, 'relist', moment);
+  const attempt = isForgotten ? 0 : memory.attempt;
   // Not longer than the backoff that it replaces.
-  const delayMs = Math.min(SPREAD_MS * moment.random, config.backoff(attempt, moment.random));
-  const prompt = { ...state, listedPromptly: true };
-  return waitFor(prompt, { delayMs, attempt, resume: 'relist' }, moment);
+  const leastMs = Math.min(SPREAD_MS * random, config.backoff(attempt, random));
+  return waitFor({ ...memory, listedPromptly: true }, 'relist', leastMs, attempt, moment);
 }
 
 /** Whether the server does not know or does not accept the request for a streaming LIST. A LIST in pages is simpler. */
@@ -114,159 +98,109 @@ function refusesStreams(error: ApiError): boolean {
   return [400, 405, 406, 415, 422, 501].includes(error.code);
 }
 
-/**
- * The requested version has expired, or the server has not reached it yet. Requests the newest version: immediately
- * the first time, then after a wait.
- */
-function askNewest<T>(
-  again: typeof list,
-  state: ReflectorState,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const newest = { ...state, versionUnavailable: true, retriedNewest: true };
-  return state.retriedNewest
-    ? backOff(newest, 'list', moment, config)
-    : again(newest, moment, config);
+/** Whether the requested version has expired, or the server has not reached it yet. */
+function isVersionUnavailable(error: ApiError): boolean {
+  return error.isExpired || error.isTooLargeResourceVersion;
 }
 
-function listFailed<T>(
-  state: ReflectorState,
-  error: ApiError,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  if (error.isExpired || error.isTooLargeResourceVersion) {
-    return askNewest(list, state, moment, config);
-  }
+/** Requests the newest version: immediately the first time, then after a wait. */
+function askNewest(again: typeof list, memory: Memory, moment: Moment): Next {
+  const newest = { ...memory, versionUnavailable: true, retriedNewest: true };
+  return memory.retriedNewest ? backOff(newest, 'list', moment) : again(newest, moment);
+}
+
+function listFailed(memory: Memory, error: ApiError, moment: Moment): Next {
+  if (isVersionUnavailable(error)) return askNewest(list, memory, moment);
   // The next try begins with the streaming LIST again, unless the server does not support it.
-  return backOff(state, 'relist', moment, config);
+  return backOff(memory, 'relist', moment);
 }
 
 /**
  * Retries a failed streaming LIST after a wait. Lists in pages instead if too many streaming LISTs have failed, or if
  * `givesUp` is set. `byServer` says that the server caused the failure; the need for pages is then remembered.
  */
-function fruitlessStream<T>(
-  state: ReflectorState,
+function fruitlessStream(
+  memory: Memory,
   { givesUp, byServer }: { readonly givesUp: boolean; readonly byServer: boolean },
   moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const streamFailures = state.streamFailures + 1;
+): Next {
+  const streamFailures = memory.streamFailures + 1;
   const pages = givesUp || streamFailures >= MAX_STREAM_FAILURES;
-  if (config.initialList === 'stream' || !pages) {
-    return backOff({ ...state, streamFailures }, 'relist', moment, config);
+  if (moment.config.initialList === 'stream' || !pages) {
+    return backOff({ ...memory, streamFailures }, 'relist', moment);
   }
-  const [next, effects] = backOff<T>({ ...state, streamFailures: 0 }, 'list', moment, config);
+  const [next, effects] = backOff({ ...memory, streamFailures: 0 }, 'list', moment);
   return [next, byServer ? [{ type: 'remember-no-watch-list' }, ...effects] : effects];
 }
 
 /** A watch failed and delivered nothing. Resumes it at its version; relists after the second such watch in a row. */
-function fruitlessWatch<T>(
-  state: ReflectorState,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const fruitless = state.fruitless + 1;
+function fruitlessWatch(memory: Memory, moment: Moment): Next {
+  const fruitless = memory.fruitless + 1;
   const resume = fruitless >= MAX_FRUITLESS ? 'relist' : 'watch';
-  return backOff({ ...state, fruitless }, resume, moment, config);
+  return backOff({ ...memory, fruitless }, resume, moment);
 }
 
-function streamFailed<T>(
-  state: ReflectorState,
-  error: ApiError,
-  wasBlocked: Blocked | undefined,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  if (error.isExpired || error.isTooLargeResourceVersion) {
-    return askNewest(stream, state, moment, config);
-  }
-  const insists = config.initialList === 'stream';
+function streamFailed(state: Streaming, memory: Memory, error: ApiError, moment: Moment): Next {
+  if (isVersionUnavailable(error)) return askNewest(stream, memory, moment);
+  const insists = moment.config.initialList === 'stream';
   if (refusesStreams(error) && !insists) {
-    const [next, effects] = list<T>(state, moment, config);
+    const [next, effects] = list(memory, moment);
     return [next, [{ type: 'remember-no-watch-list' }, ...effects]];
   }
   // 401, 403 and 404 may mean that only the permission to watch is missing. The LIST decides whether the reflector is
   // blocked. Until then an earlier block remains.
   if (error.code >= 400 && !error.retryable && !insists) {
-    return list({ ...state, blocked: wasBlocked && state.blocked }, moment, config);
+    return list({ ...memory, blocked: state.memory.blocked && memory.blocked }, moment);
   }
   // A response that begins and then stays silent is an ordinary watch: the server has ignored sendInitialEvents.
   const ignored = error.reason === 'Silent' && state.opened;
   const byServer = ignored || error.reason === 'Malformed';
-  return fruitlessStream(state, { givesUp: ignored, byServer }, moment, config);
+  return fruitlessStream(memory, { givesUp: ignored, byServer }, moment);
 }
 
-function watchFailed<T>(
-  state: ReflectorState,
-  error: ApiError,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  if (error.isExpired) return versionGone(state, moment, config);
-  const relists =
-    error.isTooLargeResourceVersion || error.isNotFound || error.reason === 'StoreReadError';
-  if (relists) return backOff(state, 'relist', moment, config);
+function watchFailed(memory: Memory, error: ApiError, moment: Moment): Next {
+  if (error.isExpired) return versionGone(memory, moment);
   if (['Malformed', 'TooLarge', 'Silent', 'Unexpected'].includes(error.reason)) {
-    return fruitlessWatch(state, moment, config);
+    return fruitlessWatch(memory, moment);
   }
+  const isLost =
+    error.isTooLargeResourceVersion || error.isNotFound || error.reason === 'StoreReadError';
   const waits = error.retryable || error.code === 401 || error.code === 403;
-  return backOff(state, waits ? 'watch' : 'relist', moment, config);
+  return backOff(memory, waits && !isLost ? 'watch' : 'relist', moment);
 }
 
 /** The next step after the current request has failed. */
-export function failed<T>(
-  state: ReflectorState,
-  error: ApiError,
+export function failed(
+  state: Listing | Streaming | Watching,
+  { error }: { readonly error: ApiError },
   moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const failing: ReflectorState = {
-    ...state,
-    error,
-    blocked: blockedBy(error),
-    staleSinceMs: state.staleSinceMs ?? moment.nowMs,
-  };
-  if (state.phase === 'listing')
-    return aborting(listFailed(failing, error, moment, config), config);
-  if (state.phase === 'streaming') {
-    return aborting(streamFailed(failing, error, state.blocked, moment, config), config);
+): Next {
+  const { staleSinceMs = moment.nowMs } = state.memory;
+  const memory = { ...state.memory, error, blocked: blockedBy(error), staleSinceMs };
+  switch (state.phase) {
+    case 'listing':
+      return aborting(listFailed(memory, error, moment), moment);
+    case 'streaming':
+      return aborting(streamFailed(state, memory, error, moment), moment);
+    case 'watching':
+      return watchFailed(memory, error, moment);
   }
-  return watchFailed(failing, error, moment, config);
 }
 
 /** The server closed a watch cleanly, but so soon that the watch counts as failed. */
-export function shortWatch<T>(
-  state: ReflectorState,
-  livedMs: number,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
+export function shortWatch(memory: Memory, livedMs: number, moment: Moment): Next {
   const error = ApiError.local('Network', `the server closed the watch after ${livedMs} ms`);
-  return fruitlessWatch({ ...state, error, blocked: undefined }, moment, config);
+  return fruitlessWatch({ ...memory, error, blocked: undefined }, moment);
 }
 
 /** The server closed a streaming LIST before its end mark. */
-export function streamClosed<T>(
-  state: ReflectorState,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
+export function streamClosed({ memory }: Streaming, _input: unknown, moment: Moment): Next {
   const error = ApiError.local('Network', 'the server closed the streaming list before its end');
-  const closed = { ...state, error, blocked: undefined };
-  const how = { givesUp: false, byServer: true };
-  return aborting(fruitlessStream(closed, how, moment, config), config);
-}
-
-/** The `scope` field of a delta, if the reflector has a scope. */
-export function scoped(config: ReflectorConfig): { scope?: string } {
-  return config.scope === undefined ? {} : { scope: config.scope };
+  const closed = { ...memory, error, blocked: undefined };
+  return aborting(fruitlessStream(closed, { givesUp: false, byServer: true }, moment), moment);
 }
 
 /** Emits the abort of the list in progress before the other effects of the step. */
-export function aborting<T>([state, effects]: Next<T>, config: ReflectorConfig): Next<T> {
-  const abort = { type: 'replace-abort', ...scoped(config) } as const;
-  return [state, [{ type: 'emit', deltas: [abort] }, ...effects]];
+export function aborting([state, effects]: Next, { config: { scope } }: Moment): Next {
+  return [state, [{ type: 'emit', deltas: [{ type: 'replace-abort', scope }] }, ...effects]];
 }

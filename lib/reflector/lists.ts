@@ -1,133 +1,131 @@
 /** The deltas and the states that lists lead to: for their parts, and for their end. */
-import type { Refused } from '../decode/watch-event.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
-import type { Step } from '../rx/machine.ts';
 import type { Delta } from './delta.ts';
-import { aborting, scoped } from './failures.ts';
-import { relist } from './requests.ts';
+import { aborting } from './failures.ts';
+import { relist, watch } from './requests.ts';
 import type {
+  Listing,
+  Memory,
   Moment,
-  ReflectorConfig,
+  Next,
   ReflectorEffect,
   ReflectorInput,
-  ReflectorState,
+  Streaming,
+  Watching,
 } from './state.ts';
 
-type Relisted<T> = Extract<ReflectorInput<T>, { type: 'relisted' }>;
+type Listed = Extract<ReflectorInput, { kind: 'listed' }>;
+type Part = Omit<Extract<Delta<KubernetesObject>, { type: 'replacing' }>, 'type'>;
 
 /** Emits the deltas, if there are any. */
-export function emit<T>(deltas: readonly Delta<T>[]): ReflectorEffect<T>[] {
+export function emit(deltas: readonly Delta<KubernetesObject>[]): readonly ReflectorEffect[] {
   return deltas.length === 0 ? [] : [{ type: 'emit', deltas }];
 }
 
-/** The state after a request has succeeded: without an error and not blocked. */
-export function healthy(state: ReflectorState, moment: Moment): ReflectorState {
-  const { nowMs } = moment;
+/** What is remembered after a request has succeeded: no error, and not blocked. */
+export function healthy(memory: Memory, { nowMs }: Moment): Memory {
   return {
-    ...state,
-    queued: false,
-    opened: true,
+    ...memory,
     // Limited to now, because a time in the future, after the clock was set back, would delay the healthy state.
-    healthySinceMs: Math.min(state.healthySinceMs ?? nowMs, nowMs),
+    healthySinceMs: Math.min(memory.healthySinceMs ?? nowMs, nowMs),
     error: undefined,
     blocked: undefined,
   };
+}
+
+/** Emits a part of a list in progress, if it is not empty. */
+export function replacing(part: Part, { config: { scope } }: Moment): readonly ReflectorEffect[] {
+  const { objects, keys, removed, rejected } = part;
+  const isEmpty = objects.length === 0 && !removed?.length && !rejected?.length;
+  return emit(isEmpty ? [] : [{ type: 'replacing', scope, objects, keys, removed, rejected }]);
 }
 
 /**
  * Whether equal versions of the stored objects and of the list mean equal content. After an older list they do not, even
  * if the server has passed the last version when the list is requested again.
  */
-function trustsVersions(state: ReflectorState, resourceVersion: string): boolean {
-  const { refreshing, rereading, resourceVersion: seen } = state;
-  return refreshing !== 'doubting' && !rereading && !isOlder(resourceVersion, seen);
+function trustsVersions(memory: Memory, listedVersion: string): boolean {
+  const { refreshing, rereading, resourceVersion } = memory;
+  return refreshing !== 'doubting' && !rereading && !isOlder(listedVersion, resourceVersion);
 }
 
 /**
- * Whether stored objects were reused for a list that turns out to be one whose versions are not trusted. Then the list
- * must be requested again and parsed completely.
+ * Requests the list again, to be parsed completely, if stored objects were reused for a list whose versions turn out
+ * not to be trusted; otherwise `undefined`.
  */
-export function mustReread(state: ReflectorState, resourceVersion: string): boolean {
-  return state.reused && !state.rereading && !trustsVersions(state, resourceVersion);
-}
-
-/** Requests the list again. It is parsed completely this time. */
-export function reread<T>(
-  state: ReflectorState,
-  moment: Moment,
-  config: ReflectorConfig,
-): Step<ReflectorState, ReflectorEffect<T>> {
-  return aborting(relist<T>({ ...state, rereading: true }, moment, config), config);
-}
-
-/** Commits a complete list: the parts emitted so far and `objects`. */
-export function replaced<T>(
-  state: ReflectorState,
+export function rereadIfDoubted(
+  memory: Memory,
+  isReused: boolean,
   resourceVersion: string,
-  objects: readonly T[],
-  rejected: readonly Refused[],
-  config: ReflectorConfig,
-): [ReflectorState, ReflectorEffect<T>[]] {
-  const delta: Delta<T> = {
-    type: 'replaced',
-    ...scoped(config),
-    objects,
-    resourceVersion,
-    trustVersions: trustsVersions(state, resourceVersion),
-    ...(rejected.length === 0 ? {} : { rejected }),
-  };
-  const next: ReflectorState = {
-    ...state,
+  moment: Moment,
+): Next | undefined {
+  if (!isReused || memory.rereading || trustsVersions(memory, resourceVersion)) return undefined;
+  return aborting(relist({ ...memory, rereading: true }, moment), moment);
+}
+
+/** Commits a complete list: the parts emitted so far and `items`. */
+export function replaced(
+  memory: Memory,
+  { items: objects, rejected, resourceVersion }: Omit<Listed, 'kind'>,
+  moment: Moment,
+): [Memory, readonly ReflectorEffect[]] {
+  const { scope } = moment.config;
+  const trustVersions = trustsVersions(memory, resourceVersion);
+  const listed: Memory = {
+    ...healthy(memory, moment),
     resourceVersion,
     synced: true,
     versionUnavailable: false,
-    reused: false,
     rereading: false,
     retriedNewest: false,
     refreshing: undefined,
     streamFailures: 0,
     fruitless: 0,
-    relists: state.synced ? state.relists + 1 : state.relists,
+    relists: memory.synced ? memory.relists + 1 : memory.relists,
     staleSinceMs: undefined,
-    loaded: 0,
-    remaining: undefined,
   };
-  const refreshed: ReflectorEffect<T>[] =
-    state.refreshing === undefined ? [] : [{ type: 'refreshed' }];
-  return [next, [{ type: 'emit', deltas: [delta] }, ...refreshed]];
+  const commit = emit([
+    { type: 'replaced', scope, objects, rejected, resourceVersion, trustVersions },
+  ]);
+  const isRefreshed = memory.refreshing !== undefined;
+  return [listed, isRefreshed ? [...commit, { type: 'refreshed', error: undefined }] : commit];
 }
 
-/** The delta for a part of a list in progress; no delta if the part is empty. */
-export function replacing<T>(
-  objects: readonly T[],
-  removed: readonly string[],
-  rejected: readonly Refused[],
-  config: ReflectorConfig,
-  keys?: readonly string[],
-): Delta<T>[] {
-  if (objects.length === 0 && removed.length === 0 && rejected.length === 0) return [];
-  return [
-    {
-      type: 'replacing',
-      ...scoped(config),
-      objects,
-      ...(keys === undefined ? {} : { keys }),
-      ...(removed.length === 0 ? {} : { removed }),
-      ...(rejected.length === 0 ? {} : { rejected }),
-    },
-  ];
+/** The list in pages is complete. Its objects are in its parts. */
+export function listed(state: Listing, input: Listed, moment: Moment): Next {
+  const { memory, reused } = state;
+  const { resourceVersion, versionUnavailable, paginated } = memory;
+  const again = rereadIfDoubted(memory, reused, input.resourceVersion, moment);
+  if (again !== undefined) return again;
+  const isFirst = resourceVersion === '' && !versionUnavailable;
+  const [next, commit] = replaced(memory, input, moment);
+  const fromEtcd = paginated || (isFirst && 'paginated' in input && input.paginated);
+  const [watching, effects] = watch({ ...next, paginated: fromEtcd }, moment);
+  return [watching, [...commit, ...effects]];
+}
+
+/** A streaming LIST goes on as the watch, without a second request. */
+export function continued(
+  { requestedMs, timeoutMs }: Streaming,
+  memory: Memory,
+  adopting: boolean,
+): Watching {
+  return {
+    phase: 'watching',
+    ...{ memory, requestedMs, timeoutMs, adopting },
+    queued: undefined,
+    opened: true,
+    renewal: undefined,
+    repeats: undefined,
+  };
 }
 
 /** Commits the complete collection that a poll read. A poll does not count as a relist, because no watch failed. */
-export const relisted = <T>(
-  state: ReflectorState,
-  { items, rejected = [], resourceVersion }: Relisted<T>,
-  moment: Moment,
-  config: ReflectorConfig,
-): Step<ReflectorState, ReflectorEffect<T>> => {
-  const [listed, commit] = replaced<T>(state, resourceVersion, items, rejected, config);
-  const { nowMs } = moment;
-  const sinceMs = state.phase === 'watching' ? state.sinceMs : nowMs;
-  const { relists } = state;
-  return [{ ...healthy(listed, moment), phase: 'watching', sinceMs, relists }, commit];
-};
+export function relisted(state: Streaming | Watching, input: Listed, moment: Moment): Next {
+  const { relists } = state.memory;
+  const [listed, commit] = replaced(state.memory, input, moment);
+  const memory = { ...listed, relists };
+  if (state.phase === 'streaming') return [continued(state, memory, false), commit];
+  return [{ ...state, memory, queued: undefined, opened: true }, commit];
+}

@@ -5,9 +5,9 @@
  */
 import { defer, EMPTY, merge, Observable, type SchedulerLike } from 'rxjs';
 import { catchError, endWith, map } from 'rxjs/operators';
-import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { exponentialBackoff, reliableBackoff } from '../rx/backoff.ts';
 import { type Demand, reliable, unlimited, untilOpen } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -19,21 +19,23 @@ import { limitsOf, type ReflectorLimits } from './limits.ts';
 import type { ReflectOptions } from './reflect-options.ts';
 import { createSending, type LateInput, type Sending } from './send-requests.ts';
 import {
-  initialState,
+  initialMemory,
+  isLive,
   type Moment,
   type ReflectorConfig,
   type ReflectorEffect,
   type ReflectorInput,
   type ReflectorState,
 } from './state.ts';
-import { sameStatus, statusOf } from './status.ts';
-import { nextReflector, reflectorTable, startReflector, stopReflector } from './transitions.ts';
+import { sameStatus, statusFields, statusOf } from './status.ts';
+import { nextReflector, startReflector, stopReflector } from './transitions.ts';
 
-type Arrived<T> = ReflectorInput<T> | LateInput<T> | undefined;
+type Deltas = readonly Delta<KubernetesObject>[];
+type Effect = MachineEffect<ReflectorInput | LateInput, Deltas>;
 
-function configOf<T>(
-  listerWatcher: ListerWatcher<T>,
-  options: ReflectOptions<T>,
+function configOf(
+  listerWatcher: ListerWatcher<KubernetesObject>,
+  options: ReflectOptions<KubernetesObject>,
   { healthyMs, minWatchTimeoutMs, pageSize }: ReflectorLimits,
 ): ReflectorConfig {
   return {
@@ -51,13 +53,15 @@ function configOf<T>(
 }
 
 /** Returns the function that performs the effects of the machine. */
-function performing<T>(
-  listerWatcher: ListerWatcher<T>,
+function performing(
+  listerWatcher: ListerWatcher<KubernetesObject>,
   scheduler: SchedulerLike,
-  sending: Sending<T>,
+  sending: Sending,
   demand: Demand,
   notifyRefreshed: (error: ApiError | undefined) => void,
-): (effect: ReflectorEffect<T>) => MachineEffect<Arrived<T>, readonly Delta<T>[]> {
+): (effect: ReflectorEffect) => Effect {
+  const after = (delayMs: number, kind: 'elapsed' | 'renew') => () =>
+    longTimer(delayMs, scheduler).pipe(map(() => ({ kind })));
   return (effect) => {
     switch (effect.type) {
       case 'emit':
@@ -66,28 +70,22 @@ function performing<T>(
         return { slot: 'request', run: () => sending.list(effect) };
       case 'watch':
         return { slot: 'request', run: () => sending.watch(effect) };
-      case 'renew-after': {
-        const due = { type: 'renew' } as const;
-        const wait = longTimer(effect.delayMs, scheduler).pipe(map(() => due));
-        return { slot: 'renewal', run: () => wait };
+      case 'wait':
+        return { slot: 'request', run: after(effect.delayMs, 'elapsed') };
+      case 'await-demand': {
+        const resumed = { kind: 'resumed' } as const;
+        const demanded = () => untilOpen(demand)() ?? EMPTY;
+        return { slot: 'request', run: () => defer(demanded).pipe(endWith(resumed)) };
       }
+      case 'renew-after':
+        return { slot: 'renewal', run: after(effect.delayMs, 'renew') };
       case 'renew':
         return { slot: 'renewal', run: () => sending.renew(effect) };
+      case 'drop-renewal':
+        return { slot: 'renewal', run: null };
       case 'take-over':
         sending.takeOver();
         return { slot: 'request', from: 'renewal' };
-      case 'drop-renewal':
-        return { slot: 'renewal', run: null };
-      case 'wait': {
-        const elapsed = { type: 'elapsed' } as const;
-        const wait = longTimer(effect.delayMs, scheduler).pipe(map(() => elapsed));
-        return { slot: 'request', run: () => wait };
-      }
-      case 'await-demand': {
-        const resumed = { type: 'resumed' } as const;
-        const demanded = defer(() => untilOpen(demand)() ?? EMPTY).pipe(endWith(resumed));
-        return { slot: 'request', run: () => demanded };
-      }
       case 'remember-no-watch-list':
         return { act: reportingErrors(() => listerWatcher.onWatchListUnsupported?.()) };
       case 'refreshed':
@@ -132,15 +130,27 @@ export function reflect<T>(
   listerWatcher: ListerWatcher<T>,
   options: ReflectOptions<T> = {},
 ): Observable<readonly Delta<T>[]> {
+  // Nothing in between looks at an object, so only the two ends know their type.
+  const deltas$ = reflectObjects(
+    listerWatcher as unknown as ListerWatcher<KubernetesObject>,
+    options as unknown as ReflectOptions<KubernetesObject>,
+  );
+  return deltas$ as Observable<readonly Delta<T>[]>;
+}
+
+function reflectObjects(
+  listerWatcher: ListerWatcher<KubernetesObject>,
+  options: ReflectOptions<KubernetesObject>,
+): Observable<Deltas> {
   const { scheduler, random } = timingOf(options);
-  const { known, onError } = options;
+  const { known, onError, onSkipped, refresh$ = EMPTY } = options;
   const notifyStatus = reportingErrors(options.onStatus);
   const notifyRefreshed = reportingErrors(options.onRefreshed);
   const limits = limitsOf(options);
   const config = configOf(listerWatcher, options, limits);
   const orders$ = merge(
-    options.refresh$?.pipe(map((order) => ({ type: 'refresh', ...order }) as const)) ?? EMPTY,
-    listerWatcher.awake$?.pipe(map(() => ({ type: 'awake' }) as const)) ?? EMPTY,
+    refresh$.pipe(map((order) => ({ kind: 'refresh', ...order }) as const)),
+    (listerWatcher.awake$ ?? EMPTY).pipe(map(() => ({ kind: 'awake' }) as const)),
   ).pipe(
     // If one of them errors, the run continues without them.
     catchError((error) => {
@@ -148,12 +158,12 @@ export function reflect<T>(
       return EMPTY;
     }),
   );
-  const table = reflectorTable<T>();
   const moment = (): Moment => ({
     nowMs: scheduler.now(),
     get random() {
       return random();
     },
+    config,
   });
   const demand = reliable(options.demand ?? unlimited, reportUnhandled);
 
@@ -166,51 +176,38 @@ export function reflect<T>(
     }
   };
 
-  return new Observable<readonly Delta<T>[]>((subscriber) => {
-    let state = initialState(scheduler.now(), options.resumeFrom);
-    let shown: ReflectorState | undefined;
-    let heldBack: HeldBack | undefined;
-    const sending = createSending<T>({
-      listerWatcher,
-      scheduler,
-      limits,
-      demand,
-      port: {
-        ...(known === undefined ? {} : { known }),
-        ...(options.onSkipped === undefined
-          ? {}
-          : { onSkipped: reportingErrors(options.onSkipped) }),
-      },
-      isWatching: () => state.opened && state.phase === 'watching',
+  return new Observable<Deltas>((subscriber) => {
+    let state: ReflectorState | undefined;
+    let shown: ReturnType<typeof statusFields> | undefined;
+    const sending = createSending({
+      ...{ listerWatcher, scheduler, limits, demand },
+      port: { known, onSkipped: onSkipped && reportingErrors(onSkipped) },
+      isWatching: () => state !== undefined && isLive(state),
     });
-
-    const perform = performing<T>(listerWatcher, scheduler, sending, demand, notifyRefreshed);
-
-    return machine<ReflectorState, Arrived<T>, ReflectorEffect<T>, readonly Delta<T>[]>({
-      start: () => startReflector(state, moment(), config),
+    return machine<ReflectorState, ReflectorInput | LateInput, ReflectorEffect, Deltas>({
+      start: () => startReflector(initialMemory(scheduler.now(), options.resumeFrom), moment()),
       orders$,
       next: (now, arrived) => {
         const input = typeof arrived === 'function' ? arrived() : arrived;
-        if (input === undefined) return [now, []];
-        const step = nextReflector(table, now, input, moment(), config);
-        const [{ error }] = step;
+        const step = nextReflector(now, input, moment());
+        const { error } = step[0].memory;
         // `onError` is also called for failures that are not a `failed` input: an ERROR event, a list that the server
         // closed early, a server that went back in time.
-        const hasFailed = step[0] !== now && (input.type === 'failed' || error !== now.error);
+        const hasFailed =
+          step[0] !== now && (input.kind === 'failed' || error !== now.memory.error);
         return hasFailed && error !== undefined && wantsStop(error)
           ? stopReflector(step, moment())
           : step;
       },
-      perform,
+      perform: performing(listerWatcher, scheduler, sending, demand, notifyRefreshed),
       onEnter: (entered) => {
         state = entered;
       },
       onSettled: (entered) => {
-        const held = listerWatcher.heldBack;
-        if (shown !== undefined && sameStatus(shown, entered) && held === heldBack) return;
-        shown = entered;
-        heldBack = held;
-        notifyStatus(statusOf(entered, held));
+        const fields = statusFields(entered, listerWatcher.heldBack);
+        if (shown !== undefined && sameStatus(shown, fields)) return;
+        shown = fields;
+        notifyStatus(statusOf(fields));
       },
     }).subscribe(subscriber);
   });

@@ -2,117 +2,92 @@
  * Refreshes: lists that are requested from outside while the reflector watches, waits or lists. Decides when the list
  * is sent. A list that is in progress or due anyway serves the refresh.
  */
-import type { Step } from '../rx/machine.ts';
 import { waitFor } from './failures.ts';
-import { list, relist, retryAfterLeftMs, watch } from './requests.ts';
-import type {
-  Moment,
-  ReflectorConfig,
-  ReflectorEffect,
-  ReflectorInput,
-  ReflectorState,
+import { list, relist, retryAfterLeftMs, watchAgain } from './requests.ts';
+import {
+  type BackingOff,
+  isLive,
+  type Memory,
+  type Moment,
+  type Next,
+  type Paused,
+  type ReflectorInput,
+  type ReflectorState,
+  remember,
+  type Watching,
 } from './state.ts';
 
-type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
-type Refresh<T> = Extract<ReflectorInput<T>, { type: 'refresh' }>;
+type Refresh = Extract<ReflectorInput, { kind: 'refresh' }>;
 
-/**
- * Notes that the next list serves the refresh, too. Of several refreshes, one that does not trust versions takes
- * precedence.
- */
-export function noteRefresh<T>(state: ReflectorState, { trustVersions }: Refresh<T>): Next<T> {
-  const doubts = !trustVersions || state.refreshing === 'doubting';
-  return [{ ...state, refreshing: doubts ? 'doubting' : 'trusting' }, []];
+/** Of several refreshes, one that does not trust versions takes precedence. */
+function noted<State extends ReflectorState>(state: State, { trustVersions }: Refresh): State {
+  const doubts = !trustVersions || state.memory.refreshing === 'doubting';
+  return remember(state, { refreshing: doubts ? 'doubting' : 'trusting' });
+}
+
+/** Notes that the next list serves the refresh, too. */
+export function noteRefresh(state: ReflectorState, input: Refresh): Next {
+  return [noted(state, input), []];
 }
 
 /** Requests the newest version, because the server's cache may be older than the moment of the refresh. */
-function newest(state: ReflectorState, moment: Moment): ReflectorState {
-  const staleSinceMs = state.staleSinceMs ?? moment.nowMs;
-  return { ...state, versionUnavailable: true, staleSinceMs };
+function newest(memory: Memory, { nowMs }: Moment): Memory {
+  const { staleSinceMs = nowMs } = memory;
+  return { ...memory, versionUnavailable: true, staleSinceMs };
 }
 
 /** Replaces the watch with a list, after which the reflector watches again. */
-export function refreshNow<T>(
-  state: ReflectorState,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  return relist(newest(state, moment), moment, config);
+export function refreshNow({ memory }: Watching, moment: Moment): Next {
+  return relist(newest(memory, moment), moment);
 }
 
 /** Sends the request that is due after a wait or a pause. */
-export function sendDue<T>(
-  state: ReflectorState,
+export function sendDue(
+  { memory, resume }: Paused | BackingOff,
+  _input: unknown,
   moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  if (state.resume === 'watch') {
-    return watch({ ...state, reconnects: state.reconnects + 1 }, moment, config);
-  }
-  const due = state.refreshing === undefined ? state : newest(state, moment);
-  return due.resume === 'list' ? list(due, moment, config) : relist(due, moment, config);
+): Next {
+  if (resume === 'watch') return watchAgain(memory, moment);
+  const due = memory.refreshing === undefined ? memory : newest(memory, moment);
+  return (resume === 'list' ? list : relist)(due, moment);
 }
 
 /** Sends the request that is due after a pause, but not before the Retry-After that the server sent earlier. */
-export function sendDueAfterPause<T>(
-  state: ReflectorState,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const { resume, attempt } = state;
-  const delayMs = retryAfterLeftMs(state, moment);
-  if (delayMs === 0) return sendDue(state, moment, config);
-  return waitFor(state, { delayMs, attempt, resume }, moment);
+export function sendDueAfterPause(state: Paused, input: unknown, moment: Moment): Next {
+  const { memory, resume } = state;
+  const leftMs = retryAfterLeftMs(memory, moment);
+  if (leftMs === 0) return sendDue(state, input, moment);
+  return waitFor(memory, resume, leftMs, memory.attempt, moment);
 }
 
 /**
  * Lists immediately, or after the Retry-After of a next watch that failed. The timer of the next watch serves as the
  * wait.
  */
-export function refreshWatching<T>(
-  state: ReflectorState,
-  input: Refresh<T>,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const [noted] = noteRefresh(state, input);
-  const delayMs = retryAfterLeftMs(state, moment);
-  if (delayMs === 0) return refreshNow(noted, moment, config);
-  return [{ ...noted, renewal: 'due' }, [{ type: 'renew-after', delayMs }]];
+export function refreshWatching(state: Watching, input: Refresh, moment: Moment): Next {
+  const refreshing = noted(state, input);
+  const delayMs = retryAfterLeftMs(state.memory, moment);
+  if (delayMs === 0) return refreshNow(refreshing, moment);
+  return [{ ...refreshing, renewal: 'due' }, [{ type: 'renew-after', delayMs }]];
 }
 
 /** Ends the wait: sends the request that is due immediately, but not before the server's Retry-After. */
-export function refreshWaiting<T>(
-  state: ReflectorState,
-  input: Refresh<T>,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const [noted] = noteRefresh(state, input);
-  return retryNow(noted, input, moment, config);
+export function refreshWaiting(state: BackingOff, input: Refresh, moment: Moment): Next {
+  return retryNow(noted(state, input), input, moment);
 }
 
 /** Ends the wait, without a refresh. */
-export function retryNow<T>(
-  state: ReflectorState,
-  _input: unknown,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const delayMs = retryAfterLeftMs(state, moment);
-  if (delayMs === 0) return sendDue(state, moment, config);
+export function retryNow(state: BackingOff, input: unknown, moment: Moment): Next {
+  const delayMs = retryAfterLeftMs(state.memory, moment);
+  if (delayMs === 0) return sendDue(state, input, moment);
   return [{ ...state, nextRetryAtMs: moment.nowMs + delayMs }, [{ type: 'wait', delayMs }]];
 }
 
 /** If a refresh was requested before the due watch was answered, lists as soon as it is answered. */
-export function refreshAnswered<T>(
-  [state, effects]: Next<T>,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const { phase, opened, refreshing } = state;
-  if (refreshing === undefined || phase !== 'watching' || !opened) return [state, effects];
-  if (retryAfterLeftMs(state, moment) > 0) return [state, effects];
-  const [listing, more] = refreshNow<T>(state, moment, config);
+export function refreshAnswered(step: Next, moment: Moment): Next {
+  const [state, effects] = step;
+  if (state.memory.refreshing === undefined || !isLive(state)) return step;
+  if (retryAfterLeftMs(state.memory, moment) > 0) return step;
+  const [listing, more] = refreshNow(state, moment);
   return [listing, [...effects, ...more]];
 }

@@ -1,5 +1,6 @@
 /**
  * The types of the reflector's state machine: its state, inputs and effects. The transitions are in `transitions.ts`.
+ * The machine never looks into an object, so only `reflect`, at its two ends, knows their type.
  * client-go: tools/cache/reflector.go, ListAndWatch.
  *
  * ```
@@ -11,9 +12,12 @@
  *            └─────────elapsed─────────┴─────────┴──────────┘◀───demand opens────────┘
  * ```
  */
-import type { Refused, WatchEvent } from '../decode/watch-event.ts';
+import type { ListSignal } from '../list-watch/list-pages.ts';
+import type { WatchSignal } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Backoff } from '../rx/backoff.ts';
+import type { Step } from '../rx/machine.ts';
 import type { Delta } from './delta.ts';
 
 /** The phase of a reflector. */
@@ -50,33 +54,15 @@ export interface Repeats {
   readonly until: string;
 }
 
-/** The state of the reflector. Times are times of the scheduler's clock, in milliseconds. */
-export interface ReflectorState {
-  readonly phase: ReflectorPhase;
+/** What outlives the phases. Times are times of the scheduler's clock, in milliseconds. */
+export interface Memory {
+  /** When the phase began. */
   readonly sinceMs: number;
-  /** Whether the request is not sent yet: it waits for the rate limiter, for credentials or for a connection. */
-  readonly queued: boolean;
-  /** Why it waits, in words, if the user should know. */
-  readonly waitingFor: string | undefined;
-  /** Whether the request was answered. */
-  readonly opened: boolean;
-  /** When the request was sent. */
-  readonly requestedMs: number;
-  /** The server ends the watch after this long, in milliseconds. */
-  readonly timeoutMs: number;
-  /** The next watch; `undefined` while no answered watch is open. */
-  readonly renewal: Renewal | undefined;
-  /** The events that the watch repeats after it replaced another one; `undefined` if it repeats none. */
-  readonly repeats: Repeats | undefined;
   /** The last version seen; '' before the first list. */
   readonly resourceVersion: string;
-  /** Whether ADDED events move the version; the first ADDED events of a watch are not in the order of versions. */
-  readonly adopting: boolean;
   readonly synced: boolean;
   /** The last version has expired, or the server has not reached it yet. The newest version is requested instead. */
   readonly versionUnavailable: boolean;
-  /** Whether the list in progress contains stored objects that were not parsed, because their versions are equal. */
-  readonly reused: boolean;
   /** Whether the next list must be parsed completely, because the last one was older than a version already seen. */
   readonly rereading: boolean;
   /** The newest version was already requested without a wait. */
@@ -89,86 +75,140 @@ export interface ReflectorState {
   readonly listedPromptly: boolean;
   /** The number of watches in a row that failed and delivered nothing. */
   readonly fruitless: number;
-  readonly resume: Resume;
   /** Set if a refresh was requested from outside: whether the next list trusts equal versions (`replaced` deltas). */
   readonly refreshing: 'trusting' | 'doubting' | undefined;
   readonly attempt: number;
   readonly healthySinceMs: number | undefined;
   readonly staleSinceMs: number | undefined;
-  readonly nextRetryAtMs: number | undefined;
   /** The server's last Retry-After: when it was received, and for how long it applies. */
   readonly retryAfter: { readonly sinceMs: number; readonly forMs: number } | undefined;
   readonly error: ApiError | undefined;
   readonly blocked: Blocked | undefined;
   readonly reconnects: number;
   readonly relists: number;
-  readonly loaded: number;
-  readonly remaining: number | undefined;
 }
 
-/** The inputs of the machine. */
-export type ReflectorInput<T> =
-  /** The request is not sent yet; it waits on the client's side. */
-  | { readonly type: 'queued'; readonly reason?: string | undefined }
-  /** The wait is over, and the request is being sent. */
-  | { readonly type: 'sending'; readonly reason?: string | undefined }
-  /** The response has begun. */
-  | { readonly type: 'opened'; readonly reason?: string | undefined }
-  /** The connection of the watch may be lost. */
-  | { readonly type: 'doubted'; readonly reason?: string | undefined }
-  | {
-      readonly type: 'part';
-      readonly items: readonly T[];
-      readonly rejected: readonly Refused[];
-      readonly unparsed?: true;
-      readonly remaining?: number;
-    }
-  /** A page token has expired, so the list starts again. */
-  | { readonly type: 'restart' }
-  | { readonly type: 'listed'; readonly resourceVersion: string; readonly paginated: boolean }
-  | { readonly type: 'events'; readonly events: readonly WatchEvent<T>[] }
-  /** A ListerWatcher that polls instead of watching has read the complete collection again. */
-  | {
-      readonly type: 'relisted';
-      readonly items: readonly T[];
-      readonly rejected?: readonly Refused[];
-      readonly resourceVersion: string;
-    }
-  /** The server closed the watch cleanly. */
-  | { readonly type: 'closed' }
-  | { readonly type: 'failed'; readonly error: ApiError }
-  /** The client ended the request, which is no failure. The same request is sent again, when it is its turn. */
-  | { readonly type: 'yielded' }
-  /** The network may have changed, so a request that waits, or a watch, is worth another try now. */
-  | { readonly type: 'awake' }
-  /** The next watch is due. */
-  | { readonly type: 'renew' }
-  /** The next watch was answered. */
-  | { readonly type: 'renewed' }
-  | { readonly type: 'renewal-failed'; readonly error: ApiError }
-  | { readonly type: 'elapsed' }
-  /** The demand was closed for too long. */
-  | { readonly type: 'paused' }
-  | { readonly type: 'resumed' }
-  /** A list was requested from outside. It is sent as soon as the server permits. */
-  | { readonly type: 'refresh'; readonly trustVersions: boolean };
+/** A phase with a request. */
+interface Requested {
+  readonly memory: Memory;
+  /** Set while the request is not sent yet: it waits for the rate limiter, for credentials or for a connection. */
+  readonly queued: { readonly reason?: string | undefined } | undefined;
+  /** Whether the request was answered. */
+  readonly opened: boolean;
+  /** When the request was sent. */
+  readonly requestedMs: number;
+}
 
-/** The time of an input and a random number for it. They are passed in so that the transitions stay pure. */
+/** A LIST in pages is in progress. */
+export interface Listing extends Requested {
+  readonly phase: 'listing';
+  readonly loaded: number;
+  readonly remaining: number | undefined;
+  /** Whether the list contains stored objects that were not parsed, because their versions are equal. */
+  readonly reused: boolean;
+}
+
+/** A streaming LIST is in progress. */
+export interface Streaming extends Requested {
+  readonly phase: 'streaming';
+  /** The server ends the watch after this long, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly loaded: number;
+  /** As for a LIST in pages. */
+  readonly reused: boolean;
+}
+
+export interface Watching extends Requested {
+  readonly phase: 'watching';
+  /** The server ends the watch after this long, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Whether ADDED events move the version; the first ADDED events of a watch are not in the order of versions. */
+  readonly adopting: boolean;
+  /** The next watch; `undefined` while no answered watch is open. */
+  readonly renewal: Renewal | undefined;
+  /** The events that the watch repeats after it replaced another one; `undefined` if it repeats none. */
+  readonly repeats: Repeats | undefined;
+}
+
+/** Waits until the demand opens. */
+export interface Paused {
+  readonly phase: 'paused';
+  readonly memory: Memory;
+  readonly resume: Resume;
+}
+
+/** Waits after a failure. */
+export interface BackingOff {
+  readonly phase: 'backoff';
+  readonly memory: Memory;
+  readonly resume: Resume;
+  readonly nextRetryAtMs: number;
+}
+
+export interface Stopped {
+  readonly phase: 'stopped';
+  readonly memory: Memory;
+}
+
+/** The state of the reflector: its phase with what belongs to it, and what outlives the phases. */
+export type ReflectorState = Listing | Streaming | Watching | Paused | BackingOff | Stopped;
+
+/** A state with changes to what outlives the phases. */
+export function remember<State extends ReflectorState>(
+  state: State,
+  changes: Partial<Memory>,
+): State {
+  return { ...state, memory: { ...state.memory, ...changes } };
+}
+
+/** Whether an answered watch is open. */
+export function isLive(state: ReflectorState): state is Watching {
+  return state.phase === 'watching' && state.opened;
+}
+
+/** The inputs of the machine: the signals of lists and watches, and what happens beside them. */
+export type ReflectorInput =
+  | ListSignal<KubernetesObject>
+  | Exclude<WatchSignal<KubernetesObject>, { kind: 'alive' }>
+  /** The server closed the watch cleanly. */
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'failed'; readonly error: ApiError }
+  /** The client ended the request, which is no failure. The same request is sent again, when it is its turn. */
+  | { readonly kind: 'yielded' }
+  /** The network may have changed, so a request that waits, or a watch, is worth another try now. */
+  | { readonly kind: 'awake' }
+  /** The next watch is due. */
+  | { readonly kind: 'renew' }
+  /** The next watch was answered. */
+  | { readonly kind: 'renewed' }
+  | { readonly kind: 'renewal-failed'; readonly error: ApiError }
+  | { readonly kind: 'elapsed' }
+  /** The demand was closed for too long. */
+  | { readonly kind: 'paused' }
+  | { readonly kind: 'resumed' }
+  /** A list was requested from outside. It is sent as soon as the server permits. */
+  | { readonly kind: 'refresh'; readonly trustVersions: boolean };
+
+/**
+ * The time of an input, a random number for it, and the configuration. They are passed in so that the transitions stay
+ * pure.
+ */
 export interface Moment {
   readonly nowMs: number;
   /** In [0, 1). */
   readonly random: number;
+  readonly config: ReflectorConfig;
 }
 
 /** The effects of the machine. */
-export type ReflectorEffect<T> =
-  | { readonly type: 'emit'; readonly deltas: readonly Delta<T>[] }
+export type ReflectorEffect =
+  | { readonly type: 'emit'; readonly deltas: readonly Delta<KubernetesObject>[] }
   | {
       readonly type: 'list';
       readonly resourceVersion: string;
-      readonly limit?: number;
+      readonly limit: number | undefined;
       /** Stored objects may stand for the objects of the list that have their UIDs and versions. */
-      readonly reuse: boolean;
+      readonly reuse: true | undefined;
     }
   | {
       readonly type: 'watch';
@@ -177,7 +217,7 @@ export type ReflectorEffect<T> =
       /** A streaming LIST. */
       readonly initialEvents: boolean;
       /** As for a list. */
-      readonly reuse: boolean;
+      readonly reuse: true | undefined;
     }
   | { readonly type: 'wait'; readonly delayMs: number }
   /** Signal after this delay that the next watch is due. */
@@ -192,7 +232,7 @@ export type ReflectorEffect<T> =
   /** Remember that the server does not support streaming lists. */
   | { readonly type: 'remember-no-watch-list' }
   /** Report that the list of a refresh was emitted completely, or that it failed. */
-  | { readonly type: 'refreshed'; readonly error?: ApiError }
+  | { readonly type: 'refreshed'; readonly error: ApiError | undefined }
   | { readonly type: 'complete' };
 
 /**
@@ -219,41 +259,30 @@ export interface ReflectorConfig {
   readonly healthyMs: number;
 }
 
-/** The state before the first request. */
-export function initialState(nowMs: number, resumeFrom = ''): ReflectorState {
+/** The state and the effects of one step. */
+export type Next = Step<ReflectorState, ReflectorEffect>;
+
+/** What is remembered before the first request. */
+export function initialMemory(nowMs: number, resumeFrom = ''): Memory {
   return {
-    phase: 'backoff',
     sinceMs: nowMs,
-    queued: false,
-    waitingFor: undefined,
-    opened: false,
-    requestedMs: nowMs,
-    timeoutMs: 0,
-    renewal: undefined,
-    repeats: undefined,
     resourceVersion: resumeFrom,
-    adopting: false,
     synced: resumeFrom !== '',
     versionUnavailable: false,
-    reused: false,
     rereading: false,
     retriedNewest: false,
     paginated: false,
     streamFailures: 0,
     listedPromptly: false,
     fruitless: 0,
-    resume: 'relist',
     refreshing: undefined,
     attempt: 0,
     healthySinceMs: undefined,
     staleSinceMs: nowMs,
-    nextRetryAtMs: undefined,
     retryAfter: undefined,
     error: undefined,
     blocked: undefined,
     reconnects: 0,
     relists: 0,
-    loaded: 0,
-    remaining: undefined,
   };
 }

@@ -4,7 +4,7 @@ import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { EpochMs } from '../rx/epoch-ms.ts';
 import type { ShardHolding } from './shards/shard-holding.ts';
-import type { Blocked, ReflectorPhase, ReflectorState } from './state.ts';
+import { type Blocked, isLive, type ReflectorPhase, type ReflectorState } from './state.ts';
 
 /** The status of a reflector. Times are times of the scheduler's clock, in milliseconds. */
 export interface ReflectorStatus {
@@ -48,58 +48,42 @@ export interface ReflectorStatus {
   readonly shards?: ShardHolding;
 }
 
-/** Whether an answered watch is open. */
-function isWatching({ phase, opened }: ReflectorState): boolean {
-  return phase === 'watching' && opened;
-}
+/** The fields of the phases that have a request. */
+const NO_REQUEST = { queued: undefined, loaded: 0, remaining: undefined, nextRetryAtMs: undefined };
 
-function phaseOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus['phase'] {
-  if (state.queued) return 'queued';
+function phaseOf(state: ReflectorState, heldBack: HeldBack | undefined): ReflectorStatus['phase'] {
   // A proxy that holds responses back delivers the response of a watch only at its end.
-  const isExpected = heldBack === undefined || state.error !== undefined;
+  const isExpected = heldBack === undefined || state.memory.error !== undefined;
   const isAwaited = state.phase === 'watching' && !state.opened && isExpected;
   return isAwaited ? 'connecting' : state.phase;
 }
 
-/** Converts a state to the status. */
-export function statusOf(state: ReflectorState, heldBack?: HeldBack): ReflectorStatus {
-  const { staleSinceMs, blocked, error, nextRetryAtMs, loaded, remaining, waitingFor } = state;
+/** The fields of a status; `undefined` for those that are absent. */
+type Fields = Omit<{ [Name in keyof ReflectorStatus]-?: unknown }, 'shards'>;
+
+/** Converts a state to the fields of its status. */
+export function statusFields(state: ReflectorState, heldBack: HeldBack | undefined): Fields {
+  const { sinceMs, synced, attempt, reconnects, relists, resourceVersion } = state.memory;
+  const { staleSinceMs, error, blocked } = state.memory;
+  const { queued, loaded, remaining, nextRetryAtMs } = { ...NO_REQUEST, ...state };
   return {
-    phase: phaseOf(state, heldBack),
-    synced: state.synced,
-    live: state.synced && isWatching(state) && staleSinceMs === undefined && heldBack === undefined,
-    sinceMs: state.sinceMs,
-    attempt: state.attempt,
-    reconnects: state.reconnects,
-    relists: state.relists,
-    resourceVersion: state.resourceVersion,
-    ...(state.queued && waitingFor !== undefined ? { waitingFor } : {}),
-    ...(staleSinceMs === undefined ? {} : { staleSinceMs }),
-    ...(blocked === undefined ? {} : { blocked }),
-    ...(error === undefined ? {} : { error }),
-    ...(nextRetryAtMs === undefined ? {} : { nextRetryAtMs }),
-    ...(loaded === 0 ? {} : { loaded }),
-    ...(remaining === undefined ? {} : { remaining }),
-    ...(heldBack === undefined ? {} : { heldBack }),
+    phase: queued === undefined ? phaseOf(state, heldBack) : 'queued',
+    live: synced && isLive(state) && staleSinceMs === undefined && heldBack === undefined,
+    waitingFor: queued?.reason,
+    ...{ sinceMs, synced, attempt, reconnects, relists, resourceVersion },
+    ...{ staleSinceMs, error, blocked, remaining, nextRetryAtMs, heldBack },
+    loaded: loaded || undefined,
   };
 }
 
-/**
- * Whether two states have the same status. The version is not compared, because it changes with every event, and
- * `synced` is not, because it changes only together with the phase.
- */
-export function sameStatus(a: ReflectorState, b: ReflectorState): boolean {
-  return (
-    phaseOf(a) === phaseOf(b) &&
-    (!a.queued || a.waitingFor === b.waitingFor) &&
-    a.error === b.error &&
-    a.blocked === b.blocked &&
-    a.staleSinceMs === b.staleSinceMs &&
-    a.nextRetryAtMs === b.nextRetryAtMs &&
-    a.attempt === b.attempt &&
-    a.reconnects === b.reconnects &&
-    a.relists === b.relists &&
-    a.loaded === b.loaded &&
-    a.remaining === b.remaining
-  );
+/** Whether two statuses differ at most in their version, which changes with every event. */
+export function sameStatus(a: Fields, b: Fields): boolean {
+  const names = Object.keys(a) as (keyof Fields)[];
+  return names.every((name) => name === 'resourceVersion' || a[name] === b[name]);
+}
+
+/** The status with these fields. */
+export function statusOf(fields: Fields): ReflectorStatus {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as unknown as ReflectorStatus;
 }

@@ -6,21 +6,21 @@
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder, isResourceVersion } from '../meta/resource-version.ts';
-import type { Step } from '../rx/machine.ts';
 import { waitFor } from './failures.ts';
 import { healthy } from './lists.ts';
 import { refreshNow } from './refresh.ts';
 import { retryAfterLeftMs, watchRequest } from './requests.ts';
-import type {
-  Moment,
-  ReflectorConfig,
-  ReflectorEffect,
-  ReflectorInput,
-  ReflectorState,
-  Repeats,
+import {
+  isLive,
+  type Memory,
+  type Moment,
+  type Next,
+  type ReflectorInput,
+  type ReflectorState,
+  type Repeats,
+  remember,
+  type Watching,
 } from './state.ts';
-
-type Next<T> = Step<ReflectorState, ReflectorEffect<T>>;
 
 /**
  * How long the response to the next watch may take, in milliseconds. A server's cache that starts again needs more than
@@ -30,106 +30,88 @@ export const HEAD_LIMIT_MS = 90_000;
 /** How long before the end of a watch the next one is requested, in milliseconds. */
 const LEAD_MS = 95_000;
 
-function isLive({ phase, opened }: ReflectorState): boolean {
-  return phase === 'watching' && opened;
-}
-
 /** The time until the next watch is due. It is limited, so that a clock that was set back does not delay the watch. */
-function dueMs({ requestedMs, timeoutMs }: ReflectorState, { nowMs }: Moment): number {
+function dueMs({ requestedMs, timeoutMs }: Watching, { nowMs }: Moment): number {
   const afterMs = timeoutMs - Math.min(LEAD_MS, timeoutMs / 2);
   return Math.min(Math.max(0, requestedMs + afterMs - nowMs), afterMs);
 }
 
 /** Runs after each step. Schedules the next watch if a watch was answered, and drops it if that watch has ended. */
-export function scheduleRenewal<T>(
-  before: ReflectorState,
-  [state, effects]: Next<T>,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  if (!isLive(state)) {
-    if (state.renewal === undefined) return [state, effects];
-    const ended = { ...state, renewal: undefined };
-    return [ended, [{ type: 'drop-renewal' }, ...effects]];
+export function scheduleRenewal(before: ReflectorState, step: Next, moment: Moment): Next {
+  const [state, effects] = step;
+  if (isLive(state)) {
+    if (state.renewal !== undefined || !moment.config.renewsEarly) return step;
+    const delayMs = dueMs(state, moment);
+    return [{ ...state, renewal: 'due' }, [...effects, { type: 'renew-after', delayMs }]];
   }
-  const isNew = state.renewal === undefined || !isLive(before);
-  if (!isNew || !config.renewsEarly) return [state, effects];
-  const due = { ...state, renewal: 'due' as const };
-  return [due, [...effects, { type: 'renew-after', delayMs: dueMs(state, moment) }]];
+  const isDropped =
+    before.phase === 'watching' && before.renewal !== undefined && effects[0]?.type !== 'take-over';
+  return isDropped ? [state, [{ type: 'drop-renewal' }, ...effects]] : step;
 }
 
 /** Requests the next watch, or the list of a refresh that waited for a Retry-After. */
-export function renew<T>(
-  state: ReflectorState,
-  _input: unknown,
-  moment: Moment,
-  config: ReflectorConfig,
-): Next<T> {
-  const { resourceVersion, adopting } = state;
+export function renew(state: Watching, _input: unknown, moment: Moment): Next {
+  const { resourceVersion, refreshing } = state.memory;
   if (state.renewal !== 'due') return [state, []];
   // The refresh has waited for the server's Retry-After, so the clock is not checked again.
-  if (state.refreshing !== undefined) return refreshNow(state, moment, config);
+  if (refreshing !== undefined) return refreshNow(state, moment);
   // Without comparable versions, repeated events could not be recognized.
-  if (!config.mayOverlap() || !adopting || !isResourceVersion(resourceVersion)) {
+  if (!moment.config.mayOverlap() || !state.adopting || !isResourceVersion(resourceVersion)) {
     return [{ ...state, renewal: 'given-up' }, []];
   }
-  const effect = watchRequest(resourceVersion, moment, config);
+  const effect = watchRequest(resourceVersion, moment);
   const timeoutMs = effect.timeoutSeconds * 1000;
   const renewal = { resourceVersion, requestedMs: moment.nowMs, timeoutMs };
   return [{ ...state, renewal }, [{ ...effect, type: 'renew' }]];
 }
 
 /** Replaces the current watch with the next one, which may not be answered (`opened`) yet. */
-function takeOver<T>(state: ReflectorState, opened: boolean): Next<T> {
-  const { renewal, resourceVersion: until } = state;
-  if (typeof renewal !== 'object') return [state, []];
+function takeOver(state: Watching, memory: Memory, opened: boolean): Next | undefined {
+  const { renewal } = state;
+  if (typeof renewal !== 'object') return undefined;
   const { resourceVersion, requestedMs, timeoutMs } = renewal;
+  const until = memory.resourceVersion;
   const repeats = resourceVersion === until ? undefined : { resourceVersion, until };
   return [
-    { ...state, opened, requestedMs, timeoutMs, repeats, renewal: undefined },
+    { ...state, memory, opened, requestedMs, timeoutMs, repeats, renewal: undefined },
     [{ type: 'take-over' }],
   ];
 }
 
 /** The next watch was answered. */
-export function renewed<T>(state: ReflectorState, _input: unknown, moment: Moment): Next<T> {
-  if (typeof state.renewal !== 'object') return [state, []];
-  return takeOver(healthy(state, moment), true);
+export function renewed(state: Watching, _input: unknown, moment: Moment): Next {
+  return takeOver(state, healthy(state.memory, moment), true) ?? [state, []];
 }
 
 /** The next watch failed. The current one still delivers the events; a Retry-After is kept until its end. */
-export function renewalFailed<T>(
-  state: ReflectorState,
-  { error }: Extract<ReflectorInput<T>, { type: 'renewal-failed' }>,
+export function renewalFailed(
+  state: Watching,
+  { error: { retryAfterMs } }: Extract<ReflectorInput, { kind: 'renewal-failed' }>,
   { nowMs }: Moment,
-): Next<T> {
-  const { retryAfterMs } = error;
+): Next {
   if (typeof state.renewal !== 'object') return [state, []];
-  const retryAfter =
-    retryAfterMs === undefined ? state.retryAfter : { sinceMs: nowMs, forMs: retryAfterMs };
-  return [{ ...state, renewal: 'given-up', retryAfter }, []];
+  const failed = { ...state, renewal: 'given-up' } as const;
+  if (retryAfterMs === undefined) return [failed, []];
+  return [remember(failed, { retryAfter: { sinceMs: nowMs, forMs: retryAfterMs } }), []];
 }
 
 /**
  * The step after a watch has ended normally, if the next watch was requested already or must wait for a Retry-After;
  * otherwise `undefined`.
  */
-export function endedEarly<T>(state: ReflectorState, moment: Moment): Next<T> | undefined {
-  const { nowMs } = moment;
-  if (typeof state.renewal === 'object') {
-    const { staleSinceMs = nowMs } = state;
-    return takeOver({ ...state, staleSinceMs }, false);
-  }
-  const delayMs = retryAfterLeftMs(state, moment);
-  if (delayMs === 0) return undefined;
-  return waitFor(state, { delayMs, attempt: state.attempt, resume: 'watch' }, moment);
+export function endedEarly(state: Watching, memory: Memory, moment: Moment): Next | undefined {
+  const { staleSinceMs = moment.nowMs } = memory;
+  const taken = takeOver(state, { ...memory, staleSinceMs }, false);
+  if (taken !== undefined) return taken;
+  const leftMs = retryAfterLeftMs(memory, moment);
+  return leftMs === 0 ? undefined : waitFor(memory, 'watch', leftMs, memory.attempt, moment);
 }
 
-function versionOfEvent<T>(event: WatchEvent<T>): string {
+function versionOfEvent(event: WatchEvent<KubernetesObject>): string {
   switch (event.type) {
     case 'ADDED':
     case 'MODIFIED':
-      return versionOf(event.object as KubernetesObject);
+      return versionOf(event.object);
     case 'REJECTED':
       return event.refused.resourceVersion;
     case 'DELETED':
@@ -141,11 +123,11 @@ function versionOfEvent<T>(event: WatchEvent<T>): string {
 }
 
 /** Removes the events from a batch that the watch before it has delivered already. */
-export function withoutRepeats<T>(
-  events: readonly WatchEvent<T>[],
+export function withoutRepeats(
+  events: readonly WatchEvent<KubernetesObject>[],
   repeats: Repeats,
 ): {
-  readonly events: readonly WatchEvent<T>[];
+  readonly events: readonly WatchEvent<KubernetesObject>[];
   readonly repeats: Repeats | undefined;
   readonly wentBack: boolean;
 } {

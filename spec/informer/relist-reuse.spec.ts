@@ -9,8 +9,13 @@ import {
 } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
-import { mustReread, replaced } from '../../lib/reflector/lists.ts';
-import { initialState, type ReflectorConfig } from '../../lib/reflector/state.ts';
+import { replaced, rereadIfDoubted } from '../../lib/reflector/lists.ts';
+import {
+  initialMemory,
+  type Memory,
+  type Moment,
+  type ReflectorConfig,
+} from '../../lib/reflector/state.ts';
 import { pods, word } from '../reflector/rig.ts';
 import type { Pod } from '../reflector/script.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -134,12 +139,16 @@ describe('a kind that is polled', () => {
 
 describe('a list that was requested again because it was older', () => {
   it('S9, D18: it is compared by its content, even if its version is newer by then, and not requested a third time', () => {
-    const state = { ...initialState(0), synced: true, resourceVersion: '10', rereading: true };
+    const memory: Memory = {
+      ...{ ...initialMemory(0), synced: true },
+      ...{ resourceVersion: '10', rereading: true },
+    };
     const config = { scope: undefined } as ReflectorConfig;
-    const [next, effects] = replaced(state, '12', [], [], config);
+    const moment: Moment = { nowMs: 0, random: 0, config };
+    const [next, effects] = replaced(memory, { items: [], resourceVersion: '12' }, moment);
     expect(effects).toMatchObject([{ type: 'emit', deltas: [{ trustVersions: false }] }]);
     expect(next.rereading).toBe(false);
     // A ListerWatcher of a user may mark its objects as unparsed whatever was requested.
-    expect(mustReread({ ...state, reused: true }, '5')).toBe(false);
+    expect(rereadIfDoubted(memory, true, '5', moment)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import { type ListPart, type ListProgress, type ListRequest, listPages } from 'rx-informer';
+import { type ListPart, type ListRequest, type ListSignal, listPages } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { concat, type Observable, of, throwError } from 'rxjs';
 import { take } from 'rxjs/operators';
@@ -10,7 +10,7 @@ function lister(...answers: Observable<ListPart<Pod>>[]) {
   const asked: ListRequest<Pod>[] = [];
   return {
     asked,
-    list: (request: ListRequest<Pod>) => {
+    list: ({ onTurn: _onTurn, ...request }: ListRequest<Pod>) => {
       asked.push(request);
       const next = answers[asked.length - 1];
       if (next === undefined) throw new Error('requested too often');
@@ -22,8 +22,8 @@ function lister(...answers: Observable<ListPart<Pod>>[]) {
   };
 }
 
-const brief = (progress: ListProgress<Pod>): string => {
-  if (progress.kind === 'restart') return 'restart';
+const brief = (progress: ListSignal<Pod>): string => {
+  if (progress.kind !== 'listed' && progress.kind !== 'part') return progress.kind;
   if (progress.kind === 'listed') {
     return `listed ${progress.resourceVersion}${progress.paginated ? ' in pages' : ''}`;
   }
@@ -31,7 +31,7 @@ const brief = (progress: ListProgress<Pod>): string => {
   return [...names, ...progress.rejected.map((key) => `!${key}`)].join(' ');
 };
 
-function collected(listPagesOf: Observable<ListProgress<Pod>>): string[] {
+function collected(listPagesOf: Observable<ListSignal<Pod>>): string[] {
   const all: string[] = [];
   listPagesOf.subscribe({
     next: (progress) => all.push(brief(progress)),
@@ -79,7 +79,7 @@ describe('a list in pages', () => {
   });
 
   it('W1: parts are emitted as they arrive, with refused objects and the number of remaining objects', () => {
-    const progress: ListProgress<Pod>[] = [];
+    const progress: ListSignal<Pod>[] = [];
     const rejected = [refusal('b@3')];
     const parts = of<ListPart<Pod>[]>(
       { items: [pod('a@1')] },
@@ -91,7 +91,7 @@ describe('a list in pages', () => {
       { kind: 'part', items: [pod('a@1')], rejected: [] },
       { kind: 'part', items: [], rejected },
       { kind: 'part', items: [], rejected: [], remaining: 0 },
-      { kind: 'listed', resourceVersion: '10', paginated: false },
+      { kind: 'listed', items: [], resourceVersion: '10', paginated: false },
     ]);
   });
 

@@ -71,10 +71,10 @@ export interface MarbleRequest {
   /** The frame at which the request was sent. */
   readonly frame: number;
   readonly resourceVersion: string;
-  readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact';
-  readonly limit?: number;
-  readonly continue?: string;
-  readonly sendInitialEvents?: boolean;
+  readonly resourceVersionMatch?: 'NotOlderThan' | 'Exact' | undefined;
+  readonly limit?: number | undefined;
+  readonly continue?: string | undefined;
+  readonly sendInitialEvents?: boolean | undefined;
 }
 
 type SubscriptionLogs = ReturnType<MarbleHelpers['cold']>['subscriptions'];
