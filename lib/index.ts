@@ -125,7 +125,6 @@ export {
   type DifferentialDecodingOptions,
   differentialDecoding,
 } from './decode/differential/differential-decoding.ts';
-export type { DecodeCounts } from './decode/differential/differential-reader.ts';
 export { jsonDecoding } from './decode/json-decoding.ts';
 export {
   type LazyDecodingOptions,

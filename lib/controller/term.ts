@@ -86,9 +86,9 @@ export class Term<T extends KubernetesObject> {
     this.#queue = new PriorityKeyQueue({
       name: host.name,
       scheduler: host.scheduler,
-      ...(rateLimiter === undefined ? {} : { rateLimiter }),
-      ...(ageingMs === undefined ? {} : { ageingMs }),
-      ...(metrics === undefined ? {} : { metrics }),
+      rateLimiter,
+      ageingMs,
+      metrics,
     });
   }
 
@@ -123,8 +123,8 @@ export class Term<T extends KubernetesObject> {
     const { concurrency, maxRetries } = options;
     const work = workOnQueue(this.#queue, (key, context) => this.#work(key, context), {
       scheduler,
-      ...(concurrency === undefined ? {} : { concurrency }),
-      ...(maxRetries === undefined ? {} : { maxRetries }),
+      concurrency,
+      maxRetries,
     });
     this.#workers.add(NEVER.pipe(work).subscribe((outcome) => this.#outcome(outcome)));
   }

@@ -62,7 +62,10 @@ export interface Decoder<Out> {
   readonly failure: ApiError | undefined;
 }
 
-/** Creates one decoder per body. */
+/**
+ * Creates one decoder per body. An option `decoding` takes a function that makes the decoding of one collection:
+ * {@link jsonDecoding}, {@link differentialDecoding}, {@link lazyDecoding}, or one that calls them with options.
+ */
 export interface Decoding {
   watch<T extends KubernetesObject>(context: DecodeContext<T>): Decoder<readonly WatchEvent<T>[]>;
   list<T extends KubernetesObject>(context: DecodeContext<T>): Decoder<ListPart<T>>;

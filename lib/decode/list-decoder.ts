@@ -10,6 +10,7 @@ import { ItemFramer } from './list-items.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { ObjectText } from './object-text.ts';
 import { expectKind } from './projection.ts';
+import { storedObjects } from './stored-objects.ts';
 import type { ListMeta, Refused } from './watch-event.ts';
 import { KindTally, wrongKind } from './wrong-kind.ts';
 
@@ -36,8 +37,8 @@ function isList(kind: unknown): boolean {
   return typeof kind === 'string' && kind.endsWith('List');
 }
 
-/** Finds the items that are stored already, and reads the others. Items that it does not read are parsed completely. */
-type ItemReader<T> = Pick<ObjectReader<T>, 'unchanged' | 'item' | 'reduce'>;
+/** Reads the items that are not stored already. Items that it does not read are parsed completely. */
+type ItemReader<T> = Pick<ObjectReader<T>, 'counts' | 'item' | 'reduce'>;
 
 /** A list part that is being filled. */
 export interface PartDraft<T> {
@@ -59,12 +60,14 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
   #length = 0;
 
   readonly #reader: ItemReader<T>;
+  readonly #stored: ReturnType<typeof storedObjects<T>>;
   readonly #text: ObjectText;
 
   constructor(context: DecodeContext<T>, reader: ItemReader<T> = {}) {
     super();
     this.#context = context;
     this.#reader = reader;
+    this.#stored = storedObjects(context);
     this.#text = new ObjectText(context.keepManagedFields);
     this.#framer = new ItemFramer(context.maxFrameBytes, context.projection?.member);
     this.#admit = createAdmission(context, this.#tally);
@@ -154,7 +157,9 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
     if (table !== undefined) {
       return this.#keep(table.toObject(parseText(textOf(bytes, from, to), 'a row')), out);
     }
-    const stored = this.#reader.unchanged?.(bytes, from, to);
+    const stored = this.#stored?.find(bytes, from, to);
+    const { counts } = this.#reader;
+    if (counts !== undefined) counts[stored === undefined ? 'parsed' : 'unchanged']++;
     if (stored !== undefined) {
       this.#tally.own();
       out.items.push(stored.object);

@@ -3,10 +3,14 @@ import type { DecodeContext } from './decoding.ts';
 import { parseText } from './json-text.ts';
 import { ObjectText } from './object-text.ts';
 
-/** An object that was not parsed, because the store has it in the same version. */
-export interface Unchanged<T> {
-  readonly key: string;
-  readonly object: T;
+/** How many objects were decoded in which way, since the decoding was created. */
+export interface DecodeCounts {
+  /** Objects of which only the difference to an earlier state was parsed. */
+  compared: number;
+  /** Objects that were parsed completely. */
+  parsed: number;
+  /** Objects that were not parsed, because a list repeated the stored version. */
+  unchanged: number;
 }
 
 /** Reads objects one after another. */
@@ -22,8 +26,8 @@ export interface ObjectReader<T> {
    * `undefined` if there is none.
    */
   readonly basis?: T | undefined;
-  /** Returns the stored object if the bytes of an object of a list have its UID and version. They are not parsed. */
-  unchanged?(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined;
+  /** Present if the decoders count the objects that they do not pass to the reader. */
+  readonly counts?: DecodeCounts | undefined;
   /**
    * Reads an item of a list. `typeMeta` is the text to put in place of the opening brace of an item without a type.
    * Returns `undefined` if the item is to be parsed completely.

@@ -8,6 +8,7 @@ import { LineFramer } from './json-lines.ts';
 import { parseText, textOf } from './json-text.ts';
 import { type ObjectReader, WholeReader } from './object-reader.ts';
 import { expectKind, type Projection } from './projection.ts';
+import { storedObjects } from './stored-objects.ts';
 import type { WatchEvent } from './watch-event.ts';
 import { type ObjectEventType, objectOfLine, typeOfLine } from './watch-line.ts';
 import { KindTally, wrongKind } from './wrong-kind.ts';
@@ -22,6 +23,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
   readonly #admit: ReturnType<typeof createAdmission<T>>;
   readonly #tally = new KindTally();
   readonly #reader: ObjectReader<T>;
+  readonly #stored: ReturnType<typeof storedObjects<T>>;
   /** Whether the events may be those of a list, so that stored objects may be reused. */
   #isList: boolean;
 
@@ -29,6 +31,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     super();
     this.#context = context;
     this.#reader = reader;
+    this.#stored = storedObjects(context);
     this.#isList = context.reuse === true;
     this.#framer = new LineFramer(context.maxFrameBytes);
     this.#admit = createAdmission(context, this.#tally);
@@ -58,8 +61,10 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     }
     const object = objectOfLine(from, type);
     if (type === 'ADDED' && this.#isList) {
-      const stored = this.#reader.unchanged?.(bytes, object, to - 1);
+      const stored = this.#stored?.find(bytes, object, to - 1);
       if (stored !== undefined) {
+        const { counts } = this.#reader;
+        if (counts !== undefined) counts.unchanged++;
         this.#tally.own();
         out.push({ type, key: stored.key, object: stored.object, unparsed: true });
         return;

@@ -57,10 +57,10 @@ export interface ListWatchOptions<T extends KubernetesObject> {
    */
   readonly maxPageBytes?: number | undefined;
   /**
-   * The decoder, which may be shared by several collections.
-   * @defaultValue one {@link differentialDecoding} for the collection
+   * Makes the decoding of the collection. Called once, when the ListerWatcher is created.
+   * @defaultValue that of the client: {@link jsonDecoding}, over undici {@link differentialDecoding}
    */
-  readonly decoding?: Decoding | undefined;
+  readonly decoding?: (() => Decoding) | undefined;
   /** Whether streaming LISTs may be requested. @defaultValue true, until the server proves not to support them */
   readonly watchList?: boolean | undefined;
   /**

@@ -3,7 +3,8 @@
  * tools/cache/listwatch.go, NewFilteredListWatchFromClient.
  */
 import { tap } from 'rxjs/operators';
-import { differentialDecoding } from '../decode/differential/differential-decoding.ts';
+import type { Decoding } from '../decode/decoding.ts';
+import { jsonDecoding } from '../decode/json-decoding.ts';
 import { metadataProjection, type Projection } from '../decode/projection.ts';
 import { checkSelectorTexts } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -44,6 +45,8 @@ export function createListWatch<T extends KubernetesObject>(
   return listWatchOf(client, resource, options);
 }
 
+type DecodingMaker = (() => Decoding) | undefined;
+
 /** If no more connections than this are left, no second watch is opened. A browser never has more over HTTP/1.1. */
 const SCARCE = 6;
 
@@ -55,7 +58,8 @@ export function listWatchOf<T extends KubernetesObject>(
   projection?: Projection,
 ): ListerWatcher<T> {
   checkSelectorTexts('list and watch', options);
-  const { namespace, decoding = differentialDecoding() } = options;
+  const { namespace } = options;
+  const decoding = (options.decoding ?? (client.decoding as DecodingMaker) ?? jsonDecoding)();
   const requests = new CollectionRequests(client, resource, options, projection);
   const streaming = streamingSupport(client, requests.named());
   const passage = passageOf(client, requests.scheduler);

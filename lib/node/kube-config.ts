@@ -5,6 +5,7 @@
  */
 import { defer, isObservable, type Observable } from 'rxjs';
 import { catchError, tap } from 'rxjs/operators';
+import { differentialDecoding } from '../decode/differential/differential-decoding.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { checkedTimeout } from '../rx/checked-option.ts';
 import { createClient, type KubeClient, type KubeClientOptions } from '../transport/kube-client.ts';
@@ -102,6 +103,7 @@ function authorized(
     });
   return {
     mayCompress: false,
+    decoding: differentialDecoding,
     get protocol() {
       return pool?.transport.protocol;
     },

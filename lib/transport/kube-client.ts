@@ -172,6 +172,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
     get awake$() {
       return transport.awake$;
     },
+    decoding: transport.decoding,
     send: (request) => send(request),
     close: () => {
       closing.error(ApiError.local('Stopped', 'the client was closed'));

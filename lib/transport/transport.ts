@@ -95,6 +95,11 @@ export interface TransportTraits {
    * retry is worth sending now. Absent outside of browsers.
    */
   readonly awake$?: Observable<unknown> | undefined;
+  /**
+   * Makes the `Decoding` of a collection whose option `decoding` is not set. A transport has it for the platform that it runs
+   * on, so that pages do not load it. @defaultValue `jsonDecoding`
+   */
+  readonly decoding?: (() => unknown) | undefined;
 }
 
 /**

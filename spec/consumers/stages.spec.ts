@@ -126,11 +126,11 @@ describe('a listener of a stage that throws', () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const decoding: Decoding = {
-      watch: (context) => jsonDecoding.watch(context),
+      watch: (context) => jsonDecoding().watch(context),
       list: () => ({ push: culprit, end: culprit, failure: undefined }),
     };
     const seen: unknown[] = [];
-    createListWatch(client, configMaps, { decoding })
+    createListWatch(client, configMaps, { decoding: () => decoding })
       .list({ resourceVersion: '0' })
       .subscribe({ error: (error) => seen.push(error) });
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -60,7 +60,7 @@ export function watch(
   options: Options & { readonly ends?: boolean } = {},
 ): Decoded<WatchEvent<Anything>> {
   const skipped: Skipped[] = [];
-  const { ends = true, decoding = jsonDecoding, ...rest } = options;
+  const { ends = true, decoding = jsonDecoding(), ...rest } = options;
   const decoder = decoding.watch(context(skipped, rest));
   const parts = chunks.map((each) => (typeof each === 'string' ? bytes(each) : each));
   const out = run(decoder, parts, ends).flat();
@@ -73,7 +73,7 @@ export function list(
   options: Options = {},
 ): Decoded<Anything> & Pick<ListPart<Anything>, 'metadata' | 'rejected'> & { reason?: string } {
   const skipped: Skipped[] = [];
-  const { decoding = jsonDecoding, ...rest } = options;
+  const { decoding = jsonDecoding(), ...rest } = options;
   const decoder = decoding.list(context(skipped, rest));
   const parts = chunks.map((each) => (typeof each === 'string' ? bytes(each) : each));
   const all = run(decoder, parts, true);

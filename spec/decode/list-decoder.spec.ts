@@ -157,7 +157,7 @@ describe('a body that is not a list', () => {
 
 describe('an item without an end', () => {
   it('D8: an item is gathered up to the limit, and no further', () => {
-    const decoder = jsonDecoding.list({
+    const decoder = jsonDecoding().list({
       resource: pods,
       maxFrameBytes: 1_000,
       keepManagedFields: false,

@@ -13,7 +13,6 @@ import {
   type InitialList,
   type ListerWatcher,
   type ListWatchOptions,
-  lazyDecoding,
   type SharedInformer,
   type SharedInformerOptions,
 } from 'rx-informer';
@@ -28,6 +27,7 @@ import {
 } from 'rx-informer/testing';
 import { BehaviorSubject, type SchedulerLike } from 'rxjs';
 import { filter, take } from 'rxjs/operators';
+import { drawDecoding } from '../support/decodings.ts';
 import { type Backoff, checkBudget, type Load } from './budget.ts';
 import { type Consumers, createConsumers } from './consumers.ts';
 import { createHistory, type History, NAMESPACES, type Pod, pods } from './history.ts';
@@ -226,14 +226,14 @@ export async function createScene(stage: Stage): Promise<Scene> {
     scheduler,
   });
   const open = new BehaviorSubject(true);
-  const decoded = process.env['FAULT_DECODING'] === 'lazy' ? { decoding: lazyDecoding() } : {};
+  const decoding = drawDecoding(chance(16));
   const listWatches = scope.listWatches.map((each) => {
     const asked = {
       ...all,
       ...each,
       ...(refuses === 'none' ? {} : { transform: moods.transform }),
     };
-    const source = createListWatch(client, pods, { ...asked, ...decoded, scheduler });
+    const source = createListWatch(client, pods, { ...asked, decoding, scheduler });
     const polling = { scheduler, random: chance(9), intervalMs: pollMs };
     return polls ? createPollingListWatch(source, polling) : source;
   });

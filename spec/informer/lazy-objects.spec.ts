@@ -37,7 +37,7 @@ async function synced(options: SharedInformerOptions<Pod, string> = {}) {
   const server = createFakeApiServer({ scheduler: time });
   for (const name of ['a', 'b', 'c']) server.objects.create(pods, named(name, 'red'));
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
-  const listWatch = createListWatch(client, pods, { scheduler: time, decoding: lazyDecoding() });
+  const listWatch = createListWatch(client, pods, { scheduler: time, decoding: lazyDecoding });
   const informer = createSharedInformer(listWatch, {
     scheduler: time,
     random: () => 0.5,

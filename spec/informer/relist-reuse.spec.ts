@@ -33,7 +33,7 @@ async function synced(options: SharedInformerOptions<Pod>, polls = false) {
   for (const name of ['a', 'b', 'c']) server.objects.create(pods, named(name, 'red'));
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
   const decoding = differentialDecoding();
-  const listWatch = createListWatch(client, pods, { scheduler: time, decoding });
+  const listWatch = createListWatch(client, pods, { scheduler: time, decoding: () => decoding });
   const source = polls
     ? createPollingListWatch(listWatch, { scheduler: time, random: () => 0, intervalMs: 60_000 })
     : listWatch;

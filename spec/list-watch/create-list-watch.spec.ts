@@ -6,6 +6,7 @@ import {
   createPollingListWatch,
   createTableListWatch,
   defineResource,
+  jsonDecoding,
   type KubernetesObject,
   type ListWatchOptions,
   type Skipped,
@@ -14,7 +15,7 @@ import {
   type WatchSignal,
 } from 'rx-informer';
 import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/testing';
-import { lastValueFrom, Observable, of, Subject } from 'rxjs';
+import { EMPTY, lastValueFrom, Observable, of, Subject } from 'rxjs';
 import { toArray } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -40,6 +41,31 @@ function setUp(
 
 const LIST = { resourceVersion: '0', limit: 500 };
 const WATCH = { resourceVersion: '4', timeoutSeconds: 300 };
+
+describe('the decoding', () => {
+  it('D36: is made once per collection by its option, otherwise by its client, otherwise objects are parsed completely', async () => {
+    const made: string[] = [];
+    const make = (by: string) => () => {
+      made.push(by);
+      return jsonDecoding();
+    };
+    const { client, listWatch } = setUp({ decoding: make('option') });
+    expect(client.decoding).toBeUndefined();
+    await lastValueFrom(listWatch.list(LIST));
+    await lastValueFrom(listWatch.list(LIST));
+    expect(made).toEqual(['option']);
+    const transport: Transport = {
+      send: () => EMPTY,
+      decoding: make('client'),
+      close: async () => {},
+    };
+    const other = createClient({ baseUrl: 'http://fake', transport });
+    createListWatch(other, pods);
+    createMetadataListWatch(other, pods);
+    createListWatch(other, pods, { decoding: make('option') });
+    expect(made).toEqual(['option', 'client', 'client', 'option']);
+  });
+});
 
 describe('a LIST', () => {
   it('W3: a list carries selectors, page size and version', async () => {

@@ -14,6 +14,7 @@ import {
 import { BehaviorSubject, filter, take } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { decodings } from '../support/decodings.ts';
 import { HandFedServer, type Thing, things } from '../support/hand-fed-server.ts';
 
 const RESYNC_MS = 1_000;
@@ -24,6 +25,7 @@ interface Setting {
   readonly mode: Mode;
   readonly compression: 'none' | 'latest';
   readonly namespace: string | undefined;
+  readonly decoding: keyof typeof decodings;
 }
 
 /** An informer whose transform refuses red objects, and whose index function refuses blue ones. */
@@ -37,13 +39,14 @@ class World {
   readonly #mode: Mode;
   readonly #namespace: string | undefined;
 
-  constructor({ mode, compression, namespace }: Setting) {
+  constructor({ mode, compression, namespace, decoding }: Setting) {
     this.#mode = mode;
     // '' means all namespaces.
     this.#namespace = namespace || undefined;
     const scheduler = this.time;
     const source = createListWatch(this.server.client, things, {
       scheduler,
+      decoding: decodings[decoding],
       ...(namespace === undefined ? {} : { namespace }),
       transform: (thing) => this.#judge(thing, 'red'),
     });
@@ -205,9 +208,10 @@ describe('a refused object', () => {
         fc.property(
           fc.constantFrom('none' as const, 'latest' as const),
           fc.constantFrom(undefined, '', 'shop'),
+          fc.constantFrom(...Object.keys(decodings)),
           fc.array(fc.oneof(...steps), { minLength: 5, maxLength: 60, size: 'max' }),
-          (compression, namespace, all) => {
-            const world = new World({ mode, compression, namespace });
+          (compression, namespace, decoding, all) => {
+            const world = new World({ mode, compression, namespace, decoding });
             for (const each of all) each.run(world);
             world.check();
             world.recover();

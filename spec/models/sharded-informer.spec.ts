@@ -17,6 +17,7 @@ import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { BehaviorSubject, Subscription, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { drawDecoding } from '../support/decodings.ts';
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -105,7 +106,8 @@ async function play(seed: number, gate: boolean): Promise<string[]> {
   const ranges$ = new BehaviorSubject<readonly ShardRange[]>(shardRanges(slots()));
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
   const by = random() < 0.5 ? 'uid' : 'namespace';
-  const informer = createShardedInformer(createListWatch(client, configMaps), {
+  const decoding = drawDecoding(seededRandom(seed + 2));
+  const informer = createShardedInformer(createListWatch(client, configMaps, { decoding }), {
     shards: { by, ranges$ },
     backoff: () => 2,
     compression: random() < 0.5 ? 'latest' : 'none',

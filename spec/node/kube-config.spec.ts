@@ -2,7 +2,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
+import { createClient, differentialDecoding } from 'rx-informer';
+import {
+  clientFromKubeConfig,
+  createUndiciTransport,
+  type KubeConfigClientOptions,
+} from 'rx-informer/node';
 import { describe, expect, it } from 'vitest';
 import { folder, open, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
@@ -17,6 +22,15 @@ describe('the server and the user of a client', () => {
     const client = await open({ text: kubeconfig({ server: `${proxy.url}/` }) });
     expect(client.baseUrl).toBe(proxy.url);
     expect(await client.request(version)).toEqual({});
+  });
+
+  it('D36: its collections are decoded differentially, as those of every client over undici', async () => {
+    const { url: baseUrl } = await server('http');
+    const client = await open({ text: kubeconfig({ server: baseUrl }) });
+    expect(client.decoding).toBe(differentialDecoding);
+    const other = createClient({ baseUrl, transport: createUndiciTransport({ baseUrl }) });
+    expect(other.decoding).toBe(differentialDecoding);
+    await other.close();
   });
 
   it('the server is verified with the CA of the cluster, also without a user', async () => {

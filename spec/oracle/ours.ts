@@ -4,11 +4,11 @@ import {
   createListWatch,
   createSharedInformer,
   exponentialBackoff,
-  lazyDecoding,
   type ResourceEventHandler,
   type SharedInformer,
 } from 'rx-informer';
 import { filter, firstValueFrom, timeout } from 'rxjs';
+import { drawDecoding } from '../support/decodings.ts';
 import { diceOf } from './dice.ts';
 import type { Item } from './history.ts';
 import type { Scenario } from './scenario.ts';
@@ -36,7 +36,7 @@ export class Ours {
     const listWatch = createListWatch(this.#client, configMaps, {
       ...(namespace === '' ? {} : { namespace }),
       ...(labelSelector === '' ? {} : { labelSelector }),
-      ...(process.env['ORACLE_DECODING'] === 'lazy' ? { decoding: lazyDecoding() } : {}),
+      decoding: drawDecoding(diceOf(seed, 5).random),
     });
     this.informer = createSharedInformer(listWatch, {
       random: diceOf(seed, 2).random,

@@ -1,15 +1,10 @@
-/** The decoding of the soak: `SOAK_DECODING=lazy` or `json` replaces the default one. */
-import { type Decoding, jsonDecoding, lazyDecoding } from 'rx-informer';
+/** The decoding of the soak: `SOAK_DECODING=json` or `lazy` replaces differential decoding. */
+import type { Decoding } from 'rx-informer';
+import { decodings } from '../support/decodings.ts';
 
-const decodings: Readonly<Record<string, () => Decoding>> = {
-  json: () => jsonDecoding,
-  lazy: lazyDecoding,
-};
-
-export function decodingOfSoak(): { readonly decoding?: Decoding } {
-  const name = process.env['SOAK_DECODING'] ?? '';
-  const create = decodings[name];
-  if (create !== undefined) return { decoding: create() };
-  if (name !== '') throw new TypeError(`SOAK_DECODING must be json or lazy, not ${name}`);
-  return {};
+export function decodingOfSoak(): { readonly decoding: () => Decoding } {
+  const name = process.env['SOAK_DECODING'] ?? 'differential';
+  const decoding = decodings[name];
+  if (decoding !== undefined) return { decoding };
+  throw new TypeError(`SOAK_DECODING must be ${Object.keys(decodings)}, not ${name}`);
 }

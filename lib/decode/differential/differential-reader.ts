@@ -5,30 +5,18 @@ import type { DecodeContext } from '../decoding.ts';
 import { isText } from '../json-scan.ts';
 import { parseText } from '../json-text.ts';
 import { ObjectHead } from '../object-head.ts';
-import type { ObjectReader, Unchanged } from '../object-reader.ts';
+import type { DecodeCounts, ObjectReader } from '../object-reader.ts';
 import { ObjectText } from '../object-text.ts';
 import { Difference } from './difference.ts';
 import type { KeptDocument } from './document.ts';
 import type { RecentDocuments } from './recent-documents.ts';
-import { StoredObjects } from './stored-objects.ts';
 import { adoptStored } from './stored-value.ts';
-
-/** How many objects were decoded in which way, since the decoding was created. */
-export interface DecodeCounts {
-  /** Objects of which only the difference to an earlier state was parsed. */
-  compared: number;
-  /** Objects that were parsed completely. */
-  parsed: number;
-  /** Objects that were not parsed, because a list repeated the stored version. */
-  unchanged: number;
-}
 
 /** Compares each object with the last kept text of the same UID. */
 export class DifferentialReader<T extends KubernetesObject> implements ObjectReader<T> {
   readonly #recent: RecentDocuments;
-  readonly #counts: DecodeCounts;
+  readonly counts: DecodeCounts;
   readonly #text: ObjectText;
-  readonly #stored: StoredObjects<T> | undefined;
   readonly #known: KnownObjects<T> | undefined;
   readonly #head = new ObjectHead();
   readonly #difference: Difference;
@@ -42,10 +30,10 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
 
   constructor(context: DecodeContext<T>, recent: RecentDocuments, counts: DecodeCounts) {
     this.#recent = recent;
-    this.#counts = counts;
+    this.counts = counts;
     this.#difference = new Difference(recent.shapes);
     this.#text = new ObjectText(context.keepManagedFields);
-    const { known, reuse, transform, resource, projection, keepManagedFields } = context;
+    const { known, transform, resource, projection, keepManagedFields } = context;
     const { apiVersion, kind } = projection ?? resource;
     this.#form = `${keepManagedFields} ${apiVersion} ${kind}`;
     const form = new TextEncoder().encode(this.#form);
@@ -53,15 +41,6 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     // With a transform the stored object is not what was received.
     this.#hasTransform = transform !== undefined;
     if (!this.#hasTransform) this.#known = known;
-    if (known !== undefined && reuse === true) this.#stored = new StoredObjects(known);
-    // A list that reuses nothing repairs objects that a consumer damaged. The kept values may share the damage.
-    if (reuse === false) recent.clear();
-  }
-
-  unchanged(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined {
-    const stored = this.#stored?.find(bytes, from, to);
-    if (stored !== undefined) this.#counts.unchanged++;
-    return stored;
   }
 
   read(bytes: Uint8Array, from: number, to: number, isLast: boolean): unknown {
@@ -79,8 +58,8 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     const known = uidOf(earlier?.value as T | undefined);
     if (to - from > recent.longest || !isText(known, bytes, uid.from, uid.to)) earlier = undefined;
     const compared = earlier && this.#compare(earlier, bytes, from, to);
-    if (compared !== undefined) this.#counts.compared++;
-    else this.#counts.parsed++;
+    if (compared !== undefined) this.counts.compared++;
+    else this.counts.parsed++;
     const value = compared ?? parseText(this.#text.behind(head, bytes, from, to), 'an object');
     if (hash === undefined) return value;
     if (isLast) recent.drop(hash);

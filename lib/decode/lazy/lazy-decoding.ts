@@ -58,7 +58,7 @@ export interface ProjectedDecoding<T extends KubernetesObject> extends Decoding 
  *   spec: { containers: [{ name: 'main', image: 'web:1' }] },
  * });
  * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
- * const listWatch = createListWatch(client, pods, { decoding: lazyDecoding() });
+ * const listWatch = createListWatch(client, pods, { decoding: lazyDecoding });
  * const informer = createSharedInformer(listWatch);
  * informer.start();
  * await informer.whenSynced({ timeoutMs: 5_000 });
@@ -86,7 +86,9 @@ export interface ProjectedDecoding<T extends KubernetesObject> extends Decoding 
  * });
  * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
  * const decoding = lazyDecoding({ resource: pods, project: ['spec.containers.image', 'status.phase'] });
- * const informer = createSharedInformer(createListWatch(client, decoding.resource, { decoding }));
+ * const informer = createSharedInformer(
+ *   createListWatch(client, decoding.resource, { decoding: () => decoding }),
+ * );
  * informer.start();
  * await informer.whenSynced({ timeoutMs: 5_000 });
  * informer.indexer.getByKey('shop/web')?.spec; // => { containers: [{ image: 'web:1' }] }

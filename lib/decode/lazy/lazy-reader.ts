@@ -2,10 +2,9 @@
 import type { KnownObjects } from '../../meta/known-objects.ts';
 import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import type { DecodeContext } from '../decoding.ts';
-import { StoredObjects } from '../differential/stored-objects.ts';
 import { CLOSE_OBJECT, COMMA, OPEN_OBJECT } from '../json-scan.ts';
 import { parseText, textOf } from '../json-text.ts';
-import { type ObjectReader, type Unchanged, WholeReader } from '../object-reader.ts';
+import { type ObjectReader, WholeReader } from '../object-reader.ts';
 import { ByteCopy } from './byte-copy.ts';
 import { accessorOf, LazyValue, lazyValuesOf, makeLazy } from './lazy-object.ts';
 import { isShort, ObjectMembers } from './object-members.ts';
@@ -18,7 +17,6 @@ const HEAD: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata']);
 /** Reads the objects of one response. Objects that are written in an unusual way are parsed completely. */
 export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
   readonly #known: KnownObjects<T> | undefined;
-  readonly #stored: StoredObjects<T> | undefined;
   readonly #whole: WholeReader;
   readonly #keepManagedFields: boolean;
   readonly #members = new ObjectMembers();
@@ -28,15 +26,10 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
   readonly #copy = new ByteCopy();
 
   constructor(context: DecodeContext<T>) {
-    const { known, reuse, keepManagedFields } = context;
+    const { known, keepManagedFields } = context;
     this.#known = known;
     this.#keepManagedFields = keepManagedFields;
     this.#whole = new WholeReader({ keepManagedFields });
-    if (known !== undefined && reuse === true) this.#stored = new StoredObjects(known);
-  }
-
-  unchanged(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined {
-    return this.#stored?.find(bytes, from, to);
   }
 
   read(bytes: Uint8Array, from: number, to: number): unknown {

@@ -1,7 +1,6 @@
 /** Reads objects of which only some paths are kept. The bytes of the rest are skipped and not parsed. */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { DecodeContext } from '../decoding.ts';
-import { StoredObjects } from '../differential/stored-objects.ts';
 import {
   BACKSLASH,
   CLOSE_ARRAY,
@@ -15,7 +14,7 @@ import {
   QUOTE,
 } from '../json-scan.ts';
 import { parseText } from '../json-text.ts';
-import { type ObjectReader, type Unchanged, WholeReader } from '../object-reader.ts';
+import { type ObjectReader, WholeReader } from '../object-reader.ts';
 import { ByteCopy } from './byte-copy.ts';
 import { ManagedFields } from './managed-fields.ts';
 import { DEEPEST, type PathTree, reduce } from './path-tree.ts';
@@ -29,7 +28,6 @@ const UNUSUAL: PathTree = new Map();
  * completely and then reduced.
  */
 export class ProjectionReader<T extends KubernetesObject> implements ObjectReader<T> {
-  readonly #stored: StoredObjects<T> | undefined;
   readonly #whole: WholeReader;
   readonly #keepManagedFields: boolean;
   readonly #paths: PathTree;
@@ -38,8 +36,7 @@ export class ProjectionReader<T extends KubernetesObject> implements ObjectReade
   /** Whether the end of `managedFields` is guessed. */
   #guesses = true;
 
-  constructor(context: DecodeContext<T>, paths: PathTree) {
-    const { known, reuse, keepManagedFields } = context;
+  constructor({ keepManagedFields }: DecodeContext<T>, paths: PathTree) {
     this.#keepManagedFields = keepManagedFields;
     this.#whole = new WholeReader({ keepManagedFields });
     this.#paths = new Map([
@@ -48,11 +45,6 @@ export class ProjectionReader<T extends KubernetesObject> implements ObjectReade
       ['apiVersion', WHOLE],
       ['metadata', METADATA],
     ]);
-    if (known !== undefined && reuse === true) this.#stored = new StoredObjects(known);
-  }
-
-  unchanged(bytes: Uint8Array, from: number, to: number): Unchanged<T> | undefined {
-    return this.#stored?.find(bytes, from, to);
   }
 
   read(bytes: Uint8Array, from: number, to: number): unknown {

@@ -5,6 +5,7 @@
  */
 import { from, Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
+import { differentialDecoding } from '../../decode/differential/differential-decoding.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { checkBaseUrl, checkPath } from '../../transport/address.ts';
 import { queuedUntil } from '../../transport/queued-until.ts';
@@ -136,6 +137,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
 
   return {
     mayCompress: false,
+    decoding: differentialDecoding,
     get protocol() {
       return protocol;
     },

@@ -44,16 +44,16 @@ async function* generate<V>(
     hasNews = true;
     wake?.();
   });
+  const end = () => {
+    hasEnded = true;
+    wake?.();
+  };
   const subscription = parts.end().subscribe({
     error: (error) => {
       failure = { error };
-      hasEnded = true;
-      wake?.();
+      end();
     },
-    complete: () => {
-      hasEnded = true;
-      wake?.();
-    },
+    complete: end,
   });
   try {
     while (!left.aborted && (hasNews || !hasEnded)) {

@@ -38,7 +38,7 @@ const decodings: Readonly<Record<string, () => Decoding>> = {
     differentials.push(decoding);
     return decoding;
   },
-  json: () => jsonDecoding,
+  json: jsonDecoding,
   lazy: lazyDecoding,
 };
 
@@ -74,10 +74,12 @@ function decodedSoFar(): { readonly compared: number; readonly decoded: number }
 /** Starts one informer, and resolves when it holds the complete list. */
 async function startInformer(corpus: CorpusName, onEvent: (object: Seen) => void): Promise<void> {
   const resource = defineResource({ ...corpora[corpus], namespaced: true });
-  const decoding = createDecoding?.();
-  const informer = createSharedInformer(createListWatch(client, resource, { decoding }), {
-    indexers,
-  });
+  const informer = createSharedInformer(
+    createListWatch(client, resource, { decoding: createDecoding }),
+    {
+      indexers,
+    },
+  );
   let synced = false;
   informer.addEventHandler({
     onAdd: (object) => synced && onEvent(object),

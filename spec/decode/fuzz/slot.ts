@@ -127,7 +127,7 @@ export class Slot {
     const [ownSkipped, plainSkipped] = this.#skipped;
     this.#watches ??= [
       this.#decoding.watch(this.#context(ownSkipped)),
-      jsonDecoding.watch(this.#context(plainSkipped)),
+      jsonDecoding().watch(this.#context(plainSkipped)),
     ];
     const [own, plain] = this.#watches;
     const got = this.#read(own, chunks, ends, ownSkipped);
@@ -217,7 +217,7 @@ export class Slot {
   ): void {
     const [ownSkipped, plainSkipped]: [Skipped[], Skipped[]] = [[], []];
     const own = this.#decoding.list(this.#context(ownSkipped, reuse));
-    const plain = jsonDecoding.list(this.#context(plainSkipped));
+    const plain = jsonDecoding().list(this.#context(plainSkipped));
     const got = this.#read(own, body, true, ownSkipped);
     const plainRead = this.#read(plain, body, true, plainSkipped);
     const had = new Set<unknown>(this.#stored.values());

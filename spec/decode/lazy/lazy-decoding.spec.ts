@@ -94,7 +94,7 @@ describe('a lazy object', () => {
   };
   it.each(Object.entries(texts))('D30, D3: %s gives what JSON.parse gives', (_name, text) => {
     for (const keepManagedFields of [false, true]) {
-      const both = [jsonDecoding, lazyDecoding()].map((decoding) => {
+      const both = [jsonDecoding(), lazyDecoding()].map((decoding) => {
         const options = { decoding, keepManagedFields };
         const body = `{"kind":"PodList","items":[${text}],"metadata":{"resourceVersion":"1"}}`;
         const events = watch([line(text)], options);

@@ -19,7 +19,7 @@ function shown(text: string, options: Options): unknown {
 function reduced(text: string, project: readonly string[], options: Options = {}): unknown {
   const tree = createPathTree([...project, 'kind', 'apiVersion', 'metadata']);
   const transform = (object: object) => reduce(object, tree) as never;
-  return shown(text, { ...options, decoding: jsonDecoding, transform });
+  return shown(text, { ...options, decoding: jsonDecoding(), transform });
 }
 
 const project = ['spec.nodeName', 'spec.containers.image', 'status.conditions', 'data["a.b"]'];

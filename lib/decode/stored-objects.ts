@@ -1,13 +1,27 @@
 /** Finds the stored object that the bytes of an object are a copy of, by its UID and version. */
-import type { KnownObjects } from '../../meta/known-objects.ts';
-import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
-import { isText } from '../json-scan.ts';
-import { textOf } from '../json-text.ts';
-import { ObjectHead } from '../object-head.ts';
-import type { Unchanged } from '../object-reader.ts';
+import type { KnownObjects } from '../meta/known-objects.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
+import type { DecodeContext } from './decoding.ts';
+import { isText } from './json-scan.ts';
+import { textOf } from './json-text.ts';
+import { ObjectHead } from './object-head.ts';
+
+/** An object that was not parsed, because the store has it in the same version. */
+interface Unchanged<T> {
+  readonly key: string;
+  readonly object: T;
+}
+
+/** Returns the stored objects that may stand for those of a response; `undefined` if none may. */
+export function storedObjects<T extends KubernetesObject>({
+  known,
+  reuse,
+}: DecodeContext<T>): StoredObjects<T> | undefined {
+  return known !== undefined && reuse === true ? new StoredObjects(known) : undefined;
+}
 
 /** The stored objects of one collection. */
-export class StoredObjects<T extends KubernetesObject> {
+class StoredObjects<T extends KubernetesObject> {
   readonly #known: KnownObjects<T>;
   readonly #head = new ObjectHead();
 
