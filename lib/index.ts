@@ -423,7 +423,7 @@ export { type SnapshotOf, type Snapshots, snapshotOf } from './query/view/snapsh
 export { type ToView, type ToViewOptions, toView } from './query/view/to-view.ts';
 export type { RowView, View, ViewSnapshot, ViewStatus } from './query/view/view.ts';
 // reflector: an endless stream of deltas from LIST and WATCH
-export type { Delta, KnownNow, ShardBounds } from './reflector/delta.ts';
+export type { Deletion, Delta, KnownNow, ShardBounds } from './reflector/delta.ts';
 export type { ReflectOptions, RefreshOrder } from './reflector/reflect-options.ts';
 export { reflect } from './reflector/reflector.ts';
 export type { OwnedShards } from './reflector/shards/reflect-shards.ts';

@@ -45,12 +45,12 @@ export function checkKeys<T>(known: KnownObjects<T> | undefined, caller: string)
 }
 
 /**
- * Queues deltas until the consumer has capacity. Folds deltas per key, resolves each list to one `replaced` with
- * tombstones before it, and inserts resyncs.
+ * Queues deltas until the consumer has capacity. Folds deltas per key, resolves each list to one `replaced`, and
+ * inserts resyncs.
  *
- * Emits one array per pop, never an empty one. At the end of a list the queue emits a `deleted` for every known key
- * that the list does not contain, then a `replaced` with the objects. The `deleted` has `finalStateUnknown` and carries
- * the newest known state; a queued state takes precedence over a stored one. On an empty store the parts of a list are
+ * Emits one array per pop, never an empty one. At the end of a list the queue emits a `replaced` with the objects. Its
+ * `missing` has a `deleted` for every known key that the list does not contain, with `finalStateUnknown` and the newest
+ * known state; a queued state takes precedence over a stored one. On an empty store the parts of a list are
  * passed on as `replacing`, and `replaced` says `flowed`.
  *
  * If the source completes, the waiting deltas are popped, then the result completes. An error of the source, of

@@ -3,7 +3,7 @@
  * changes earlier in the same pop.
  */
 import { inScope, metaNamespaceKeyFunc } from '../meta/key.ts';
-import { areListed, type KnownObjects, type RefusedState } from '../meta/known-objects.ts';
+import type { KnownObjects, RefusedState } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 
@@ -44,8 +44,11 @@ export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects
         case 'sync':
           this.#store(delta.key, delta.object);
           break;
-        case 'replacing':
         case 'replaced':
+          for (const { key } of delta.missing ?? []) this.#objects.delete(key);
+          this.#applyList(delta);
+          break;
+        case 'replacing':
           this.#applyList(delta);
       }
     }
@@ -128,9 +131,14 @@ export class Overlay<T> {
     return this.#over.has(key) || this.#refused.get(key) !== undefined;
   }
 
-  /** Whether all known objects are listed. */
+  /** Whether all known objects are listed. Counts them, because reading all keys would allocate for each. */
   isWithin(listed: ReadonlyMap<string, T>): boolean {
-    return this.#over.size === 0 && areListed(this.#known, listed);
+    if (this.#over.size > 0) return false;
+    let found = 0;
+    listed.forEach((_object, key) => {
+      if (this.#known.get(key) !== undefined) found++;
+    });
+    return found === this.#known.size;
   }
 
   keys(): Iterable<string> {

@@ -4,14 +4,13 @@
  */
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
-import type { Delta } from '../reflector/delta.ts';
+import type { Deletion as Deleted, Delta } from '../reflector/delta.ts';
 import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
 
 /** How deltas of one key are folded while they wait: not at all (`none`), or to one net delta (`latest`). */
 export type Compression = 'none' | 'latest';
 
 type Keyed<T> = Extract<Delta<T>, { key: string }>;
-type Deleted<T> = Extract<Delta<T>, { type: 'deleted' }>;
 type Refusal<T> = Extract<Delta<T>, { type: 'refused' }>;
 type Present<T> = Exclude<Keyed<T>, Deleted<T> | Refusal<T>>;
 

@@ -13,27 +13,16 @@ import { keyOrNone } from './overlay.ts';
 type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
 type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
 
-/** The objects of complete lists by key, so that the store need not make and hash all keys again. */
-const contents = /* @__PURE__ */ new WeakMap<object, ReadonlyMap<string, unknown>>();
-
-/** The objects of a complete list by key, without those that have no key; `undefined` if the queue did not emit it. */
-export function listedObjects<T>(list: Replaced<T>): ReadonlyMap<string, T> | undefined {
-  return contents.get(list) as ReadonlyMap<string, T> | undefined;
-}
-
-/** Makes the delta of a complete list, in which objects without a key come last. */
-export function replacedBy<T>(list: CompleteList<T>): Replaced<T> {
-  const { delta, held, flowed, rejected, keyless } = list;
-  const objects = [...held.values()];
-  for (const object of keyless) objects.push(object);
-  const made: Replaced<T> = {
-    ...delta,
-    objects,
-    ...(flowed ? { flowed } : {}),
-    ...(rejected.size === 0 ? {} : { rejected: [...rejected.values()] }),
-  };
-  contents.set(made, held);
-  return made;
+/** The known keys that a complete list does not contain. */
+export function* unlistedKeys<T extends KubernetesObject>(
+  { scope, within }: Pick<Replaced<T>, 'scope' | 'within'>,
+  known: Pick<KnownObjects<T>, 'keys' | 'get'>,
+  isListed: (key: string) => boolean,
+): Iterable<string> {
+  for (const key of known.keys()) {
+    if (isListed(key) || !inScope(key, scope)) continue;
+    if (within?.contains(known.get(key) as T) !== false) yield key;
+  }
 }
 
 /** Whether no object of a scope is known yet. */

@@ -1,16 +1,13 @@
 /**
  * Resolves one pop of the queue: the waiting entries, in order, against the objects that the consumer knows and the
- * changes earlier in the pop. A list becomes one `replaced` with tombstones before it.
+ * changes earlier in the pop. A list becomes one `replaced`, which says what is listed and what is missing.
  */
-import { inScope } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Delta } from '../reflector/delta.ts';
+import type { Deletion, Delta } from '../reflector/delta.ts';
 import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
 import { keyOrNone, type Overlay } from './overlay.ts';
 import type { Entry } from './pending-deltas.ts';
-import { type CompleteList, replacedBy } from './relist.ts';
-
-type Deletion<T> = Extract<Delta<T>, { type: 'deleted' }>;
+import { type CompleteList, unlistedKeys } from './relist.ts';
 
 export class Resolution<T extends KubernetesObject> {
   /** The deltas to emit. */
@@ -101,26 +98,29 @@ export class Resolution<T extends KubernetesObject> {
     this.out.push(hasState ? delta : { ...delta, object: newest });
   }
 
-  #replace(list: CompleteList<T>): void {
+  #replace({ delta, held, flowed, rejected, keyless }: CompleteList<T>): void {
     const overlay = this.#overlay;
-    const { held, flowed, rejected } = list;
-    const { scope, within } = list.delta;
-    const missing: string[] = [];
-    for (const key of flowed || overlay.isWithin(held) ? [] : overlay.keys()) {
-      if (held.has(key) || rejected.has(key)) continue;
-      if (!inScope(key, scope) || within?.contains(overlay.get(key) as T) === false) continue;
-      missing.push(key);
+    const missing: Deletion<T>[] = [];
+    if (!flowed && !overlay.isWithin(held)) {
+      const isListed = (key: string) => held.has(key) || rejected.has(key);
+      for (const key of unlistedKeys(delta, overlay, isListed)) {
+        const object = overlay.get(key) as T;
+        missing.push({ type: 'deleted', key, object, finalStateUnknown: true });
+      }
     }
-    for (const key of missing) {
-      const object = overlay.get(key) as T;
-      this.out.push({ type: 'deleted', key, object, finalStateUnknown: true });
-      overlay.set(key, undefined);
-    }
+    for (const { key } of missing) overlay.set(key, undefined);
     if (!this.#isLast) {
-      overlay.refuseListed(rejected, scope, flowed);
+      overlay.refuseListed(rejected, delta.scope, flowed);
       for (const [key, object] of held) overlay.set(key, object);
     }
     // Objects that were passed on in parts are not emitted again, so that the first list is processed once.
-    this.out.push(replacedBy(list));
+    this.out.push({
+      ...delta,
+      objects: [...held.values(), ...keyless],
+      listed: held,
+      missing,
+      ...(flowed ? { flowed } : {}),
+      ...(rejected.size === 0 ? {} : { rejected: [...rejected.values()] }),
+    });
   }
 }

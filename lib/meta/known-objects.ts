@@ -12,18 +12,6 @@ export interface RefusedState {
   readonly controllerUid?: string | undefined;
 }
 
-/** Whether all known objects are listed. Counts them, because reading all keys would allocate for each. */
-export function areListed<T>(
-  known: Pick<KnownObjects<T>, 'get' | 'size'>,
-  listed: ReadonlyMap<string, unknown>,
-): boolean {
-  let found = 0;
-  listed.forEach((_object, key) => {
-    if (known.get(key) !== undefined) found++;
-  });
-  return found === known.size;
-}
-
 /** Objects by key. Reading changes nothing. A result may be older than the event that is being processed. */
 export interface KnownObjects<T> {
   get(key: string): T | undefined;

@@ -28,6 +28,18 @@ interface Rebalanced {
   readonly cause?: 'rebalance' | undefined;
 }
 
+/** The deletion of an object. */
+export interface Deletion<T> extends Rebalanced {
+  readonly type: 'deleted';
+  readonly key: string;
+  /** The newest known state; absent if no state is known. */
+  readonly object?: T;
+  /** Whether the deletion event was missed, so that `object` may be older than the last state on the server. */
+  readonly finalStateUnknown: boolean;
+  /** The version of the deletion event, if the state in that event was refused. */
+  readonly resourceVersion?: ResourceVersion | '' | undefined;
+}
+
 /**
  * A change of one key, or of the complete collection. A relist is sent as `replacing` parts, followed by `replaced`
  * (commit the parts) or `replace-abort` (discard them). `scope` is the namespace that the delta applies to; if it is
@@ -41,16 +53,7 @@ export type Delta<T> =
       /** The earlier state whose unchanged parts `object` has already, at every depth. */
       readonly basis?: T | undefined;
     })
-  | (Rebalanced & {
-      readonly type: 'deleted';
-      readonly key: string;
-      /** The newest known state; absent if no state is known. */
-      readonly object?: T;
-      /** Whether the deletion event was missed, so that `object` may be older than the last state on the server. */
-      readonly finalStateUnknown: boolean;
-      /** The version of the deletion event, if the state in that event was refused. */
-      readonly resourceVersion?: ResourceVersion | '' | undefined;
-    })
+  | Deletion<T>
   /** The object exists, but its new state was refused. The stored state, if any, is kept. */
   | { readonly type: 'refused'; readonly key: string; readonly refused: Refused }
   /** The objects that are in the quarantine when this delta is applied are to be tried again. */
@@ -73,6 +76,13 @@ export type Delta<T> =
       readonly type: 'replaced';
       readonly scope?: string | undefined;
       readonly objects: readonly T[];
+      /** The objects by key, without those that have no key. Set by the queue. */
+      readonly listed?: ReadonlyMap<string, T> | undefined;
+      /**
+       * The known objects that the list does not contain, in their newest known states. Set by the queue; if it is absent,
+       * the store compares its objects with the list.
+       */
+      readonly missing?: readonly Deletion<T>[] | undefined;
       /**
        * The queue has passed the parts on already, to an empty store, so every known key of the scope is in the list.
        */

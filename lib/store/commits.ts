@@ -45,29 +45,18 @@ export function splitCommits<T>(
     commit.keys.add(delta.key);
     commit.deltas.push(delta);
   };
-  const listed = (
-    delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>,
-    missing: readonly Delta<T>[],
-  ) => {
+  const listed = (delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>) => {
     const initial = !isSynced(delta.scope) && !ended.has(delta.scope);
     const cause = initial ? 'initial' : 'relist';
-    const joins = open?.cause === cause && missing.length === 0;
-    const commit = joins ? (open as Open<T>) : begin(cause, initial);
-    // Not spread into the call, because a list may miss more objects than a call may have arguments.
-    for (const each of missing) commit.deltas.push(each);
+    const commit = open?.cause === cause ? open : begin(cause, initial);
     commit.deltas.push(delta);
     if (delta.type === 'replaced') {
       ended.add(delta.scope);
       open = undefined;
     }
   };
-  const lists = tombstones(deltas);
-  for (let at = 0; at < deltas.length; at++) {
-    const end = lists.get(at) ?? at;
-    const missing = end === at ? [] : deltas.slice(at, end);
-    at = end;
-    const delta = deltas[at] as Delta<T>;
-    if (delta.type === 'replacing' || delta.type === 'replaced') listed(delta, missing);
+  for (const delta of deltas) {
+    if (delta.type === 'replacing' || delta.type === 'replaced') listed(delta);
     else if (delta.type === 'retry') {
       // The keys that a retry changes are not known yet, so it gets its own commit.
       begin('watch', false).deltas.push(delta);
@@ -84,22 +73,4 @@ export function splitCommits<T>(
     }
   }
   return commits;
-}
-
-/**
- * Finds the tombstones of lists, which are right before the `replaced` and become visible with it. Maps the index of
- * the first tombstone to the index of the `replaced`.
- */
-function tombstones<T>(deltas: readonly Delta<T>[]): ReadonlyMap<number, number> {
-  const found = new Map<number, number>();
-  let from: number | undefined;
-  for (let at = 0; at < deltas.length; at++) {
-    const delta = deltas[at] as Delta<T>;
-    if (delta.type === 'deleted' && delta.finalStateUnknown) from ??= at;
-    else {
-      if (delta.type === 'replaced' && from !== undefined) found.set(from, at);
-      from = undefined;
-    }
-  }
-  return found;
 }

@@ -4,10 +4,9 @@
  */
 import type { Refused } from '../decode/watch-event.ts';
 import { isOutdatedDeletion, stateOf } from '../delta/outdated-deletions.ts';
-import { listedObjects } from '../delta/relist.ts';
+import { unlistedKeys } from '../delta/relist.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope, isKeyOf } from '../meta/key.ts';
-import { areListed } from '../meta/known-objects.ts';
 import {
   controllerUidOf,
   type KubernetesObject,
@@ -17,7 +16,7 @@ import {
 import { isOlder } from '../meta/resource-version.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
 import type { Stored } from '../meta/stored.ts';
-import type { Delta } from '../reflector/delta.ts';
+import type { Deletion, Delta } from '../reflector/delta.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from './change-set.ts';
 import { CommitChanges } from './commit-changes.ts';
@@ -41,7 +40,7 @@ export interface CommitterOptions<T> {
 }
 
 type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
-type Removal<T> = Omit<Extract<Delta<T>, { type: 'deleted' }>, 'type'>;
+type Removal<T> = Omit<Deletion<T>, 'type'>;
 
 function rejected(key: string, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
@@ -135,13 +134,13 @@ export class Committer<T extends KubernetesObject> {
     const trusted = delta.trustVersions && scopes.isSynced(delta.scope);
     const origin = trusted ? 'trusting' : 'doubting';
     this.#releaseUnlisted(delta);
-    const listed = listedObjects(delta);
-    if (delta.flowed !== true) this.#dropMissing(delta, listed, work);
+    for (const missing of delta.missing ?? this.#missing(delta)) this.#remove(missing, work);
+    const { listed, objects } = delta;
     listed?.forEach((object, key) => {
       this.#put(object, key, origin, work);
     });
-    for (let at = listed?.size ?? 0; at < delta.objects.length; at++) {
-      this.#put(delta.objects[at] as T, undefined, origin, work);
+    for (let at = listed?.size ?? 0; at < objects.length; at++) {
+      this.#put(objects[at] as T, undefined, origin, work);
     }
     for (const refused of delta.rejected ?? []) this.#refuse(refused, origin);
     const name = scopes.name(delta.scope);
@@ -160,20 +159,14 @@ export class Committer<T extends KubernetesObject> {
     }
   }
 
-  /** Removes the objects that a complete list does not contain and for which the queue sent no tombstone. */
-  #dropMissing(
-    delta: Replaced<T>,
-    listed: ReadonlyMap<string, T> | undefined,
-    work: Work<T>,
-  ): void {
-    if (listed !== undefined && areListed(this.#indexer, listed)) return;
-    const kept = new Set<string | undefined>(delta.rejected?.map(({ key }) => key));
-    if (listed === undefined) for (const object of delta.objects) kept.add(this.#keyOf(object));
+  /** The objects that a complete list does not contain, if no queue has compared it with the known objects. */
+  *#missing(delta: Replaced<T>): Iterable<Removal<T>> {
+    if (delta.flowed === true) return;
+    const listed = new Set<string | undefined>(delta.rejected?.map(({ key }) => key));
+    for (const object of delta.objects) listed.add(this.#keyOf(object));
     // Removing keys while iterating over them is safe for a Map.
-    for (const key of this.#indexer.keys()) {
-      if (listed?.has(key) || kept.has(key) || !inScope(key, delta.scope)) continue;
-      if (delta.within?.contains(this.#indexer.getByKey(key) as T) === false) continue;
-      this.#remove({ key, finalStateUnknown: true }, work);
+    for (const key of unlistedKeys(delta, this.#indexer, (each) => listed.has(each))) {
+      yield { key, finalStateUnknown: true };
     }
   }
 

@@ -1,6 +1,7 @@
 /** Small pods, their deltas, and a short notation for deltas that keeps the tests readable. */
 import {
   ApiError,
+  type Deletion,
   type Delta,
   type DeltaFifoOptions,
   deltaFifo,
@@ -62,7 +63,7 @@ export function lost(key: string): Keyed {
 }
 
 /** A deletion that was missed. */
-export function missed(object: Pod): Keyed {
+export function missed(object: Pod): Deletion<Pod> {
   return { type: 'deleted', key: keyOf(object), object, finalStateUnknown: true };
 }
 
@@ -107,6 +108,7 @@ function word(delta: Delta<Pod>): string {
       return `(${[...delta.objects.map(at), ...refusals(delta.rejected)].join(' ')})`;
     case 'replaced':
       return [
+        ...(delta.missing ?? []).map(word),
         `[${[...delta.objects.map(at), ...refusals(delta.rejected)].join(' ')}]@${delta.resourceVersion}`,
         ...(delta.flowed === undefined ? [] : ['too']),
       ].join(' ');
@@ -121,8 +123,8 @@ function word(delta: Delta<Pod>): string {
 
 /**
  * Writes deltas in the short notation: `+a@1` added, `~a@2` updated, `=a@2` sync, `-a@3` deleted (`-a@3?` if the
- * deletion was missed), `xa@4` refused, `*` retry, `(a@1)` a part, `[a@1]@9` a list (followed by `too` if its parts were
- * passed on), `!` abort, `/` other shards,
+ * deletion was missed), `xa@4` refused, `*` retry, `(a@1)` a part, `[a@1]@9` a list (after what it misses, and followed by
+ * `too` if its parts were passed on), `!` abort, `/` other shards,
  * `^9` bookmark.
  */
 export function brief(deltas: readonly Delta<Pod>[]): string {

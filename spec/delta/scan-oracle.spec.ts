@@ -100,8 +100,7 @@ function lines(deltas: readonly Delta<Pod>[]): unknown[] {
     run = [];
   };
   for (const delta of deltas) {
-    const loose = delta.type === 'sync' || (delta.type === 'deleted' && delta.finalStateUnknown);
-    if (loose) {
+    if (delta.type === 'sync') {
       run.push(delta);
       continue;
     }
@@ -110,7 +109,9 @@ function lines(deltas: readonly Delta<Pod>[]): unknown[] {
     else {
       const objects = [...delta.objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       const rejected = (delta.rejected ?? []).map(({ key }) => key).sort();
-      out.push({ ...delta, objects, rejected });
+      const missing = [...(delta.missing ?? [])].sort((a, b) => (a.key < b.key ? -1 : 1));
+      const listed = [...(delta.listed ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+      out.push({ ...delta, objects, rejected, missing, listed });
     }
   }
   flush();

@@ -211,9 +211,10 @@ function pop(state: State, compression: Compression): State {
   const emitList = ({ list, end }: Extract<Item, { kind: 'list' }>) => {
     const { objects, rejected } = contents(list, end);
     // Parts that were passed on to an empty store are all objects of the scope, so none can be missing.
+    const missing: Deleted[] = [];
     for (const [key, object] of list.flows ? [] : [...world]) {
       if (objects.has(key) || rejected.has(key) || !within(key, end.scope)) continue;
-      out.push({ type: 'deleted', key, object, finalStateUnknown: true });
+      missing.push({ type: 'deleted', key, object, finalStateUnknown: true });
       put(key, undefined);
     }
     for (const key of list.flows ? [] : refused) if (within(key, end.scope)) refused.delete(key);
@@ -222,6 +223,7 @@ function pop(state: State, compression: Compression): State {
     out.push({
       ...end,
       objects: [...objects.values()],
+      ...{ listed: objects, missing },
       ...(list.flows ? { flowed: true } : {}),
       ...(rejected.size > 0 ? { rejected: [...rejected.values()] } : {}),
     });

@@ -82,7 +82,10 @@ describe('deltaFifo after a transform', () => {
     await time.advance(5_000);
     open.next();
     run.unsubscribe();
-    const objects = out.flatMap((delta) => ('object' in delta ? [delta.object] : []));
+    const withMissing = out.flatMap((delta) =>
+      delta.type === 'replaced' ? (delta.missing ?? []) : [delta],
+    );
+    const objects = withMissing.flatMap((delta) => ('object' in delta ? [delta.object] : []));
     expect(brief(out)).toBe(
       '[]@20 +foo@110 +bar@111 ~foo@112 -foo@115 -bar@111? []@60 +bar@216 -bar@216? []@100',
     );
