@@ -82,7 +82,7 @@ describe('deltaFifo after a transform', () => {
     await time.advance(5_000);
     open.next();
     run.unsubscribe();
-    const withMissing = out.flatMap((delta) =>
+    const withMissing = out.flatMap((delta): readonly Delta<Pod>[] =>
       delta.type === 'replaced' ? (delta.missing ?? []) : [delta],
     );
     const objects = withMissing.flatMap((delta) => ('object' in delta ? [delta.object] : []));
