@@ -4,7 +4,6 @@
  */
 
 // audit: compares the store with the server
-export type { AuditOptions } from './audit/audits.ts';
 export type { AuditStatus } from './audit/status.ts';
 export type { CallOptions, WriteOptions } from './client/call-options.ts';
 // client: calls of resources
@@ -198,7 +197,13 @@ export {
   type ShardedInformerOptions,
 } from './informer/create-sharded-informer.ts';
 export { createSharedInformer } from './informer/create-shared-informer.ts';
-export type { Delivery, DeliveryPolicy, Ready } from './informer/handlers/delivery.ts';
+export { addEventHandler } from './informer/handlers/add-event-handler.ts';
+export {
+  type Delivery,
+  type DeliveryPolicy,
+  deliver,
+  type Ready,
+} from './informer/handlers/deliver.ts';
 export type {
   EventHandlerOptions,
   EventHandlerRegistration,
@@ -211,11 +216,15 @@ export {
   type FilteringEventHandlerOptions,
   filteringEventHandler,
 } from './informer/handlers/filtering-event-handler.ts';
-export type {
-  InformerOptions,
-  SharedInformerOptions,
-  UnhandledErrorContext,
-} from './informer/options.ts';
+export type { InformerOptions, SharedInformerOptions } from './informer/options.ts';
+export type { InformerPartMaker } from './informer/part.ts';
+export { type AuditOptions, audit } from './informer/parts/audit.ts';
+export {
+  type InformerMetrics,
+  type InformerMetricsReader,
+  metered,
+  metricsOf,
+} from './informer/parts/metrics.ts';
 export type { SharedInformer } from './informer/shared-informer.ts';
 export type { LimitedAccess } from './informer/sources.ts';
 export {
@@ -225,7 +234,7 @@ export {
   type StatusTone,
   type StatusWords,
 } from './informer/status/describe-status.ts';
-export type { InformerMetrics } from './informer/status/informer-metrics.ts';
+export type { UnhandledErrorContext } from './informer/status/reporter.ts';
 export type { InformerPhase, InformerStatus } from './informer/status/status.ts';
 export type { InformerWarning } from './informer/status/warnings.ts';
 export type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './informer/waits.ts';

@@ -5,7 +5,7 @@
  * count as differences. If the server no longer has that version, the round requests the newest one and compares it
  * once the store has reached it.
  */
-import { Observable, Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
@@ -35,19 +35,17 @@ export interface AuditParts<T extends KubernetesObject> {
   readonly periodMs: number;
   readonly requestTimeoutMs: number;
   readonly timing: ResolvedTiming;
-  /** The deltas of the reflectors, before they wait for their commit. */
-  readonly received$: Observable<readonly Delta<T>[]>;
-  /** The deltas that the store has committed. */
-  readonly committed$: Observable<readonly Delta<T>[]>;
-  /** Whether the watch of this scope is live. Emits the current value on subscription. */
-  readonly live$: Observable<boolean>;
   /** Requests a list that compares the contents of objects, not their versions. */
   repair(): void;
+  /** Receives the status after each comparison and each failure. */
+  publish(status: AuditStatus): void;
 }
 
-class Auditor<T extends KubernetesObject> {
+/**
+ * The audit of one collection. Nothing is requested or compared while the watch is not live.
+ */
+export class Auditor<T extends KubernetesObject> {
   readonly #parts: AuditParts<T>;
-  readonly #publish: (status: AuditStatus) => void;
   readonly #elapsedMs: () => number;
   readonly #schedule: AuditSchedule;
   /** The current timer or request. */
@@ -70,9 +68,8 @@ class Auditor<T extends KubernetesObject> {
   #quietUntilMs = 0;
   #stopped = false;
 
-  constructor(parts: AuditParts<T>, publish: (status: AuditStatus) => void) {
+  constructor(parts: AuditParts<T>) {
     this.#parts = parts;
-    this.#publish = publish;
     this.#elapsedMs = stopwatch(parts.timing.scheduler);
     this.#schedule = new AuditSchedule(parts.periodMs);
   }
@@ -82,6 +79,7 @@ class Auditor<T extends KubernetesObject> {
     this.#task.unsubscribe();
   }
 
+  /** The watch of this scope is live, or no longer live. */
   live(live: boolean): void {
     this.#live = live;
     if (!live && this.#held !== undefined) {
@@ -92,6 +90,7 @@ class Auditor<T extends KubernetesObject> {
     if (live && this.#due) this.#requestWhenAllowed();
   }
 
+  /** The reflectors have emitted these deltas, which wait for their commit. */
   received(deltas: readonly Delta<T>[]): void {
     for (const delta of deltas) {
       if (delta.type !== 'deleted') continue;
@@ -101,6 +100,7 @@ class Auditor<T extends KubernetesObject> {
     }
   }
 
+  /** The store has committed these deltas. */
   committed(deltas: readonly Delta<T>[]): void {
     const { scope } = this.#parts;
     for (const delta of deltas) {
@@ -290,20 +290,6 @@ class Auditor<T extends KubernetesObject> {
 
   #show(status: AuditStatus): void {
     this.#status = status;
-    this.#publish(status);
+    this.#parts.publish(status);
   }
-}
-
-/**
- * Audits one collection while it is subscribed. Emits a status after each comparison and each failure. Never completes
- * or errors. Nothing is requested or compared while the watch is not live.
- */
-export function audit<T extends KubernetesObject>(parts: AuditParts<T>): Observable<AuditStatus> {
-  return new Observable<AuditStatus>((subscriber) => {
-    const auditor = new Auditor(parts, (status) => subscriber.next(status));
-    subscriber.add(() => auditor.stop());
-    subscriber.add(parts.received$.subscribe((deltas) => auditor.received(deltas)));
-    subscriber.add(parts.committed$.subscribe((deltas) => auditor.committed(deltas)));
-    subscriber.add(parts.live$.subscribe((live) => auditor.live(live)));
-  });
 }

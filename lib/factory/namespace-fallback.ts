@@ -1,8 +1,8 @@
 /** An informer of all namespaces, or of those that may be read where all are forbidden. */
 import { defer, Subject } from 'rxjs';
 import { map } from 'rxjs/operators';
-import { assemble } from '../informer/assembly.ts';
 import { sharedInformerOf } from '../informer/create-shared-informer.ts';
+import { InformerLifecycle } from '../informer/lifecycle.ts';
 import type { SharedInformerOptions } from '../informer/options.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { SourceSet } from '../informer/sources.ts';
@@ -47,5 +47,10 @@ export function fallingBack(of: {
     if (error.code === 403) refused.next();
     return options.onError?.(error);
   };
-  return sharedInformerOf(assemble([everything], { ...options, onError }, { sources$ }));
+  return sharedInformerOf(
+    new InformerLifecycle(
+      { listerWatchers: [everything], sources$, caller: 'createSharedInformer' },
+      { ...options, onError },
+    ),
+  );
 }

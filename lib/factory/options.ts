@@ -1,8 +1,10 @@
 /** Options of a factory, for all of its informers and for those of one resource. */
-import { checkedAudit } from '../audit/audits.ts';
 import type { Transform } from '../decode/decoding.ts';
-import { checkedResyncPeriod } from '../informer/handlers/registrations.ts';
-import type { SharedInformerOptions } from '../informer/options.ts';
+import {
+  checkedResyncPeriod,
+  partMakers,
+  type SharedInformerOptions,
+} from '../informer/options.ts';
 import type { ListOptions, ListWatchOptions } from '../list-watch/collection-requests.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -116,7 +118,7 @@ export function checkNumbers(options: InformerFactoryOptions): void {
   const { lingerMs = 0, resyncPeriodMs = 0, resources = [] } = options;
   const { maxFrameBytes = 1, maxPageBytes = 1 } = options;
   limitsOf(options);
-  if (options.audit !== undefined) checkedAudit(options.audit);
+  partMakers(options, 'informer factory');
   checkedDuration(lingerMs, 'informer factory: lingerMs');
   checkedResyncPeriod(resyncPeriodMs, 'informer factory');
   checkedLimit(maxFrameBytes, 'informer factory: maxFrameBytes');

@@ -3,7 +3,7 @@
  * client-go: informers/factory.go, which can neither stop nor remove a single informer.
  */
 import { BehaviorSubject, type SchedulerLike, Subject, type Subscription } from 'rxjs';
-import { removeInformer } from '../informer/removal.ts';
+import { portOf } from '../informer/part.ts';
 import type { SyncWaitOptions } from '../informer/waits.ts';
 import { createLister } from '../lister/create-lister.ts';
 import type { Lister } from '../lister/lister.ts';
@@ -47,6 +47,11 @@ export interface Hold {
   readonly informer: AnyInformer;
   readonly lister: Lister<Anything>;
   release(): void;
+}
+
+/** Ends an informer for good, also the streams of its status and its metrics. */
+function removed(informer: AnyInformer): Promise<void> {
+  return portOf(informer, 'informer factory').remove();
 }
 
 /** The informers of one factory, of any type. */
@@ -148,7 +153,7 @@ export class SharedInformers {
     if (this.#hasName) namesInUse.delete(this.name);
     this.#hasName = false;
     const end = (entry: OwnEntry) =>
-      this.#isPresent(entry) ? entry.informer.stop() : removeInformer(entry.informer);
+      this.#isPresent(entry) ? entry.informer.stop() : removed(entry.informer);
     const ends = entries.map(([, entry]) => end(entry));
     // A callback of the first that was stopped may have started the factory again.
     if (this.#started) this.start();
@@ -161,7 +166,7 @@ export class SharedInformers {
     if (entry === undefined) return;
     entry.linger?.unsubscribe();
     this.#entries.delete(identity);
-    await removeInformer(entry.informer);
+    await removed(entry.informer);
   }
 
   #isPresent(entry: OwnEntry): boolean {
@@ -224,7 +229,7 @@ export class SharedInformers {
     if (!this.#isPresent(entry)) return;
     const forget = () => {
       this.#entries.delete(entry.identity);
-      void removeInformer(entry.informer);
+      void removed(entry.informer);
     };
     const { lingerMs } = this;
     // An informer that is not running is removed immediately. It may run for its subscribers, even if the factory was not started.

@@ -1,106 +1,167 @@
-/** The parts that every informer has, shared or not: store, run, status, metrics and waits. */
-import type { Observable, SchedulerLike } from 'rxjs';
+/** The state of one informer that its run, its lifecycle and its parts share: store, status, listeners and the parts. */
+import { type Observable, Subject } from 'rxjs';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { allOf, reliable, unlimited } from '../rx/demand.ts';
+import type { MetricAttributes } from '../meta/metrics.ts';
+import type { Delta } from '../reflector/delta.ts';
+import { limitsOf } from '../reflector/limits.ts';
+import type { RefreshOrder } from '../reflector/reflect-options.ts';
+import type { reflect } from '../reflector/reflector.ts';
+import { allOf, type Demand, reliable, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
-import { timingOf } from '../rx/timing.ts';
-import type { ChangeSet } from '../store/change-set.ts';
+import { type ResolvedTiming, timingOf } from '../rx/timing.ts';
 import { createIndexer } from '../store/create-indexer.ts';
 import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { Indexer } from '../store/indexer.ts';
-import type { FeedHost } from './handlers/handler-feed.ts';
-import { checkedResyncPeriod } from './handlers/registrations.ts';
-import type { InformerOptions } from './options.ts';
+import { FanOut, type Listener } from './fan-out.ts';
+import { checkedResyncPeriod, type SharedInformerOptions } from './options.ts';
+import type { InformerPart, InformerPort } from './part.ts';
 import { PauseCounter } from './pause-counter.ts';
-import { createRun, type Run, type RunParts } from './run.ts';
 import type { SourceSet } from './sources.ts';
-import { InformerMeter } from './status/informer-metrics.ts';
-import { createReporter } from './status/reporter.ts';
+import { createReporter, type Reporter } from './status/reporter.ts';
+import type { InformerStatus } from './status/status.ts';
 import { StatusBoard } from './status/status-board.ts';
-import { Waits } from './waits.ts';
 
-/** The parts of one informer that do not depend on how its change sets reach their consumers. */
-export interface Core<T extends KubernetesObject> extends FeedHost {
-  readonly name: string;
-  readonly scheduler: SchedulerLike;
-  readonly indexer: Indexer<T>;
-  readonly waits: Waits;
-  readonly board: StatusBoard<T>;
-  readonly meter: InformerMeter;
-  readonly run: Run;
-  /** The resync period in milliseconds; 0 means never. */
-  readonly resyncMs: number;
-}
-
-/** The source of an informer. */
-export interface CoreSource<T extends KubernetesObject> {
+/** What an informer follows. */
+export interface InformerSource<T extends KubernetesObject> {
   readonly listerWatchers: readonly ListerWatcher<T>[];
-  readonly scopes: readonly string[];
+  /** Replaces the ListerWatchers in each run. */
   readonly sources$?: Observable<SourceSet<T>> | undefined;
-  readonly reflector?: RunParts<T>['reflector'];
+  /** Follows a ListerWatcher. @defaultValue `reflect` */
+  readonly reflector?: typeof reflect<T> | undefined;
+  /** Whether the reflector passes on only some shards of the collection. */
+  readonly partial?: boolean | undefined;
   /** The name of the function that creates the informer, for errors. */
   readonly caller: string;
 }
 
-/** The consumers of an informer's change sets. */
-export interface Consumers<T> {
-  deliver(set: ChangeSet<T>): void;
-  /** How many changes wait for handlers. */
-  lag(): number;
-  /** Checks the waits of handlers after a transition of the status. Returns whether a wait was rejected. */
-  check(): boolean;
-  /** The error with which a wait on a stopped informer rejects; `undefined` if the informer is not stopped. */
-  stopError(): ApiError | undefined;
-}
+export abstract class InformerCore<T extends KubernetesObject> implements InformerPort<T> {
+  readonly name: string;
+  readonly options: SharedInformerOptions<T>;
+  readonly source: InformerSource<T>;
+  readonly timing: ResolvedTiming;
+  readonly drain: Drain = new Drain();
+  readonly store: Indexer<T>;
+  readonly board: StatusBoard<T>;
+  readonly listeners: FanOut<T>;
+  readonly report: Reporter['report'];
+  readonly warn: Reporter['warn'];
+  readonly resyncMs: number;
+  readonly requestTimeoutMs: number;
+  /** Asked before each read and each pop. */
+  readonly demand: Demand;
+  /** Deltas of the informer's own, which pass the queue with those of the reflectors. */
+  readonly retried$: Subject<readonly Delta<T>[]> = new Subject();
+  readonly orders$: Subject<{ readonly at: number; readonly order: RefreshOrder }> = new Subject();
+  sources: readonly ListerWatcher<T>[];
+  /** The delta queue of the current run. */
+  queue: { readonly size: number } | undefined;
+  readonly #parts = new Map<unknown, InformerPart<T>>();
+  readonly #pauses = new PauseCounter();
 
-/** Builds the parts. The consumers are called only after the run has begun, or a wait. */
-export function createCore<T extends KubernetesObject>(
-  { listerWatchers, scopes, sources$, reflector, caller }: CoreSource<T>,
-  options: InformerOptions<T>,
-  consumers: Consumers<T>,
-): Core<T> {
-  const timing = timingOf(options);
-  const { scheduler } = timing;
-  const { name = 'informer', metrics, metricAttributes } = options;
-  const indexer = createIndexer<T>({
-    indexers: options.indexers ?? { [NAMESPACE_INDEX]: byNamespace },
-    ...(options.mutationGuard === undefined ? {} : { mutationGuard: options.mutationGuard }),
-  });
-  const drain = new Drain();
-  const waits = new Waits({ scheduler, drain, stopError: consumers.stopError });
-  const pauses = new PauseCounter();
-  const { report, warn } = createReporter(name, options);
-  const board = new StatusBoard({
-    ...{ indexer, scheduler, drain, warn },
-    onTransition: () => {
-      const rejected = waits.check();
-      return consumers.check() || rejected;
-    },
-  });
-  const demand = reliable(options.demand ?? unlimited, (error) =>
-    report(error, { subscriber: 'demand' }),
-  );
-  const resyncMs = checkedResyncPeriod(options.resyncPeriodMs, caller);
-  const meter = new InformerMeter({
-    ...{ name, indexer, board, scheduler, metrics, metricAttributes },
-    pending: consumers.lag,
-  });
-  const run = createRun<T>({
-    ...{ name, listerWatchers, scopes, indexer, drain, board, meter },
-    ...{ resyncMs, timing, options, sources$, reflector },
-    demand: allOf(pauses.demand, demand),
-    deliver: consumers.deliver,
-    onCommitted: () => {
-      waits.check();
-      board.publishCommit();
-      meter.moved();
-    },
-  });
-  return {
-    ...{ name, scheduler, indexer, drain, waits, board, meter, run, resyncMs, report, warn },
-    pause: () => pauses.pause(),
-    onCaughtUp: () => meter.moved(),
-  };
+  constructor(source: InformerSource<T>, options: SharedInformerOptions<T>) {
+    const { name = 'informer', indexers, mutationGuard } = options;
+    this.name = name;
+    this.source = source;
+    this.options = options;
+    this.sources = source.listerWatchers;
+    this.resyncMs = checkedResyncPeriod(options.resyncPeriodMs, source.caller);
+    // Checked here, too, because a reflector is created when the run begins.
+    this.requestTimeoutMs = limitsOf(options).requestTimeoutMs;
+    this.timing = timingOf(options);
+    const { report, warn } = createReporter(name, options);
+    this.report = report;
+    this.warn = warn;
+    this.store = createIndexer<T>({
+      indexers: indexers ?? { [NAMESPACE_INDEX]: byNamespace },
+      mutationGuard,
+    });
+    this.listeners = new FanOut(this.store);
+    this.board = new StatusBoard({
+      indexer: this.store,
+      scheduler: this.timing.scheduler,
+      drain: this.drain,
+      warn,
+      onTransition: () => {
+        let rejected = false;
+        for (const part of this.#parts.values()) rejected = part.transition?.() || rejected;
+        return rejected;
+      },
+    });
+    this.demand = allOf(
+      this.#pauses.demand,
+      reliable(options.demand ?? unlimited, (error) => report(error, { subscriber: 'demand' })),
+    );
+  }
+
+  abstract readonly active: boolean;
+  abstract readonly stopError: ApiError | undefined;
+  abstract leaving(): void;
+  abstract remove(): Promise<void>;
+
+  get partial(): boolean {
+    return this.source.partial ?? false;
+  }
+
+  get metricAttributes(): MetricAttributes | undefined {
+    return this.options.metricAttributes;
+  }
+
+  get queueLength(): number {
+    return this.queue?.size ?? 0;
+  }
+
+  get waiting(): number {
+    let waiting = 0;
+    for (const part of this.#parts.values()) waiting += part.waiting?.() ?? 0;
+    return waiting;
+  }
+
+  /** Calls every part. */
+  each(call: (part: InformerPart<T>) => void): void {
+    for (const part of this.#parts.values()) call(part);
+  }
+
+  attach<P extends InformerPart<T>>(kind: unknown, make: () => P): P {
+    const known = this.#parts.get(kind);
+    if (known !== undefined) return known as P;
+    const part = make();
+    this.#parts.set(kind, part);
+    if (!this.active) return part;
+    this.drain.enter(() => {
+      part.begin?.();
+      part.sources?.(this.sources);
+      for (const [at, { scope = '' }] of this.sources.entries()) {
+        const status = this.board.reflectors.get(scope);
+        if (status !== undefined) part.status?.(at, status);
+      }
+    });
+    return part;
+  }
+
+  join(listener: Listener<T>): () => void {
+    return this.listeners.join(listener);
+  }
+
+  order(at: number, order: RefreshOrder): void {
+    this.orders$.next({ at, order });
+  }
+
+  pause(): () => void {
+    return this.#pauses.pause();
+  }
+
+  show({ audit }: Pick<InformerStatus, 'audit'>): void {
+    this.board.audit = audit;
+    this.board.publish();
+  }
+
+  retryRefused(): void {
+    if (this.store.refused.size > 0) this.retried$.next([{ type: 'retry' }]);
+  }
+
+  caughtUp(): void {
+    this.each((part) => part.caughtUp?.());
+  }
 }

@@ -6,15 +6,12 @@ import type { Observable } from 'rxjs';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { IndexerReader } from '../store/indexer.ts';
-import { type Core, createCore } from './core.ts';
-import type { DeliveryPolicy } from './handlers/delivery.ts';
+import { createSharedInformer } from './create-shared-informer.ts';
+import { addEventHandler } from './handlers/add-event-handler.ts';
+import type { DeliveryPolicy } from './handlers/deliver.ts';
 import type { ResourceEventHandler } from './handlers/event-handler.ts';
-import { HandlerFeed } from './handlers/handler-feed.ts';
-import { reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
-import { Lifecycle, type LifecycleParts } from './lifecycle.ts';
 import type { InformerOptions } from './options.ts';
-import { createSyncWait } from './state-waits.ts';
-import type { InformerMetrics } from './status/informer-metrics.ts';
+import { portOf, withPort } from './part.ts';
 import type { InformerStatus } from './status/status.ts';
 import type { SyncWaitOptions } from './waits.ts';
 
@@ -33,10 +30,6 @@ export interface Informer<T extends KubernetesObject> {
   readonly status$: Observable<InformerStatus>;
   /** The current status. */
   readonly status: InformerStatus;
-  /**
-   * Emits the metrics on subscription, then after each commit and each transition. Completes at a stop, never errors.
-   */
-  readonly metrics$: Observable<InformerMetrics>;
   /** Whether the store is synced, and the handler has returned (its promises have settled) for the first list. */
   readonly hasSynced: boolean;
   readonly lastSyncResourceVersion: string;
@@ -63,7 +56,7 @@ export interface Informer<T extends KubernetesObject> {
 /**
  * Creates an informer over one ListerWatcher with one handler: `reflect`, `deltaFifo`, `applyDeltas`, and the handler.
  *
- * No request is sent before `start()`. The handler is called like a handler of `SharedInformer.addEventHandler`: a
+ * No request is sent before `start()`. The handler is called like a handler of `addEventHandler`: a
  * promise that it returns is awaited, and an error that it throws is reported. Throws a `TypeError` if a period or a
  * limit is not a valid number. client-go: NewIndexerInformer, whose informers can run only once.
  *
@@ -89,76 +82,33 @@ export interface Informer<T extends KubernetesObject> {
 export function createInformer<T extends KubernetesObject>(
   listerWatcher: ListerWatcher<T>,
   handler: ResourceEventHandler<T>,
-  options: UnsharedInformerOptions<T> = {},
+  { delivery, ...options }: UnsharedInformerOptions<T> = {},
 ): Informer<T> {
-  const { scope } = listerWatcher;
-  const core: Core<T> = createCore<T>(
-    {
-      listerWatchers: [listerWatcher],
-      scopes: scope ? [scope] : [],
-      caller: 'createInformer',
-    },
-    options,
-    {
-      deliver: (set) => feed.push(set),
-      lag: () => feed.lag,
-      check: () => false,
-      stopError: () => lifecycle.stopError,
-    },
-  );
-  const { name, indexer, board, meter, run, waits } = core;
-  const { delivery } = options;
-  const feed: HandlerFeed<T> = new HandlerFeed<T>(
-    core,
-    handler,
-    'handler',
-    delivery === undefined ? {} : { delivery },
-    () => waits.check(),
-  );
-  const lifecycle = new Lifecycle<T>({ ...core, ...onlyHandler(feed) });
-  const reportThrown = (error: unknown, subscriber: string) => core.report(error, { subscriber });
-  const isSynced = () => feed.synced && indexer.synced;
-  return {
-    name,
-    indexer,
-    status$: reportSubscriberErrors(board.status$, reportThrown),
-    metrics$: reportSubscriberErrors(meter.metrics$, reportThrown),
+  // Only `start()` holds the run, so it never lingers.
+  const shared = createSharedInformer<T>(listerWatcher, {
+    ...options,
+    lingerMs: Number.POSITIVE_INFINITY,
+  });
+  const registration = addEventHandler(shared, handler, { name: 'handler', delivery });
+  const { name, indexer, status$, start, refresh, stop } = shared;
+  const informer: Informer<T> = {
+    ...{ name, indexer, status$, start, refresh, stop },
     get status() {
-      return board.status;
+      return shared.status;
     },
     get hasSynced() {
-      return isSynced();
+      return registration.hasSynced;
     },
     get lastSyncResourceVersion() {
-      return indexer.resourceVersion;
+      return shared.lastSyncResourceVersion;
     },
     get isStopped() {
-      return lifecycle.isStopped;
+      return shared.isStopped;
     },
     get lag() {
-      return feed.lag;
+      return registration.lag;
     },
-    start: () => lifecycle.start(),
-    refresh: () => run.refresh(),
-    stop: () => lifecycle.stop(),
-    whenSynced: createSyncWait(core, isSynced),
+    whenSynced: (wait) => registration.whenSynced(wait),
   };
-}
-
-/** The parts of a lifecycle for one handler, which the informer has from the beginning to the end. */
-function onlyHandler<T>(
-  feed: HandlerFeed<T>,
-): Pick<LifecycleParts<KubernetesObject>, 'lingerMs' | 'hub' | 'registrations'> {
-  return {
-    // Only `start()` holds the run, so it never lingers.
-    lingerMs: Number.POSITIVE_INFINITY,
-    hub: { size: 1, completer: () => () => undefined },
-    registrations: {
-      begin: () => feed.begin(),
-      end: (hold) => {
-        if (hold) feed.hold();
-      },
-      fail: () => undefined,
-    },
-  };
+  return withPort(informer, portOf<T>(shared, 'createInformer'));
 }

@@ -3,8 +3,8 @@ import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { createShardFilter } from '../meta/shard-ranges/shard-filter.ts';
 import { type OwnedShards, reflectShards } from '../reflector/shards/reflect-shards.ts';
-import { assemble } from './assembly.ts';
 import { sharedInformerOf } from './create-shared-informer.ts';
+import { InformerLifecycle } from './lifecycle.ts';
 import type { SharedInformerOptions } from './options.ts';
 import type { SharedInformer } from './shared-informer.ts';
 
@@ -60,14 +60,15 @@ export function createShardedInformer<T extends KubernetesObject, Names extends 
 ): SharedInformer<T, Names> {
   const { shards, ...rest } = options;
   createShardFilter(shards.by, []);
-  if ((rest as SharedInformerOptions<T>).audit !== undefined) {
-    throw new TypeError(
-      'createShardedInformer: audit is not supported, because an audit compares the store with the complete collection',
-    );
-  }
-  return sharedInformerOf(
-    assemble([listerWatcher], rest as SharedInformerOptions<T>, {
-      reflector: reflectShards<T>(shards),
-    }),
+  return sharedInformerOf<T>(
+    new InformerLifecycle(
+      {
+        listerWatchers: [listerWatcher],
+        reflector: reflectShards<T>(shards),
+        partial: true,
+        caller: 'createShardedInformer',
+      },
+      rest,
+    ),
   );
 }

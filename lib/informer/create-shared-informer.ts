@@ -4,9 +4,10 @@
  */
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { type Assembly, assemble } from './assembly.ts';
+import { InformerLifecycle } from './lifecycle.ts';
 import type { SharedInformerOptions } from './options.ts';
-import { noteRemoval } from './removal.ts';
+import { withPort } from './part.ts';
+import { Refresher } from './refresher.ts';
 import type { SharedInformer } from './shared-informer.ts';
 import { createStateWaits } from './state-waits.ts';
 import { createStreams } from './streams.ts';
@@ -42,36 +43,50 @@ export function createSharedInformer<T extends KubernetesObject, Names extends s
   const listerWatchers = Array.isArray(source)
     ? (source as readonly ListerWatcher<T>[])
     : [source as ListerWatcher<T>];
-  return sharedInformerOf(assemble(listerWatchers, options as SharedInformerOptions<T>));
+  checkScopes(listerWatchers);
+  return sharedInformerOf<T>(
+    new InformerLifecycle({ listerWatchers, caller: 'createSharedInformer' }, options),
+  );
 }
 
-/** The public interface of the parts of an informer. */
-export function sharedInformerOf<T extends KubernetesObject, Names extends string = string>(
-  parts: Assembly<T>,
-): SharedInformer<T, Names> {
-  const { indexer, board, registrations, lifecycle } = parts;
+/** Several ListerWatchers need scopes, because otherwise a list of one would delete the objects of another. */
+function checkScopes<T>(listerWatchers: readonly ListerWatcher<T>[]): void {
+  const [first, ...others] = listerWatchers;
+  if (first === undefined) throw new TypeError('createSharedInformer: no ListerWatcher given');
+  const scopes = new Set(listerWatchers.map(({ scope }) => scope || undefined));
+  if (others.length === 0 || (scopes.size === listerWatchers.length && !scopes.has(undefined)))
+    return;
+  throw new TypeError(
+    'createSharedInformer: each of several ListerWatchers needs a scope (namespace) of its own, because otherwise a list of one would delete the objects of another',
+  );
+}
+
+/** The public interface of an informer. */
+export function sharedInformerOf<T extends KubernetesObject>(
+  core: InformerLifecycle<T>,
+): SharedInformer<T> {
+  const { name, store, board } = core;
+  const refresher = core.attach(Refresher, () => new Refresher(core));
   const informer: SharedInformer<T> = {
-    name: parts.name,
-    indexer,
-    ...createStreams(parts),
-    ...createStateWaits(parts),
+    name,
+    indexer: store,
+    ...createStreams(core),
+    ...createStateWaits(core),
     get status() {
       return board.status;
     },
     get hasSynced() {
-      return indexer.synced;
+      return store.synced;
     },
     get lastSyncResourceVersion() {
-      return indexer.resourceVersion;
+      return store.resourceVersion;
     },
     get isStopped() {
-      return lifecycle.isStopped;
+      return core.isStopped;
     },
-    addEventHandler: (handler, handlerOptions = {}) => registrations.add(handler, handlerOptions),
-    removeEventHandler: (registration, removal = {}) => registrations.remove(registration, removal),
-    start: () => lifecycle.start(),
-    stop: () => lifecycle.stop(),
-    refresh: () => parts.run.refresh(),
+    start: () => core.start(),
+    stop: () => core.stop(),
+    refresh: () => refresher.refresh(),
   };
-  return noteRemoval(informer, () => lifecycle.stop(true));
+  return withPort(informer, core);
 }

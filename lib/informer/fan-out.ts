@@ -19,8 +19,11 @@ export interface Listener<T> {
   complete?(): void;
 }
 
-/** The contents of the store as one set, with every object as an addition or as an update without a change. */
-function contentsOf<T extends KubernetesObject>(
+/**
+ * The contents of the store as one set. As a `snapshot` every object is an addition, and earlier sets no longer count
+ * (`reset`). As a `resync` every object is an update without a change.
+ */
+export function contentsOf<T extends KubernetesObject>(
   indexer: IndexerReader<T>,
   cause: 'snapshot' | 'resync',
 ): ChangeSet<T> {
@@ -39,16 +42,6 @@ function contentsOf<T extends KubernetesObject>(
   );
 }
 
-/** The contents of the store as one `reset` set: every object is an addition, and earlier sets no longer count. */
-export function snapshotSet<T extends KubernetesObject>(indexer: IndexerReader<T>): ChangeSet<T> {
-  return contentsOf(indexer, 'snapshot');
-}
-
-/** The contents of the store as the set of a resync: every object is an update without a change. */
-export function resyncSet<T extends KubernetesObject>(indexer: IndexerReader<T>): ChangeSet<T> {
-  return contentsOf(indexer, 'resync');
-}
-
 /** The listeners of one informer. */
 export class FanOut<T extends KubernetesObject> {
   readonly #indexer: IndexerReader<T>;
@@ -64,7 +57,7 @@ export class FanOut<T extends KubernetesObject> {
 
   /** Passes the snapshot and all later sets to the listener, until the returned function is called. */
   join(listener: Listener<T>): () => void {
-    const snapshot = snapshotSet(this.#indexer);
+    const snapshot = contentsOf(this.#indexer, 'snapshot');
     this.#listeners.set(listener, snapshot.rev);
     listener.next(snapshot);
     return () => {

@@ -1,77 +1,54 @@
 /**
- * Starts and ends the run of one informer: counts its holders, and updates the store, the status, the handlers
- * and the waits when the run begins and ends. Every call is a task of the drain. A run ends completely within one
- * task, so that the next call finds it either running or ended.
+ * The lifecycle of one informer: counts the holders of its run, and updates the store, the status and the parts when the
+ * run begins and ends. Every call is a task of the drain. A run ends completely within one task, so that the next call
+ * finds it either running or ended.
  */
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { checkedDuration } from '../rx/checked-option.ts';
 import { type Lease, lease } from '../rx/lease.ts';
-import type { Core } from './core.ts';
-import type { InformerPhase } from './status/status.ts';
+import { InformerCore, type InformerSource } from './core.ts';
+import { partMakers, type SharedInformerOptions } from './options.ts';
+import type { EndOfRun } from './part.ts';
+import { createRun } from './run.ts';
 
-/** The parts that a {@link Lifecycle} starts and ends. */
-export interface LifecycleParts<T extends KubernetesObject>
-  extends Pick<
-    Core<T>,
-    'name' | 'scheduler' | 'drain' | 'indexer' | 'board' | 'meter' | 'run' | 'waits'
-  > {
-  readonly lingerMs: number;
-  readonly hub: Listeners;
-  readonly registrations: Handlers;
-}
-
-/** The listeners of an informer. */
-export interface Listeners {
-  readonly size: number;
-  /** Returns a function that completes the present listeners. */
-  completer(): () => void;
-}
-
-/** The handlers of an informer. */
-export interface Handlers {
-  /** Begins a run. */
-  begin(): void;
-  /** Ends the run. With `hold`, no handler is called before the next run. */
-  end(hold: boolean): void;
-  /** Rejects the waits of all handlers. */
-  fail(error: ApiError): void;
-}
-
-/** Holds, starts and stops the run of one informer. */
-export class Lifecycle<T extends KubernetesObject> {
-  readonly #parts: LifecycleParts<T>;
+/** The informer behind the public interfaces. Nothing runs before it is started or held. */
+export class InformerLifecycle<T extends KubernetesObject> extends InformerCore<T> {
   readonly #lease: Lease;
+  readonly #lingerMs: number;
   #releaseStart: (() => void) | undefined;
-  #stopped = false;
+  #isStopped = false;
 
-  constructor(parts: LifecycleParts<T>) {
-    this.#parts = parts;
-    this.#lease = lease(parts.run.run$, {
-      lingerMs: parts.lingerMs,
-      scheduler: parts.scheduler,
-      drain: parts.drain,
+  constructor(source: InformerSource<T>, options: SharedInformerOptions<T>) {
+    super(source, options);
+    this.#lingerMs = checkedDuration(options.lingerMs ?? 30_000, `${source.caller}: lingerMs`);
+    this.#lease = lease(createRun(this), {
+      lingerMs: this.#lingerMs,
+      scheduler: this.timing.scheduler,
+      drain: this.drain,
       onStart: () => this.#begin(),
       onEnd: (why) => {
-        parts.meter.end();
-        if (why === 'linger') this.#goIdle();
-        else this.#endRun('stopped');
-        if (why === 'complete') this.#finish(parts.hub.completer());
+        this.#endRun(why === 'linger' ? 'idle' : why === 'ended' ? 'stopped' : 'completed');
+        if (why === 'complete') this.listeners.completer()();
       },
     });
+    for (const make of partMakers<T>(options, source.caller)) make(this);
   }
 
-  /** Whether a run is in progress. */
   get active(): boolean {
     return this.#lease.active;
   }
 
   get isStopped(): boolean {
-    return this.#stopped;
+    return this.#isStopped;
   }
 
-  /** The error with which a wait on a stopped informer rejects; `undefined` if the informer is not stopped. */
   get stopError(): ApiError | undefined {
-    return this.#stopped ? this.#wasStopped() : undefined;
+    return this.#isStopped ? this.#ended('stopped') : undefined;
+  }
+
+  leaving(): void {
+    this.drain.run(() => this.#emptyIfUnused());
   }
 
   /**
@@ -79,27 +56,26 @@ export class Lifecycle<T extends KubernetesObject> {
    * task. Returns the function that releases the hold.
    */
   hold(unwanted: () => boolean): () => void {
-    const { drain } = this.#parts;
     let release: (() => void) | undefined;
-    drain.run(() => {
+    this.drain.run(() => {
       if (unwanted()) return;
-      this.#stopped = false;
+      this.#isStopped = false;
       release = this.#lease.acquire();
     });
     return () => {
       // In the order of the calls: another holder may have come between the hold and its release in one callback.
-      drain.run(() => {
+      this.drain.run(() => {
         if (release === undefined) return;
         release();
-        this.emptyIfUnused();
+        this.#emptyIfUnused();
       });
     };
   }
 
   /** Keeps the informer running until `stop()`. */
   start(): void {
-    this.#parts.drain.run(() => {
-      this.#stopped = false;
+    this.drain.run(() => {
+      this.#isStopped = false;
       this.#releaseStart ??= this.#lease.acquire();
     });
   }
@@ -109,69 +85,62 @@ export class Lifecycle<T extends KubernetesObject> {
    * streams of the status and the metrics show the next run, too; they complete if the informer is removed.
    */
   stop(isRemoved = false): Promise<void> {
-    const { hub, board, drain } = this.#parts;
-    const complete = hub.completer();
+    const complete = this.listeners.completer();
     return new Promise<void>((resolve) => {
-      drain.run(() => {
+      this.drain.run(() => {
         if (this.#lease.active) this.#lease.end();
         else this.#endRun('stopped');
-        this.#finish(complete);
-        if (isRemoved) board.complete();
+        complete();
+        if (isRemoved) this.board.complete();
         resolve();
       });
     });
+  }
+
+  remove(): Promise<void> {
+    return this.stop(true);
   }
 
   /**
    * Empties the store of an idle informer without listeners. A handler keeps the store, because the next run reports
    * the difference to it.
    */
-  emptyIfUnused(): void {
-    const { hub, indexer, board } = this.#parts;
-    if (this.#lease.active || this.#stopped || hub.size > 0) return;
-    if (indexer.size === 0 && indexer.resourceVersion === '') return;
-    indexer.clear();
-    board.forget();
+  #emptyIfUnused(): void {
+    const { store } = this;
+    if (this.#lease.active || this.#isStopped || this.listeners.size > 0) return;
+    if (store.size === 0 && store.resourceVersion === '') return;
+    store.clear();
+    this.board.forget();
   }
 
   #begin(): void {
-    const { indexer, board, meter, registrations } = this.#parts;
-    indexer.transaction((transaction) => transaction.mark({ synced: false, resourceVersion: '' }));
-    board.begin();
-    meter.begin();
-    registrations.begin();
+    this.store.transaction((transaction) =>
+      transaction.mark({ synced: false, resourceVersion: '' }),
+    );
+    this.board.begin();
+    this.each((part) => part.begin?.());
   }
 
-  #goIdle(): void {
-    const { name, lingerMs, waits, registrations } = this.#parts;
-    this.#endRun('idle');
-    const message = `${name} became idle, because it had no subscriber for ${lingerMs} ms`;
-    const error = ApiError.local('Stopped', message);
-    waits.reject(error);
-    registrations.fail(error);
-  }
-
-  #endRun(phase: Extract<InformerPhase, 'idle' | 'stopped'>): void {
-    const { indexer, board, registrations } = this.#parts;
+  #endRun(why: EndOfRun): void {
+    const phase = why === 'idle' ? why : 'stopped';
+    this.queue = undefined;
     this.#releaseStart = undefined;
-    this.#stopped = phase === 'stopped';
-    registrations.end(this.#stopped);
-    indexer.refused.clear();
-    board.end(phase);
+    this.#isStopped = why !== 'idle';
+    const error = this.#ended(phase);
+    this.each((part) => part.end?.(why, error));
+    this.store.refused.clear();
+    this.board.end(phase);
     // From now on the copy in the store is stale.
-    indexer.transaction((transaction) => transaction.mark({ synced: false }));
-    this.emptyIfUnused();
-    board.publish();
+    this.store.transaction((transaction) => transaction.mark({ synced: false }));
+    this.#emptyIfUnused();
+    this.board.publish();
   }
 
-  #finish(complete: () => void): void {
-    const error = this.#wasStopped();
-    this.#parts.waits.reject(error);
-    this.#parts.registrations.fail(error);
-    complete();
-  }
-
-  #wasStopped(): ApiError {
-    return ApiError.local('Stopped', `${this.#parts.name} was stopped`);
+  #ended(phase: 'idle' | 'stopped'): ApiError {
+    const how =
+      phase === 'idle'
+        ? `became idle, because it had no subscriber for ${this.#lingerMs} ms`
+        : 'was stopped';
+    return ApiError.local('Stopped', `${this.name} ${how}`);
   }
 }

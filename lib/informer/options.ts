@@ -1,25 +1,19 @@
 /** The options of informers. */
-import type { AuditOptions } from '../audit/audits.ts';
 import type { Compression } from '../delta/pending-deltas.ts';
-import type { MetricAttributes, MetricsProvider } from '../meta/metrics.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { MetricAttributes } from '../meta/metrics.ts';
 import type { ReflectOptions } from '../reflector/reflect-options.ts';
 import type { Indexers } from '../store/index-funcs.ts';
 import type { MutationGuard } from '../store/mutation-guard.ts';
-import type { InformerWarning } from './status/warnings.ts';
+import type { InformerPartMaker, InformerPort } from './part.ts';
+import type { ReporterOptions } from './status/reporter.ts';
 
-/** Where an unhandled error was thrown. */
-export interface UnhandledErrorContext {
-  /** The informer's name. */
-  readonly informer: string;
-  /** The name of the handler that threw, or of the subscriber's function. */
-  readonly subscriber: string;
-  /** The key of the object for which the callback was called, or of the first object in its change set. */
-  readonly key?: string;
-}
+const MIN_RESYNC_MS = 1_000;
 
 /** The options of every informer. The options of the reflector apply to each ListerWatcher. */
 export interface InformerOptions<T, Names extends string = string>
-  extends Omit<ReflectOptions<T>, 'known' | 'onStatus' | 'onSkipped' | 'resumeFrom'> {
+  extends Omit<ReflectOptions<T>, 'known' | 'onStatus' | 'onSkipped' | 'resumeFrom'>,
+    ReporterOptions {
   /** The name of the informer in errors, warnings and metrics. @defaultValue 'informer' */
   readonly name?: string | undefined;
   /** The indices of the store. @defaultValue `namespace` */
@@ -30,13 +24,8 @@ export interface InformerOptions<T, Names extends string = string>
    * @defaultValue 0
    */
   readonly resyncPeriodMs?: number | undefined;
-  /**
-   * Compares the store with the server periodically, to find events that the watch lost without an error. An audit
-   * requests pages of metadata only. Differences are repaired by a list that compares the contents of objects.
-   * `status.audit` shows the results.
-   * @defaultValue off
-   */
-  readonly audit?: AuditOptions | undefined;
+  /** Compares the store with the server periodically: `audit({ periodMs })`. @defaultValue off */
+  readonly audit?: InformerPartMaker | undefined;
   /** How deltas of one key are folded while the demand is closed. @defaultValue 'none' */
   readonly compression?: Compression | undefined;
   /**
@@ -44,17 +33,8 @@ export interface InformerOptions<T, Names extends string = string>
    * @defaultValue 'off' if NODE_ENV is 'production', otherwise 'freeze'
    */
   readonly mutationGuard?: MutationGuard | undefined;
-  /**
-   * Receives the errors that handlers and direct subscribers throw.
-   * @defaultValue reported like rxjs's own errors: asynchronously, as uncaught errors
-   */
-  readonly onUnhandledError?:
-    | ((error: unknown, context: UnhandledErrorContext) => void)
-    | undefined;
-  /** Receives warnings. @defaultValue `console.warn` */
-  readonly onWarning?: ((warning: InformerWarning) => void) | undefined;
-  /** Creates the metrics instruments. A `Meter` of OpenTelemetry fits. @defaultValue no instruments */
-  readonly metrics?: MetricsProvider | undefined;
+  /** Reports the metrics to a metrics library: `metered(provider)`. @defaultValue no instruments */
+  readonly metrics?: InformerPartMaker | undefined;
   /** Attributes of the metrics beside the name, for example group, version and resource. */
   readonly metricAttributes?: MetricAttributes | undefined;
 }
@@ -67,4 +47,30 @@ export interface SharedInformerOptions<T, Names extends string = string>
    * immediately, `Infinity` keeps it until `stop()`. @defaultValue 30000
    */
   readonly lingerMs?: number | undefined;
+}
+
+/**
+ * Validates a resync period in milliseconds. Returns 0 for never, also for `Infinity`. Throws a `TypeError` if the
+ * period is not a number or is shorter than a second.
+ */
+export function checkedResyncPeriod(periodMs: number | undefined, owner: string): number {
+  if (periodMs === undefined || periodMs === 0 || periodMs === Number.POSITIVE_INFINITY) return 0;
+  if (typeof periodMs === 'number' && periodMs >= MIN_RESYNC_MS) return periodMs;
+  throw new TypeError(
+    `${owner}: resyncPeriodMs is ${periodMs}; it must be ${MIN_RESYNC_MS} or more milliseconds, or 0 for never`,
+  );
+}
+
+/** The options that are parts. Throws a `TypeError` if one is not a function, for example an object. */
+export function partMakers<T extends KubernetesObject>(
+  { audit, metrics }: Pick<InformerOptions<T>, 'audit' | 'metrics'>,
+  owner: string,
+): readonly ((port: InformerPort<T>) => void)[] {
+  return Object.entries({ audit, metrics }).flatMap(([name, maker]) => {
+    if (maker === undefined) return [];
+    if (typeof maker === 'function') return [maker as (port: InformerPort<T>) => void];
+    throw new TypeError(
+      `${owner}: ${name} is not a part; pass audit({ periodMs }) or metered(provider)`,
+    );
+  });
 }

@@ -2,84 +2,67 @@
  * `refresh()` of one informer: requests a list of every scope, and resolves when the lists are in the store. Calls made
  * while a refresh is in progress share it.
  */
-import { type Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
+import type { Subscription } from 'rxjs';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
-import type { RefreshOrder } from '../reflector/reflect-options.ts';
-import type { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
+import type { InformerPart, InformerPort } from './part.ts';
 
 /** The shortest time from the beginning of one refresh to the beginning of the next. */
 const MIN_INTERVAL_MS = 1_000;
 
-/** The parts of its informer that a {@link Refresher} needs. */
-export interface RefresherHost {
-  readonly name: string;
-  readonly scheduler: SchedulerLike;
-  readonly drain: Drain;
-}
-
 /** One refresh, from the call to the commit. */
 interface Refresh {
   readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: ApiError): void;
+  readonly resolve: () => void;
+  readonly reject: (error: ApiError) => void;
   /** Whether the drain has run its task, so that it belongs to the current run. */
   begun: boolean;
   /**
-   * The scopes whose list is not in the store yet. The value says which list of the scope it is, by the number of its
-   * emission; `undefined` until the list is emitted.
+   * The reflectors whose list is not in the store yet. The value says which list of the reflector it is, by the number
+   * of its emission; `undefined` until the list is emitted.
    */
-  readonly missing: Map<string, number | undefined>;
+  readonly missing: Map<number, number | undefined>;
 }
 
 function newRefresh(): Refresh {
-  const settle: { resolve?: () => void; reject?: (error: ApiError) => void } = {};
-  const promise = new Promise<void>((resolve, reject) =>
-    Object.assign(settle, { resolve, reject }),
-  );
+  let settle: Pick<Refresh, 'resolve' | 'reject'> | undefined;
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
   return {
+    ...(settle as unknown as Pick<Refresh, 'resolve' | 'reject'>),
     promise,
-    resolve: () => settle.resolve?.(),
-    reject: (error) => settle.reject?.(error),
     begun: false,
     missing: new Map(),
   };
 }
 
-function listsIn<T>(deltas: readonly Delta<T>[]): number {
-  let lists = 0;
-  for (const { type } of deltas) if (type === 'replaced') lists++;
-  return lists;
-}
-
-/** How many lists of one scope were emitted and committed. Lists are committed in the order of their emission. */
-interface Count {
+/** One ListerWatcher of the run. Its lists are committed in the order of their emission. */
+interface Source {
+  readonly scope: string;
+  /** How many lists were emitted, and how many are in the store. */
   emitted: number;
   committed: number;
+  /** Whether it no longer lists, because `onError` returned `stop`. */
+  ended: boolean;
 }
 
 /** Requests lists from the reflectors of the current run. */
-export class Refresher {
-  readonly #host: RefresherHost;
-  readonly #orders = new Subject<RefreshOrder>();
+export class Refresher<T extends KubernetesObject> implements InformerPart<T> {
+  readonly #port: InformerPort<T>;
   readonly #elapsedMs: () => number;
-  #counts: Map<string, Count> | undefined;
-  /** The scopes of the current run that are no longer listed, because `onError` returned `stop`. */
-  readonly #ended = new Set<string>();
+  #sources: Source[] | undefined;
   #current: Refresh | undefined;
   #timer: Subscription | undefined;
   #beganMs = Number.NEGATIVE_INFINITY;
 
-  constructor(host: RefresherHost) {
-    this.#host = host;
-    this.#elapsedMs = stopwatch(host.scheduler);
-  }
-
-  /** The lists that every reflector of the run must make. */
-  get orders$(): Observable<RefreshOrder> {
-    return this.#orders;
+  constructor(port: InformerPort<T>) {
+    this.#port = port;
+    this.#elapsedMs = stopwatch(port.timing.scheduler);
   }
 
   /** Resolves when every scope has been listed again and the lists are in the store. */
@@ -88,86 +71,85 @@ export class Refresher {
     if (this.#current === undefined) {
       this.#current = current;
       // In the drain, so that a start or a stop that was called before takes effect first.
-      this.#host.drain.run(() => this.#begin(current));
+      this.#port.drain.run(() => this.#begin(current));
     }
     return current.promise;
   }
 
-  /** Called when a run over these scopes begins. */
-  begin(scopes: Iterable<string>): void {
-    this.#counts = new Map();
-    this.#ended.clear();
-    for (const scope of scopes) this.#counts.set(scope, { emitted: 0, committed: 0 });
+  sources(of: readonly ListerWatcher<T>[]): void {
+    this.#sources = of.map(({ scope = '' }) => ({ scope, emitted: 0, committed: 0, ended: false }));
+    const missing = this.#current?.missing;
+    if (missing === undefined || missing.size === 0) return;
+    // Other namespaces are followed now. Their first lists are newer than the call.
+    missing.clear();
+    for (const at of of.keys()) missing.set(at, 1);
   }
 
-  /** Called with each emission of a reflector. */
-  emitted<T>(scope: string, deltas: readonly Delta<T>[]): void {
-    const count = this.#counts?.get(scope);
-    if (count !== undefined) count.emitted += listsIn(deltas);
+  received(at: number, deltas: readonly Delta<T>[]): void {
+    const source = this.#sources?.[at];
+    if (source === undefined) return;
+    for (const { type } of deltas) if (type === 'replaced') source.emitted++;
   }
 
-  /** Called when a reflector has emitted the requested list completely, or when the request has failed. */
-  answered(scope: string, error: ApiError | undefined): void {
+  answered(at: number, error: ApiError | undefined): void {
     const current = this.#current;
-    if (current?.missing.has(scope) !== true) return;
+    if (current?.missing.has(at) !== true) return;
     if (error !== undefined) return this.#settle(current, error);
-    current.missing.set(scope, this.#counts?.get(scope)?.emitted);
+    current.missing.set(at, this.#sources?.[at]?.emitted);
     this.#check();
   }
 
-  /** Called when a reflector has completed. */
-  ended(scope: string): void {
-    this.#ended.add(scope);
-    if (this.#current?.missing.has(scope) === true)
-      this.#settle(this.#current, this.#hasEnded(scope));
+  ended(at: number): void {
+    const source = this.#sources?.[at];
+    if (source === undefined) return;
+    source.ended = true;
+    if (this.#current?.missing.has(at) === true)
+      this.#settle(this.#current, this.#hasEnded(source));
   }
 
-  /** Called when these deltas are in the store. */
-  committed<T>(
-    scopeOf: (delta: { readonly scope?: string | undefined }) => string,
-    deltas: readonly Delta<T>[],
-  ): void {
+  committed(deltas: readonly Delta<T>[]): void {
     for (const delta of deltas) {
       if (delta.type !== 'replaced') continue;
-      const count = this.#counts?.get(scopeOf(delta));
-      if (count !== undefined) count.committed++;
+      const source = this.#sources?.find(({ scope }) => scope === (delta.scope ?? ''));
+      if (source !== undefined) source.committed++;
     }
     this.#check();
   }
 
-  /** Called when the run has ended. */
   end(): void {
-    this.#counts = undefined;
+    this.#sources = undefined;
     this.#timer?.unsubscribe();
     if (this.#current?.begun === true) this.#settle(this.#current, this.#notRunning());
   }
 
   #begin(current: Refresh): void {
     current.begun = true;
-    if (this.#counts === undefined) return this.#settle(current, this.#notRunning());
+    if (this.#sources === undefined) return this.#settle(current, this.#notRunning());
     const waitMs = this.#beganMs + MIN_INTERVAL_MS - this.#elapsedMs();
-    const order = () => {
-      this.#beganMs = this.#elapsedMs();
-      for (const scope of this.#counts?.keys() ?? []) current.missing.set(scope, undefined);
-      this.#orders.next({ trustVersions: true });
-      for (const scope of this.#ended) {
-        if (this.#current === current) this.#settle(current, this.#hasEnded(scope));
-      }
-    };
-    if (waitMs <= 0) return order();
-    this.#timer = longTimer(waitMs, this.#host.scheduler).subscribe(() =>
-      this.#host.drain.run(() => {
-        if (this.#current === current) order();
+    if (waitMs <= 0) return this.#order(current);
+    this.#timer = longTimer(waitMs, this.#port.timing.scheduler).subscribe(() =>
+      this.#port.drain.run(() => {
+        if (this.#current === current) this.#order(current);
       }),
     );
+  }
+
+  #order(current: Refresh): void {
+    this.#beganMs = this.#elapsedMs();
+    const sources = this.#sources ?? [];
+    for (const at of sources.keys()) current.missing.set(at, undefined);
+    for (const at of sources.keys()) this.#port.order(at, { trustVersions: true });
+    const ended = sources.find((source) => source.ended);
+    if (ended !== undefined && this.#current === current)
+      this.#settle(current, this.#hasEnded(ended));
   }
 
   #check(): void {
     const current = this.#current;
     if (current === undefined) return;
-    for (const [scope, list] of current.missing) {
-      if (list !== undefined && (this.#counts?.get(scope)?.committed ?? 0) >= list) {
-        current.missing.delete(scope);
+    for (const [at, list] of current.missing) {
+      if (list !== undefined && (this.#sources?.[at]?.committed ?? 0) >= list) {
+        current.missing.delete(at);
         if (current.missing.size === 0) this.#settle(current);
       }
     }
@@ -179,13 +161,13 @@ export class Refresher {
     else current.reject(error);
   }
 
-  #hasEnded(scope: string): ApiError {
-    const message = `${this.#host.name} no longer lists ${scope || 'its collection'}, because onError returned 'stop': stop and start the informer`;
+  #hasEnded({ scope }: Source): ApiError {
+    const message = `${this.#port.name} no longer lists ${scope || 'its collection'}, because onError returned 'stop': stop and start the informer`;
     return ApiError.local('Stopped', message);
   }
 
   #notRunning(): ApiError {
-    const message = `${this.#host.name} is not running, so it cannot list: start it, or subscribe to one of its data streams`;
+    const message = `${this.#port.name} is not running, so it cannot list: start it, or subscribe to one of its data streams`;
     return ApiError.local('Stopped', message);
   }
 }

@@ -10,14 +10,6 @@ import type { Stored } from '../meta/stored.ts';
 import type { UpdatedObject } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
 import type { IndexerReader, StoreReader } from '../store/indexer.ts';
-import type { Delivery, DeliveryPolicy } from './handlers/delivery.ts';
-import type {
-  EventHandlerOptions,
-  EventHandlerRegistration,
-  RemoveOptions,
-  ResourceEventHandler,
-} from './handlers/event-handler.ts';
-import type { InformerMetrics } from './status/informer-metrics.ts';
 import type { InformerStatus } from './status/status.ts';
 import type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './waits.ts';
 
@@ -27,8 +19,8 @@ import type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './waits.ts'
  * The first subscription to a data stream starts a run, which lingers after the last subscriber leaves. `start()` keeps
  * the informer running until `stop()`. Handlers, listers and `status$` start nothing. Data streams never error.
  * `stop()` completes the data streams and leaves the store readable. The same streams can be subscribed again and then
- * belong to the next run. `status$`, `synced$` and `metrics$` continue with the next run; they complete when a factory
- * removes the informer.
+ * belong to the next run. `status$` and `synced$` continue with the next run; they complete when a factory removes the
+ * informer. `addEventHandler`, `deliver` and `metricsOf` are functions of an informer.
  */
 export interface SharedInformer<T extends KubernetesObject, Names extends string = string> {
   readonly name: string;
@@ -64,69 +56,6 @@ export interface SharedInformer<T extends KubernetesObject, Names extends string
   readonly isStopped: boolean;
   /** The current status. */
   readonly status: InformerStatus;
-  /**
-   * Change sets for slow subscribers: the policy says how they are queued, and how many. Throws a `TypeError` on an
-   * invalid limit.
-   */
-  deliver(policy: DeliveryPolicy<T>): Delivery<T>;
-  /** Emits the metrics on subscription, then after each commit and each transition. Does not start the informer. */
-  readonly metrics$: Observable<InformerMetrics>;
-  /**
-   * Calls `handler` for every object of the store, then for each change. Does not start the informer.
-   *
-   * A promise that a callback returns is awaited before the next callback of this registration. Meanwhile its changes
-   * are queued under the policy `delivery`. A callback that returns no promise runs within the commit of the change.
-   * One handler may be registered many times. After a stop no callback begins. The waiting changes are kept, and the
-   * next run reports the difference. Throws a `TypeError` if a period or a limit is not a valid number. client-go:
-   * SharedInformer.AddEventHandlerWithOptions.
-   *
-   * ```
-   * commits   a----b-c-c'--d      onAdd takes 4
-   * onAdd     a---|b---|c'--|d    c and c' are folded
-   * ```
-   *
-   * @example
-   * ```ts
-   * import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
-   * import { pods } from 'rx-informer/resources';
-   * import { createFakeApiServer } from 'rx-informer/testing';
-   *
-   * const server = createFakeApiServer();
-   * server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
-   * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
-   * const informer = createSharedInformer(createListWatch(client, pods));
-   * const log: string[] = [];
-   * const registration = informer.addEventHandler({
-   *   onAdd: async (_pod, { key, cause }) => {
-   *     await Promise.resolve(); // the next callback waits for this promise
-   *     log.push(`${key} ${cause}`);
-   *   },
-   * });
-   * informer.start();
-   * await registration.whenSynced({ timeoutMs: 5_000 });
-   * log; // => ['shop/web-0 initial']
-   * await informer.removeEventHandler(registration, { pending: 'drain' });
-   * await informer.stop();
-   * ```
-   */
-  addEventHandler(
-    handler: ResourceEventHandler<T>,
-    options?: EventHandlerOptions<T>,
-  ): EventHandlerRegistration;
-  /**
-   * Removes a handler. With `drop`, the default, no callback begins after the call. With `drain` the waiting changes
-   * are still delivered, and no later ones. The promise resolves when the handler has finished: the callback in
-   * progress has returned or settled, and with `drain` every waiting change is delivered.
-   *
-   * If the handler itself makes the call, the promise resolves immediately, because otherwise the callback would wait
-   * for itself. For a call after an `await` in the callback, pass the callback's notification as `within`, or do not
-   * await the promise. Removing a registration twice, or one of another informer, does nothing. client-go:
-   * ShutDownEventHandler.
-   */
-  removeEventHandler(
-    registration: EventHandlerRegistration,
-    options?: RemoveOptions,
-  ): Promise<void>;
   /** Keeps the informer running until `stop()`. Calling it twice is the same as once. */
   start(): void;
   /**

@@ -1,29 +1,28 @@
 /** The waits of an informer: until it is synced, and until its store shows a version or a deletion. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Core } from './core.ts';
+import type { InformerPort } from './part.ts';
 import type { SharedInformer } from './shared-informer.ts';
-import { invalidVersion, isAtLeast, observed, type SyncWaitOptions } from './waits.ts';
-
-/** Creates `whenSynced`, which waits until `isSynced` returns true. */
-export function createSyncWait<T extends KubernetesObject>(
-  { name, board, waits }: Pick<Core<T>, 'name' | 'board' | 'waits'>,
-  isSynced: () => boolean,
-): (wait?: SyncWaitOptions) => Promise<void> {
-  return (wait = {}) =>
-    waits.until<void>(
-      () => (isSynced() ? { value: undefined } : undefined),
-      wait,
-      () => board.notSynced(name, wait.timeoutMs ?? 0),
-      () => board.blocking(name, wait),
-    );
-}
+import { invalidVersion, isAtLeast, observed, Waits } from './waits.ts';
 
 export function createStateWaits<T extends KubernetesObject>(
-  core: Core<T>,
+  port: InformerPort<T>,
 ): Pick<SharedInformer<T>, 'whenSynced' | 'whenObserved' | 'whenAtLeast'> {
-  const { name, indexer, board, waits } = core;
+  const { name, store, board, drain, timing } = port;
+  const { scheduler } = timing;
+  const waits = new Waits({ scheduler, drain, stopError: () => port.stopError });
+  port.attach(createStateWaits, () => ({
+    committed: () => waits.check(),
+    transition: () => waits.check(),
+    end: (_why, error) => waits.reject(error),
+  }));
   return {
-    whenSynced: createSyncWait(core, () => indexer.synced),
+    whenSynced: (wait = {}) =>
+      waits.until<void>(
+        () => (store.synced ? { value: undefined } : undefined),
+        wait,
+        () => board.notSynced(name, wait.timeoutMs ?? 0),
+        () => board.blocking(name, wait),
+      ),
     whenObserved: (key, target, wait = {}) => {
       const invalid = invalidVersion(
         'whenObserved',
@@ -31,7 +30,7 @@ export function createStateWaits<T extends KubernetesObject>(
       );
       if (invalid !== undefined) return Promise.reject(invalid);
       return waits.until(
-        () => observed(indexer, key, target),
+        () => observed(store, key, target),
         wait,
         () => board.notObserved(name, key, wait.timeoutMs ?? 0),
       );
@@ -40,7 +39,7 @@ export function createStateWaits<T extends KubernetesObject>(
       const invalid = invalidVersion('whenAtLeast', resourceVersion);
       if (invalid !== undefined) return Promise.reject(invalid);
       return waits.until<void>(
-        () => (isAtLeast(indexer, resourceVersion) ? { value: undefined } : undefined),
+        () => (isAtLeast(store, resourceVersion) ? { value: undefined } : undefined),
         wait,
         () => board.notObserved(name, `version ${resourceVersion}`, wait.timeoutMs ?? 0),
       );

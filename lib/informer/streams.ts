@@ -6,11 +6,8 @@ import { Observable } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../store/change-set.ts';
-import type { ChangeStream } from '../store/change-stream.ts';
-import type { Assembly } from './assembly.ts';
-import { snapshotSet } from './fan-out.ts';
-import { deliver } from './handlers/delivery.ts';
-import { reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
+import { contextOf, reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
+import type { InformerLifecycle } from './lifecycle.ts';
 import type { SharedInformer } from './shared-informer.ts';
 import { carryStatus } from './status/carried-status.ts';
 
@@ -21,68 +18,64 @@ type Streams =
   | 'deleted$'
   | 'snapshot$'
   | 'status$'
-  | 'metrics$'
-  | 'synced$'
-  | 'deliver';
+  | 'synced$';
+
+/** Reports the errors of the stream's direct subscribers, with the key of the value if it has one. */
+export function reporting<T extends KubernetesObject, V>(
+  { report }: InformerLifecycle<T>,
+  stream: Observable<V>,
+  keyOf: (value: V) => string | undefined = () => undefined,
+): Observable<V> {
+  return reportSubscriberErrors(stream, (error, subscriber, value) =>
+    report(error, contextOf(subscriber, keyOf(value))),
+  );
+}
 
 export function createStreams<T extends KubernetesObject>(
-  parts: Assembly<T>,
+  informer: InformerLifecycle<T>,
 ): Pick<SharedInformer<T>, Streams> {
-  const { indexer, drain, hub, lifecycle, board, meter, pause, report } = parts;
-  const joined = (): Observable<ChangeSet<T>> =>
-    new Observable<ChangeSet<T>>((subscriber) => {
-      // In the drain, so that a commit caused by the first set is delivered after it.
-      drain.enter(() => {
-        // Held before the first set, so that a stop made while that set is handled takes effect after the hold. A
-        // subscriber that unsubscribes with the first set, like `firstValueFrom`, needs no run.
-        let satisfied = false;
-        const release = lifecycle.hold(() => satisfied);
-        const leave = hub.join({
-          next: (set) => subscriber.next(set),
-          complete: () => subscriber.complete(),
-        });
-        satisfied = subscriber.closed;
-        // In this order, so that the subscriber receives nothing that the release of the run causes.
-        subscriber.add(leave);
-        subscriber.add(release);
+  const { store, drain, board } = informer;
+  const joined$ = new Observable<ChangeSet<T>>((subscriber) => {
+    // In the drain, so that a commit caused by the first set is delivered after it.
+    drain.enter(() => {
+      // Held before the first set, so that a stop made while that set is handled takes effect after the hold. A
+      // subscriber that unsubscribes with the first set, like `firstValueFrom`, needs no run.
+      let satisfied = false;
+      const release = informer.hold(() => satisfied);
+      const leave = informer.join({
+        next: (set) => subscriber.next(set),
+        complete: () => subscriber.complete(),
       });
+      satisfied = subscriber.closed;
+      // In this order, so that the subscriber receives nothing that the release of the run causes.
+      subscriber.add(leave);
+      subscriber.add(release);
     });
-  const reporting =
-    <V>(keyOf: (value: V) => string | undefined) =>
-    (error: unknown, subscriber: string, value: V) => {
-      const key = keyOf(value);
-      report(error, { subscriber, ...(key === undefined ? {} : { key }) });
-    };
-  const stream = <V>(of: Observable<V>, keyOf: (value: V) => string | undefined) =>
-    reportSubscriberErrors(of, reporting(keyOf));
-  const firstKey = (set: ChangeSet<T>) => set.changes[0]?.key;
-  const status$ = stream(board.status$, () => undefined);
-  const changes$: ChangeStream<T> = carryStatus(stream(joined(), firstKey), status$);
-
+  });
+  const stream = <V>(
+    select: (set: ChangeSet<T>) => readonly V[],
+    keyOf?: (value: V) => string | undefined,
+  ) => reporting(informer, joined$.pipe(mergeMap(select)), keyOf);
+  const status$ = reporting(informer, board.status$);
   return {
-    changes$,
-    added$: stream(joined().pipe(mergeMap((set) => set.added)), (object) => indexer.keyOf(object)),
-    updated$: stream(joined().pipe(mergeMap((set) => set.updated)), ({ object }) =>
-      indexer.keyOf(object),
+    changes$: carryStatus(
+      reporting(informer, joined$, ({ changes }) => changes[0]?.key),
+      status$,
     ),
-    deleted$: stream(joined().pipe(mergeMap((set) => set.deleted)), ({ key }) => key),
-    snapshot$: stream(joined().pipe(map(() => indexer.snapshot$.value)), () => undefined),
+    added$: stream(
+      ({ added }) => added,
+      (object) => store.keyOf(object),
+    ),
+    updated$: stream(
+      ({ updated }) => updated,
+      ({ object }) => store.keyOf(object),
+    ),
+    deleted$: stream(
+      ({ deleted }) => deleted,
+      ({ key }) => key,
+    ),
+    snapshot$: reporting(informer, joined$.pipe(map(() => store.snapshot$.value))),
     status$,
-    metrics$: stream(meter.metrics$, () => undefined),
-    synced$: stream(board.synced$, () => undefined),
-    deliver: (policy) => {
-      const delivered = deliver(
-        {
-          changes$: joined(),
-          drain,
-          snapshot: () => snapshotSet(indexer),
-          pause,
-          report: reporting(firstKey),
-        },
-        policy,
-      );
-      carryStatus(delivered.changes$, status$);
-      return delivered;
-    },
+    synced$: reporting(informer, board.synced$),
   };
 }

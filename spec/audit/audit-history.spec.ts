@@ -1,20 +1,17 @@
 /** Audits whose server or watch changes while they wait. */
-import { createIndexer, type Delta, type ListPart, type PartialObjectMetadata } from 'rx-informer';
-import { BehaviorSubject, of, Subject } from 'rxjs';
+import { createIndexer, type ListPart, type PartialObjectMetadata } from 'rx-informer';
+import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { audit } from '../../lib/audit/audit.ts';
+import { Auditor } from '../../lib/audit/audit.ts';
 import type { AuditStatus } from '../../lib/audit/status.ts';
 import type { Pod } from '../faults/history.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 function rig(page: ListPart<PartialObjectMetadata>) {
   const scheduler = new VirtualTime();
-  const received$ = new Subject<readonly Delta<Pod>[]>();
-  const committed$ = new Subject<readonly Delta<Pod>[]>();
-  const live$ = new BehaviorSubject(true);
   const statuses: AuditStatus[] = [];
   let requests = 0;
-  const auditing = audit<Pod>({
+  const auditor = new Auditor<Pod>({
     listMetadata: () => {
       requests++;
       return of(page) as never;
@@ -24,14 +21,13 @@ function rig(page: ListPart<PartialObjectMetadata>) {
     periodMs: 60_000,
     requestTimeoutMs: 30_000,
     timing: { scheduler, random: () => 0 } as never,
-    received$,
-    committed$,
-    live$,
     repair: () => undefined,
-  }).subscribe((status) => statuses.push(status));
+    publish: (status) => statuses.push(status),
+  });
+  auditor.live(true);
   const listed = (resourceVersion: string) =>
-    committed$.next([{ type: 'replaced', objects: [], resourceVersion, trustVersions: false }]);
-  return { scheduler, received$, live$, statuses, auditing, listed, requests: () => requests };
+    auditor.committed([{ type: 'replaced', objects: [], resourceVersion, trustVersions: false }]);
+  return { scheduler, auditor, statuses, listed, requests: () => requests };
 }
 
 const metadata = (resourceVersion: string) => ({
@@ -51,23 +47,23 @@ describe('an audit', () => {
     const all = rig({ items: [item as PartialObjectMetadata], metadata: { resourceVersion: '5' } });
     all.listed('20');
     const object = { metadata: metadata('30') } as Pod;
-    all.received$.next([{ type: 'deleted', key: 'a/x', object, finalStateUnknown: false }]);
+    all.auditor.received([{ type: 'deleted', key: 'a/x', object, finalStateUnknown: false }]);
     // The server was restored before the deletion was committed.
     all.listed('5');
     await all.scheduler.advance(120_000);
     expect(all.statuses[0]).toMatchObject({ differed: 1, differedKeys: ['a/x'] });
-    all.auditing.unsubscribe();
+    all.auditor.stop();
   });
 
   it('I91: a page that waits for the store is requested again after a lost watch', async () => {
     const all = rig({ items: [], metadata: { resourceVersion: '20' } });
     all.listed('10');
     while (all.requests() === 0) await all.scheduler.advance(1_000);
-    all.live$.next(false);
-    all.live$.next(true);
+    all.auditor.live(false);
+    all.auditor.live(true);
     expect(all.requests()).toBe(2);
     expect(all.statuses).toEqual([]);
-    all.auditing.unsubscribe();
+    all.auditor.stop();
     expect(all.scheduler.pending).toBe(0);
   });
 });

@@ -1,5 +1,11 @@
 /** The audit of an informer: its requests, the differences that it finds, and its status. */
-import { ApiError, createPollingListWatch, type InformerStatus } from 'rx-informer';
+import {
+  ApiError,
+  audit,
+  createPollingListWatch,
+  type InformerStatus,
+  metricsOf,
+} from 'rx-informer';
 import { BehaviorSubject, defer, EMPTY, throwError, timer } from 'rxjs';
 import { filter, mergeMap, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
@@ -353,18 +359,22 @@ describe('an informer with the audit option', () => {
     expect(times).toHaveLength(3);
     expect((times[1] ?? 0) - (times[0] ?? 0)).toBe(BETWEEN_MS);
     let figures: object = {};
-    rig.informer.metrics$.subscribe((metrics) => (figures = metrics)).unsubscribe();
+    metricsOf(rig.informer)
+      .metrics$.subscribe((metrics) => (figures = metrics))
+      .unsubscribe();
     expect(figures).toMatchObject({ auditCompared: 9, auditDiffered: 0 });
     await rig.end();
   });
 
   it('I93: a period that is not a number or is shorter than a minute is refused', async () => {
     for (const periodMs of [Number.NaN, -1, 0, 59_999, '60000', undefined]) {
-      await expect(auditRig({ informer: { audit: { periodMs } } as object })).rejects.toThrow(
+      expect(() => audit({ periodMs } as { periodMs: number })).toThrow(
         /audit\.periodMs is .*; it must be 60000 or more milliseconds/,
       );
     }
-    const never = await auditRig({ informer: { audit: { periodMs: Number.POSITIVE_INFINITY } } });
+    const never = await auditRig({
+      informer: { audit: audit({ periodMs: Number.POSITIVE_INFINITY }) },
+    });
     never.informer.start();
     await never.time.advance(100 * PERIOD_MS);
     expect(never.requests.filter(({ what }) => what === 'audit')).toEqual([]);

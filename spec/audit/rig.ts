@@ -1,5 +1,6 @@
 /** The test setup of the audit: an informer with an audit over a fake server, in virtual time. */
 import {
+  audit,
   createClient,
   createListWatch,
   createSharedInformer,
@@ -77,7 +78,7 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
   const informer = createSharedInformer<Pod>(listWatches, {
     scheduler: time,
     random,
-    audit: { periodMs: PERIOD_MS },
+    audit: audit({ periodMs: PERIOD_MS }),
     onWarning: () => undefined,
     ...options.informer,
   });

@@ -3,8 +3,10 @@
  * production.
  */
 import {
+  addEventHandler,
   createSharedInformer,
   type DeliveryPolicy,
+  deliver,
   type SharedInformer,
   toView,
 } from 'rx-informer';
@@ -52,11 +54,12 @@ const holders: Record<string, (informer: SharedInformer<Pod>, spoil: Spoil) => u
       spoil(snapshot.list()[0]);
     }),
   'deliver(policy)': (informer, spoil) =>
-    informer.deliver(policy).changes$.subscribe(function culprit({ changes }) {
+    deliver(informer, policy).changes$.subscribe(function culprit({ changes }) {
       for (const { object } of changes) spoil(object);
     }),
   'a handler': (informer, spoil) =>
-    informer.addEventHandler(
+    addEventHandler(
+      informer,
       {
         onAdd: spoil,
         onUpdate: (_, object) => spoil(object),
@@ -65,7 +68,7 @@ const holders: Record<string, (informer: SharedInformer<Pod>, spoil: Spoil) => u
       { name: 'culprit' },
     ),
   'an async handler': (informer, spoil) =>
-    informer.addEventHandler({ onAdd: async (object) => spoil(object) }, { name: 'culprit' }),
+    addEventHandler(informer, { onAdd: async (object) => spoil(object) }, { name: 'culprit' }),
   'the indexer': (informer, spoil) =>
     informer.changes$.subscribe(function culprit() {
       spoil(informer.indexer.getByKey('shop/a'));

@@ -5,9 +5,12 @@
 
 import fc from 'fast-check';
 import {
+  addEventHandler,
   type ChangeSet,
   createSharedInformer,
+  deliver,
   type EventHandlerRegistration,
+  metricsOf,
   type SharedInformer,
   toView,
 } from 'rx-informer';
@@ -201,7 +204,7 @@ async function play(steps: readonly Step[]) {
         witnesses[0]?.wrong.push('a handler was called after its removal');
       }
     };
-    own = informer.addEventHandler({ onAdd: check, onUpdate: check, onDelete: check });
+    own = addEventHandler(informer, { onAdd: check, onUpdate: check, onDelete: check });
     registrations.push(own);
   };
   let actions = 0;
@@ -224,7 +227,7 @@ async function play(steps: readonly Step[]) {
         const [registration] = registrations.splice(0, 1);
         if (registration === undefined) return undefined;
         removed.add(registration);
-        return informer.removeEventHandler(registration);
+        return registration.remove();
       }
       case 'stop and start':
         informer.stop();
@@ -254,20 +257,13 @@ async function play(steps: readonly Step[]) {
     );
     return own;
   };
-  const streams = [
-    'changes$',
-    'added$',
-    'updated$',
-    'deleted$',
-    'snapshot$',
-    'status$',
-    'metrics$',
-  ] as const;
+  const streams = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$', 'status$'] as const;
   for (const name of streams) {
     at(name, (callback) => (informer[name] as Observable<unknown>).subscribe(callback));
   }
+  at('metrics$', (callback) => metricsOf(informer).metrics$.subscribe(callback));
   at('indexer.snapshot$', (callback) => informer.indexer.snapshot$.subscribe(callback));
-  at('deliver', (callback) => informer.deliver({ kind: 'conflate' }).changes$.subscribe(callback));
+  at('deliver', (callback) => deliver(informer, { kind: 'conflate' }).changes$.subscribe(callback));
   const view = informer.changes$.pipe(toView<Pod>());
   at('view', (callback) => new Subscription(view.subscribe(callback)));
   at('items$', (callback) => view.items$.subscribe(callback));
@@ -277,12 +273,12 @@ async function play(steps: readonly Step[]) {
         const done = callback();
         return place === 'handler' ? undefined : Promise.resolve(done).then(() => undefined);
       };
-      const registration = informer.addEventHandler({
+      const registration = addEventHandler(informer, {
         onAdd: callAction,
         onUpdate: callAction,
         onDelete: callAction,
       });
-      return new Subscription(() => void informer.removeEventHandler(registration));
+      return new Subscription(() => void registration.remove());
     });
   }
   const last = witness();
@@ -294,7 +290,7 @@ async function play(steps: readonly Step[]) {
   }
   // There are no more actions. After the longest backoff everything must equal the state of the server.
   todo.clear();
-  for (const registration of registrations) informer.removeEventHandler(registration);
+  for (const registration of registrations) registration.remove();
   informer.start();
   await time.advance(60_000);
   await settle();

@@ -1,9 +1,11 @@
 /** Consumers that are slow, or never ready: their queues are limited, and no other consumer waits. */
 import {
+  addEventHandler,
   conflateByKey,
   createRateLimitingQueue,
   createSharedInformer,
   type DeliveryPolicy,
+  deliver,
   toView,
   workQueue,
 } from 'rx-informer';
@@ -57,7 +59,7 @@ describe('a consumer that is never ready', () => {
       let most = 0;
       let calls = 0;
       const all = rig((informer) => {
-        const delivery = informer.deliver(policy);
+        const delivery = deliver(informer, policy);
         delivery.changes$.subscribe(() => calls++);
         informer.changes$.subscribe(() => {
           most = Math.max(most, delivery.lag);
@@ -85,7 +87,7 @@ describe('a consumer that is never ready', () => {
           return new Promise(() => {});
         };
         const handler = { onAdd: forever, onUpdate: forever, onDelete: forever };
-        const registration = informer.addEventHandler(handler, { delivery });
+        const registration = addEventHandler(informer, handler, { delivery });
         informer.changes$.subscribe(() => {
           most = Math.max(most, registration.lag);
         });
@@ -111,7 +113,7 @@ describe('a consumer that is never ready', () => {
         overflow: 'pause',
         ready: () => capacity,
       } as const;
-      const delivery = informer.deliver(policy);
+      const delivery = deliver(informer, policy);
       delivery.changes$.subscribe();
       informer.changes$.subscribe(() => {
         lag = delivery.lag;
@@ -198,7 +200,8 @@ describe('a consumer that is slower than the changes', () => {
     const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 5));
     const { source, warnings, stop } = rig(
       (informer) =>
-        informer.addEventHandler(
+        addEventHandler(
+          informer,
           // The first three callbacks are slow, so that the second and the third could cause a warning, too.
           { onAdd: () => (++calls <= 3 ? pause() : settle()) },
           { name: 'slow', slowAfterMs: 1, slowPending: 10 },
@@ -225,7 +228,7 @@ describe('a consumer that is slower than the changes', () => {
           setImmediate(() => subscriber.complete());
         });
       const all = rig((informer) => {
-        const delivery = informer.deliver({ ...policy, ready: turn });
+        const delivery = deliver(informer, { ...policy, ready: turn });
         lag = () => delivery.lag;
         delivery.changes$.subscribe(({ reset, changes }) => {
           if (reset) held.clear();
@@ -234,7 +237,7 @@ describe('a consumer that is slower than the changes', () => {
             else held.set(id, object.metadata.resourceVersion);
           }
         });
-        informer.addEventHandler({
+        addEventHandler(informer, {
           onAdd: async ({ metadata }) => void seen.set(metadata.uid, metadata.resourceVersion),
           onUpdate: async (_previous, { metadata }) =>
             void seen.set(metadata.uid, metadata.resourceVersion),
@@ -265,14 +268,13 @@ describe('a consumer that leaves while it is called', () => {
       return () => waiting--;
     });
     const { story } = rig((informer) =>
-      informer
-        .deliver({
-          kind: 'conflate',
-          ready: () => {
-            calls++;
-            return forever;
-          },
-        })
+      deliver(informer, {
+        kind: 'conflate',
+        ready: () => {
+          calls++;
+          return forever;
+        },
+      })
         .changes$.pipe(take(2)) // the empty store, then one set under the policy
         .subscribe(),
     );
@@ -284,13 +286,14 @@ describe('a consumer that leaves while it is called', () => {
     let waiting = 0;
     let removed = false;
     const { story } = rig((informer) => {
-      const registration = informer.addEventHandler(
+      const registration = addEventHandler(
+        informer,
         {},
         {
           delivery: {
             kind: 'conflate',
             ready: () => {
-              informer.removeEventHandler(registration).then(() => {
+              registration.remove().then(() => {
                 removed = true;
               });
               return new Observable<never>(() => {
@@ -316,7 +319,7 @@ describe('a consumer that leaves while it is called', () => {
       watch: () => NEVER,
     });
     const policy = { kind: 'buffer', limit: 9, overflow: 'reset', ready: () => capacity } as const;
-    informer.deliver(policy).changes$.subscribe(({ synced, changes }) => {
+    deliver(informer, policy).changes$.subscribe(({ synced, changes }) => {
       seen.push(`${synced ? 'synced' : 'not yet'} ${changes.length}`);
     });
     await settle();

@@ -1,7 +1,11 @@
 /** Consumers that throw: the error is reported with their name, and no other consumer is affected. */
 import {
+  addEventHandler,
   conflateByKey,
   type DeliveryPolicy,
+  deliver,
+  metered,
+  metricsOf,
   type Outcome,
   type SharedInformer,
   type SharedInformerOptions,
@@ -40,7 +44,6 @@ const STREAMS = [
   'snapshot$',
   'status$',
   'synced$',
-  'metrics$',
 ] as const;
 
 const ready: Record<string, DeliveryPolicy<Pod>> = {
@@ -76,15 +79,16 @@ const named: Record<string, [(informer: Informer) => unknown, string]> = {
       ],
     ]),
   ),
+  metrics$: [(informer) => metricsOf(informer).metrics$.subscribe(culprit), 'culprit'],
   'deliver(policy)': [
-    (informer) => informer.deliver({ kind: 'conflate' }).changes$.subscribe(culprit),
+    (informer) => deliver(informer, { kind: 'conflate' }).changes$.subscribe(culprit),
     'culprit',
   ],
   ...Object.fromEntries(
     Object.entries(ready).map(([fault, policy]) => [
       `deliver: ${fault}`,
       [
-        (informer: Informer) => informer.deliver(policy).changes$.subscribe(() => undefined),
+        (informer: Informer) => deliver(informer, policy).changes$.subscribe(() => undefined),
         `deliver ${policy.kind}`,
       ],
     ]),
@@ -93,14 +97,15 @@ const named: Record<string, [(informer: Informer) => unknown, string]> = {
     Object.entries(ready).map(([fault, delivery]) => [
       `a handler: ${fault}`,
       [
-        (informer: Informer) => informer.addEventHandler({}, { name: 'culprit', delivery }),
+        (informer: Informer) => addEventHandler(informer, {}, { name: 'culprit', delivery }),
         'culprit',
       ],
     ]),
   ),
   'a handler': [
     (informer) =>
-      informer.addEventHandler(
+      addEventHandler(
+        informer,
         { onAdd: culprit, onUpdate: culprit, onDelete: culprit },
         { name: 'culprit' },
       ),
@@ -108,7 +113,8 @@ const named: Record<string, [(informer: Informer) => unknown, string]> = {
   ],
   'a handler that rejects': [
     (informer) =>
-      informer.addEventHandler(
+      addEventHandler(
+        informer,
         { onAdd: async () => culprit(), onUpdate: async () => culprit() },
         { name: 'culprit' },
       ),
@@ -116,7 +122,8 @@ const named: Record<string, [(informer: Informer) => unknown, string]> = {
   ],
   'a handler with a thenable that throws': [
     (informer) =>
-      informer.addEventHandler(
+      addEventHandler(
+        informer,
         {
           // biome-ignore lint/suspicious/noThenProperty: the tested fault
           onAdd: () => Object.assign(Promise.resolve(), { then: culprit }),
@@ -226,39 +233,39 @@ describe('an option that throws', () => {
     onWarning: { onWarning: culprit, resyncPeriodMs: 60_000 },
     onUnhandledError: { onUnhandledError: culprit },
     'a metrics provider’s histogram': {
-      metrics: {
+      metrics: metered({
         createCounter: () => ({ add: culprit }),
         createUpDownCounter: () => ({ add: culprit }),
         createHistogram: () => ({ record: culprit }),
         createObservableGauge: () => ({ addCallback: () => {}, removeCallback: () => {} }),
-      },
+      }),
     },
     'a metrics provider’s gauge': {
-      metrics: {
+      metrics: metered({
         createCounter: () => ({ add: () => {} }),
         createUpDownCounter: () => ({ add: () => {} }),
         createHistogram: () => ({ record: () => {} }),
         createObservableGauge: () => ({ addCallback: culprit, removeCallback: culprit }),
-      },
+      }),
     },
     'a metrics provider that creates no instrument': {
-      metrics: {
+      metrics: metered({
         createCounter: culprit,
         createUpDownCounter: culprit,
         createHistogram: culprit,
         createObservableGauge: culprit,
-      },
+      }),
     },
   };
   it.each(Object.entries(options))('I4, I60: %s: stops no consumer', async (_, each) => {
     const { witnesses, story, informer } = rig((informer) => {
-      informer.addEventHandler({
+      addEventHandler(informer, {
         onAdd: () => {
           throw new Error('thrown by the handler');
         },
       });
     }, each);
-    informer.addEventHandler({}, { resyncPeriodMs: 5_000 });
+    addEventHandler(informer, {}, { resyncPeriodMs: 5_000 });
     await story();
     await informer.stop();
     expect(witnesses).toEqual([STORY, STORY]);

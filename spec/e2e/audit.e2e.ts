@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  audit,
   compareResourceVersion,
   createClient,
   createListWatch,
@@ -25,7 +26,7 @@ import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
 
 const OBJECTS = 5_000;
 const PERIOD_MS = 60_000;
-const audit = { periodMs: PERIOD_MS };
+const audited = { audit: audit({ periodMs: PERIOD_MS }) };
 
 function auditOf({ status }: SharedInformer<ConfigMap>) {
   const found = status.audit;
@@ -74,8 +75,8 @@ describe.skipIf(noControl)('an informer with an audit', { timeout: 240_000 }, ()
   });
 
   it('I90, I94: if a proxy loses one event in a thousand, each lost event is repaired within one period, and no other object differs', async () => {
-    const sound = createSharedInformer(createListWatch(client, configMaps), { audit });
-    const informer = createSharedInformer(createListWatch(lossy, configMaps), { audit });
+    const sound = createSharedInformer(createListWatch(client, configMaps), audited);
+    const informer = createSharedInformer(createListWatch(lossy, configMaps), audited);
     for (const each of [sound, informer]) {
       each.start();
       onTestFinished(() => each.stop());
@@ -134,7 +135,7 @@ describe.skipIf(noControl)('an informer with an audit', { timeout: 240_000 }, ()
     const backup = `${dataDir}-backup`;
     onTestFinished(() => rmSync(backup, { recursive: true, force: true }));
     // The first round begins as early as allowed.
-    const options = { audit, random: () => 0 };
+    const options = { ...audited, random: () => 0 };
     const informer = createSharedInformer(createListWatch(client, configMaps), options);
     onTestFinished(() => informer.stop());
     await server.kill();

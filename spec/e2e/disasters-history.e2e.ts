@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import {
+  addEventHandler,
   createListWatch,
   createSharedInformer,
   exponentialBackoff,
@@ -157,7 +158,7 @@ describe.skipIf(noControl)('disasters of a running server', { timeout: 120_000 }
     expect(informer.indexer.size).toBeGreaterThanOrEqual(OBJECTS);
     // An asynchronous consumer, which must not delay the others.
     const ended = new Set<string>();
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onDelete: async ({ uid }) => {
         await Promise.resolve();
         ended.add(uid);

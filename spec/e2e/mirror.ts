@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
+  addEventHandler,
   type ChangeSet,
   type InformerStatus,
   type KubernetesObject,
@@ -103,7 +104,7 @@ export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>):
     }
     deleted.push(...set.deleted.map(({ key, finalStateUnknown }) => ({ key, finalStateUnknown })));
   };
-  const registration = informer.addEventHandler({
+  const registration = addEventHandler(informer, {
     onAdd: (object) => {
       const key = informer.indexer.keyOf(object);
       if (handled.has(key)) wrong.push(`${key}: added to a handler that has it`);
@@ -139,7 +140,7 @@ export function mirror<T extends KubernetesObject>(informer: SharedInformer<T>):
       error,
     }),
   );
-  subscription.add(() => informer.removeEventHandler(registration));
+  subscription.add(() => registration.remove());
   return {
     ...{ objects, handled, statuses, deleted, wrong },
     restored: () => lives.restored(),

@@ -1,5 +1,6 @@
 /** Tests metadata and tables of a real server (lists, watches and relists), and a factory over three namespaces. */
 import {
+  addEventHandler,
   createDynamicInformerFactory,
   createInformerFactory,
   exponentialBackoff,
@@ -9,6 +10,7 @@ import {
   type KubernetesObject,
   type PartialObjectMetadata,
   type Resource,
+  type ResourceEventHandler,
   resourcePath,
   type SharedInformer,
   type TableColumn,
@@ -202,11 +204,11 @@ describe.skipIf(noControl)('projections of a real server', () => {
     own.start();
     await own.whenSynced(WAIT);
     const deleted: string[] = [];
-    for (const informer of [rows, metadata]) {
-      informer.addEventHandler({
-        onDelete: ({ key, finalStateUnknown }) => deleted.push(`${key} ${finalStateUnknown}`),
-      });
-    }
+    const handler: ResourceEventHandler<unknown> = {
+      onDelete: ({ key, finalStateUnknown }) => deleted.push(`${key} ${finalStateUnknown}`),
+    };
+    addEventHandler(rows, handler);
+    addEventHandler(metadata, handler);
     const paused = [rows, metadata].map((informer) =>
       until(informer.status$, ({ phase }) => phase === 'paused'),
     );

@@ -2,7 +2,12 @@
  * An informer of Secrets over a real server, in a process of its own that its parent stops and continues by signals.
  * It sends each status to the parent, and its state on request.
  */
-import { createListWatch, createSharedInformer, exponentialBackoff } from 'rx-informer';
+import {
+  addEventHandler,
+  createListWatch,
+  createSharedInformer,
+  exponentialBackoff,
+} from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { secrets } from 'rx-informer/resources';
 
@@ -46,7 +51,7 @@ informer.status$.subscribe(({ phase, error, staleSinceMs }) => {
   const failed = error === undefined ? {} : { reason: error.reason, code: error.code };
   send({ type: 'status', phase, ...failed, stale: staleSinceMs !== undefined });
 });
-informer.addEventHandler({
+addEventHandler(informer, {
   onAdd: (object, { key }) => {
     if (handled[key] !== undefined) wrong.push(`${key} added twice`);
     handled[key] = sign(object);

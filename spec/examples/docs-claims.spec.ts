@@ -11,6 +11,7 @@ import {
   createListWatch,
   createSharedInformer,
   type DeliveryPolicy,
+  deliver,
 } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { type Pod, pods } from 'rx-informer/resources';
@@ -74,7 +75,7 @@ test.each(['conflate', 'buffer', 'drop'] as const)(
       return of(undefined);
     };
     const policy = { kind, limit: 5, overflow: 'conflate', ready } as DeliveryPolicy<Pod>;
-    informer.deliver(policy).changes$.subscribe((set) => log.push(`set ${set.changes.length}`));
+    deliver(informer, policy).changes$.subscribe((set) => log.push(`set ${set.changes.length}`));
     await informer.whenSynced({ timeoutMs: 5_000 });
     const { metadata } = server.objects.create(pods, { metadata: { namespace: 'd', name: 'a' } });
     await informer.whenObserved('d/a', metadata.resourceVersion, { timeoutMs: 5_000 });

@@ -1,9 +1,11 @@
 /** The informers of a factory: one per scope, started once, stopped one by one or together. */
 import {
+  addEventHandler,
   createInformerFactory,
   forResource,
   type InformerScope,
   type MetricsProvider,
+  metered,
 } from 'rx-informer';
 import { configMaps, deployments, nodes, type Pod, pods, secrets } from 'rx-informer/resources';
 import { describe, expect, it, vi } from 'vitest';
@@ -72,9 +74,9 @@ describe('an informer factory', () => {
     const { server, factory, requestedPaths, time, until } = rig();
     const own = factory();
     const handled: string[] = [];
-    own
-      .informer(pods)
-      .addEventHandler({ onAdd: ({ metadata }) => handled.push(metadata?.namespace ?? '') });
+    addEventHandler(own.informer(pods), {
+      onAdd: ({ metadata }) => handled.push(metadata?.namespace ?? ''),
+    });
     own.lister(nodes);
     await time.advance(1_000);
     expect(server.requests).toEqual([]);
@@ -427,7 +429,7 @@ describe('an informer factory', () => {
     expect(onWarning.mock.calls).toEqual([[expect.stringContaining('early/pods')]]);
     own.start();
     await until(own.whenSynced());
-    own.informer(pods).addEventHandler({}, { resyncPeriodMs: 5_000 });
+    addEventHandler(own.informer(pods), {}, { resyncPeriodMs: 5_000 });
     expect(onWarning.mock.calls.slice(1)).toEqual([
       [expect.stringMatching(/^early\/pods: .*resync/)],
     ]);
@@ -443,8 +445,8 @@ describe('an informer factory', () => {
       createObservableGauge: () => ({ addCallback: () => {}, removeCallback: () => {} }),
     };
     const { factory, until } = rig();
-    const own = factory({ name: 'metered', metrics });
-    own.informer(pods).addEventHandler({ onAdd: () => {} });
+    const own = factory({ name: 'metered', metrics: metered(metrics) });
+    addEventHandler(own.informer(pods), { onAdd: () => {} });
     own.informer(deployments);
     own.start();
     await until(own.whenSynced());

@@ -1,5 +1,6 @@
 /** Live queries over a factory: sharing, coverage, indices and explanations, with a fake API server. */
 import {
+  addEventHandler,
   createLiveQueries,
   explain,
   forResource,
@@ -226,7 +227,7 @@ describe('live queries', () => {
     first.subscription.unsubscribe();
     let second: Mirror<unknown> | undefined;
     // In a callback of the informer, so that the stop takes effect after it.
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onUpdate: () => {
         void factory.stop(pods);
         second ??= new Mirror(queries.stream(query));

@@ -1,5 +1,6 @@
 /** Informers of dynamic resources, of metadata and of tables, compared with client-go's factories for these. */
 import {
+  addEventHandler,
   createDynamicInformerFactory,
   type DynamicInformerFactory,
   defineResource,
@@ -30,7 +31,7 @@ function notificationsOf<T extends KubernetesObject>(
   show: (object: T) => string,
 ) {
   const events: string[] = [];
-  informer.addEventHandler({
+  addEventHandler(informer, {
     onAdd: (object) => events.push(`add ${show(object)}`),
     onUpdate: (previous, object) => events.push(`update ${show(previous)} > ${show(object)}`),
     onDelete: ({ object }) => events.push(`delete ${show(object)}`),
@@ -106,7 +107,7 @@ describe('a dynamic factory', () => {
       factory.start();
       await all.until(factory.whenSynced());
       const added: string[] = [];
-      informer.addEventHandler({
+      addEventHandler(informer, {
         onAdd: ({ metadata }, { isInInitialList }) => {
           if (!isInInitialList) added.push(metadata?.name ?? '');
         },

@@ -1,7 +1,9 @@
 /** The consumers of an informer. Each has its own story for the judge. */
 import {
+  addEventHandler,
   type ChangeSet,
   type DeliveryPolicy,
+  deliver,
   type SharedInformer,
   toView,
   type UpdatedObject,
@@ -102,9 +104,10 @@ export function createConsumers(options: ConsumerOptions): Consumers {
     return parts;
   };
   const policy = policyOf(options);
-  const delivery = informer.deliver(policy);
+  const delivery = deliver(informer, policy);
   const register = (to: Story, resyncPeriodMs = 0) =>
-    informer.addEventHandler(
+    addEventHandler(
+      informer,
       {
         onAdd: (object) => to.add(object),
         onUpdate: (previous, object) => to.update(previous, object),
@@ -137,7 +140,7 @@ export function createConsumers(options: ConsumerOptions): Consumers {
       const visitor = story(`visiting handler ${number}`);
       const visiting = register(visitor);
       scheduler.schedule(() => {
-        informer.removeEventHandler(visiting);
+        visiting.remove();
         visitor.leave();
       }, forMs);
       return;
@@ -179,7 +182,7 @@ export function createConsumers(options: ConsumerOptions): Consumers {
     leave() {
       held.unsubscribe();
       leaveView();
-      informer.removeEventHandler(registration);
+      registration.remove();
       for (const each of stories) each.leave();
     },
     finish(when) {

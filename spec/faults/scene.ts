@@ -1,6 +1,7 @@
 /** Creates the scene of a seed: a server, a history, faults, one informer and its consumers. */
 import {
   ApiError,
+  audit,
   byLabel,
   byNamespace,
   createClient,
@@ -253,7 +254,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
     onWarning: () => undefined,
     onUnhandledError: (error) => wrong.push(`unhandled: ${error}`),
-    ...(audits ? { audit: { periodMs: auditMs } } : {}),
+    ...(audits ? { audit: audit({ periodMs: auditMs }) } : {}),
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(stage.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: stage.idleTimeoutMs }),
     ...(stage.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: stage.requestTimeoutMs }),

@@ -1,6 +1,12 @@
 /** Handlers that return promises: their order, their queue, and their independence of other handlers. */
 import fc from 'fast-check';
-import { ApiError, createSharedInformer, type InformerWarning, type WatchEvent } from 'rx-informer';
+import {
+  ApiError,
+  addEventHandler,
+  createSharedInformer,
+  type InformerWarning,
+  type WatchEvent,
+} from 'rx-informer';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -19,7 +25,7 @@ describe('an async handler', () => {
   it('I19: a returned promise is awaited before the next callback, and no other handler waits for it', async () => {
     const { source, informer, slow } = slowInformer(['a', 'b']);
     const quick: string[] = [];
-    informer.addEventHandler(logging(quick));
+    addEventHandler(informer, logging(quick));
     source.send(added(pod('c', 2)));
     expect(slow.log).toEqual(['+a@1* initial']);
     expect(quick).toEqual(['+a@1* initial', '+b@1* initial', '+c@2 watch']);
@@ -35,7 +41,7 @@ describe('an async handler', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: async ({ metadata }) => log.push(metadata.name),
       onDelete: ({ key }) => log.push(`-${key}`),
     });
@@ -50,7 +56,7 @@ describe('an async handler', () => {
   it('I19: a callback that waited sees the newest store, and no commit runs within it', async () => {
     const { source, informer, slow } = slowInformer(['a', 'b']);
     const seen: unknown[] = [];
-    const registration = informer.addEventHandler({
+    const registration = addEventHandler(informer, {
       onAdd: async (object) => {
         await settle();
         source.send(modified(pod(object.metadata.name, 5)));
@@ -101,7 +107,7 @@ describe('an async handler', () => {
     const { informer, slow } = slowInformer(['a']);
     await slow.finish(9);
     const late = slowly();
-    const registration = informer.addEventHandler(late.handler);
+    const registration = addEventHandler(informer, late.handler);
     expect([late.log, registration.hasSynced]).toEqual([['+a@1* initial'], false]);
     await late.finish();
     expect(registration.hasSynced).toBe(true);
@@ -140,9 +146,9 @@ describe('an async handler', () => {
     expect(await timedOut).toMatch(
       /handler 1 is not synced after 50 ms: the handler is busy \(waiting changes: 1\)/,
     );
-    const other = informer.addEventHandler(slowly().handler, { name: 'other' });
+    const other = addEventHandler(informer, slowly().handler, { name: 'other' });
     const removed = other.whenSynced().catch(String);
-    void informer.removeEventHandler(other);
+    void other.remove();
     expect(await removed).toMatch(/other was removed/);
     expect(await other.whenSynced().catch(String)).toMatch(/other was removed/);
     const stopped = registration.whenSynced().catch(String);
@@ -155,7 +161,7 @@ describe('an async handler', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { scheduler: time, backoff: () => 0 });
     const log: string[] = [];
-    informer.addEventHandler(logging(log), { resyncPeriodMs: 60_000 });
+    addEventHandler(informer, logging(log), { resyncPeriodMs: 60_000 });
     source.listed(1, pod('a', 1), pod('b', 1));
     informer.start();
     source.send(modified(pod('a', 2)));
@@ -181,7 +187,7 @@ describe('an async handler', () => {
     const informer = createSharedInformer(source);
     const calls: unknown[][] = [];
     const of = (object: Pod) => object.metadata.resourceVersion;
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: (object, notification) => calls.push(['add', of(object), notification]),
       onUpdate: (previous, object, notification) =>
         calls.push(['update', of(previous), of(object), notification]),
@@ -215,7 +221,7 @@ describe('a deletion', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer<Pod>(source);
     const gone: unknown[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onDelete: (deletion, { key }) => gone.push([key === deletion.key, deletion]),
     });
     const [a, b, end] = [pod('a', 1), pod('b', 1), pod('a', 2)];
@@ -287,7 +293,7 @@ describe('the queue of a busy handler', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { scheduler: time });
     const slow = slowly();
-    const registration = informer.addEventHandler(slow.handler, {
+    const registration = addEventHandler(informer, slow.handler, {
       delivery: { kind: 'buffer', limit: 2, overflow: 'pause' },
       resyncPeriodMs: 1_000,
     });
@@ -307,7 +313,7 @@ describe('the queue of a busy handler', () => {
     const { source, informer, registration } = slowInformer(['a'], { delivery });
     for (const version of [2, 3, 4]) source.send(modified(pod('a', version)));
     expect(informer.lastSyncResourceVersion).toBe('3');
-    void informer.removeEventHandler(registration);
+    void registration.remove();
     expect(informer.lastSyncResourceVersion).toBe('4');
     await informer.stop();
   });
@@ -331,7 +337,7 @@ describe('the queue of a busy handler', () => {
     const log: string[] = [];
     const gate = new Subject<void>();
     const batches: number[] = [];
-    informer.addEventHandler(logging(log), {
+    addEventHandler(informer, logging(log), {
       delivery: {
         kind: 'conflate',
         ready: (set) => {
@@ -385,14 +391,14 @@ describe('the queue of a busy handler', () => {
   it('I20: addEventHandler throws on a limit below one, and registers nothing', () => {
     const informer = createSharedInformer(scriptedListWatch());
     const delivery = { kind: 'drop', limit: 0 } as const;
-    expect(() => informer.addEventHandler({}, { delivery })).toThrow(/limit is 0/);
+    expect(() => addEventHandler(informer, {}, { delivery })).toThrow(/limit is 0/);
   });
 
   it('I20: a handler that is awaited each time processes 30,000 objects and 30,000 events', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { onWarning: () => undefined });
     let calls = 0;
-    const registration = informer.addEventHandler({
+    const registration = addEventHandler(informer, {
       onAdd: async () => calls++,
       onUpdate: async () => calls++,
     });
@@ -422,7 +428,7 @@ describe('the queue of a busy handler', () => {
         const had = new Map<string, Pod>();
         const calls: (() => void)[] = [];
         const wait = () => new Promise<void>((resolve) => calls.push(resolve));
-        const registration = informer.addEventHandler(mirror(had, wait), { delivery });
+        const registration = addEventHandler(informer, mirror(had, wait), { delivery });
         source.listed(1, pod('a', 1));
         informer.start();
         let version = 2;
@@ -472,7 +478,7 @@ describe('a stop', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: async ({ metadata }) => {
         log.push(metadata.name);
         await settle();
@@ -527,7 +533,7 @@ describe('a slow handler', () => {
     const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
-    informer.addEventHandler({ onAdd: () => time.jump(150) });
+    addEventHandler(informer, { onAdd: () => time.jump(150) });
     source.listed(1, ...Array.from({ length: 1100 }, (_, at) => pod(`p${at}`, 1)));
     informer.start();
     expect(printed.mock.calls).toEqual([
@@ -547,7 +553,7 @@ describe('a slow handler', () => {
       },
     });
     let calls = 0;
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: () => {
         calls++;
         time.jump(5_000);

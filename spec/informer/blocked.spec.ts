@@ -1,12 +1,15 @@
 /** Informers that the server refuses: `whenSynced`, and the warning about a failure that blocks. */
 import {
   ApiError,
+  addEventHandler,
   createClient,
   createInformer,
   createListWatch,
   createSharedInformer,
   type InformerWarning,
   type ListerWatcher,
+  metered,
+  metricsOf,
   type SharedInformerOptions,
 } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
@@ -82,7 +85,7 @@ describe('whenSynced of a blocked informer', () => {
   ])('I64: whenSynced rejects immediately while the server answers %i', async (code, blocked) => {
     const { time, informer, refuse } = rig();
     refuse(code);
-    const registration = informer.addEventHandler({});
+    const registration = addEventHandler(informer, {});
     const before = watched(informer.whenSynced());
     const handler = watched(registration.whenSynced());
     await time.advance(1_000);
@@ -135,7 +138,7 @@ describe('whenSynced of a blocked informer', () => {
     const wait = watched(informer.whenSynced());
     informer.start();
     const never = new Promise<void>(() => undefined);
-    const registration = informer.addEventHandler({ onAdd: () => never });
+    const registration = addEventHandler(informer, { onAdd: () => never });
     const handler = watched(registration.whenSynced());
     await time.advance(2_000);
     expect(informer.status).toMatchObject({ synced: true, blocked: 'forbidden' });
@@ -374,7 +377,7 @@ describe('the warning about a failure that blocks', () => {
     for (const owner of ['informer', 'handler'] as const) {
       const { time, informer, refuse, warnings } = warned();
       refuse(403);
-      const registration = informer.addEventHandler({});
+      const registration = addEventHandler(informer, {});
       const wait = watched((owner === 'informer' ? informer : registration).whenSynced());
       informer.start();
       await time.advance(60_000);
@@ -391,16 +394,16 @@ describe('the warning about a failure that blocks', () => {
     const informer = createSharedInformer(source, {
       scheduler: time,
       onWarning: (warning) => warnings.push(warning),
-      metrics: {
+      metrics: metered({
         createCounter: () => instrument,
         createUpDownCounter: () => instrument,
         createHistogram: () => instrument,
         createObservableGauge: () => instrument,
-      },
+      }),
     });
     refused.list = 403;
     informer.synced$.subscribe();
-    informer.metrics$.subscribe();
+    metricsOf(informer).metrics$.subscribe();
     informer.changes$.subscribe();
     const patient = watched(informer.whenSynced({ whileBlocked: 'wait', timeoutMs: 10 }));
     await time.advance(5);

@@ -1,5 +1,5 @@
 /** Lifecycle calls made in callbacks: each call takes effect after the callback, in the order of the calls. */
-import { createSharedInformer, type InformerPhase } from 'rx-informer';
+import { addEventHandler, createSharedInformer, deliver, type InformerPhase } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { firstValueFrom, Subject, type Subscription, takeUntil } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
@@ -19,7 +19,7 @@ function running(options: { lingerMs?: number } = {}) {
 /** Calls `act` in the callback for `web` at version 2. */
 function within({ source, informer }: ReturnType<typeof running>, act: () => void): Promise<void> {
   let acted = false;
-  informer.addEventHandler({
+  addEventHandler(informer, {
     onUpdate: () => {
       if (!acted) act();
       acted = true;
@@ -36,7 +36,7 @@ describe('stop, start and other calls in one callback', () => {
     const { source, informer } = rig;
     const log: string[] = [];
     const phases: InformerPhase[] = [];
-    informer.addEventHandler(logging(log));
+    addEventHandler(informer, logging(log));
     await within(rig, () => {
       void informer.stop();
       informer.start();
@@ -65,7 +65,7 @@ describe('stop, start and other calls in one callback', () => {
     a.listed(1, pod('web', 1, 'web', 'a'));
     b.listed(1);
     const phases: InformerPhase[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onUpdate: () => {
         void informer.stop();
         informer.start();
@@ -127,7 +127,7 @@ describe('stop, start and other calls in one callback', () => {
     const log: string[] = [];
     await within(rig, () => {
       void informer.stop();
-      informer.addEventHandler(logging(log));
+      addEventHandler(informer, logging(log));
     });
     expect(log).toEqual(['+web@2* initial']);
   });
@@ -176,7 +176,7 @@ describe('a subscriber that unsubscribes in a callback', () => {
   it('I5: a subscriber that unsubscribes before the run starts holds no run', async () => {
     const { source, informer } = running({ lingerMs: 0 });
     const leave = new Subject<void>();
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: () => {
         informer.changes$.pipe(takeUntil(leave)).subscribe();
         leave.next();
@@ -223,7 +223,7 @@ describe('a subscriber that unsubscribes in a callback', () => {
   it('I3: a subscriber that unsubscribes with the first set starts no run, also under a policy', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
-    for (const changes$ of [informer.changes$, informer.deliver({ kind: 'conflate' }).changes$]) {
+    for (const changes$ of [informer.changes$, deliver(informer, { kind: 'conflate' }).changes$]) {
       expect(brief(await firstValueFrom(changes$))).toBe('snapshot!');
       expect([source.asked, informer.status.phase]).toEqual([[], 'idle']);
     }
@@ -279,7 +279,7 @@ describe('stop', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { lingerMs: 0 });
     const slow = slowInformer([], {}, {}).slow;
-    informer.addEventHandler(slow.handler);
+    addEventHandler(informer, slow.handler);
     source.listed(1, pod('a', 1), pod('b', 1));
     informer.changes$.subscribe().unsubscribe();
     expect([slow.log, informer.status.phase]).toEqual([['+a@1* initial'], 'idle']);
@@ -335,10 +335,10 @@ describe('an informer that does not run', () => {
 
   it('I5: removing the last handler of an idle informer empties the store', async () => {
     const { informer } = running({ lingerMs: 0 });
-    const registration = informer.addEventHandler({});
+    const registration = addEventHandler(informer, {});
     informer.changes$.subscribe().unsubscribe();
     expect([informer.status.phase, informer.indexer.size]).toEqual(['idle', 1]);
-    await informer.removeEventHandler(registration);
+    await registration.remove();
     expect(informer.indexer.size).toBe(0);
   });
 

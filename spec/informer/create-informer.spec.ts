@@ -2,9 +2,11 @@
 import fc from 'fast-check';
 import {
   ApiError,
+  addEventHandler,
   createInformer,
   createSharedInformer,
   metaNamespaceKeyFunc,
+  metricsOf,
   type WatchEvent,
 } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
@@ -48,7 +50,7 @@ describe('an unshared informer', () => {
       const informer = shared
         ? createSharedInformer(source, options)
         : createInformer(source, logging(log), options);
-      if ('addEventHandler' in informer) informer.addEventHandler(logging(log));
+      if (shared) addEventHandler(informer, logging(log));
       source.listed(1, pod('a', 1), pod('b', 1));
       informer.start();
       source.send(modified(pod('a', 2)), added(pod('c', 3)));
@@ -101,7 +103,7 @@ describe('an unshared informer', () => {
       throw new Error('not painted');
     };
     informer.status$.subscribe(page);
-    informer.metrics$.subscribe(page);
+    metricsOf(informer).metrics$.subscribe(page);
     expect(reported).toEqual(['page: Error: not painted', 'page: Error: not painted']);
   });
 

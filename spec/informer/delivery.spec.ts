@@ -4,6 +4,7 @@ import {
   type ChangeSet,
   createSharedInformer,
   type DeliveryPolicy,
+  deliver,
   type ListPart,
 } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
@@ -26,7 +27,10 @@ function slow(make: (ready: () => Subject<void>) => DeliveryPolicy<Pod>) {
   source.listed(1, pod('web', 1));
   informer.start();
   const gate = new Subject<void>();
-  const delivery = informer.deliver(make(() => gate));
+  const delivery = deliver(
+    informer,
+    make(() => gate),
+  );
   const seen: string[] = [];
   const sets: ChangeSet<Pod>[] = [];
   delivery.changes$.subscribe((set) => {
@@ -115,7 +119,7 @@ describe('delivery', () => {
       const gate = new Subject<void>();
       const policy = { kind: 'buffer', limit: 1, overflow: 'pause', ready: () => gate } as const;
       const seen: string[] = [];
-      informer.deliver(policy).changes$.subscribe((set) => seen.push(brief(set)));
+      deliver(informer, policy).changes$.subscribe((set) => seen.push(brief(set)));
       // The empty snapshot needs no capacity. The first set is delivered, the second waits, the third exceeds the
       // limit.
       for (let version = 2; version < 5; version++) source.send(added(pod(`p${version}`, version)));
@@ -134,7 +138,7 @@ describe('delivery', () => {
     source.listed(1, pod('web', 1));
     informer.start();
     const policy = { kind: 'buffer', limit: 1, overflow: 'pause', ready: () => NEVER } as const;
-    const subscription = informer.deliver(policy).changes$.subscribe();
+    const subscription = deliver(informer, policy).changes$.subscribe();
     source.send(modified(pod('web', 2)));
     source.send(modified(pod('web', 3)));
     source.send(modified(pod('web', 4)));
@@ -152,7 +156,7 @@ describe('delivery', () => {
     const objects = Array.from({ length: 500 }, (_, at) => pod(`p${at}`, 1));
     source.listed(1, ...objects);
     informer.start();
-    const frozen = informer.deliver({ kind: 'conflate', ready: () => NEVER });
+    const frozen = deliver(informer, { kind: 'conflate', ready: () => NEVER });
     frozen.changes$.subscribe();
     let received = 0;
     informer.changes$.subscribe((set) => {
@@ -173,7 +177,7 @@ describe('delivery', () => {
     source.listed(1, pod('web', 1));
     informer.start();
     const seen: string[] = [];
-    informer.deliver({ kind: 'conflate' }).changes$.subscribe((set) => seen.push(brief(set)));
+    deliver(informer, { kind: 'conflate' }).changes$.subscribe((set) => seen.push(brief(set)));
     source.send(modified(pod('web', 2)));
     source.send(deleted(pod('web', 3)));
     expect(seen).toEqual(['snapshot*! +web@1', 'watch* ~web@1>2', 'watch* -web@3']);
@@ -198,9 +202,9 @@ describe('delivery', () => {
       });
       source.listed(1, pod('web', 1));
       const seen: string[] = [];
-      informer
-        .deliver({ ...policy, ready: () => gate })
-        .changes$.subscribe((set) => seen.push(brief(set)));
+      deliver(informer, { ...policy, ready: () => gate }).changes$.subscribe((set) =>
+        seen.push(brief(set)),
+      );
       source.send(added(pod('a', 2)));
       source.send(added(pod('b', 3)));
       open = true;
@@ -232,7 +236,7 @@ describe('delivery', () => {
     const gate = new Subject<void>();
     const policy = { kind: 'buffer', limit: 1, overflow: 'pause', ready: () => gate } as const;
     const seen: string[] = [];
-    informer.deliver(policy).changes$.subscribe((set) => seen.push(brief(set)));
+    deliver(informer, policy).changes$.subscribe((set) => seen.push(brief(set)));
     for (let page = 1; page < 6; page++) {
       const metadata = { resourceVersion: '9', ...(page < 4 ? { continue: String(page) } : {}) };
       pages.next({ items: page < 4 ? [pod(`p${page}`, page)] : [], metadata });
@@ -270,14 +274,14 @@ describe('delivery', () => {
   it('I11: a limit below one is refused', () => {
     const informer = createSharedInformer(scriptedListWatch());
     const policy = { kind: 'drop', limit: 0, ready: () => timer(1) } as const;
-    expect(() => informer.deliver(policy)).toThrow(/limit is 0/);
+    expect(() => deliver(informer, policy)).toThrow(/limit is 0/);
   });
 
   it('I11: an empty snapshot is delivered immediately', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const first = firstValueFrom(
-      informer.deliver({ kind: 'conflate', ready: () => NEVER }).changes$,
+      deliver(informer, { kind: 'conflate', ready: () => NEVER }).changes$,
     );
     expect(brief(await first)).toBe('snapshot!');
     await informer.stop();

@@ -1,5 +1,6 @@
 /** Handlers with a filter, `filteringEventHandler`. */
 import {
+  addEventHandler,
   createSharedInformer,
   filteringEventHandler,
   type ResourceEventHandler,
@@ -27,7 +28,7 @@ function filtered(filter: (object: Pod) => boolean, handler: ResourceEventHandle
     onUnhandledError: (error, { subscriber, key }) =>
       errors.push(`${subscriber} ${key} ${String(error)}`),
   });
-  const registration = informer.addEventHandler(filteringEventHandler({ filter, handler }), {
+  const registration = addEventHandler(informer, filteringEventHandler({ filter, handler }), {
     name: 'shown',
   });
   return { source, informer, errors, registration };
@@ -144,7 +145,8 @@ describe('a filtering handler', () => {
       const informer = createSharedInformer<Pod>(source, {
         onUnhandledError: (error) => errors.push(error),
       });
-      informer.addEventHandler(
+      addEventHandler(
+        informer,
         filteringEventHandler<Pod>({
           filter: ({ metadata }) => {
             if (metadata.labels?.tier === 'bad') throw new RangeError('no tier');

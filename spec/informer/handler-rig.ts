@@ -6,7 +6,7 @@ import type {
   ResourceEventHandler,
   SharedInformerOptions,
 } from 'rx-informer';
-import { createSharedInformer } from 'rx-informer';
+import { addEventHandler, createSharedInformer } from 'rx-informer';
 import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 /** Waits until all settled promises have been processed. */
@@ -74,7 +74,7 @@ export function slowInformer(
     ...options,
   });
   const slow = slowly();
-  const registration = informer.addEventHandler(slow.handler, handlerOptions);
+  const registration = addEventHandler(informer, slow.handler, handlerOptions);
   source.listed(1, ...names.map((name) => pod(name, 1)));
   informer.start();
   return { source, informer, slow, registration, errors };

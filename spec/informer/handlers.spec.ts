@@ -1,5 +1,5 @@
 /** Event handlers like those of client-go. */
-import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+import { addEventHandler, createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, marbles, seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
@@ -17,8 +17,10 @@ describe('handlers', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const during: boolean[] = [];
-    const registration = informer.addEventHandler({
-      onAdd: () => during.push(registration.hasSynced),
+    const registration = addEventHandler(informer, {
+      onAdd: () => {
+        during.push(registration.hasSynced);
+      },
     });
     informer.start();
     expect(registration.hasSynced).toBe(false);
@@ -36,7 +38,8 @@ describe('handlers', () => {
       onUnhandledError: (error, context) => reports.push([String(error), context]),
     });
     const received: string[] = [];
-    const registration = informer.addEventHandler(
+    const registration = addEventHandler(
+      informer,
       {
         onAdd: (object) => {
           received.push(object.metadata.name);
@@ -60,7 +63,7 @@ describe('handlers', () => {
     const informer = createSharedInformer(source, {
       onUnhandledError: (error) => reports.push(String(error)),
     });
-    informer.addEventHandler({ onAdd: () => Promise.reject(new Error('late')) as never });
+    addEventHandler(informer, { onAdd: () => Promise.reject(new Error('late')) as never });
     source.listed(1, pod('web', 1));
     informer.start();
     await Promise.resolve();
@@ -77,16 +80,16 @@ describe('handlers', () => {
     const handler = {
       onAdd: (object: { metadata: { name: string } }) => received.push(object.metadata.name),
     };
-    const first = informer.addEventHandler(handler);
-    const second = informer.addEventHandler(handler);
+    const first = addEventHandler(informer, handler);
+    const second = addEventHandler(informer, handler);
     source.listed(1);
     informer.start();
     source.send(added(pod('a', 2)));
-    informer.removeEventHandler(first);
-    informer.removeEventHandler(first);
-    informer.removeEventHandler(other.addEventHandler({}));
+    first.remove();
+    first.remove();
+    addEventHandler(other, {}).remove();
     source.send(added(pod('b', 3)));
-    informer.removeEventHandler(second);
+    second.remove();
     source.send(added(pod('c', 4)));
     expect(received).toEqual(['a', 'a', 'b']);
     await informer.stop();
@@ -96,10 +99,10 @@ describe('handlers', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const received: string[] = [];
-    const registration = informer.addEventHandler({
+    const registration = addEventHandler(informer, {
       onAdd: (object) => {
         received.push(object.metadata.name);
-        informer.removeEventHandler(registration);
+        registration.remove();
       },
     });
     source.listed(1);
@@ -115,7 +118,7 @@ describe('handlers', () => {
     source.listed(1, pod('web', 1));
     informer.start();
     const received: [string, boolean][] = [];
-    const registration = informer.addEventHandler({
+    const registration = addEventHandler(informer, {
       onAdd: (object, { isInInitialList }) =>
         received.push([object.metadata.name, isInInitialList]),
     });
@@ -137,7 +140,7 @@ describe('handlers', () => {
     const look = (callback: string) => () => {
       seen.push([callback, informer.indexer.listKeys().length, informer.lastSyncResourceVersion]);
     };
-    informer.addEventHandler({ onUpdate: look('update'), onDelete: look('delete') });
+    addEventHandler(informer, { onUpdate: look('update'), onDelete: look('delete') });
     source.listed(9, pod('b', 5), pod('c', 6));
     const gone = { type: 'ERROR' } as const;
     const { ApiError } = await import('rx-informer');
@@ -157,7 +160,8 @@ describe('handlers', () => {
       const informer = createSharedInformer(source, { scheduler });
       const ticks: [string, number][] = [];
       const listen = (name: string, resyncPeriodMs: number) =>
-        informer.addEventHandler(
+        addEventHandler(
+          informer,
           { onUpdate: () => ticks.push([name, scheduler.now()]) },
           { resyncPeriodMs },
         );
@@ -190,7 +194,7 @@ describe('handlers', () => {
       source.listed(1, pod('web', 1));
       const held = informer.changes$.subscribe();
       source.listed(1, pod('web', 1));
-      own.addEventHandler(handler, { resyncPeriodMs: longMs });
+      addEventHandler(own, handler, { resyncPeriodMs: longMs });
       own.start();
       informer.changes$.subscribe((set) => {
         if (set.cause === 'resync') resyncs++;
@@ -207,7 +211,7 @@ describe('handlers', () => {
 
   it('I18: a negative period is refused', () => {
     const informer = createSharedInformer(scriptedListWatch());
-    expect(() => informer.addEventHandler({}, { resyncPeriodMs: -1 })).toThrow(
+    expect(() => addEventHandler(informer, {}, { resyncPeriodMs: -1 })).toThrow(
       /resyncPeriodMs is -1/,
     );
   });
@@ -225,7 +229,8 @@ describe('handlers', () => {
     const transitions = new Set<string>();
     const deletions: string[] = [];
     const checkOf = ({ data }: { data?: Record<string, string> }) => data?.['check'] ?? '';
-    informer.addEventHandler(
+    addEventHandler(
+      informer,
       {
         onUpdate: (previous, object) => {
           transitions.add(`${checkOf(previous)} ${checkOf(object)}`);
@@ -270,7 +275,7 @@ describe('handlers', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: (object) => log.push(`+${object.metadata.resourceVersion}`),
       onUpdate: (previous, object) =>
         log.push(`~${previous.metadata.resourceVersion}>${object.metadata.resourceVersion}`),

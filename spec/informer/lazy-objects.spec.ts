@@ -1,5 +1,6 @@
 /** Informers of lazy objects: what they parse, and what their states share. */
 import {
+  addEventHandler,
   byNamespace,
   createClient,
   createLister,
@@ -67,7 +68,7 @@ describe.each(Object.entries(ways))('an informer of lazy objects listed %s', (_w
     });
     const parse = vi.spyOn(JSON, 'parse');
     const calls: string[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: ({ metadata }) => calls.push(`+${metadata.name}`),
       onUpdate: (_previous, { metadata }) => calls.push(`~${metadata.name}`),
       onDelete: ({ key }) => calls.push(`-${key}`),

@@ -2,14 +2,14 @@
  * A script that lifecycle.spec.ts runs as a process: prints the resources that are left after twenty runs of an
  * informer.
  */
-import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
+import { addEventHandler, createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 
 const server = createFakeApiServer();
 const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
 const informer = createSharedInformer(createListWatch(client, pods), { resyncPeriodMs: 1000 });
-const registration = informer.addEventHandler({}, { resyncPeriodMs: 1000 });
+const registration = addEventHandler(informer, {}, { resyncPeriodMs: 1000 });
 for (let round = 0; round < 20; round++) {
   informer.changes$.subscribe();
   informer.start();
@@ -18,7 +18,7 @@ for (let round = 0; round < 20; round++) {
   if (round % 2 === 0) server.faults.dropWatches();
   await informer.stop();
 }
-informer.removeEventHandler(registration);
+registration.remove();
 await new Promise((resolve) => setImmediate(resolve));
 process.stdout.write(
   JSON.stringify({ left: process.getActiveResourcesInfo(), watches: server.openWatches.length }),

@@ -4,16 +4,18 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import {
   ApiError,
+  addEventHandler,
   createInformer,
   createSharedInformer,
   type ListPart,
+  metricsOf,
   type WatchRequest,
 } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { config, finalize, NEVER, type Observable, type Subscription } from 'rxjs';
 import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { removeInformer } from '../../lib/informer/removal.ts';
+import { portOf } from '../../lib/informer/part.ts';
 import { brief } from '../support/brief.ts';
 import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { logging } from './handler-rig.ts';
@@ -52,7 +54,7 @@ describe('lifecycle', () => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
       const log: string[] = [];
-      const registration = informer.addEventHandler(logging(log));
+      const registration = addEventHandler(informer, logging(log));
       source.listed(1, pod('web', 1), pod('db', 1));
       informer.changes$.subscribe().unsubscribe();
       scheduler.schedule(() => {
@@ -64,7 +66,7 @@ describe('lifecycle', () => {
       }, 31);
       scheduler.schedule(() => {
         expect([informer.status.phase, informer.indexer.size]).toEqual(['idle', 1]);
-        void informer.removeEventHandler(registration);
+        void registration.remove();
         expect(informer.indexer.size).toBe(0);
       }, 62);
     }));
@@ -73,7 +75,7 @@ describe('lifecycle', () => {
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
-      informer.addEventHandler({ onAdd: () => undefined });
+      addEventHandler(informer, { onAdd: () => undefined });
       informer.status$.subscribe();
       informer.synced$.subscribe();
       expect(source.asked).toEqual([]);
@@ -94,8 +96,9 @@ describe('lifecycle', () => {
     const informer = createSharedInformer(source);
     const completed: string[] = [];
     const streams = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$'] as const;
+    const all = { ...informer, ...metricsOf(informer) };
     for (const name of [...streams, 'status$', 'synced$', 'metrics$'] as const) {
-      const stream: Observable<unknown> = informer[name];
+      const stream: Observable<unknown> = all[name];
       stream.subscribe({ complete: () => completed.push(name) });
     }
     source.listed(1, pod('web', 1));
@@ -120,7 +123,7 @@ describe('lifecycle', () => {
       complete: complete('status$'),
     });
     informer.synced$.subscribe({ next: (is) => synced.push(is), complete: complete('synced$') });
-    informer.metrics$.subscribe({
+    metricsOf(informer).metrics$.subscribe({
       next: (metrics) => objects.push(metrics.objects),
       complete: complete('metrics$'),
     });
@@ -135,7 +138,7 @@ describe('lifecycle', () => {
     expect(synced).toEqual([false, true, false, true, false]);
     expect(objects.at(-1)).toBe(2);
     expect(completed).toEqual([]);
-    await removeInformer(informer);
+    await portOf(informer, 'test').remove();
     expect(completed.sort()).toEqual(['metrics$', 'status$', 'synced$']);
     let isOver = false;
     informer.status$.subscribe({ complete: () => (isOver = true) });
@@ -207,13 +210,13 @@ describe('lifecycle', () => {
       const log: string[] = [];
       const complete = () => log.push('complete');
       const streams = 'changes$' in informer ? [informer.changes$] : [];
-      for (const stream of [informer.status$, informer.metrics$, ...streams]) {
+      for (const stream of [informer.status$, metricsOf(informer).metrics$, ...streams]) {
         (stream as Observable<unknown>).pipe(finalize(cleanup)).subscribe();
         (stream as Observable<unknown>).subscribe({ complete });
       }
       informer.start();
       await informer.whenSynced();
-      await (shared ? removeInformer(informer) : informer.stop());
+      await (shared ? portOf(informer, 'test').remove() : informer.stop());
       expect(log).toHaveLength(shared ? 3 : 0);
       expect([informer.status.phase, informer.hasSynced, inner.open]).toEqual([
         'stopped',
@@ -230,7 +233,7 @@ describe('lifecycle', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: (object) => log.push(`+${object.metadata.name}`),
       onUpdate: (_previous, object) => log.push(`~${object.metadata.name}`),
       onDelete: ({ key, finalStateUnknown }) => log.push(`-${key}${finalStateUnknown ? '?' : ''}`),

@@ -1,12 +1,15 @@
 /** Metrics: the stream `metrics$`, and the instruments of a metrics library. */
 import {
   ApiError,
+  addEventHandler,
   createInformer,
   createSharedInformer,
   type GaugeCallback,
   type InformerMetrics,
   type MetricAttributes,
   type MetricsProvider,
+  metered,
+  metricsOf,
 } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -54,7 +57,7 @@ describe('metrics', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { name: 'pods' });
     const seen: InformerMetrics[] = [];
-    informer.metrics$.subscribe((metrics) => seen.push(metrics));
+    metricsOf(informer).metrics$.subscribe((metrics) => seen.push(metrics));
     expect(source.asked).toEqual([]);
     const zero = { count: 0, sum: 0, max: 0 };
     expect(seen).toEqual([
@@ -73,7 +76,7 @@ describe('metrics', () => {
       },
     ]);
     const slow = slowly();
-    informer.addEventHandler(slow.handler);
+    addEventHandler(informer, slow.handler);
     source.listed(7, pod('a', 1), pod('b', 2));
     informer.start();
     expect(seen.at(-1)).toMatchObject({
@@ -96,13 +99,13 @@ describe('metrics', () => {
     const informer = createSharedInformer(source, {
       name: 'pods',
       scheduler: time,
-      metrics,
+      metrics: metered(metrics),
       metricAttributes: { resource: 'pods' },
       demand: () => (open ? null : capacity),
       backoff: () => 0,
     });
     const labels = { name: 'pods', resource: 'pods' };
-    informer.addEventHandler({ onUpdate: () => time.jump(250) });
+    addEventHandler(informer, { onUpdate: () => time.jump(250) });
     expect(collect()).toEqual({});
     source.listed(1, pod('a', 1));
     informer.start();
@@ -138,7 +141,7 @@ describe('metrics', () => {
   it('I27: the gauge of a version beyond the exact range of numbers has its last digits', async () => {
     const source = scriptedListWatch();
     const { metrics, collect } = recorder();
-    const informer = createInformer(source, {}, { metrics });
+    const informer = createInformer(source, {}, { metrics: metered(metrics) });
     const web = pod('a', 1);
     const resourceVersion = '98765432109876543210';
     source.listed(1);

@@ -1,6 +1,7 @@
 /** Refused objects in an informer: when they are shown, accepted or removed, and what they cost. */
 import {
   ApiError,
+  addEventHandler,
   createClient,
   createListWatch,
   createSharedInformer,
@@ -132,7 +133,7 @@ describe('an informer that refuses objects', () => {
       demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
     });
     const added: string[] = [];
-    informer.addEventHandler({ onAdd: (_object, { key }) => added.push(key) });
+    addEventHandler(informer, { onAdd: (_object, { key }) => added.push(key) });
     feed();
     server.put('shop/red', 'red');
     server.put('shop/blue', 'blue');

@@ -1,5 +1,6 @@
 /** Removal of handlers: which changes they still receive, and when the promise resolves. */
 import {
+  addEventHandler,
   createSharedInformer,
   type EventHandlerRegistration,
   type EventNotification,
@@ -23,7 +24,7 @@ async function isResolved(promise: Promise<unknown>): Promise<boolean> {
 describe('removal', () => {
   it('I22: drops the waiting changes, and resolves when the callback in progress has ended (RemoveEventHandler_SynchronousShutdown)', async () => {
     const { source, informer, slow, registration } = slowInformer(['a', 'b']);
-    const removed = informer.removeEventHandler(registration);
+    const removed = registration.remove();
     source.send(added(pod('c', 2)));
     expect(registration.lag).toBe(0);
     expect(await isResolved(removed)).toBe(false);
@@ -36,7 +37,7 @@ describe('removal', () => {
   it('I22: a drain delivers the changes that wait at the call, and no later ones', async () => {
     const { source, informer, slow, registration } = slowInformer(['a', 'b']);
     source.send(modified(pod('a', 2)));
-    const removed = informer.removeEventHandler(registration, { pending: 'drain' });
+    const removed = registration.remove({ pending: 'drain' });
     source.send(added(pod('c', 3)), modified(pod('a', 4)));
     await slow.finish(2);
     expect(await isResolved(removed)).toBe(false);
@@ -49,10 +50,10 @@ describe('removal', () => {
   it('I22: a drain is possible after a stop, and a drop ends a drain early', async () => {
     const { informer, slow, registration } = slowInformer(['a', 'b', 'c']);
     await informer.stop();
-    const removed = informer.removeEventHandler(registration, { pending: 'drain' });
+    const removed = registration.remove({ pending: 'drain' });
     await slow.finish();
     expect(slow.log.at(-1)).toBe('+b@1* initial');
-    void informer.removeEventHandler(registration);
+    void registration.remove();
     expect(await isResolved(removed)).toBe(false);
     await slow.finish();
     expect(await isResolved(removed)).toBe(true);
@@ -65,9 +66,9 @@ describe('removal', () => {
     });
     await slow.finish(2);
     source.send(modified(pod('a', 2)));
-    const drained = informer.removeEventHandler(registration, { pending: 'drain' });
+    const drained = registration.remove({ pending: 'drain' });
     expect(await isResolved(drained)).toBe(false);
-    await informer.removeEventHandler(registration);
+    await registration.remove();
     expect(await isResolved(drained)).toBe(true);
     await informer.stop();
   });
@@ -83,7 +84,7 @@ describe('removal', () => {
         delivery: { kind: 'conflate', ready },
       });
       await slow.finish(delivered);
-      const drained = informer.removeEventHandler(registration, { pending: 'drain' });
+      const drained = registration.remove({ pending: 'drain' });
       await slow.finish(2 - delivered);
       expect([await isResolved(drained), calls]).toEqual([true, delivered - 1]);
       await informer.stop();
@@ -96,10 +97,11 @@ describe('removal', () => {
     const informer = createSharedInformer(source, { scheduler: time });
     const slow = slowly();
     const { onAdd } = slow.handler;
-    const registration: EventHandlerRegistration = informer.addEventHandler(
+    const registration: EventHandlerRegistration = addEventHandler(
+      informer,
       {
         onAdd: (object, notification) => {
-          if (slow.log.length > 0) void informer.removeEventHandler(registration);
+          if (slow.log.length > 0) void registration.remove();
           return onAdd(object, notification);
         },
       },
@@ -123,9 +125,9 @@ describe('removal', () => {
     source.listed(1, pod('web', 1));
     informer.start();
     const before = scheduler.pending;
-    const registration = informer.addEventHandler({}, { resyncPeriodMs: 10_000 });
+    const registration = addEventHandler(informer, {}, { resyncPeriodMs: 10_000 });
     expect(scheduler.pending).toBe(before + 1);
-    await informer.removeEventHandler(registration);
+    await registration.remove();
     expect(scheduler.pending).toBe(before);
     await informer.stop();
     expect(scheduler.pending).toBe(0);
@@ -135,23 +137,23 @@ describe('removal', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];
-    const immediate = informer.addEventHandler({
+    const immediate = addEventHandler(informer, {
       onAdd: async ({ metadata }) => {
-        await informer.removeEventHandler(immediate);
+        await immediate.remove();
         log.push(`immediate ${metadata.name}`);
       },
     });
-    const later = informer.addEventHandler({
+    const later = addEventHandler(informer, {
       onAdd: async ({ metadata }, notification: EventNotification) => {
         await settle();
-        await informer.removeEventHandler(later, { within: notification });
+        await later.remove({ within: notification });
         log.push(`later ${metadata.name}`);
       },
     });
-    const draining = informer.addEventHandler({
+    const draining = addEventHandler(informer, {
       onAdd: async ({ metadata }, within: EventNotification) => {
         await settle();
-        await informer.removeEventHandler(draining, { pending: 'drain', within });
+        await draining.remove({ pending: 'drain', within });
         log.push(`draining ${metadata.name}`);
       },
     });
@@ -164,7 +166,7 @@ describe('removal', () => {
 
   it('I22: a removal with the notification of another callback waits', async () => {
     const { informer, slow, registration } = slowInformer(['a', 'b']);
-    const removed = informer.removeEventHandler(registration, {
+    const removed = registration.remove({
       within: { key: 'shop/a', cause: 'initial', isInInitialList: true },
     });
     expect(await isResolved(removed)).toBe(false);
@@ -176,9 +178,10 @@ describe('removal', () => {
   it('I22: a removal before the start, or of a handler that waits for its policy, resolves immediately (TestShutDownEventHandler_Lifecycles)', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
-    const early = informer.addEventHandler({});
-    expect(await isResolved(informer.removeEventHandler(early))).toBe(true);
-    const stuck = informer.addEventHandler(
+    const early = addEventHandler(informer, {});
+    expect(await isResolved(early.remove())).toBe(true);
+    const stuck = addEventHandler(
+      informer,
       {},
       { delivery: { kind: 'conflate', ready: () => NEVER } },
     );
@@ -186,13 +189,13 @@ describe('removal', () => {
     informer.start();
     source.send(modified(pod('a', 2)));
     expect(stuck.lag).toBe(1);
-    expect(await isResolved(informer.removeEventHandler(stuck))).toBe(true);
+    expect(await isResolved(stuck.remove())).toBe(true);
     await informer.stop();
   });
 
   it('I22: a rejection after the removal is still reported (RemoveEventHandler_AsynchronousPanic)', async () => {
     const { informer, slow, registration, errors } = slowInformer(['a', 'b']);
-    const removed = informer.removeEventHandler(registration);
+    const removed = registration.remove();
     await slow.finish(1, new Error('late'));
     expect(await isResolved(removed)).toBe(true);
     expect(errors).toEqual([['Error: late', 'handler 1 shop/a']]);
@@ -202,10 +205,10 @@ describe('removal', () => {
   it('I17, I22: removing a registration twice, or one of another informer, does nothing (TestRemovingRemovedSharedInformer, TestSharedInformerRemoveForeignHandler)', async () => {
     const { source, informer, slow, registration } = slowInformer(['a']);
     const other = createSharedInformer(scriptedListWatch());
-    const foreign = other.addEventHandler({});
-    expect(await isResolved(informer.removeEventHandler(foreign))).toBe(true);
-    const first = informer.removeEventHandler(registration);
-    const second = informer.removeEventHandler(registration);
+    const foreign = addEventHandler(other, {});
+    expect(await isResolved(foreign.remove())).toBe(true);
+    const first = registration.remove();
+    const second = registration.remove();
     expect(await isResolved(second)).toBe(false);
     await slow.finish();
     expect([await isResolved(first), await isResolved(second)]).toEqual([true, true]);
@@ -219,12 +222,12 @@ describe('removal', () => {
     const informer = createSharedInformer(source);
     const log: string[] = [];
     const handler = logging(log);
-    const registrations = [1, 2, 3].map(() => informer.addEventHandler(handler));
+    const registrations = [1, 2, 3].map(() => addEventHandler(informer, handler));
     source.listed(1);
     informer.start();
     for (const [at, registration] of registrations.entries()) {
       source.send(added(pod(`p${at}`, at + 2)));
-      void informer.removeEventHandler(registration);
+      void registration.remove();
     }
     source.send(added(pod('last', 9)));
     const names = log.map((line) => line.slice(1, 3));
@@ -236,9 +239,9 @@ describe('removal', () => {
     const { informer, slow, registration } = slowInformer(['a']);
     await slow.finish();
     await informer.stop();
-    expect(await isResolved(informer.removeEventHandler(registration))).toBe(true);
+    expect(await isResolved(registration.remove())).toBe(true);
     const late = slowly();
-    informer.addEventHandler(late.handler);
+    addEventHandler(informer, late.handler);
     expect(late.log).toEqual(['+a@1* initial']);
     await late.finish();
   });
@@ -251,10 +254,10 @@ describe('removal', () => {
       informer.changes$.subscribe(({ cause }) => {
         if (cause !== 'watch' || log.length > 0) return;
         // The handler is added within a notification, so it receives the snapshot after that notification.
-        const registration = informer.addEventHandler({
+        const registration = addEventHandler(informer, {
           onAdd: ({ metadata }) => {
             log.push(metadata.name);
-            void informer.removeEventHandler(registration, { pending });
+            void registration.remove({ pending });
           },
         });
       });

@@ -1,5 +1,6 @@
 /** The scope '' of an informer, which means all namespaces. */
 import {
+  addEventHandler,
   createClient,
   createListWatch,
   createSharedInformer,
@@ -24,7 +25,7 @@ describe("the namespace ''", () => {
     expect(source.scope).toBeUndefined();
     const informer = createSharedInformer(source);
     const deleted: string[] = [];
-    informer.addEventHandler({ onDelete: ({ key }) => deleted.push(key) });
+    addEventHandler(informer, { onDelete: ({ key }) => deleted.push(key) });
     informer.start();
     await informer.whenSynced({ timeoutMs: 5_000 });
     await informer.stop();

@@ -1,5 +1,7 @@
 /** Tests `createShardedInformer`: calls and failures in the middle of a move of shards. */
 import {
+  addEventHandler,
+  audit,
   createClient,
   createListWatch,
   createShardedInformer,
@@ -29,7 +31,7 @@ describe('a move of shards', () => {
     const { informer, ranges$, start, keys } = shardRig();
     await start();
     const results: string[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: (_, { cause }) => {
         if (cause !== 'rebalance') return;
         informer.refresh().then(
@@ -253,7 +255,7 @@ describe('a move of shards', () => {
       scheduler: time,
       shards: { by: 'namespace', ranges$ },
     });
-    informer.addEventHandler({ onLeave: () => void informer.stop() });
+    addEventHandler(informer, { onLeave: () => void informer.stop() });
     informer.start();
     await time.advance(1_000);
     expect(informer.indexer.size).toBe(2);
@@ -322,7 +324,10 @@ describe('a move of shards', () => {
 
   it('H54: an audit is refused, because it would take the objects of other shards for lost', () => {
     const client = createClient({ baseUrl: 'http://fake' });
-    const options = { audit: { periodMs: 60_000 }, shards: { by: 'uid', ranges$: NEVER } as const };
+    const options = {
+      audit: audit({ periodMs: 60_000 }),
+      shards: { by: 'uid', ranges$: NEVER } as const,
+    };
     expect(() => createShardedInformer(createListWatch(client, configMaps), options)).toThrow(
       /audit is not supported/,
     );

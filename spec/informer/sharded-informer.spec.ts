@@ -1,5 +1,6 @@
 /** Tests `createShardedInformer`: what is requested, stored and told while ranges arrive and leave. */
 import {
+  addEventHandler,
   type ChangeSet,
   createClient,
   createController,
@@ -221,7 +222,7 @@ describe('createShardedInformer', () => {
     await informer.whenSynced({ timeoutMs: 5_000 });
     await vi.waitFor(() => expect(informer.status.live).toBe(true));
     const deleted: string[] = [];
-    informer.addEventHandler({ onDelete: (gone) => deleted.push(gone.uid) });
+    addEventHandler(informer, { onDelete: (gone) => deleted.push(gone.uid) });
     isHeld = true;
     ranges$.next(shardRanges([...half(0), ...half(32)]));
     await vi.waitFor(() => expect(fake.requests.at(-1)?.use).toBe('list'));
@@ -246,8 +247,9 @@ describe('createShardedInformer', () => {
       onDelete: ({ key }: { key: string }) => calls.push(`-${key}`),
       onLeave: ({ key }: { key: string }) => calls.push(`<${key}`),
     };
-    informer.addEventHandler(handler);
-    informer.addEventHandler(
+    addEventHandler(informer, handler);
+    addEventHandler(
+      informer,
       filteringEventHandler({ filter: ({ metadata }) => metadata.namespace === 'cart', handler }),
     );
     const deleted: string[] = [];
@@ -370,7 +372,7 @@ describe('createShardedInformer', () => {
       shards: { by: 'owner', ranges$: new BehaviorSubject(of('web-uid')) },
     });
     const calls: string[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onDelete: ({ key }) => calls.push(`-${key}`),
       onLeave: ({ key }) => calls.push(`<${key}`),
     });

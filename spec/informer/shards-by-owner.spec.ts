@@ -1,5 +1,6 @@
 /** Tests `createShardedInformer` by owner: objects that get another owner, and objects whose owner is unknown. */
 import {
+  addEventHandler,
   createClient,
   createListWatch,
   createPollingListWatch,
@@ -57,7 +58,7 @@ function rig({ listWatch = {}, informer: options = {}, pollMs }: Options = {}) {
     { backoff: () => 5, ...options, shards: { by: 'owner', ranges$ } },
   );
   const calls: string[] = [];
-  informer.addEventHandler({
+  addEventHandler(informer, {
     onAdd: (_, { key }) => calls.push(`+${key}`),
     onDelete: ({ key }) => calls.push(`-${key}`),
     onLeave: ({ key }) => calls.push(`<${key}`),

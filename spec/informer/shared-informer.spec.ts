@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import {
   ApiError,
+  addEventHandler,
   createClient,
   createListWatch,
   createSharedInformer,
@@ -62,7 +63,7 @@ describe('the store of an informer', () => {
       createListWatch(client, pods, { transform: transform as never }),
     );
     const nodes: unknown[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: ({ spec }) => nodes.push(spec?.nodeName),
       onUpdate: (previous, { spec }) => nodes.push(previous.spec?.nodeName, spec?.nodeName),
       onDelete: ({ object }) => nodes.push(object.spec?.nodeName),
@@ -119,7 +120,7 @@ describe('a run', () => {
     const listen = () => {
       const log: string[] = [];
       logs.push(log);
-      return informer.addEventHandler(logging(log));
+      return addEventHandler(informer, logging(log));
     };
     listen();
     informer.status$.subscribe(({ phase }) => {
@@ -159,7 +160,7 @@ describe('a run', () => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { scheduler: time, resyncPeriodMs: 1000 });
       for (let at = 0; at < handlers; at++) {
-        informer.addEventHandler({}, { resyncPeriodMs: 2000 });
+        addEventHandler(informer, {}, { resyncPeriodMs: 2000 });
       }
       source.listed(1, pod('a', 1));
       if (starts) informer.start();
@@ -185,7 +186,8 @@ describe('handlers that throw', () => {
       if (fails.delete(name)) throw new Error(`no ${name}`);
       log.push(name);
     };
-    const registration = informer.addEventHandler(
+    const registration = addEventHandler(
+      informer,
       { onAdd: handle, onUpdate: (_previous, object) => handle(object) },
       { name: 'reconcile', resyncPeriodMs: 1000 },
     );
@@ -224,9 +226,9 @@ describe('resyncs', () => {
       const never: string[] = [];
       const own: string[] = [];
       const inherits: string[] = [];
-      informer.addEventHandler(logging(never), { resyncPeriodMs: 0 });
-      informer.addEventHandler(logging(own), { resyncPeriodMs: other });
-      informer.addEventHandler(logging(inherits));
+      addEventHandler(informer, logging(never), { resyncPeriodMs: 0 });
+      addEventHandler(informer, logging(own), { resyncPeriodMs: other });
+      addEventHandler(informer, logging(inherits));
       source.listed(1, pod('p1', 1), pod('p2', 2));
       informer.start();
       await time.advance(500);
@@ -256,7 +258,8 @@ describe('resyncs', () => {
     });
     const ticks: string[] = [];
     const listen = (name: string, resyncPeriodMs: number) =>
-      informer.addEventHandler(
+      addEventHandler(
+        informer,
         { onUpdate: () => ticks.push(`${name}@${time.now()}`) },
         { name, resyncPeriodMs },
       );
@@ -296,7 +299,7 @@ describe('resyncs', () => {
       const began = time.now();
       const ticks: number[] = [];
       const onUpdate = () => ticks.push(time.now() - began);
-      informer.addEventHandler({ onUpdate }, { resyncPeriodMs: 2000 });
+      addEventHandler(informer, { onUpdate }, { resyncPeriodMs: 2000 });
       await time.advance(5000);
       expect(ticks).toEqual([2000, 4000]);
       await informer.stop();
@@ -310,7 +313,7 @@ describe('resyncs', () => {
     const log: string[] = [];
     const waiting: (() => void)[] = [];
     const wait = () => new Promise<void>((resolve) => waiting.push(resolve));
-    const registration = informer.addEventHandler(logging(log, wait), { resyncPeriodMs: 1000 });
+    const registration = addEventHandler(informer, logging(log, wait), { resyncPeriodMs: 1000 });
     source.listed(1, pod('a', 1), pod('b', 1));
     informer.start();
     await time.advance(30_500);
@@ -337,7 +340,7 @@ describe('many handlers', () => {
         const join = (asynch: boolean) => {
           const had = new Map<string, Pod>();
           const answer = () => (asynch ? Promise.resolve() : undefined);
-          const registration = informer.addEventHandler(mirror(had, answer));
+          const registration = addEventHandler(informer, mirror(had, answer));
           stories.set(registration, had);
           return registration;
         };
@@ -356,7 +359,7 @@ describe('many handlers', () => {
           else {
             workers.delete(worker);
             stories.delete(registration);
-            void informer.removeEventHandler(registration);
+            void registration.remove();
           }
           if (worker === 0) await Promise.resolve();
         }

@@ -2,6 +2,7 @@
 
 import {
   ApiError,
+  addEventHandler,
   applyDeltas,
   createClient,
   createIndexer,
@@ -210,7 +211,7 @@ describe('status', () => {
     expect(quarantined()).toEqual([1, 1]);
     await informer.stop();
     expect(quarantined()).toEqual([0, undefined]);
-    informer.addEventHandler({});
+    addEventHandler(informer, {});
     source.listed(2, pod('bad', 1));
     const run = informer.changes$.subscribe();
     expect(quarantined()).toEqual([1, 1]);

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import {
+  addEventHandler,
   createSharedInformer,
   type InformerWarning,
   type SharedInformerOptions,
@@ -26,9 +27,9 @@ function rig(options: SharedInformerOptions<Pod> = {}) {
 describe('a handler of an informer that was not started', () => {
   it('I67: causes one warning after 10 s, with one timer for all handlers', async () => {
     const { time, informer, warnings } = rig();
-    informer.addEventHandler({}, { name: 'audit' });
+    addEventHandler(informer, {}, { name: 'audit' });
     await time.advance(4_000);
-    informer.addEventHandler({});
+    addEventHandler(informer, {});
     expect(time.pending).toBe(1);
     await time.advance(5_999);
     expect(warnings).toEqual([]);
@@ -40,7 +41,7 @@ describe('a handler of an informer that was not started', () => {
           'audit (and 1 more) was added 10 s ago and is not called, because the informer was not started: call start()',
       },
     ]);
-    informer.addEventHandler({});
+    addEventHandler(informer, {});
     await time.advance(60_000);
     expect([warnings.length, time.pending]).toEqual([1, 0]);
   });
@@ -51,7 +52,7 @@ describe('a handler of an informer that was not started', () => {
     ['a stop', ({ informer }) => informer.stop()],
   ])('I67: causes no warning after %s', async (_name, act) => {
     const all = rig();
-    all.informer.addEventHandler({});
+    addEventHandler(all.informer, {});
     await all.time.advance(9_999);
     act(all);
     await all.time.advance(60_000);
@@ -62,13 +63,13 @@ describe('a handler of an informer that was not started', () => {
 
   it('I67: causes no warning once the last handler was removed', async () => {
     const { time, informer, warnings } = rig();
-    const handlers = [informer.addEventHandler({}), informer.addEventHandler({})];
+    const handlers = [addEventHandler(informer, {}), addEventHandler(informer, {})];
     for (const handler of handlers) {
       expect(time.pending).toBe(1);
-      void informer.removeEventHandler(handler);
+      void handler.remove();
     }
     expect(time.pending).toBe(0);
-    void informer.removeEventHandler(informer.addEventHandler({}));
+    void addEventHandler(informer, {}).remove();
     await time.advance(60_000);
     expect([warnings, time.pending]).toEqual([[], 0]);
   });
@@ -76,22 +77,22 @@ describe('a handler of an informer that was not started', () => {
   it('I67: causes no warning if the handler was added while the informer runs or is stopped', async () => {
     const { time, informer, warnings } = rig();
     informer.start();
-    informer.addEventHandler({});
+    addEventHandler(informer, {});
     await time.advance(60_000);
     await informer.stop();
-    informer.addEventHandler({});
+    addEventHandler(informer, {});
     await time.advance(60_000);
     expect([warnings, time.pending]).toEqual([[], 0]);
   });
 
   it('I67: causes a warning again after the informer ran and went idle', async () => {
     const { time, informer, warnings } = rig({ lingerMs: 0 });
-    informer.addEventHandler({});
+    addEventHandler(informer, {});
     await time.advance(10_000);
     informer.changes$.subscribe().unsubscribe();
     await time.advance(60_000);
     expect(warnings).toHaveLength(1);
-    informer.addEventHandler({});
+    addEventHandler(informer, {});
     await time.advance(10_000);
     expect(warnings).toHaveLength(2);
   });
@@ -99,12 +100,12 @@ describe('a handler of an informer that was not started', () => {
   it('I67: a start in the same callback, after the handler was added, cancels the warning', async () => {
     const { time, source, informer, warnings } = rig();
     let once = true;
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: () => {
         if (!once) return;
         once = false;
         void informer.stop();
-        informer.addEventHandler({});
+        addEventHandler(informer, {});
         informer.start();
       },
     });
@@ -119,7 +120,7 @@ describe('a handler of an informer that was not started', () => {
   it('I67: onWarning may start the informer', async () => {
     const keys: string[] = [];
     const { time, informer } = rig({ onWarning: () => informer.start() });
-    informer.addEventHandler({ onAdd: (_pod, { key }) => keys.push(key) });
+    addEventHandler(informer, { onAdd: (_pod, { key }) => keys.push(key) });
     await time.advance(10_000);
     expect(keys).toEqual(['shop/web']);
     await informer.stop();
@@ -128,9 +129,9 @@ describe('a handler of an informer that was not started', () => {
 
   it('I67: the timer keeps no Node process running', async () => {
     const code = `
-      import { createSharedInformer } from 'rx-informer';
+      import { addEventHandler, createSharedInformer } from 'rx-informer';
       const fail = () => { throw new Error('not requested') };
-      createSharedInformer({ list: fail, watch: fail }).addEventHandler({});
+      addEventHandler(createSharedInformer({ list: fail, watch: fail }), {});
       const addedMs = performance.now();
       process.on('exit', () => console.log(Math.round(performance.now() - addedMs)));
     `;
@@ -147,7 +148,7 @@ describe('a handler of an informer that was not started', () => {
       vi.useRealTimers();
       printed.mockRestore();
     });
-    createSharedInformer(scriptedListWatch()).addEventHandler({});
+    addEventHandler(createSharedInformer(scriptedListWatch()), {});
     await vi.advanceTimersByTimeAsync(10_000);
     expect(printed.mock.calls).toEqual([
       [expect.stringMatching(/^informer: handler 1 was added 10 s ago and is not called/)],

@@ -1,6 +1,7 @@
 /** Informers of a kind that is polled. */
 import {
   ApiError,
+  addEventHandler,
   createClient,
   createListWatch,
   createPollingListWatch,
@@ -115,7 +116,7 @@ describe('a kind that is polled', () => {
     const listed = createListWatch(client, podMetrics, { scheduler: time });
     const informer = createSharedInformer(createPollingListWatch(listed, polling), polling);
     const seen: string[] = [];
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: ({ containers }) => seen.push(`+${containers[0]?.usage.cpu}`),
       onUpdate: (_, { containers }) => seen.push(`~${containers[0]?.usage.cpu}`),
     });

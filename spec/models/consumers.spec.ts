@@ -9,6 +9,7 @@ import {
   conflateByKey,
   createSharedInformer,
   type DeliveryPolicy,
+  deliver,
   toView,
 } from 'rx-informer';
 import { Subject } from 'rxjs';
@@ -80,7 +81,7 @@ class Real {
   constructor(policy: DeliveryPolicy<Pod>) {
     const ready = () => this.capacity;
     this.pauses = policy.kind === 'buffer' && policy.overflow === 'pause';
-    const delivery = this.informer.deliver({ ...policy, ready });
+    const delivery = deliver(this.informer, { ...policy, ready });
     this.lag = () => delivery.lag;
     this.informer.changes$.subscribe((set) => this.direct.hear(set));
     delivery.changes$.subscribe((set) => this.slow.hear(set));

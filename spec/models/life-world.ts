@@ -1,11 +1,14 @@
 /** An informer, a server and consumers under random calls, together with the model of these calls. */
 import {
+  addEventHandler,
   byNamespace,
   createSharedInformer,
   type DeliveryPolicy,
+  deliver,
   type EventHandlerRegistration,
   type InformerStatus,
   metaNamespaceKeyFunc,
+  metricsOf,
   type SharedInformer,
   toView,
   type View,
@@ -413,7 +416,7 @@ export class World {
     const consumer: Consumer = { holder, state, slow, subscription: undefined, completed: false };
     this.consumers.push(consumer);
     const source: Observable<unknown> =
-      policy === undefined ? this.informer[stream] : this.informer.deliver(policy).changes$;
+      policy === undefined ? this.informer[stream] : deliver(this.informer, policy).changes$;
     const cleanup = () => {
       this.#act('cleanup');
       if (messy) throw new Error('a consumer threw');
@@ -446,7 +449,8 @@ export class World {
 
   #listen(stream: (typeof OBSERVED)[number]): void {
     const { informer } = this;
-    const source: Observable<unknown> = informer[stream];
+    const source: Observable<unknown> =
+      stream === 'metrics$' ? metricsOf(informer).metrics$ : informer[stream];
     let last: unknown;
     const shows = stream === 'status$' ? 1 : 0;
     this.#shown += shows;
@@ -501,8 +505,8 @@ export class World {
       });
     });
     const options = { delivery, resyncPeriodMs };
-    handled.registration = this.informer.addEventHandler(handler, options);
-    if (handled.removed) void this.informer.removeEventHandler(handled.registration);
+    handled.registration = addEventHandler(this.informer, handler, options);
+    if (handled.removed) void handled.registration.remove();
   }
 
   #remove(handled: Handled | undefined, pending: 'drop' | 'drain'): void {
@@ -510,7 +514,7 @@ export class World {
     // After the removal with `drain` calls may still arrive, also after a stop; only their consistency is checked.
     if (pending === 'drop') handled.removed = true;
     else handled.addedAfterStops = Number.POSITIVE_INFINITY;
-    void this.informer.removeEventHandler(handled.registration, { pending });
+    void handled.registration.remove({ pending });
     if (pending === 'drain') this.handlers.splice(this.handlers.indexOf(handled), 1);
   }
 

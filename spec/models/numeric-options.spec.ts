@@ -1,11 +1,13 @@
 /** Every numeric option of an informer and its stages, over its complete range: it is used as documented, or refused by name. */
 import {
+  addEventHandler,
   createClient,
   createDynamicInformerFactory,
   createInformer,
   createInformerFactory,
   createPollingListWatch,
   createSharedInformer,
+  deliver,
   exponentialBackoff,
   reflect,
 } from 'rx-informer';
@@ -15,7 +17,7 @@ import { scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 type Make = (value: number) => unknown;
 const informer = (options: object) => createSharedInformer(scriptedListWatch(), options);
-const handled = (options: object) => informer({}).addEventHandler({}, options);
+const handled = (options: object) => addEventHandler(informer({}), {}, options);
 const reflected = (options: object) =>
   reflect(scriptedListWatch(), options).subscribe().unsubscribe();
 const waited = (timeoutMs: number) => {
@@ -120,7 +122,7 @@ const OPTIONS: readonly {
   {
     name: 'limit',
     law: 'I11',
-    make: (limit) => informer({}).deliver({ kind: 'drop', limit }),
+    make: (limit) => deliver(informer({}), { kind: 'drop', limit }),
     takes: [1, 2, Number.POSITIVE_INFINITY],
     refuses: [0, 0.5],
   },
@@ -153,7 +155,6 @@ describe('numeric options', () => {
     'healthyMs',
     'minWatchTimeoutMs',
     'pageSize',
-    'audit.periodMs',
   ])('M13: an informer and a factory refuse an invalid %s before anything is started', (name) => {
     const client = createClient({ baseUrl: '' });
     const makers = [
@@ -162,15 +163,30 @@ describe('numeric options', () => {
       (options: object) => createInformerFactory(client, options),
       (options: object) => createDynamicInformerFactory(client, options),
     ];
-    const [option = '', field] = name.split('.');
     for (const value of NEVER_A_NUMBER) {
-      const options = { [option]: field === undefined ? value : { [field]: value } };
+      const options = { [name]: value };
       for (const make of makers) {
         expect(() => make(options)).toThrow(TypeError);
         expect(() => make(options)).toThrow(`${name} is ${value}`);
       }
     }
   });
+
+  it.each(['audit', 'metrics'])(
+    'M13: an informer and a factory refuse %s if it is not a part',
+    (name) => {
+      const client = createClient({ baseUrl: '' });
+      for (const value of [null, true, { periodMs: 600_000 }]) {
+        for (const make of [
+          informer,
+          (options: object) => createInformer(scriptedListWatch(), {}, options),
+          (options: object) => createInformerFactory(client, options),
+        ]) {
+          expect(() => make({ [name]: value })).toThrow(`${name} is not a part; pass audit(`);
+        }
+      }
+    },
+  );
 
   it('R20: the timeout that a watch requests is an integer of seconds that a server accepts', () => {
     for (const [minWatchTimeoutMs, seconds] of [

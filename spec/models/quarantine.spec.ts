@@ -6,6 +6,7 @@
 import fc from 'fast-check';
 import {
   ApiError,
+  addEventHandler,
   createListWatch,
   createPollingListWatch,
   createSharedInformer,
@@ -69,7 +70,7 @@ class World {
       },
     );
     const keep = (thing: Thing) => this.handled.set(this.informer.indexer.keyOf(thing), thing);
-    this.informer.addEventHandler({
+    addEventHandler(this.informer, {
       onAdd: keep,
       onUpdate: (_previous, thing) => keep(thing),
       onDelete: ({ key }) => this.handled.delete(key),

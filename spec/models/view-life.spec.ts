@@ -1,6 +1,6 @@
 /** Model test of a view that was given its informer's status: in the last run of the informer it shows the current objects. */
 import fc from 'fast-check';
-import { createSharedInformer, toView } from 'rx-informer';
+import { createSharedInformer, deliver, toView } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -34,7 +34,7 @@ describe('the lifecycle of a view', () => {
         });
         const ready = new Subject<void>();
         const changes$ = slow
-          ? informer.deliver({ kind: 'conflate', ready: () => ready }).changes$
+          ? deliver(informer, { kind: 'conflate', ready: () => ready }).changes$
           : informer.changes$;
         const view = toView<Pod>({ status$: informer.status$ })(changes$);
         const leaves: (() => void)[] = [];

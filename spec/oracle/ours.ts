@@ -1,8 +1,10 @@
 /** Our side of a seed: an informer whose handlers record their notifications. */
 import {
+  addEventHandler,
   createClient,
   createListWatch,
   createSharedInformer,
+  type EventHandlerRegistration,
   exponentialBackoff,
   type ResourceEventHandler,
   type SharedInformer,
@@ -28,7 +30,7 @@ export class Ours {
   readonly folded = new Map<string, Item>();
   readonly errors: unknown[] = [];
   readonly #client: ReturnType<typeof createClient>;
-  readonly #registrations = new Map<string, ReturnType<SharedInformer<Item>['addEventHandler']>>();
+  readonly #registrations = new Map<string, EventHandlerRegistration>();
 
   constructor(scenario: Scenario, url: string) {
     const { namespace, labelSelector, seed } = scenario;
@@ -78,12 +80,12 @@ export class Ours {
         story.push({ type: 'delete', key, finalUnknown, ...nameOf(object) });
       },
     };
-    this.#registrations.set(name, this.informer.addEventHandler(handler, { resyncPeriodMs }));
+    this.#registrations.set(name, addEventHandler(this.informer, handler, { resyncPeriodMs }));
   }
 
   removeHandler(name: string): void {
     const registration = this.#registrations.get(name);
-    if (registration !== undefined) this.informer.removeEventHandler(registration);
+    if (registration !== undefined) registration.remove();
   }
 
   /**

@@ -2,6 +2,7 @@
 import {
   type ChangeSet,
   createSharedInformer,
+  deliver,
   type InformerStatus,
   toView,
   type View,
@@ -106,7 +107,7 @@ describe('a view over stop and start', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const ready = new Subject<void>();
-    const { changes$ } = informer.deliver({ kind: 'conflate', ready: () => ready });
+    const { changes$ } = deliver(informer, { kind: 'conflate', ready: () => ready });
     const view = toView<Pod>({ status$: informer.status$ })(changes$);
     const { leave } = reactStore(view);
     source.listed(1, servedPod('a', 1));

@@ -3,6 +3,7 @@ import {
   type ChangeSet,
   createChangeSet,
   createSharedInformer,
+  deliver,
   type InformerStatus,
   liveFilter,
   liveSort,
@@ -170,7 +171,7 @@ describe('the status of a view', () => {
   it('Q14: is that of the informer of its pipe, also of a delivery policy', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
-    const { changes$ } = informer.deliver({ kind: 'conflate' });
+    const { changes$ } = deliver(informer, { kind: 'conflate' });
     const views = [
       informer.changes$.pipe(toView()),
       changes$.pipe(
@@ -425,7 +426,7 @@ describe('the listeners of a view', () => {
     const informer = createSharedInformer(source);
     const broken = new Subject<never>();
     const ready = new Subject<void>();
-    const { changes$ } = informer.deliver({ kind: 'conflate', ready: () => ready });
+    const { changes$ } = deliver(informer, { kind: 'conflate', ready: () => ready });
     let runs = 0;
     const pipe$ = new Observable<ChangeSet<Pod>>((subscriber) => {
       runs++;

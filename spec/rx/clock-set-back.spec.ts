@@ -6,6 +6,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import {
+  addEventHandler,
   bucketRateLimiter,
   createDelayingQueue,
   createEventRecorder,
@@ -18,6 +19,7 @@ import {
   createSharedInformer,
   createWorkQueue,
   type KubeRequest,
+  metricsOf,
   type Outcome,
   reflect,
   timeSlice,
@@ -200,7 +202,8 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
       },
     });
     const held = new Subject<void>();
-    await informer.addEventHandler(
+    await addEventHandler(
+      informer,
       {
         onAdd: (_object, { key }) => {
           set(-HOUR_MS);
@@ -211,7 +214,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
       },
       { slowPending: 1 },
     );
-    informer.metrics$.subscribe((now) => sums.push(now.processingLatencySeconds.sum));
+    metricsOf(informer).metrics$.subscribe((now) => sums.push(now.processingLatencySeconds.sum));
     source.listed(1, pod('a', 1), pod('b', 1), pod('c', 1));
     informer.start();
     await pass(0);

@@ -1,10 +1,14 @@
 /** The phase `cycles`: 10,000 subscriptions of each kind and 1,000 starts and stops must leave nothing behind. */
 import {
+  addEventHandler,
   createClient,
   createInformerFactory,
   createListWatch,
   createSharedInformer,
+  deliver,
   type MetricsProvider,
+  metered,
+  metricsOf,
   toView,
 } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
@@ -69,7 +73,7 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
 
   const informer = createSharedInformer(createListWatch(client, pods, decodingOfSoak()), {
     resyncPeriodMs: 1_000,
-    metrics,
+    metrics: metered(metrics),
   });
   informer.start();
   await informer.whenSynced({ timeoutMs: 10_000 });
@@ -77,12 +81,12 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
   const data = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$'] as const;
   const streams = [...data, 'status$', 'synced$', 'metrics$'] as const;
   await measured('subscribe and unsubscribe, each stream', subscriptions, () => {
-    for (const name of streams) (informer[name] as Observable<unknown>).subscribe().unsubscribe();
+    const all = { ...informer, ...metricsOf(informer) };
+    for (const name of streams) (all[name] as Observable<unknown>).subscribe().unsubscribe();
   });
   await measured('deliver with a policy that is never ready', subscriptions, () => {
     for (const kind of ['conflate', 'drop'] as const) {
-      informer
-        .deliver({ kind, limit: 1, ready: () => NEVER })
+      deliver(informer, { kind, limit: 1, ready: () => NEVER })
         .changes$.subscribe()
         .unsubscribe();
     }
@@ -97,9 +101,9 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
   });
   await measured('a handler, added and removed', subscriptions, () => {
     const onAdd = () => new Promise<void>(() => {});
-    const registration = informer.addEventHandler({ onAdd }, { resyncPeriodMs: 5_000 });
+    const registration = addEventHandler(informer, { onAdd }, { resyncPeriodMs: 5_000 });
     registration.whenSynced().catch(() => {});
-    informer.removeEventHandler(registration);
+    registration.remove();
   });
   await measured('waits that resolve, and waits that time out', subscriptions, async () => {
     const { resourceVersion } = server.objects;
@@ -111,19 +115,23 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
   await measured('start and stop, with all kinds of consumers', lives, async () => {
     informer.changes$.subscribe();
     informer.status$.subscribe();
-    informer.deliver({ kind: 'conflate', ready: () => NEVER }).changes$.subscribe();
+    deliver(informer, { kind: 'conflate', ready: () => NEVER }).changes$.subscribe();
     const leave = informer.changes$.pipe(toView()).subscribe(() => {});
-    const registration = informer.addEventHandler({}, { resyncPeriodMs: 1_000 });
+    const registration = addEventHandler(informer, {}, { resyncPeriodMs: 1_000 });
     informer.start();
     await informer.whenSynced({ timeoutMs: 10_000 });
     if (Math.random() < 0.3) server.faults.dropWatches();
     await informer.stop();
     // A view follows its informer to the next start.
     leave();
-    informer.removeEventHandler(registration);
+    registration.remove();
   });
   await measured('a handle of a factory, acquired and released', lives, async () => {
-    const factory = createInformerFactory(client, { name: 'held', lingerMs: 0, metrics });
+    const factory = createInformerFactory(client, {
+      name: 'held',
+      lingerMs: 0,
+      metrics: metered(metrics),
+    });
     factory.start();
     const { informer: held, release } = factory.acquire(pods, { namespace: 'a' });
     await held.whenSynced({ timeoutMs: 10_000 });

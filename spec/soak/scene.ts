@@ -1,5 +1,7 @@
 /** The scene of the soak test: one server under constant change, one informer, and every kind of consumer. */
 import {
+  addEventHandler,
+  audit,
   byLabel,
   byNamespace,
   type ChangeSet,
@@ -13,10 +15,12 @@ import {
   type DeletedObject,
   type DeliveryPolicy,
   defineResource,
+  deliver,
   exponentialBackoff,
   forResource,
   type KubernetesObject,
   metaNamespaceKeyFunc,
+  metricsOf,
   type SharedInformer,
   toView,
   type UpdatedObject,
@@ -154,7 +158,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
       name: 'soak',
       indexers: { namespace: byNamespace, node: byLabel('node') },
       mutationGuard: 'off',
-      audit: { periodMs: 60_000 },
+      audit: audit({ periodMs: 60_000 }),
       onUnhandledError: (error, { subscriber }) => count(`unhandled by ${subscriber}: ${error}`),
       onWarning: ({ type }) => count(`warning ${type}`),
     },
@@ -205,7 +209,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
   all.add(informer.deleted$.subscribe((_: DeletedObject<Pod>) => count('deleted$')));
   all.add(informer.snapshot$.subscribe(({ size }) => size));
   all.add(informer.status$.subscribe(({ phase }) => count(`status ${phase}`)));
-  all.add(informer.metrics$.subscribe(() => count('metrics$')));
+  all.add(metricsOf(informer).metrics$.subscribe(() => count('metrics$')));
 
   const handling = (one: Follower, answer: () => unknown) => ({
     onAdd: (object: Pod) => {
@@ -222,15 +226,18 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
     },
   });
   const registrations = [
-    informer.addEventHandler(
+    addEventHandler(
+      informer,
       handling(follower('a handler'), () => undefined),
       { name: 'quick' },
     ),
-    informer.addEventHandler(
+    addEventHandler(
+      informer,
       handling(follower('an async handler'), () => Promise.resolve()),
       { name: 'async' },
     ),
-    informer.addEventHandler(
+    addEventHandler(
+      informer,
       handling(follower('a slow handler'), () => wait(2)),
       { name: 'slow' },
     ),
@@ -244,7 +251,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
     { kind: 'drop', limit: 4, ready: () => timer(1_000 / haste, scheduler) },
   ];
   const deliveries = policies.map((policy) => {
-    const delivery = informer.deliver(policy);
+    const delivery = deliver(informer, policy);
     const one = follower(`deliver ${policy.kind}`);
     all.add(delivery.changes$.subscribe((set) => one.receive(set)));
     return delivery;
@@ -260,9 +267,10 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
       )
       .subscribe((set) => folded.receive(set)),
   );
-  const view = informer
-    .deliver({ kind: 'conflate', ready: () => timer(50 / haste, scheduler) })
-    .changes$.pipe(toView<Pod>({ status$: informer.status$ }));
+  const view = deliver(informer, {
+    kind: 'conflate',
+    ready: () => timer(50 / haste, scheduler),
+  }).changes$.pipe(toView<Pod>({ status$: informer.status$ }));
   all.add(view.subscribe(() => count('view')));
   all.add(view.items$.subscribe(() => count('items$')));
 
@@ -311,16 +319,16 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
     () => {
       const visitor = informer.added$.subscribe();
       visitor.add(informer.snapshot$.subscribe());
-      visitor.add(informer.metrics$.subscribe());
+      visitor.add(metricsOf(informer).metrics$.subscribe());
       visitor.add(informer.synced$.subscribe());
       later(3_000 * random(), () => visitor.unsubscribe());
     },
     () => {
       const handler = { onAdd: () => wait(5), onUpdate: () => undefined };
-      const registration = informer.addEventHandler(handler, { resyncPeriodMs: 60_000 });
+      const registration = addEventHandler(informer, handler, { resyncPeriodMs: 60_000 });
       const pending = random() < 0.5 ? 'drain' : 'drop';
       later(2_000 * random(), () => {
-        informer.removeEventHandler(registration, { pending });
+        registration.remove({ pending });
       });
     },
     () => {
@@ -414,7 +422,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
     async end() {
       all.unsubscribe();
       queue.shutDown();
-      for (const registration of registrations) informer.removeEventHandler(registration);
+      for (const registration of registrations) registration.remove();
       await factory.stop();
       await informer.stop();
     },

@@ -1,5 +1,6 @@
 /** The type `Stored<T>` of objects from a store, a change set or a server. Checked by `tsc`. */
 import {
+  addEventHandler,
   applyDeltas,
   type ChangeSet,
   createClient,
@@ -63,12 +64,13 @@ describe('the types of stored objects', () => {
       }
     });
     informer.snapshot$.subscribe((reader) => reader.list().map(read));
-    informer.addEventHandler({
+    addEventHandler(informer, {
       onAdd: read,
       onUpdate: (previous, object) => read(previous) + read(object),
       onDelete: ({ previous, object }) => read(previous) + read(object),
     });
-    informer.addEventHandler(
+    addEventHandler(
+      informer,
       filteringEventHandler<Pod>({
         filter: ({ metadata }) => metadata.uid !== '',
         handler: { onAdd: read },

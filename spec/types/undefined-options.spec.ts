@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import {
+  addEventHandler,
   createClient,
   createController,
   createExpirationStore,
@@ -109,7 +110,8 @@ describe('options', () => {
       ...{ initialList: undefined, requestTimeoutMs: undefined, idleTimeoutMs: undefined },
     });
     const names: string[] = [];
-    informer.addEventHandler(
+    addEventHandler(
+      informer,
       { onAdd: ({ metadata }) => names.push(metadata.name), onUpdate: undefined },
       { name: undefined, delivery: undefined, resyncPeriodMs: undefined, slowPending: undefined },
     );

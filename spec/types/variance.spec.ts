@@ -3,6 +3,7 @@
  * not know the kind. Checked by `tsc`.
  */
 import {
+  addEventHandler,
   createIndexer,
   createLister,
   createSharedInformer,
@@ -78,7 +79,7 @@ describe('types for reading', () => {
   it('I66: a handler of any object is assignable to a handler of one kind; an index function of another kind is not', () => {
     const informer = createSharedInformer(scriptedListWatch());
     const onAny: ResourceEventHandler<KubernetesObject> = {};
-    expect(informer.addEventHandler(onAny).hasSynced).toBe(false);
+    expect(addEventHandler(informer, onAny).hasSynced).toBe(false);
     const indexOfWidgets = (widget: Widget) => [String(widget.spec.size)];
     // @ts-expect-error: a Pod has no such spec
     createSharedInformer<Pod>(scriptedListWatch() as never, { indexers: { indexOfWidgets } });

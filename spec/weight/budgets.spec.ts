@@ -7,6 +7,9 @@ const table = budgets();
 const initialSize = async (names: string, entry = '.') =>
   (await bundleSize({ [entry]: names })).initial;
 
+/** Unrelated edits change the order of the modules, and with it the compressed size, by some tens of bytes. */
+const NOISE = 60;
+
 describe('budgets', () => {
   it('X21: docs/performance.md has a budget for each row', () => {
     expect([...table.keys()]).toEqual(ROWS.map(labelOf));
@@ -18,8 +21,8 @@ describe('budgets', () => {
       const { initial, all } = await bundleSize(row);
       const budget = table.get(label) ?? { initial: 0, all: 0 };
       // If a bundle became smaller, `npm run weigh` lowers its budget.
-      expect(initial).toBeLessThanOrEqual(budget.initial);
-      expect(all).toBeLessThanOrEqual(budget.all);
+      expect(initial).toBeLessThanOrEqual(budget.initial + NOISE);
+      expect(all).toBeLessThanOrEqual(budget.all + NOISE);
       expect(initial).toBeGreaterThan(budget.initial - 250);
       expect(all).toBeGreaterThan(budget.all - 250);
     },

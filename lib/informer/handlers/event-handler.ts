@@ -7,7 +7,7 @@ import type { Change, DeletedObject } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/stored.ts';
 import type { Cause } from '../../store/change-set.ts';
 import type { SyncWaitOptions } from '../waits.ts';
-import type { DeliveryPolicy } from './delivery.ts';
+import type { DeliveryPolicy } from './deliver.ts';
 
 /**
  * Why a handler is called: the first list of the run, a watch event, a later list, a resync, or a change of shards. Not derived from
@@ -90,9 +90,19 @@ export interface EventHandlerRegistration {
    * unless `whileBlocked` is `'wait'`.
    */
   whenSynced(options?: SyncWaitOptions): Promise<void>;
+  /**
+   * Removes the handler. With `drop`, the default, no callback begins after the call. With `drain` the waiting changes
+   * are still delivered, and no later ones. The promise resolves when the handler has finished: the callback in
+   * progress has returned or settled, and with `drain` every waiting change is delivered.
+   *
+   * If the handler itself makes the call, the promise resolves immediately, because otherwise the callback would wait
+   * for itself. For a call after an `await` in the callback, pass the callback's notification as `within`, or do not
+   * await the promise. Removing a registration twice does nothing. client-go: ShutDownEventHandler.
+   */
+  remove(options?: RemoveOptions): Promise<void>;
 }
 
-/** The options of `removeEventHandler`. */
+/** The options of `EventHandlerRegistration.remove`. */
 export interface RemoveOptions {
   /**
    * `drop`: no callback begins after the call. `drain`: the changes that wait at the call are still delivered, later

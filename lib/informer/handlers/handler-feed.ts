@@ -3,16 +3,16 @@
  * queue, so that other handlers are not delayed. Otherwise a callback runs within the commit of its change.
  * client-go: tools/cache/shared_informer.go, processorListener.
  */
-import { defer, type SchedulerLike, Subscription } from 'rxjs';
+import { defer, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import type { Change } from '../../delta/net-change.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { checkedCount, checkedDuration } from '../../rx/checked-option.ts';
-import type { Drain } from '../../rx/drain.ts';
 import { isThenable } from '../../rx/is-thenable.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
-import type { InformerWarning } from '../status/warnings.ts';
-import type { DeliveryPolicy } from './delivery.ts';
+import type { InformerPort } from '../part.ts';
+import type { DeliveryPolicy } from './deliver.ts';
 import {
   callHandler,
   type EventHandlerOptions,
@@ -22,29 +22,24 @@ import {
 } from './event-handler.ts';
 import { HandlerQueue, type Marker } from './handler-queue.ts';
 
-/** The parts of its informer that a feed needs. */
-export interface FeedHost {
-  readonly drain: Drain;
-  readonly scheduler: SchedulerLike;
-  /** Pauses reading. Call the returned function to resume. */
-  pause(): () => void;
-  report(error: unknown, context: { readonly subscriber: string; readonly key?: string }): void;
-  warn(warning: Omit<InformerWarning, 'informer'>): void;
-  /** Called when the changes that waited for a handler have been delivered. */
-  onCaughtUp(): void;
-}
+/** The parts of its informer that a feed uses. */
+type FeedPort<T extends KubernetesObject> = Pick<
+  InformerPort<T>,
+  'drain' | 'timing' | 'pause' | 'report' | 'warn' | 'caughtUp'
+>;
 
 /** One handler and its queue. */
-export class HandlerFeed<T> {
+export class HandlerFeed<T extends KubernetesObject> {
   readonly name: string;
-  readonly #host: FeedHost;
+  readonly #port: FeedPort<T>;
   readonly #handler: ResourceEventHandler<T>;
   readonly #policy: DeliveryPolicy<T>;
   readonly #queue: HandlerQueue<T>;
   readonly #elapsedMs: () => number;
   readonly #slowAfterMs: number;
   readonly #slowPending: number;
-  readonly #onSynced: () => void;
+  /** Called when the handler has processed the first list of a generation. */
+  onSynced: () => void = () => undefined;
   /** The end of the first list in the queue, until the handler has reached it. */
   #endOfFirstList: Marker | undefined;
   #synced = false;
@@ -64,21 +59,19 @@ export class HandlerFeed<T> {
   #onDone: (() => void)[] = [];
 
   constructor(
-    host: FeedHost,
+    port: FeedPort<T>,
     handler: ResourceEventHandler<T>,
     name: string,
     options: EventHandlerOptions<T>,
-    onSynced: () => void,
   ) {
     this.name = name;
-    this.#host = host;
+    this.#port = port;
     this.#handler = handler;
     this.#policy = options.delivery ?? { kind: 'conflate' };
-    this.#queue = new HandlerQueue(this.#policy, () => host.pause());
-    this.#elapsedMs = stopwatch(host.scheduler);
+    this.#queue = new HandlerQueue(this.#policy, () => port.pause());
+    this.#elapsedMs = stopwatch(port.timing.scheduler);
     this.#slowAfterMs = checkedDuration(options.slowAfterMs ?? 100, `${name}: slowAfterMs`);
     this.#slowPending = checkedCount(options.slowPending ?? 1024, `${name}: slowPending`, 0);
-    this.#onSynced = onSynced;
   }
 
   /** How many changes wait. */
@@ -128,7 +121,7 @@ export class HandlerFeed<T> {
       this.#settle();
     } else if (this.#state !== 'closed') {
       this.#state = 'draining';
-      this.#host.drain.run(() => this.#pump());
+      this.#port.drain.run(() => this.#pump());
     }
     const inside = this.#calling || (within !== undefined && within === this.#running);
     if (inside || this.#isDone) return Promise.resolve();
@@ -178,7 +171,7 @@ export class HandlerFeed<T> {
     this.#queue.unmark(this.#endOfFirstList);
     this.#endOfFirstList = undefined;
     this.#synced = true;
-    this.#onSynced();
+    this.onSynced();
   }
 
   #call(change: Change<T>): void {
@@ -196,7 +189,7 @@ export class HandlerFeed<T> {
       if (!isThenable(result)) result = undefined;
     } catch (error) {
       result = undefined;
-      this.#host.report(error, { subscriber: this.name, key: change.key });
+      this.#port.report(error, { subscriber: this.name, key: change.key });
     }
     this.#calling = false;
     if (this.#policy.ready !== undefined) this.#delivered.push(change);
@@ -207,14 +200,14 @@ export class HandlerFeed<T> {
     if (!timed) sinceMs = this.#elapsedMs();
     this.#busy = true;
     const settled = () =>
-      this.#host.drain.run(() => {
+      this.#port.drain.run(() => {
         this.#busy = false;
         this.#checkTime(notification, this.#elapsedMs() - sinceMs);
         this.#pump();
-        if (!this.#busy) this.#host.onCaughtUp();
+        if (!this.#busy) this.#port.caughtUp();
       });
     const failed = (error: unknown) =>
-      this.#host.report(error, { subscriber: this.name, key: notification.key });
+      this.#port.report(error, { subscriber: this.name, key: notification.key });
     try {
       Promise.resolve(result).then(settled, (error: unknown) => {
         failed(error);
@@ -232,7 +225,7 @@ export class HandlerFeed<T> {
     if (this.#warned || tookMs <= this.#slowAfterMs || pending <= this.#slowPending) return;
     this.#warned = true;
     const message = `${this.name} took ${tookMs} ms for ${key} while ${pending} changes were waiting for it`;
-    this.#host.warn({ type: 'slow-handler', subscriber: this.name, key, tookMs, pending, message });
+    this.#port.warn({ type: 'slow-handler', subscriber: this.name, key, tookMs, pending, message });
   }
 
   /** Asks the policy after each batch. Returns whether the policy must be awaited. */
@@ -252,7 +245,7 @@ export class HandlerFeed<T> {
       ...delivered.filter((change) => !isDeleted(change)),
     ];
     const done = () =>
-      this.#host.drain.run(() => {
+      this.#port.drain.run(() => {
         this.#busy = false;
         this.#waiting = undefined;
         this.#pump();
@@ -267,7 +260,7 @@ export class HandlerFeed<T> {
         .pipe(take(1))
         .subscribe({
           error: (error: unknown) => {
-            this.#host.report(error, { subscriber: this.name });
+            this.#port.report(error, { subscriber: this.name });
             done();
           },
           complete: done,

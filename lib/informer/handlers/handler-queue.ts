@@ -6,7 +6,7 @@
 
 import { type Change, foldChange, type Net, unfold } from '../../delta/net-change.ts';
 import type { Cause, ChangeSet } from '../../store/change-set.ts';
-import { checkedPolicy, type DeliveryPolicy } from './delivery.ts';
+import { checkedPolicy, type DeliveryPolicy } from './deliver.ts';
 import type { NotificationCause } from './event-handler.ts';
 
 /** A position in a queue: how many changes are before it. The position is kept when changes are folded. */

@@ -3,6 +3,15 @@
  * rxjs alone would report them as uncaught errors, without either.
  */
 import { Observable, type Observer, Subscriber, type Subscription } from 'rxjs';
+import type { UnhandledErrorContext } from '../status/reporter.ts';
+
+/** Where an error was thrown, without a key if there is none. */
+export function contextOf(
+  subscriber: string,
+  key: string | undefined,
+): Omit<UnhandledErrorContext, 'informer'> {
+  return key === undefined ? { subscriber } : { subscriber, key };
+}
 
 type Next<T> = ((value: T) => void) | null | undefined;
 

@@ -3,8 +3,30 @@
  * rxjs error.
  */
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
-import type { InformerOptions, UnhandledErrorContext } from '../options.ts';
 import { type InformerWarning, printWarning } from './warnings.ts';
+
+/** Where an unhandled error was thrown. */
+export interface UnhandledErrorContext {
+  /** The informer's name. */
+  readonly informer: string;
+  /** The name of the handler that threw, or of the subscriber's function. */
+  readonly subscriber: string;
+  /** The key of the object for which the callback was called, or of the first object in its change set. */
+  readonly key?: string;
+}
+
+/** The callbacks for errors and warnings. */
+export interface ReporterOptions {
+  /**
+   * Receives the errors that handlers and direct subscribers throw.
+   * @defaultValue reported like rxjs's own errors: asynchronously, as uncaught errors
+   */
+  readonly onUnhandledError?:
+    | ((error: unknown, context: UnhandledErrorContext) => void)
+    | undefined;
+  /** Receives warnings. @defaultValue `console.warn` */
+  readonly onWarning?: ((warning: InformerWarning) => void) | undefined;
+}
 
 /** The reporter of one informer. */
 export interface Reporter {
@@ -13,7 +35,7 @@ export interface Reporter {
 }
 
 /** Creates the reporter of the informer with this name from its options. */
-export function createReporter<T>(informer: string, options: InformerOptions<T>): Reporter {
+export function createReporter(informer: string, options: ReporterOptions): Reporter {
   const { onUnhandledError, onWarning = printWarning } = options;
   return {
     report(error, context) {

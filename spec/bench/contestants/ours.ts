@@ -9,6 +9,7 @@
  *   BENCH_HTTP2_URL   the address of the same server over HTTP/2
  */
 import {
+  addEventHandler,
   byNamespace,
   createClient,
   createListWatch,
@@ -81,12 +82,12 @@ async function startInformer(corpus: CorpusName, onEvent: (object: Seen) => void
     },
   );
   let synced = false;
-  informer.addEventHandler({
+  addEventHandler(informer, {
     onAdd: (object) => synced && onEvent(object),
     onUpdate: (_previous, object) => onEvent(object),
     onDelete: ({ object }) => onEvent(object),
   });
-  for (let at = 0; at < Number(BENCH_IDLE); at++) informer.addEventHandler({ onUpdate() {} });
+  for (let at = 0; at < Number(BENCH_IDLE); at++) addEventHandler(informer, { onUpdate() {} });
   informer.start();
   await informer.whenSynced({ timeoutMs: 240_000 });
   synced = true;

@@ -5,6 +5,7 @@
 import {
   allOf,
   atMostEvery,
+  audit,
   type ChangeStream,
   conflateByKey,
   createClient,
@@ -43,7 +44,7 @@ export const factory = createInformerFactory(client, {
   ...timeouts,
   listWatch: meta('nats') === '' ? undefined : natsListWatch(meta('nats'), meta('bucket')),
   lingerMs: LINGER_MS,
-  audit: { periodMs: AUDIT_PERIOD_MS },
+  audit: audit({ periodMs: AUDIT_PERIOD_MS }),
   ...(onlyNamespace === '' ? {} : { namespaces: [onlyNamespace] }),
   resources: [
     // The details of an object read its events through this index.

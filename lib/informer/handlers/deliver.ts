@@ -5,12 +5,16 @@
 
 import { defer, Observable, type ObservableInput, Subject, Subscription } from 'rxjs';
 import { take, takeUntil } from 'rxjs/operators';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { checkedLimit } from '../../rx/checked-option.ts';
-import type { Drain } from '../../rx/drain.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import { Conflation } from '../../store/conflate-by-key.ts';
-import { reportSubscriberErrors } from './report-subscriber-errors.ts';
+import { contentsOf } from '../fan-out.ts';
+import { type InformerPort, portOf } from '../part.ts';
+import type { SharedInformer } from '../shared-informer.ts';
+import { carryStatus } from '../status/carried-status.ts';
+import { contextOf, reportSubscriberErrors } from './report-subscriber-errors.ts';
 
 /**
  * Called after each delivery. The next delivery waits until the returned observable or promise emits or completes. If
@@ -43,18 +47,6 @@ export function checkedPolicy<T>(policy: DeliveryPolicy<T>): DeliveryPolicy<T> {
   return policy;
 }
 
-/** The parts of its informer that a policy needs. */
-export interface DeliverySource<T> {
-  readonly changes$: Observable<ChangeSet<T>>;
-  readonly drain: Drain;
-  /** The store as a `reset` set. */
-  snapshot(): ChangeSet<T>;
-  /** Pauses reading. Call the returned function to resume. */
-  pause(): () => void;
-  /** Receives the errors that a subscriber or the policy throws. */
-  report(error: unknown, subscriber: string, set: ChangeSet<T>): void;
-}
-
 /** A stream of change sets under a policy. */
 export interface Delivery<T> {
   /** Emits like `changes$` of the informer. Each subscription has its own queue, and holds the run. */
@@ -63,18 +55,18 @@ export interface Delivery<T> {
   readonly lag: number;
 }
 
-class PolicyQueue<T> {
+class PolicyQueue<T extends KubernetesObject> {
   readonly #policy: DeliveryPolicy<T>;
-  readonly #source: DeliverySource<T>;
+  readonly #port: InformerPort<T>;
   readonly #folded = new Conflation<T>();
   #sets: ChangeSet<T>[] = [];
   /** The waiting sets were dropped, so the next delivery is a `reset` set of the store. */
   #startOver = false;
   #resume: (() => void) | undefined;
 
-  constructor(policy: DeliveryPolicy<T>, source: DeliverySource<T>) {
+  constructor(policy: DeliveryPolicy<T>, port: InformerPort<T>) {
     this.#policy = policy;
-    this.#source = source;
+    this.#port = port;
   }
 
   get lag(): number {
@@ -95,7 +87,7 @@ class PolicyQueue<T> {
     this.#sets.push(set);
     if (this.#sets.length <= policy.limit) return;
     const overflow = policy.kind === 'drop' ? 'reset' : policy.overflow;
-    if (overflow === 'pause') this.#resume ??= this.#source.pause();
+    if (overflow === 'pause') this.#resume ??= this.#port.pause();
     else if (overflow === 'reset') {
       this.#sets = [];
       this.#startOver = true;
@@ -108,7 +100,7 @@ class PolicyQueue<T> {
   take(): ChangeSet<T> | undefined {
     if (this.#startOver) {
       this.#startOver = false;
-      return this.#source.snapshot();
+      return contentsOf(this.#port.store, 'snapshot');
     }
     const next = this.#folded.isEmpty ? this.#sets.shift() : this.#folded.take();
     if (this.#sets.length === 0) this.release();
@@ -121,12 +113,40 @@ class PolicyQueue<T> {
   }
 }
 
-/** Delivers the sets of `source` to each subscription under the given policy. Throws a `TypeError` on an invalid limit. */
-export function deliver<T>(source: DeliverySource<T>, given: DeliveryPolicy<T>): Delivery<T> {
-  const policy = checkedPolicy(given);
+/**
+ * Delivers the change sets of an informer to slow subscribers: the policy says how they are queued, and how many. Throws
+ * a `TypeError` on an invalid limit, and if `informer` is not an informer.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createListWatch, createSharedInformer, deliver } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ * import { firstValueFrom, timer } from 'rxjs';
+ *
+ * const server = createFakeApiServer();
+ * server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const informer = createSharedInformer(createListWatch(client, pods));
+ * // At most one set per 200 ms, with at most one change per object.
+ * const { changes$ } = deliver(informer, { kind: 'conflate', ready: () => timer(200) });
+ * informer.start();
+ * await informer.whenSynced({ timeoutMs: 5_000 });
+ * (await firstValueFrom(changes$)).added.length; // => 1
+ * await informer.stop();
+ * ```
+ */
+export function deliver<T extends KubernetesObject>(
+  informer: Pick<SharedInformer<T>, 'changes$' | 'status$'>,
+  policy: DeliveryPolicy<T>,
+): Delivery<T> {
+  checkedPolicy(policy);
+  const port = portOf<T>(informer, 'deliver');
+  const report = (error: unknown, subscriber: string, set: ChangeSet<T>) =>
+    port.report(error, contextOf(subscriber, set.changes[0]?.key));
   const queues = new Set<PolicyQueue<T>>();
   const served$ = new Observable<ChangeSet<T>>((subscriber) => {
-    const queue = new PolicyQueue(policy, source);
+    const queue = new PolicyQueue(policy, port);
     const unsubscribed = new Subject<void>();
     queues.add(queue);
     let waiting: Subscription | undefined;
@@ -144,7 +164,7 @@ export function deliver<T>(source: DeliverySource<T>, given: DeliveryPolicy<T>):
         const held = new Subscription();
         waiting = held;
         const resume = () =>
-          source.drain.run(() => {
+          port.drain.run(() => {
             waiting = undefined;
             serve();
           });
@@ -153,7 +173,7 @@ export function deliver<T>(source: DeliverySource<T>, given: DeliveryPolicy<T>):
             .pipe(take(1))
             .subscribe({
               error: (error) => {
-                source.report(error, `deliver ${policy.kind}`, set);
+                report(error, `deliver ${policy.kind}`, set);
                 resume();
               },
               complete: resume,
@@ -168,7 +188,7 @@ export function deliver<T>(source: DeliverySource<T>, given: DeliveryPolicy<T>):
       unsubscribed.next();
       waiting?.unsubscribe();
     });
-    source.changes$
+    informer.changes$
       // takeUntil, because a subscriber that unsubscribes with the first set does so before the subscription is
       // returned.
       .pipe(takeUntil(unsubscribed))
@@ -194,6 +214,6 @@ export function deliver<T>(source: DeliverySource<T>, given: DeliveryPolicy<T>):
       for (const queue of queues) lag += queue.lag;
       return lag;
     },
-    changes$: reportSubscriberErrors(served$, source.report),
+    changes$: carryStatus(reportSubscriberErrors(served$, report), informer.status$),
   };
 }

@@ -1,9 +1,10 @@
 /**
- * The metrics of an informer, as a stream of values and as instruments of a metrics library. Gauges are read on demand,
- * so that unused metrics cost only two readings of the clock per batch. client-go: tools/cache/informer_metrics.go.
+ * The metrics of an informer, as a stream of values and as instruments of a metrics library. An informer that is not
+ * measured pays nothing. client-go: tools/cache/informer_metrics.go.
  */
-import { Observable, type SchedulerLike, Subject, type Subscription } from 'rxjs';
+import { Observable, Subject, type Subscription } from 'rxjs';
 import { unaudited } from '../../audit/status.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type {
   GaugeCallback,
   GaugeResult,
@@ -16,7 +17,9 @@ import type { ResourceVersion } from '../../meta/resource-version.ts';
 import { reportingErrors, reportUnhandled } from '../../rx/report-unhandled.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import type { IndexerReader } from '../../store/indexer.ts';
-import type { InformerStatus } from './status.ts';
+import { reportSubscriberErrors } from '../handlers/report-subscriber-errors.ts';
+import { type InformerPart, type InformerPartMaker, type InformerPort, portOf } from '../part.ts';
+import type { InformerStatus } from '../status/status.ts';
 
 /** The metrics of an informer. Durations are in seconds, the unit of monitoring systems. */
 export interface InformerMetrics {
@@ -45,20 +48,6 @@ export interface InformerMetrics {
   readonly auditCompared: number;
   /** Objects that differed in the audit of this run. */
   readonly auditDiffered: number;
-}
-
-/** The sources of a meter. */
-export interface MeterOptions {
-  readonly name: string;
-  readonly indexer: Pick<IndexerReader<unknown>, 'size' | 'resourceVersion'>;
-  readonly board: {
-    readonly status: InformerStatus;
-    readonly quiet$: Observable<InformerStatus>;
-  };
-  readonly scheduler: SchedulerLike;
-  readonly metrics: MetricsProvider | undefined;
-  readonly metricAttributes: MetricAttributes | undefined;
-  pending(): number;
 }
 
 const NUMBER_DIGITS = 15;
@@ -90,7 +79,11 @@ class Instruments {
   readonly #attributes: MetricAttributes;
   #counting: Subscription | undefined;
 
-  constructor(metrics: MetricsProvider, attributes: MetricAttributes, meter: InformerMeter) {
+  constructor(
+    metrics: MetricsProvider,
+    attributes: MetricAttributes,
+    current: () => InformerMetrics,
+  ) {
     this.#attributes = attributes;
     const gauge = (
       name: string,
@@ -98,7 +91,7 @@ class Instruments {
       read: (metrics: InformerMetrics) => number,
     ) => ({
       gauge: metrics.createObservableGauge(name, { description }),
-      callback: (result: GaugeResult) => result.observe(read(meter.read()), attributes),
+      callback: (result: GaugeResult) => result.observe(read(current()), attributes),
     });
     const counter = (name: Counted, of: string, description: string) => ({
       counter: metrics.createCounter(`informer_${of}_total`, { description }),
@@ -154,25 +147,23 @@ class Instruments {
   }
 }
 
-/** Measures one informer. */
-export class InformerMeter {
-  readonly #options: MeterOptions;
+/** Measures one informer. Its gauges are read on demand. */
+class Meter<T extends KubernetesObject> implements InformerPart<T> {
+  readonly #port: InformerPort<T>;
   readonly #elapsedMs: () => number;
   readonly #instruments: Instruments | undefined;
   readonly #changes = new Subject<void>();
   #count = 0;
   #sum = 0;
   #max = 0;
-  /** The delta queue of the current run. */
-  queue: { readonly size: number } | undefined;
 
-  constructor(options: MeterOptions) {
-    this.#options = options;
-    this.#elapsedMs = stopwatch(options.scheduler);
-    const { name, metrics, metricAttributes } = options;
+  constructor(port: InformerPort<T>, metrics?: MetricsProvider) {
+    this.#port = port;
+    this.#elapsedMs = stopwatch(port.timing.scheduler);
     if (metrics === undefined) return;
     try {
-      this.#instruments = new Instruments(metrics, { name, ...metricAttributes }, this);
+      const attributes = { name: port.name, ...port.metricAttributes };
+      this.#instruments = new Instruments(metrics, attributes, () => this.read());
     } catch (error) {
       // Without instruments nothing is measured, but the informer works.
       reportUnhandled(error);
@@ -184,40 +175,36 @@ export class InformerMeter {
     subscriber.add(this.#changes.subscribe(emit));
     // The status emits on subscription, which makes the first emission here, and its completion completes this stream.
     subscriber.add(
-      this.#options.board.quiet$.subscribe({ next: emit, complete: () => subscriber.complete() }),
+      this.#port.board.quiet$.subscribe({ next: emit, complete: () => subscriber.complete() }),
     );
   });
 
   read(): InformerMetrics {
-    const { name, indexer, board, pending } = this.#options;
+    const { name, store, board, queueLength, waiting } = this.#port;
     const { status } = board;
     return {
       name,
-      objects: indexer.size,
-      queuedItems: this.queue?.size ?? 0,
-      pendingNotifications: pending(),
+      objects: store.size,
+      queuedItems: queueLength,
+      pendingNotifications: waiting,
       processingLatencySeconds: { count: this.#count, sum: this.#sum, max: this.#max },
-      storeResourceVersion: indexer.resourceVersion,
+      storeResourceVersion: store.resourceVersion,
       quarantined: status.quarantined,
       ...countsOf(status),
     };
   }
 
-  /** Registers the gauges at the beginning of a run. */
   begin(): void {
-    this.#instruments?.begin(this.#options.board.quiet$);
+    this.#instruments?.begin(this.#port.board.quiet$);
   }
 
-  /** Releases the gauges at the end of a run. */
   end(): void {
-    this.queue = undefined;
     this.#instruments?.end();
   }
 
-  /** Runs a batch and measures its duration. */
-  measure(work: () => void): void {
+  around(batch: () => void): void {
     const since = this.#elapsedMs();
-    work();
+    batch();
     const seconds = (this.#elapsedMs() - since) / 1000;
     this.#count++;
     this.#sum += seconds;
@@ -225,8 +212,96 @@ export class InformerMeter {
     this.#instruments?.record(seconds);
   }
 
-  /** Emits the metrics after a commit, or when a handler has caught up. */
-  moved(): void {
+  committed(): void {
+    this.caughtUp();
+  }
+
+  caughtUp(): void {
     if (this.#changes.observed) this.#changes.next();
   }
+}
+
+/**
+ * The option `metrics` of an informer or a factory: creates the instruments of client-go's informer metrics with the
+ * provider, for which a `Meter` of OpenTelemetry fits. The gauges are registered while the informer runs. An error that
+ * the provider throws is reported, and the informer works without instruments. Throws a `TypeError` if `provider` is not
+ * a provider. client-go: tools/cache/informer_metrics.go.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createListWatch, createSharedInformer, metered, type MetricsProvider } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const names: string[] = [];
+ * const instrument = (name: string) => {
+ *   names.push(name);
+ *   return { add() {}, record() {}, addCallback() {}, removeCallback() {} };
+ * };
+ * const provider: MetricsProvider = {
+ *   createCounter: instrument,
+ *   createUpDownCounter: instrument,
+ *   createHistogram: instrument,
+ *   createObservableGauge: instrument,
+ * };
+ * const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+ * createSharedInformer(createListWatch(client, pods), { metrics: metered(provider) });
+ * names.includes('informer_objects'); // => true
+ * ```
+ */
+export function metered(provider: MetricsProvider): InformerPartMaker {
+  if (typeof provider?.createHistogram !== 'function') {
+    throw new TypeError(
+      'metered: the argument is not a metrics provider; pass a Meter of OpenTelemetry, or an object with createCounter, createHistogram and createObservableGauge',
+    );
+  }
+  return (port: InformerPort<KubernetesObject>) => {
+    port.attach(Meter, () => new Meter(port, provider));
+  };
+}
+
+/** The metrics of one informer, from {@link metricsOf}. */
+export interface InformerMetricsReader {
+  /** The current metrics. */
+  readonly metrics: InformerMetrics;
+  /**
+   * Emits the metrics on subscription, then after each commit and each transition. Does not start the informer. Never
+   * errors, continues with the next run after a stop, and completes if a factory removes the informer.
+   */
+  readonly metrics$: Observable<InformerMetrics>;
+}
+
+/**
+ * The metrics of an informer as values. Durations are measured from the first call, or from the creation of the informer
+ * if it has the option `metrics`. Throws a `TypeError` if `informer` is not an informer.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createListWatch, createSharedInformer, metricsOf } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer();
+ * server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const informer = createSharedInformer(createListWatch(client, pods));
+ * informer.start();
+ * await informer.whenSynced({ timeoutMs: 5_000 });
+ * metricsOf(informer).metrics.objects; // => 1
+ * await informer.stop();
+ * ```
+ */
+export function metricsOf<T extends KubernetesObject>(informer: {
+  readonly indexer: IndexerReader<T>;
+}): InformerMetricsReader {
+  const port = portOf<T>(informer, 'metricsOf');
+  const meter = port.attach(Meter, () => new Meter(port));
+  return {
+    get metrics() {
+      return meter.read();
+    },
+    metrics$: reportSubscriberErrors(meter.metrics$, (error, subscriber) =>
+      port.report(error, { subscriber }),
+    ),
+  };
 }
