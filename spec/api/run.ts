@@ -41,8 +41,7 @@ function missing(text: string, other: string): string[] {
 
 rmSync(emitted, { recursive: true, force: true });
 const flags = ['--emitDeclarationOnly', '--removeComments'];
-const maps = ['--declarationMap', 'false', '--sourceMap', 'false'];
-tsc('-p', 'lib', '--outDir', emitted, ...flags, ...maps);
+tsc('-p', 'lib', '--outDir', emitted, ...flags);
 
 const surfaces = new Surfaces((path) => readFileSync(`${emitted}/${path}`, 'utf8'));
 const core = surfaces.idsOf('index.d.ts');

@@ -1,6 +1,6 @@
 /** Creates the project of a consumer: the packed library and other packages, installed in a folder of its own. */
 import { execFile } from 'node:child_process';
-import { appendFileSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,23 +46,31 @@ async function mustRun(command: string, args: readonly string[], cwd: string): P
   throw new Error(`${command} ${args.join(' ')}: ${done.stdout}${done.stderr}`);
 }
 
+/** What npm says of a package: sizes are in bytes. */
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly unpackedSize: number;
+}
+
 export interface Consumer extends AsyncDisposable {
   readonly folder: string;
   /** The path of the packed library. */
   readonly tarball: string;
+  /** The sizes of the library in bytes: of what is downloaded, and of its files. */
+  readonly packedSize: number;
+  readonly unpackedSize: number;
   /** The path of Node by its major version. */
   readonly nodes: Readonly<Record<'22' | '24', string>>;
 }
 
-/**
- * Packs the built library and installs it. The sources in the package are damaged, so that loading one of them fails.
- */
+/** Packs the built library and installs it. */
 export async function installConsumer(): Promise<Consumer> {
   const folder = mkdtempSync(join(tmpdir(), 'rx-informer-packed-'));
   const packed = await mustRun('npm', ['pack', '--json', '--pack-destination', folder], root);
   // npm 11 prints a list, npm 12 an object by name.
-  const [{ filename }] = Object.values<{ filename: string }>(JSON.parse(packed.stdout)) as [
-    { filename: string },
+  const [{ filename, size, unpackedSize }] = Object.values<Packed>(JSON.parse(packed.stdout)) as [
+    Packed,
   ];
   const tarball = join(folder, filename);
   const dependencies = { 'rx-informer': `file:${filename}`, ...BESIDE };
@@ -71,12 +79,11 @@ export async function installConsumer(): Promise<Consumer> {
   // All peers of the library except rxjs are optional. They are left out, because a project without them is the
   // harder case.
   await mustRun('npm', ['install', ...quiet], folder);
-  for (const source of globSync('node_modules/rx-informer/lib/**/*.ts', { cwd: folder })) {
-    appendFileSync(join(folder, source), '\n)]} a source was loaded instead of dist\n');
-  }
   return {
     folder,
     tarball,
+    packedSize: size,
+    unpackedSize,
     nodes: { '22': join(folder, 'node_modules/node22/bin/node'), '24': process.execPath },
     async [Symbol.asyncDispose]() {
       rmSync(folder, { recursive: true, force: true });

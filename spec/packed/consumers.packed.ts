@@ -2,7 +2,15 @@
  * Tests the packed library in projects of consumers: in Node 22 and 24, as ESM and through `require()`, with bundlers
  * and with compilers.
  */
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -71,12 +79,33 @@ describe.concurrent('the packed library', () => {
           if ((await import(entry)) !== require(entry)) throw new Error(entry);
           const { sep } = require('node:path');
           const file = require.resolve(entry);
-          if (file.includes(sep + 'modules' + sep) || file.includes(sep + 'lib' + sep)) throw new Error(file);
+          if (file.includes(sep + 'modules' + sep)) throw new Error(file);
         })).then(() => console.log('same'));`;
       const path = write(`entries-${major}.cjs`, script);
       expect(await printed(consumer.nodes[major], path)).toBe('same\n');
     });
   }
+
+  it('T42: the package is small, and its source maps point at files in it', async ({ expect }) => {
+    expect(consumer.packedSize).toBeLessThanOrEqual(1_210_000);
+    expect(consumer.unpackedSize).toBeLessThanOrEqual(6_000_000);
+    const library = join(consumer.folder, 'node_modules/rx-informer');
+    const maps = globSync('dist/**/*.map', { cwd: library });
+    expect(maps.length).toBeGreaterThan(6);
+    for (const map of maps) {
+      const { sources, sourcesContent } = JSON.parse(readFileSync(join(library, map), 'utf8'));
+      expect(sourcesContent).toBeUndefined();
+      const files: string[] = sources.map((source: string) => join(library, map, '..', source));
+      expect(files.filter((file) => !existsSync(file))).toEqual([]);
+    }
+    const trace = `
+      require('rx-informer').createIndexer({ keyOf: () => { console.log(new Error().stack); return 'a'; } })
+        .add({ metadata: { name: 'a' } });`;
+    const args = ['--enable-source-maps', write('trace.cjs', trace)];
+    expect(await printed(consumer.nodes['24'], ...args)).toContain(
+      join('dist', 'modules', 'store', ''),
+    );
+  });
 
   it("V11: the React entry begins with 'use client', and the core contains nothing of it", async ({
     expect,
