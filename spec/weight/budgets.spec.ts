@@ -85,6 +85,21 @@ describe('budgets', () => {
     }
   });
 
+  it('X21: an informer contains nothing of handlers, deliveries, metrics and audits', async () => {
+    const informer = 'createClient, createListWatch, createSharedInformer';
+    const traces = {
+      'slow-handler': 'addEventHandler',
+      'delivery: limit': 'deliver',
+      informer_queued_items: 'metered',
+      'audit.periodMs': 'audit',
+    };
+    const plain = await bundleText({ '.': informer });
+    for (const [trace, name] of Object.entries(traces)) {
+      expect(plain, trace).not.toContain(trace);
+      expect(await bundleText({ '.': `${informer}, ${name}` }), trace).toContain(trace);
+    }
+  });
+
   it('X21: sharded informers and the hash cost nothing to those who do not import them', async () => {
     const informer = 'createClient, createListWatch, createSharedInformer';
     const [plain, sharded] = await Promise.all([

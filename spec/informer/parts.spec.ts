@@ -1,0 +1,167 @@
+/** The parts of an informer: what they receive, also if they join late, and what refuses another object. */
+import {
+  addEventHandler,
+  createInformer,
+  createSharedInformer,
+  deliver,
+  type MetricsProvider,
+  metered,
+  metricsOf,
+  type SharedInformer,
+} from 'rx-informer';
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { sharedInformerOf } from '../../lib/informer/create-shared-informer.ts';
+import { InformerLifecycle } from '../../lib/informer/lifecycle.ts';
+import { type InformerPart, portOf } from '../../lib/informer/part.ts';
+import type { SourceSet } from '../../lib/informer/sources.ts';
+import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+
+/** A part that writes down its calls. */
+function recorder(): InformerPart<Pod> & { readonly log: string[] } {
+  const log: string[] = [];
+  return {
+    log,
+    begin: () => log.push('begin'),
+    sources: (of) => log.push(`sources ${of.map(({ scope }) => scope ?? '*').join()}`),
+    status: (at, { phase }) => log.push(`status ${at} ${phase}`),
+    received: (at, deltas) => log.push(`received ${at} ${deltas.map(({ type }) => type).join()}`),
+    committed: (deltas) => log.push(`committed ${deltas.map(({ type }) => type).join()}`),
+    end: (why, { message }) => log.push(`end ${why}: ${message}`),
+  };
+}
+
+function attached(informer: SharedInformer<Pod>) {
+  return portOf<Pod>(informer, 'test').attach('recorder', recorder);
+}
+
+describe('the parts of an informer', () => {
+  it('I111: a part hears of each run, its sources, statuses, deltas and commits, in this order', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const { log } = attached(informer);
+    expect(log).toEqual([]);
+    source.listed(1, pod('a', 1));
+    informer.start();
+    source.send(added(pod('b', 2)));
+    await informer.stop();
+    expect(log.slice(0, 2)).toEqual(['begin', 'sources *']);
+    const firstList = log.indexOf('received 0 replaced');
+    expect(log.slice(firstList)).toEqual([
+      'received 0 replaced',
+      'committed replaced',
+      'status 0 connecting',
+      'status 0 watching',
+      'received 0 added',
+      'committed added',
+      'end stopped: informer was stopped',
+    ]);
+  });
+
+  it('I111: a part that joins a running informer first receives the present sources and statuses', async () => {
+    const sources = [scriptedListWatch('shop'), scriptedListWatch('bank')];
+    const informer = createSharedInformer(sources);
+    for (const source of sources) source.listed(1);
+    informer.start();
+    const part = attached(informer);
+    expect(part.log).toEqual([
+      'begin',
+      'sources shop,bank',
+      'status 0 watching',
+      'status 1 watching',
+    ]);
+    expect(attached(informer)).toBe(part);
+    await informer.stop();
+  });
+
+  it('I111, I81: a change of the sources reaches the parts, and a refresh waits for the new ones', async () => {
+    const [all, shop] = [scriptedListWatch(), scriptedListWatch('shop')];
+    const sources$ = new Subject<SourceSet<Pod>>();
+    const informer = sharedInformerOf<Pod>(
+      new InformerLifecycle({ listerWatchers: [all], sources$, caller: 'test' }, {}),
+    );
+    const { log } = attached(informer);
+    informer.start();
+    sources$.next({ listerWatchers: [all] });
+    all.listed(1, pod('a', 1, 'a', 'bank'));
+    let isDone = false;
+    const refreshed = informer.refresh().then(() => (isDone = true));
+    sources$.next({ listerWatchers: [shop] });
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(isDone).toBe(false);
+    shop.listed(5, pod('b', 4));
+    await refreshed;
+    expect(informer.indexer.listKeys()).toEqual(['shop/b']);
+    expect(log.filter((line) => line.startsWith('sources'))).toEqual(['sources *', 'sources shop']);
+    await informer.stop();
+  });
+
+  it('I111: a part that joins within a callback receives that commit or a later one, never an earlier one', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    let part: ReturnType<typeof recorder> | undefined;
+    source.listed(1, pod('a', 1));
+    informer.changes$.subscribe(({ added }) => {
+      if (added.some(({ metadata }) => metadata.name === 'b')) part = attached(informer);
+    });
+    source.send(added(pod('b', 2)));
+    source.send(added(pod('c', 3)));
+    expect(part?.log).toEqual([
+      'begin',
+      'sources *',
+      'status 0 watching',
+      'committed added',
+      'received 0 added',
+      'committed added',
+    ]);
+    await informer.stop();
+  });
+
+  it('I112: addEventHandler, deliver and metricsOf refuse an object that is not an informer, by name', () => {
+    const calls: Record<string, (not: never) => unknown> = {
+      addEventHandler: (not) => addEventHandler(not, {}),
+      deliver: (not) => deliver(not, { kind: 'conflate' }),
+      metricsOf: (not) => metricsOf(not),
+    };
+    for (const [name, call] of Object.entries(calls)) {
+      for (const not of [undefined, null, {}, 'informer', scriptedListWatch()]) {
+        expect(() => call(not as never)).toThrow(TypeError);
+        expect(() => call(not as never)).toThrow(`${name}: the first argument is not an informer`);
+      }
+    }
+  });
+
+  it('I27: metricsOf shows the meter of the option metrics, or measures from its first call', async () => {
+    const source = scriptedListWatch();
+    const late = createInformer(source, {});
+    source.listed(1, pod('a', 1));
+    late.start();
+    const { metrics: before } = metricsOf(late);
+    expect([before.objects, before.processingLatencySeconds.count]).toEqual([1, 0]);
+    source.send(added(pod('b', 2)));
+    expect(metricsOf(late).metrics).toMatchObject({
+      objects: 2,
+      processingLatencySeconds: { count: 1 },
+    });
+    await late.stop();
+
+    const instrument = { add() {}, record() {}, addCallback() {}, removeCallback() {} };
+    const provider: MetricsProvider = {
+      createCounter: () => instrument,
+      createUpDownCounter: () => instrument,
+      createHistogram: () => instrument,
+      createObservableGauge: () => instrument,
+    };
+    const other = scriptedListWatch();
+    const measured = createSharedInformer(other, { metrics: metered(provider) });
+    other.listed(1, pod('a', 1));
+    measured.start();
+    expect(metricsOf(measured).metrics.processingLatencySeconds.count).toBeGreaterThan(0);
+    await measured.stop();
+    for (const not of [undefined, null, {}, 'meter']) {
+      expect(() => metered(not as never)).toThrow(
+        /metered: the argument is not a metrics provider/,
+      );
+    }
+  });
+});
