@@ -1,5 +1,11 @@
 /** A factory shares informers: here over two namespaces, with listers, and with table rows as kubectl prints them. */
-import { createClient, createDynamicInformerFactory, createInformerFactory } from 'rx-informer';
+import {
+  createClient,
+  createDynamicInformerFactory,
+  createInformerFactory,
+  createMetadataListWatch,
+  createTableListWatch,
+} from 'rx-informer';
 import { configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 
@@ -10,7 +16,11 @@ for (const namespace of ['shop', 'till', 'elsewhere']) {
 }
 const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
 
-const factory = createInformerFactory(client, { name: 'ui', namespaces: ['shop', 'till'] });
+const factory = createInformerFactory(client, {
+  name: 'ui',
+  namespaces: ['shop', 'till'],
+  projections: { metadata: createMetadataListWatch, table: createTableListWatch },
+});
 const podLister = factory.lister(pods);
 factory.start();
 // An informer that is requested after the start starts immediately.

@@ -170,20 +170,22 @@ export type {
   InformerHandle,
   TableInformer,
 } from './factory/informer-factory.ts';
+export { type NamespaceFallback, namespaceFallback } from './factory/namespace-fallback.ts';
 export {
   type CollectionPart,
   forResource,
   type InformerFactoryOptions,
+  type ProjectionMakers,
   type ResourceSettings,
 } from './factory/options.ts';
 export {
   createLiveQueries,
   type LiveQueries,
-  type LiveQueriesOptions,
   type QueryStream,
 } from './factory/queries/create-live-queries.ts';
 export { type ExplainedSource, explain, type QueryExplanation } from './factory/queries/explain.ts';
 export type { IndexRead } from './factory/queries/plan.ts';
+export type { LiveQueriesOptions } from './factory/queries/query-channel.ts';
 export { type MissingInformer, NotSyncedError } from './factory/readiness.ts';
 export type { InformerProjection, InformerScope } from './factory/scope.ts';
 // informer: informers, shared and unshared

@@ -1,11 +1,15 @@
 /** Creates a factory of typed informers. client-go: informers/factory.go, NewSharedInformerFactoryWithOptions. */
+import { createLister } from '../lister/create-lister.ts';
+import type { Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { noteInformers } from './factory-informers.ts';
 import type { InformerFactory } from './informer-factory.ts';
+import type { AnyInformer } from './make-informer.ts';
 import type { InformerFactoryOptions } from './options.ts';
-import type { InformerScope } from './scope.ts';
+import { whenAllSynced } from './readiness.ts';
+import type { InformerScope, ReadScope } from './scope.ts';
 import { SharedInformers } from './shared-informers.ts';
 
 /**
@@ -43,16 +47,35 @@ export function createInformerFactory(
 ): InformerFactory {
   const informers = new SharedInformers(client, options);
   type R = Resource<KubernetesObject>;
+  const listers = new WeakMap<AnyInformer, Lister<KubernetesObject>>();
+  const listerOf = (resource: R, { namespaces }: ReadScope, informer: AnyInformer) => {
+    const known = listers.get(informer);
+    if (known !== undefined) return known;
+    // Without a kind it is not known whether the resource is namespaced.
+    const { group, version, plural } = resource;
+    const listed = resource.kind === '' ? { group, version, plural } : resource;
+    const namespace = namespaces.length > 1 ? undefined : namespaces[0];
+    const lister = createLister(informer, listed, { namespace, onWarning: options.onWarning });
+    listers.set(informer, lister);
+    return lister;
+  };
   const factory = {
     name: informers.name,
     get informers() {
       return informers.names;
     },
     informer: (resource: R, scope?: InformerScope) => informers.keep(resource, scope).informer,
-    lister: (resource: R, scope?: InformerScope) => informers.keep(resource, scope).lister,
-    acquire: (resource: R, scope?: InformerScope) => informers.acquire(resource, scope),
+    lister: (resource: R, given?: InformerScope) => {
+      const { informer, scope } = informers.keep(resource, given);
+      return listerOf(resource, scope, informer);
+    },
+    acquire: (resource: R, given?: InformerScope) => {
+      const { informer, scope, release } = informers.acquire(resource, given);
+      return { informer, lister: listerOf(resource, scope, informer), release };
+    },
     start: () => informers.start(),
-    whenSynced: (wait?: Parameters<InformerFactory['whenSynced']>[0]) => informers.whenSynced(wait),
+    whenSynced: (wait?: Parameters<InformerFactory['whenSynced']>[0]) =>
+      whenAllSynced(informers.entries, wait),
     stop: (resource?: R, scope?: InformerScope) =>
       resource === undefined ? informers.stop() : informers.stopOne(resource, scope),
   };

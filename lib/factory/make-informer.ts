@@ -7,17 +7,12 @@ import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { ListWatchOptions } from '../list-watch/collection-requests.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
-import {
-  createMetadataListWatch,
-  createTableListWatch,
-  sameColumns,
-} from '../list-watch/projected-list-watch.ts';
+import { sameColumns } from '../list-watch/projected-list-watch.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { fallingBack } from './namespace-fallback.ts';
-import type { InformerFactoryOptions, InformerSettings } from './options.ts';
+import { type InformerFactoryOptions, type InformerSettings, makerOf } from './options.ts';
 import type { ReadScope } from './scope.ts';
 
 type Anything = KubernetesObject;
@@ -62,6 +57,7 @@ export function makeInformer(
     onWarning,
     resources: _resources,
     namespaceFallback,
+    projections,
     listWatch,
     ...options
   } = all;
@@ -85,14 +81,14 @@ export function makeInformer(
       fieldSelector,
       scheduler,
       inUse$,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(tweak === undefined ? {} : { tweak: (query) => tweak(query, resource) }),
-      ...(transformed === undefined ? {} : { transform: transformed }),
-      ...(keepManagedFields === undefined ? {} : { keepManagedFields }),
-      ...(maxFrameBytes === undefined ? {} : { maxFrameBytes }),
-      ...(maxPageBytes === undefined ? {} : { maxPageBytes }),
-      ...(decoding === undefined ? {} : { decoding }),
-      ...(watchList === undefined ? {} : { watchList }),
+      namespace,
+      tweak: tweak === undefined ? undefined : (query) => tweak(query, resource),
+      transform: transformed,
+      keepManagedFields,
+      maxFrameBytes,
+      maxPageBytes,
+      decoding,
+      watchList,
     };
   };
   const each = <L>(make: (of: ListWatchOptions<Anything>) => L): readonly L[] =>
@@ -100,30 +96,27 @@ export function makeInformer(
       ? [make(listOptions(undefined))]
       : scope.namespaces.map((namespace) => make(listOptions(namespace)));
   const { group, version, plural } = resource;
-  const labels = {
-    metricAttributes: { group, version, resource: plural },
-    ...(onWarning === undefined ? {} : { onWarning: warnAsText(onWarning) }),
-  };
   const informerOptions = {
     ...options,
-    ...labels,
+    metricAttributes: { group, version, resource: plural },
+    onWarning: onWarning === undefined ? undefined : warnAsText(onWarning),
     name,
     indexers,
-    ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),
+    resyncPeriodMs,
   };
   const informerOf = (make: (of: ListWatchOptions<Anything>) => ListerWatcher<Anything>) =>
     namespaceFallback && scope.namespaces.length === 0 && resource.namespaced
-      ? fallingBack({
+      ? namespaceFallback({
           client,
           resource,
-          namespaces: namespaceFallback === true ? undefined : namespaceFallback,
           options: informerOptions,
           make: (namespace) => make(listOptions(namespace)),
         })
       : createSharedInformer(each(make), informerOptions);
 
   if (scope.as === 'table') {
-    const tables = each((of: object) => createTableListWatch(client, resource, of));
+    const make = makerOf(projections, 'table');
+    const tables = each((of: object) => make(client, resource, of));
     const columns$ = merge(...tables.map((table) => table.columns$)).pipe(
       distinctUntilChanged(sameColumns),
     );
@@ -138,6 +131,6 @@ export function makeInformer(
     if (elsewhere !== undefined) return elsewhere;
     return as === 'object'
       ? createListWatch(client, resource, of)
-      : untyped(createMetadataListWatch(client, resource, of as object));
+      : untyped(makerOf(projections, 'metadata')(client, resource, of as object));
   });
 }

@@ -15,17 +15,47 @@ import { permittedScopes } from './namespace-access.ts';
 
 type Anything = KubernetesObject;
 
-/** Creates an informer whose scopes follow the permissions of the user. */
-export function fallingBack(of: {
+/** The informer of all namespaces that a factory makes. */
+interface WholeInformer {
   readonly client: KubeClient;
   readonly resource: Resource<Anything>;
-  /** The namespaces to try. @defaultValue those that can be listed */
-  readonly namespaces: readonly string[] | undefined;
   readonly options: SharedInformerOptions<Anything>;
   /** Creates the ListerWatcher of a namespace, or of all. */
   make(namespace: string | undefined): ListerWatcher<Anything>;
-}): SharedInformer<Anything> {
-  const { client, resource, namespaces, options } = of;
+}
+
+/** The option of a factory that {@link namespaceFallback} returns. */
+export type NamespaceFallback = (of: WholeInformer) => SharedInformer<KubernetesObject>;
+
+/**
+ * Lets the informers of a factory show some namespaces where listing and watching all of them is not permitted: those of
+ * these names in which both are permitted, or without names of those that can be listed. The server is asked by
+ * SelfSubjectAccessReview, when a run begins and after each 403. `status.access` says what is shown and what is missing.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createInformerFactory, namespaceFallback } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { createFakeApiServer } from 'rx-informer/testing';
+ *
+ * const server = createFakeApiServer();
+ * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+ * const factory = createInformerFactory(client, {
+ *   namespaceFallback: namespaceFallback(['shop', 'till']),
+ * });
+ * factory.informer(pods).name; // => 'pods'
+ * ```
+ */
+export function namespaceFallback(namespaces?: readonly string[]): NamespaceFallback {
+  return (of) => fallingBack(of, namespaces);
+}
+
+/** Creates an informer whose scopes follow the permissions of the user. */
+function fallingBack(
+  of: WholeInformer,
+  namespaces: readonly string[] | undefined,
+): SharedInformer<Anything> {
+  const { client, resource, options } = of;
   const { scheduler } = timingOf(options);
   const refused = new Subject<void>();
   const everything = of.make(undefined);

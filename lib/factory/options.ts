@@ -7,11 +7,16 @@ import {
 } from '../informer/options.ts';
 import type { ListOptions, ListWatchOptions } from '../list-watch/collection-requests.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import type {
+  createMetadataListWatch,
+  createTableListWatch,
+} from '../list-watch/projected-list-watch.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { limitsOf } from '../reflector/limits.ts';
 import { checkedDuration, checkedLimit } from '../rx/checked-option.ts';
 import type { Indexers } from '../store/index-funcs.ts';
+import type { NamespaceFallback } from './namespace-fallback.ts';
 import type { DefaultScope } from './scope.ts';
 
 /** Settings for the informers of one resource. */
@@ -65,6 +70,25 @@ export interface CollectionPart {
   readonly as: 'object' | 'metadata';
 }
 
+/** What makes the ListerWatchers of reduced objects: {@link createMetadataListWatch} and {@link createTableListWatch}. */
+export interface ProjectionMakers {
+  readonly metadata?: typeof createMetadataListWatch | undefined;
+  readonly table?: typeof createTableListWatch | undefined;
+}
+
+/** The maker of a projection. Throws a `TypeError` that says what to pass if there is none. */
+export function makerOf<As extends keyof ProjectionMakers>(
+  makers: ProjectionMakers | undefined,
+  as: As,
+): NonNullable<ProjectionMakers[As]> {
+  const maker = makers?.[as];
+  if (maker !== undefined) return maker as NonNullable<ProjectionMakers[As]>;
+  const name = as === 'table' ? 'createTableListWatch' : 'createMetadataListWatch';
+  throw new TypeError(
+    `informer factory: as is '${as}', but the factory has no projections.${as}; pass projections: { ${as}: ${name} }`,
+  );
+}
+
 /**
  * Options of a factory: the default scope of its informers, and the options of each informer and of each of its LISTs and
  * WATCHes.
@@ -92,11 +116,15 @@ export interface InformerFactoryOptions
   /** Settings by resource, created by {@link forResource}. They take precedence over those of the factory. */
   readonly resources?: readonly ResourceSettings[] | undefined;
   /**
-   * Where listing and watching all namespaces of a resource is not permitted, an informer shows the namespaces in which
-   * both are: of these names, or with `true` of those that can be listed. The server is asked by SelfSubjectAccessReview, when a run
-   * begins and after each 403. `status.access` says what is shown and what is missing. Not for tables. @defaultValue false
+   * Where listing and watching all namespaces of a resource is not permitted, `namespaceFallback()` lets an informer show
+   * the namespaces in which both are. Not for tables. @defaultValue such an informer shows nothing, and says why
    */
-  readonly namespaceFallback?: boolean | readonly string[] | undefined;
+  readonly namespaceFallback?: NamespaceFallback | undefined;
+  /**
+   * Makes the informers with `as: 'metadata'` and `as: 'table'`, for example `{ metadata: createMetadataListWatch }`.
+   * @defaultValue a factory has complete objects only
+   */
+  readonly projections?: ProjectionMakers | undefined;
   /**
    * Creates the ListerWatcher of a part of a collection that is read from elsewhere than the API server, for example from
    * a NATS bucket. It must return exactly the objects of that part. For `undefined` the API server is read. Called when an
@@ -113,10 +141,15 @@ export interface InformerFactoryOptions
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** Validates the numbers when the factory is created, because its informers are created later. */
-export function checkNumbers(options: InformerFactoryOptions): void {
+/** Validates the options when the factory is created, because its informers are created later. */
+export function checkOptions(options: InformerFactoryOptions): void {
   const { lingerMs = 0, resyncPeriodMs = 0, resources = [] } = options;
-  const { maxFrameBytes = 1, maxPageBytes = 1 } = options;
+  const { maxFrameBytes = 1, maxPageBytes = 1, namespaceFallback: fallback } = options;
+  if (fallback !== undefined && typeof fallback !== 'function') {
+    throw new TypeError(
+      `informer factory: namespaceFallback is ${JSON.stringify(fallback)}; pass namespaceFallback() or namespaceFallback(['shop'])`,
+    );
+  }
   limitsOf(options);
   partMakers(options, 'informer factory');
   checkedDuration(lingerMs, 'informer factory: lingerMs');

@@ -4,9 +4,6 @@
  */
 import { BehaviorSubject, type SchedulerLike, Subject, type Subscription } from 'rxjs';
 import { portOf } from '../informer/part.ts';
-import type { SyncWaitOptions } from '../informer/waits.ts';
-import { createLister } from '../lister/create-lister.ts';
-import type { Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -14,8 +11,12 @@ import { timingOf } from '../rx/timing.ts';
 import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { type AnyInformer, makeInformer } from './make-informer.ts';
-import { checkNumbers, type InformerFactoryOptions, type InformerSettings } from './options.ts';
-import { whenAllSynced } from './readiness.ts';
+import {
+  checkOptions,
+  type InformerFactoryOptions,
+  type InformerSettings,
+  makerOf,
+} from './options.ts';
 import { type InformerScope, identityOf, type ReadScope, readScope, scopeName } from './scope.ts';
 
 type Anything = KubernetesObject;
@@ -26,7 +27,6 @@ export interface Entry {
   readonly name: string;
   readonly scope: ReadScope;
   readonly informer: AnyInformer;
-  readonly lister: Lister<Anything>;
   /** Requested by `informer` or `lister`, so it is not removed with the last handle. */
   kept: boolean;
   holders: number;
@@ -45,7 +45,7 @@ const namesInUse = new Set<string>();
 /** A hold on an informer. */
 export interface Hold {
   readonly informer: AnyInformer;
-  readonly lister: Lister<Anything>;
+  readonly scope: ReadScope;
   release(): void;
 }
 
@@ -74,7 +74,7 @@ export class SharedInformers {
       throw new TypeError("informer factory: name is ''; pass a name, or leave it out");
     }
     this.name = options.name ?? '';
-    checkNumbers(options);
+    checkOptions(options);
     this.#takeName();
   }
 
@@ -88,9 +88,14 @@ export class SharedInformers {
     return [...this.#entries.values()].filter(({ identity }) => identity.startsWith(`${start},`));
   }
 
-  /** The scope that a request means. */
+  /** The scope that a request means. Throws a `TypeError` if the factory cannot have such an informer. */
   scopeOf(resource: Resource<Anything>, scope: InformerScope): ReadScope {
-    return readScope(resource, scope, this.#options);
+    const { projections, listWatch } = this.#options;
+    const { as } = scope;
+    const read = readScope(resource, scope, this.#options);
+    // The metadata may come from elsewhere.
+    if (as === 'table' || (as === 'metadata' && listWatch === undefined)) makerOf(projections, as);
+    return read;
   }
 
   /** The name of the informer of a scope, also if it does not exist yet. */
@@ -105,8 +110,12 @@ export class SharedInformers {
     return [...new Set([NAMESPACE_INDEX, ...Object.keys(all)])];
   }
 
+  get entries(): readonly Entry[] {
+    return [...this.#entries.values()];
+  }
+
   get names(): readonly string[] {
-    return [...this.#entries.values()].map(({ name }) => name);
+    return this.entries.map(({ name }) => name);
   }
 
   keep(resource: Resource<Anything>, scope: InformerScope = {}): OwnEntry {
@@ -121,14 +130,14 @@ export class SharedInformers {
     entry.holders++;
     this.#use(entry);
     let released = false;
-    const { informer, lister } = entry;
     const release = () => {
       if (released) return;
       released = true;
       entry.holders--;
       this.#lingerOf(entry);
     };
-    return { informer, lister, release };
+    const { informer, scope: read } = entry;
+    return { informer, scope: read, release };
   }
 
   start(): void {
@@ -136,10 +145,6 @@ export class SharedInformers {
     this.#started = true;
     // Includes informers that were stopped separately; a running informer is not affected.
     for (const { informer } of this.#entries.values()) informer.start();
-  }
-
-  whenSynced(options?: SyncWaitOptions): Promise<void> {
-    return whenAllSynced([...this.#entries.values()], options);
   }
 
   async stop(): Promise<void> {
@@ -185,7 +190,7 @@ export class SharedInformers {
   }
 
   #entry(resource: Resource<Anything>, asked: InformerScope): OwnEntry {
-    const scope = readScope(resource, asked, this.#options);
+    const scope = this.scopeOf(resource, asked);
     const identity = identityOf(resource, scope);
     const known = this.#entries.get(identity);
     if (known !== undefined) {
@@ -198,17 +203,8 @@ export class SharedInformers {
       ...{ name, inUse$, client: this.#client, scheduler: this.scheduler },
       ...{ options: this.#options, own: this.#settings(resource) },
     });
-    const { onWarning } = this.#options;
-    const [only, ...others] = scope.namespaces;
-    // Without a kind it is not known whether the resource is namespaced.
-    const { group, version, plural } = resource;
-    const listed = resource.kind === '' ? { group, version, plural } : resource;
-    const lister = createLister(informer, listed, {
-      ...(only === undefined || others.length > 0 ? {} : { namespace: only }),
-      ...(onWarning === undefined ? {} : { onWarning }),
-    });
     const counts = { kept: false, holders: 0, linger: undefined };
-    const entry: OwnEntry = { identity, name, scope, informer, lister, inUse$, ...counts };
+    const entry: OwnEntry = { identity, name, scope, informer, inUse$, ...counts };
     this.#entries.set(identity, entry);
     if (this.#started) informer.start();
     this.created$.next();

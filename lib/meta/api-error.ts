@@ -71,14 +71,10 @@ const REASONS: Readonly<Record<number, string>> = {
 const MOST_CAUSES = 100;
 const LONGEST_WAIT_SECONDS = 86_400;
 
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return isFields(value) ? value : undefined;
-}
-
 /** Returns those of the named fields that are strings. */
 function texts(value: unknown, names: readonly string[]): Record<string, string> {
   const found: Record<string, string> = {};
-  const fields = fieldsOf(value) ?? {};
+  const fields = isFields(value) ? value : {};
   for (const name of names) {
     const text = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (typeof text === 'string') found[name] = shownText(text);
@@ -92,31 +88,26 @@ function texts(value: unknown, names: readonly string[]): Record<string, string>
  */
 function readStatus(sent: Status): Status {
   const { code } = sent;
-  const details = fieldsOf(sent.details);
-  const metadata = fieldsOf(sent.metadata);
+  const { details: detailed, metadata: described } = sent as Readonly<Record<string, unknown>>;
+  const details = isFields(detailed) ? detailed : undefined;
+  const metadata = isFields(described) && described;
   const seconds = details?.['retryAfterSeconds'];
   const causes = details?.['causes'];
   return {
     ...texts(sent, ['kind', 'apiVersion', 'status', 'message', 'reason']),
-    ...(typeof code === 'number' ? { code } : {}),
-    ...(metadata === undefined
-      ? {}
-      : { metadata: texts(metadata, ['continue', 'resourceVersion']) }),
-    ...(details === undefined
-      ? {}
-      : {
-          details: {
-            ...texts(details, ['name', 'group', 'kind', 'uid']),
-            ...(typeof seconds === 'number' ? { retryAfterSeconds: seconds } : {}),
-            ...(Array.isArray(causes)
-              ? {
-                  causes: causes
-                    .slice(0, MOST_CAUSES)
-                    .map((cause) => texts(cause, ['reason', 'message', 'field'])),
-                }
-              : {}),
-          },
+    ...(typeof code === 'number' && { code }),
+    ...(metadata && { metadata: texts(metadata, ['continue', 'resourceVersion']) }),
+    ...(details && {
+      details: {
+        ...texts(details, ['name', 'group', 'kind', 'uid']),
+        ...(typeof seconds === 'number' && { retryAfterSeconds: seconds }),
+        ...(Array.isArray(causes) && {
+          causes: causes
+            .slice(0, MOST_CAUSES)
+            .map((cause) => texts(cause, ['reason', 'message', 'field'])),
         }),
+      },
+    }),
   };
 }
 
@@ -190,7 +181,7 @@ export class ApiError extends Error {
       reason,
       message: options.where === undefined ? text : `${options.where}: ${text}`,
       status,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      retryAfterMs,
     });
   }
 
@@ -204,7 +195,7 @@ export class ApiError extends Error {
       code: options.code ?? 0,
       reason,
       message,
-      ...(options.cause === undefined ? {} : { cause: options.cause }),
+      cause: options.cause,
     });
   }
 
@@ -228,10 +219,11 @@ export class ApiError extends Error {
   get isTooLargeResourceVersion(): boolean {
     if (this.code !== 504 && this.reason !== 'Timeout') return false;
     const causes = this.status?.details?.causes ?? [];
+    const text = 'Too large resource version';
     return (
-      causes.some((cause) => cause.reason === 'ResourceVersionTooLarge') ||
-      causes.some((cause) => cause.message === 'Too large resource version') ||
-      (this.status?.message ?? this.message).includes('Too large resource version')
+      causes.some(
+        ({ reason, message }) => reason === 'ResourceVersionTooLarge' || message === text,
+      ) || (this.status?.message ?? this.message).includes(text)
     );
   }
 
@@ -246,9 +238,7 @@ export class ApiError extends Error {
   /** Whether the same request may succeed if it is sent again. */
   get retryable(): boolean {
     if (this.code === 0) {
-      return ![
-        ...['Rejected', 'Aborted', 'Stopped', 'TooLarge', 'NotObserved', 'WrongKind'],
-      ].includes(this.reason);
+      return !/^(?:Rejected|Aborted|Stopped|TooLarge|NotObserved|WrongKind)$/.test(this.reason);
     }
     if (this.retryAfterMs !== undefined) return true;
     return this.code === 408 || this.code === 429 || (this.code >= 500 && this.code !== 501);

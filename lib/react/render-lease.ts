@@ -71,13 +71,8 @@ class RenderLease {
   }
 }
 
-const leasesOf = /* @__PURE__ */ new WeakMap<Provided, Map<string, RenderLease>>();
-
-function leases(provided: Provided): Map<string, RenderLease> {
-  const known = leasesOf.get(provided) ?? new Map<string, RenderLease>();
-  leasesOf.set(provided, known);
-  return known;
-}
+/** The leases of a provider by query, as a part of it. */
+const leasesOf = (_provided: Provided): Map<string, RenderLease> => new Map();
 
 /** Resolves when the source has an answer or an error, or when the lease has lapsed: the same promise until then. */
 export function leaseForRender(
@@ -85,7 +80,7 @@ export function leaseForRender(
   key: string,
   source: ViewSource<unknown>,
 ): Promise<void> {
-  const all = leases(provided);
+  const all = provided.part(leasesOf);
   const known = all.get(key);
   if (known?.source === source && !known.isSettled) return known.promise;
   known?.end();
@@ -98,10 +93,10 @@ export function leaseForRender(
 
 /** Whether a render has taken a lease on the query that has not ended. */
 export function hasRenderLease(provided: Provided, key: string): boolean {
-  return leases(provided).has(key);
+  return provided.part(leasesOf).has(key);
 }
 
 /** Ends the lease on a query, because a commit has subscribed. */
 export function takeOver(provided: Provided, key: string): void {
-  leases(provided).get(key)?.end();
+  provided.part(leasesOf).get(key)?.end();
 }

@@ -1,6 +1,7 @@
 /** A source of rows for hooks: a view with its results, which any number of components share. */
-import { asyncScheduler, Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import type { View } from '../query/view/view.ts';
+import { leftLater } from './left-later.ts';
 import { type ListResult, NO_RESULT, resultOf } from './row-result.ts';
 
 /** What `useSyncExternalStore` takes. The methods work without the object. */
@@ -31,10 +32,10 @@ export interface SourceObserver {
 export class ViewSource<Row> implements RowSource<Row> {
   readonly view: View<Row>;
   readonly #observer: SourceObserver | undefined;
+  readonly #enter = leftLater(() => this.#hold());
   readonly #listeners = new Map<object, () => void>();
   /** Absent before the first listener, closed after the last one. */
   #held: Subscription | undefined;
-  #leaving: Subscription | undefined;
   #failure: Error | undefined;
   #result: ListResult<Row> | undefined;
   #snapshot: unknown;
@@ -61,20 +62,16 @@ export class ViewSource<Row> implements RowSource<Row> {
   readonly subscribe = (listener: () => void): (() => void) => {
     // One listener may subscribe several times.
     const entry = {};
-    this.#leaving?.unsubscribe();
     if (this.#held?.closed === false) this.view.subscribe(() => undefined)();
-    else this.#hold();
+    const leave = this.#enter();
     this.#listeners.set(entry, listener);
     return () => {
-      if (!this.#listeners.delete(entry) || this.#listeners.size > 0) return;
-      // StrictMode unsubscribes and subscribes again in one task, which must not end a run that does not linger.
-      this.#leaving = asyncScheduler.schedule(() => {
-        this.#held?.unsubscribe();
-      });
+      this.#listeners.delete(entry);
+      leave();
     };
   };
 
-  #hold(): void {
+  #hold(): Subscription {
     const held = new Subscription();
     this.#held = held;
     if (this.#failure !== undefined) this.#result = undefined;
@@ -87,6 +84,7 @@ export class ViewSource<Row> implements RowSource<Row> {
     held.add(this.view.status$.subscribe({ error }));
     held.add(this.view.subscribe(() => this.#notify()));
     held.add(this.#observer?.used());
+    return held;
   }
 
   #notify(): void {

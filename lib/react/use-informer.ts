@@ -1,10 +1,11 @@
 /** `useInformer`, an informer of the provider's factory. */
 import { useState, useSyncExternalStore } from 'react';
-import { asyncScheduler, Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import { type InformerScope, identityOf, readScope } from '../factory/scope.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
+import { leftLater } from './left-later.ts';
 import type { Provided } from './provided.ts';
 import { useProvided } from './provider.ts';
 import { statusOfInformer } from './status-source.ts';
@@ -20,13 +21,19 @@ class InformerSource {
   readonly #acquire: () => { readonly informer: AnyInformer; release(): void };
   readonly #isPresent: () => boolean;
   readonly #listeners = new Set<() => void>();
+  readonly #enter = leftLater(() => {
+    this.#hold();
+    return new Subscription(() => {
+      this.#held?.unsubscribe();
+      this.#informer = undefined;
+    });
+  });
   #held: Subscription | undefined;
   #informer: AnyInformer | undefined;
-  #leaving: Subscription | undefined;
 
   constructor(provided: Provided, resource: Resource<KubernetesObject>, scope: ObjectScope) {
     this.#provided = provided;
-    this.#acquire = () => provided.factory.acquire(resource, scope);
+    this.#acquire = () => provided.informers.acquire(resource, scope);
     this.#isPresent = () => {
       const { informers } = provided;
       const own = identityOf(resource, informers.scopeOf(resource, scope));
@@ -37,19 +44,13 @@ class InformerSource {
   readonly getSnapshot = (): AnyInformer | undefined => this.#informer;
 
   readonly subscribe = (given: () => void): (() => void) => {
-    this.#leaving?.unsubscribe();
+    const leave = this.#enter();
     // One listener may subscribe several times.
     const listener = () => given();
     this.#listeners.add(listener);
-    if (this.#held === undefined) this.#hold();
     return () => {
-      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
-      // StrictMode unsubscribes and subscribes again in one task.
-      this.#leaving = asyncScheduler.schedule(() => {
-        this.#held?.unsubscribe();
-        this.#held = undefined;
-        this.#informer = undefined;
-      });
+      this.#listeners.delete(listener);
+      leave();
     };
   };
 
@@ -89,7 +90,7 @@ const noInformer = () => undefined;
  * @example
  * ```ts no-run
  * import { useMemo } from 'react';
- * import { animationFrames, count, liveGroupBy, toView } from 'rx-informer';
+ * import { animationFrames, conflateByKey, count, liveGroupBy, toView } from 'rx-informer';
  * import { useInformer, useView } from 'rx-informer/react';
  * import { pods } from 'rx-informer/resources';
  *
@@ -99,7 +100,8 @@ const noInformer = () => undefined;
  *     () =>
  *       informer?.changes$.pipe(
  *         liveGroupBy(({ spec }) => spec?.nodeName, { pods: count() }),
- *         toView({ ready: animationFrames() }),
+ *         conflateByKey({ ready: animationFrames() }),
+ *         toView(),
  *       ),
  *     [informer],
  *   );

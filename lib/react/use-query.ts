@@ -2,6 +2,7 @@
 import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
 import type { Provided } from './provided.ts';
 import { useProvided } from './provider.ts';
+import { sourceOfQuery } from './query-sources.ts';
 import type { ListResult } from './row-result.ts';
 import { type Asked, useRows } from './use-rows.ts';
 
@@ -13,7 +14,7 @@ export function askedOf<Row>(provided: Provided, query: LiveQuery<Row>): Asked<R
   return {
     identity: [provided, type, query.key],
     kept: 2,
-    source: () => provided.source(query),
+    source: () => sourceOfQuery(provided, query),
   };
 }
 

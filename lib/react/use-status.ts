@@ -2,8 +2,10 @@
 import { useState, useSyncExternalStore } from 'react';
 import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
 import type { View } from '../query/view/view.ts';
+import { mergedStatusOf } from './merged-status.ts';
 import type { Provided } from './provided.ts';
 import { useProvided } from './provider.ts';
+import { sourceOfQuery } from './query-sources.ts';
 import { NO_RESULT, type StatusResult } from './row-result.ts';
 import { SKIPPED, sourceOfView } from './row-source.ts';
 import {
@@ -20,7 +22,7 @@ const noResult = () => NO_RESULT;
 
 function sourceOf(provided: Provided, of: StatusOf | undefined): StatusSource {
   if (of === undefined) return statusOfRows(SKIPPED);
-  if ('from' in of) return statusOfRows(provided.source(of));
+  if ('from' in of) return statusOfRows(sourceOfQuery(provided, of));
   if ('getSnapshot' in of) return statusOfRows(sourceOfView(of));
   return statusOfInformer(of);
 }
@@ -56,8 +58,8 @@ export function useStatus(...args: readonly [of?: StatusOf | undefined]): Status
   const identity: unknown =
     args.length === 0 ? provided : of !== undefined && 'from' in of ? of.key : of;
   const begin = () => {
-    const all = { subscribe: provided.subscribe, getSnapshot: provided.getStatus };
-    return { provided, identity, source: args.length === 0 ? all : sourceOf(provided, of) };
+    const source = args.length === 0 ? provided.part(mergedStatusOf) : sourceOf(provided, of);
+    return { provided, identity, source };
   };
   const [held, setHeld] = useState(begin);
   let now = held;

@@ -9,7 +9,8 @@ import { useRows } from './use-rows.ts';
 
 /**
  * Returns the rows of a view of your own, such as one with a join or with groups, and renders again when they change.
- * It needs no provider. The pace is that of the view: `toView({ ready: animationFrames() })`.
+ * It needs no provider. The pace is that of the view: put `conflateByKey({ ready: animationFrames() })`
+ * before `toView()`.
  *
  * Create the view outside of components, or with `useMemo` or `useState`. While another view is not synced, the rows of
  * the former one stand, with `stale: true`. `undefined` asks for nothing. On a server the answer is empty, and the view
@@ -23,7 +24,7 @@ import { useRows } from './use-rows.ts';
  * import { useView } from 'rx-informer/react';
  * import { NEVER } from 'rxjs';
  *
- * const view = toView(NEVER); // informer.changes$.pipe(…, toView({ ready: animationFrames() }))
+ * const view = toView(NEVER); // informer.changes$.pipe(…, conflateByKey({ ready: animationFrames() }), toView())
  * const Total = () => `${useView(view).total} rows`;
  * renderToString(createElement(Total)); // => '0 rows'
  * ```

@@ -18,6 +18,7 @@ import {
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { configMaps, type Pod, pods } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { projections } from '../support/projections.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { noControl } from './cluster.ts';
 import { establishWidgets, removeWidgets, type Widget, widgets } from './custom-resource.ts';
@@ -56,7 +57,7 @@ describe.skipIf(noControl)('projections of a real server', () => {
   });
 
   const factory = (options: InformerFactoryOptions = {}): InformerFactory => {
-    const made = createInformerFactory(client, { namespace, ...options });
+    const made = createInformerFactory(client, { namespace, projections, ...options });
     onTestFinished(() => made.stop());
     return made;
   };
@@ -303,7 +304,7 @@ describe.skipIf(noControl)('projections of a real server', () => {
     const pod = await createPod('named-only');
     const widget = await createWidget('named-only', 'one');
     for (const initialList of ['stream', 'pages'] as const) {
-      const own = createDynamicInformerFactory(client, { namespace, initialList });
+      const own = createDynamicInformerFactory(client, { namespace, initialList, projections });
       onTestFinished(() => own.stop());
       const ofPods = own.lister({ group: '', version: 'v1', plural: 'pods' });
       const { group, version, plural } = widgets;

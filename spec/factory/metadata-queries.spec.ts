@@ -9,6 +9,7 @@ import {
 } from 'rx-informer';
 import { configMaps, nodes, pods, secrets } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
+import { projections } from '../support/projections.ts';
 import { worldOf } from './clusters/world.ts';
 import { place, rig } from './rig.ts';
 
@@ -33,7 +34,7 @@ describe('live queries of the metadata', () => {
     const secret = { metadata: place('password'), data: { key: 'aHVudGVyMg==' } };
     r.server.objects.create(secrets, secret);
     const { createInformerFactory } = await import('rx-informer');
-    const factory = createInformerFactory(client, { scheduler: r.time });
+    const factory = createInformerFactory(client, { scheduler: r.time, projections });
     const view = createLiveQueries(factory).view(
       liveQuery({ from: secrets, as: 'metadata', orderBy: { path: 'metadata.name' } }),
     );

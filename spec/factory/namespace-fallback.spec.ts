@@ -1,5 +1,10 @@
 /** Informers of users who may not list the complete cluster. */
-import { createClient, createInformerFactory, type InformerFactoryOptions } from 'rx-informer';
+import {
+  createClient,
+  createInformerFactory,
+  type InformerFactoryOptions,
+  namespaceFallback,
+} from 'rx-informer';
 import { namespaces, nodes, pods } from 'rx-informer/resources';
 import { type AccessAttributes, createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
@@ -62,7 +67,7 @@ const listNamespaces = ({ verb, resource }: AccessAttributes) =>
 
 describe('a user without rights in all namespaces', () => {
   it('G17: sees the given namespaces in which list and watch are permitted, and what is missing', async () => {
-    const fallback = { namespaceFallback: ['a', 'b', 'c'] };
+    const fallback = { namespaceFallback: namespaceFallback(['a', 'b', 'c']) };
     const { time, informer, factory, names, server, reviewed } = rig(fallback, ['a', 'c']);
     let isSynced = false;
     void factory.whenSynced().then(() => (isSynced = true));
@@ -86,7 +91,7 @@ describe('a user without rights in all namespaces', () => {
   });
 
   it('G17: sees the namespaces that can be listed, and at most four reviews are open', async () => {
-    const found = rig({ namespaceFallback: true }, ['b'], listNamespaces);
+    const found = rig({ namespaceFallback: namespaceFallback() }, ['b'], listNamespaces);
     await found.time.advance(5_000);
     expect(found.names()).toEqual(['pod-b']);
     expect(found.informer.status.access?.missing).toEqual(['a', 'c']);
@@ -101,7 +106,11 @@ describe('a user without rights in all namespaces', () => {
   });
 
   it('G17: with all rights has one watch, and so has a cluster-scoped resource', async () => {
-    const { time, server, informer, factory } = rig({ namespaceFallback: true }, [], () => true);
+    const { time, server, informer, factory } = rig(
+      { namespaceFallback: namespaceFallback() },
+      [],
+      () => true,
+    );
     factory.informer(nodes);
     await time.advance(5_000);
     expect(informer.status.access).toBeUndefined();
@@ -110,7 +119,7 @@ describe('a user without rights in all namespaces', () => {
   });
 
   it('G18: without any namespace sees the refusal of the server', async () => {
-    const { time, informer, factory } = rig({ namespaceFallback: true }, []);
+    const { time, informer, factory } = rig({ namespaceFallback: namespaceFallback() }, []);
     await time.advance(5_000);
     expect(informer.status).toMatchObject({ blocked: 'forbidden', synced: false });
     expect(informer.status.access?.message).toContain('The namespaces cannot be listed either');
@@ -118,7 +127,7 @@ describe('a user without rights in all namespaces', () => {
   });
 
   it('G19: follows rights that are taken and given while it runs', async () => {
-    const fallback = { namespaceFallback: ['a', 'b'] };
+    const fallback = { namespaceFallback: namespaceFallback(['a', 'b']) };
     const { time, informer, factory, names, server, permitted } = rig(fallback, ['a', 'b']);
     const deleted: string[] = [];
     informer.deleted$.subscribe(({ key }) => deleted.push(key));

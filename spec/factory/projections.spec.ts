@@ -2,16 +2,21 @@
 import {
   addEventHandler,
   createDynamicInformerFactory,
+  createInformerFactory,
+  createLiveQueries,
+  createTableListWatch,
   type DynamicInformerFactory,
   defineResource,
   type InformerFactoryOptions,
   type KubernetesObject,
+  liveQuery,
   type SharedInformer,
   type TableColumn,
   type TableRow,
 } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { projections } from '../support/projections.ts';
 import { place, type Rig, rig } from './rig.ts';
 
 const gvr = { group: '', version: 'v1', plural: 'pods' };
@@ -20,7 +25,11 @@ function dynamic(
   { client, time }: Rig,
   options: InformerFactoryOptions = {},
 ): DynamicInformerFactory {
-  const factory = createDynamicInformerFactory(client, { scheduler: time, ...options });
+  const factory = createDynamicInformerFactory(client, {
+    scheduler: time,
+    projections,
+    ...options,
+  });
   onTestFinished(() => factory.stop());
   return factory;
 }
@@ -256,5 +265,29 @@ describe('tables', () => {
     expect(columns).toHaveLength(1);
     expect(columns[0]).toBeGreaterThan(1);
     expect(informer.indexer.list().map(({ cells }) => cells[0])).toEqual(['node-0']);
+  });
+
+  it('G21: without the maker of a projection the error says what to pass', () => {
+    const { client } = rig();
+    const factory = createInformerFactory(client, { projections: { table: createTableListWatch } });
+    expect(() => factory.informer(pods, { as: 'metadata' })).toThrow(
+      "as is 'metadata', but the factory has no projections.metadata; pass projections: { metadata: createMetadataListWatch }",
+    );
+    const queries = createLiveQueries(factory);
+    expect(() => queries.view(liveQuery({ from: pods, as: 'metadata' }))).toThrow(TypeError);
+    expect(() => createInformerFactory(client).informer(pods, { as: 'table' })).toThrow(
+      'pass projections: { table: createTableListWatch }',
+    );
+    // What reads the metadata from elsewhere may still leave a part to the API server.
+    const elsewhere = createInformerFactory(client, { listWatch: () => undefined });
+    expect(() => elsewhere.informer(pods, { as: 'metadata' })).toThrow(TypeError);
+    expect(factory.informers).toEqual([]);
+  });
+
+  it('G17: another value than namespaceFallback() is refused', () => {
+    const { client } = rig();
+    expect(() => createInformerFactory(client, { namespaceFallback: true as never })).toThrow(
+      "namespaceFallback is true; pass namespaceFallback() or namespaceFallback(['shop'])",
+    );
   });
 });

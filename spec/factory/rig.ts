@@ -10,6 +10,7 @@ import { nodes, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { projections } from '../support/projections.ts';
 
 export interface Rig {
   readonly server: FakeApiServer;
@@ -54,7 +55,7 @@ export function rig(): Rig {
       return promise;
     },
     factory: (options = {}) => {
-      const factory = createInformerFactory(client, { scheduler: time, ...options });
+      const factory = createInformerFactory(client, { scheduler: time, projections, ...options });
       onTestFinished(() => factory.stop());
       return factory;
     },

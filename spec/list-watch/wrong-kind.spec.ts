@@ -20,6 +20,7 @@ import { NEVER, of } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Anything, bytes, cuts, list, watch } from '../decode/decoder.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { projections } from '../support/projections.ts';
 
 const wrong = defineResource<KubernetesObject>({
   ...{ group: '', version: 'v1', plural: 'nodes', kind: 'Pod', namespaced: false },
@@ -103,7 +104,7 @@ describe('a collection of another kind', () => {
 
   it('W15: a collection requested as metadata, as a table or without a kind is accepted', async () => {
     const { time, client } = rig(3);
-    const factory = createDynamicInformerFactory(client, { scheduler: time });
+    const factory = createDynamicInformerFactory(client, { scheduler: time, projections });
     onTestFinished(() => factory.stop());
     const bare = factory.informer({ group: '', version: 'v1', plural: 'nodes' });
     const metadata = factory.informer(wrong, { as: 'metadata' });

@@ -1,6 +1,7 @@
 /** Views: the rows of a page, `toView()`. */
 import {
   type ChangeSet,
+  conflateByKey,
   createSharedInformer,
   deliver,
   type InformerStatus,
@@ -144,7 +145,7 @@ describe('a view over stop and start', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const frame = new Subject<void>();
-    const view = toView(informer.changes$, { ready: () => frame });
+    const view = informer.changes$.pipe(conflateByKey({ ready: () => frame }), toView());
     const seen: string[] = [];
     const note = () => {
       const { rows, synced, status } = view.getSnapshot();

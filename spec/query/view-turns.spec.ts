@@ -1,6 +1,7 @@
 /** What a view shows, and when it says so: snapshots, status, turns and restarts. */
 import {
   type ChangeSet,
+  conflateByKey,
   createChangeSet,
   createSharedInformer,
   deliver,
@@ -15,7 +16,7 @@ import { changeSet } from 'rx-informer/testing';
 import { BehaviorSubject, config, NEVER, Observable, Subject } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { mergeInformerStatus } from '../../lib/query/view/informers.ts';
+import { mergeStatus, NO_STATUS } from '../../lib/informer/status/merge-status.ts';
 import { inTurn } from '../../lib/rx/outermost-drain.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
@@ -232,13 +233,15 @@ describe('the status of a view', () => {
       { ...one, unknownDeletions: 3, quarantine: ['q'], audit: {}, scopes: [] },
       { ...one, unknownDeletions: 4, quarantined: 5, generation: 7, skipped: 6, scopes: [] },
     ] as unknown as InformerStatus[];
-    expect(mergeInformerStatus(statuses)).toMatchObject({
+    expect(mergeStatus(statuses)).toMatchObject({
       ...{ quarantined: 6, skipped: 8, unknownDeletions: 7, generation: 7, quarantine: ['q'] },
     });
-    expect(mergeInformerStatus(statuses)).not.toHaveProperty('audit');
-    expect(mergeInformerStatus(statuses)).not.toHaveProperty('scopes');
-    expect(mergeInformerStatus(statuses.slice(0, 1))).toBe(statuses[0]);
-    expect(mergeInformerStatus([])).toEqual({});
+    expect(mergeStatus(statuses)).not.toHaveProperty('audit');
+    expect(mergeStatus(statuses)).not.toHaveProperty('scopes');
+    expect(mergeStatus(statuses.slice(0, 1))).toBe(statuses[0]);
+    expect(mergeStatus([])).toBe(NO_STATUS);
+    const listing: InformerStatus = { ...NO_STATUS, phase: 'listing', live: false };
+    expect(mergeStatus([NO_STATUS, listing])).toEqual(listing);
   });
 
   it('Q15: lists the rejected rows, which stay listed beside the last rows', () => {
@@ -380,10 +383,10 @@ describe('the listeners of a view', () => {
     expect(sets.observed).toBe(false);
   });
 
-  it('Q18: `ready` delays the rows, and a loop skips what it did not show', async () => {
+  it('Q18: a demand before the view delays the rows, and a loop skips what it did not show', async () => {
     const frame = new Subject<void>();
     const { sets, source } = live(pod('a', 1));
-    const view = toView(source, { ready: () => frame });
+    const view = toView(conflateByKey<Pod>({ ready: () => frame })(source));
     const { calls } = counted(view);
     const looped: number[] = [];
     const loop = (async () => {

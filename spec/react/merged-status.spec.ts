@@ -1,9 +1,11 @@
 /** Tests the merged status of a provider, without React. */
-import { createClient, liveQuery } from 'rx-informer';
+import { createClient, createInformerFactory, liveQuery } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { expect, it, onTestFinished } from 'vitest';
+import { mergedStatusOf } from '../../lib/react/merged-status.ts';
 import { Provided } from '../../lib/react/provided.ts';
+import { sourceOfQuery } from '../../lib/react/query-sources.ts';
 
 it('V8: the merged status is the same object while only rows change', async () => {
   const server = createFakeApiServer();
@@ -11,23 +13,25 @@ it('V8: the merged status is the same object while only rows change', async () =
     server.objects.create(pods, { metadata: { namespace: 'shop', name } });
   create('web-0');
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
-  const provided = new Provided(client);
-  const source = provided.source(liveQuery({ from: pods }));
-  const another = provided.source(liveQuery({ from: nodes }));
+  const factory = createInformerFactory(client);
+  const provided = new Provided(client, factory);
+  const { getSnapshot } = provided.part(mergedStatusOf);
+  const source = sourceOfQuery(provided, liveQuery({ from: pods }));
+  const another = sourceOfQuery(provided, liveQuery({ from: nodes }));
   const leaves = [source, another].map((each) => each.subscribe(() => undefined));
   onTestFinished(async () => {
     for (const leave of leaves) leave();
-    await provided.factory.stop();
+    await factory.stop();
   });
-  await expect.poll(() => provided.getStatus().status.live).toBe(true);
-  const before = provided.getStatus();
+  await expect.poll(() => getSnapshot().status.live).toBe(true);
+  const before = getSnapshot();
   for (const name of ['web-1', 'web-2']) {
     const { length } = source.getSnapshot().rows;
     create(name);
     await expect.poll(() => source.getSnapshot().rows.length).toBe(length + 1);
-    expect(provided.getStatus()).toBe(before);
+    expect(getSnapshot()).toBe(before);
   }
   expect(Object.isFrozen(before) && Object.isFrozen(before.status)).toBe(true);
   server.faults.dropWatches();
-  await expect.poll(() => provided.getStatus() !== before).toBe(true);
+  await expect.poll(() => getSnapshot() !== before).toBe(true);
 });

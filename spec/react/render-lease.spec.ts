@@ -1,9 +1,10 @@
 /** Tests the leases of renders without React: the promise, the takeover, and what remains of a discarded render. */
-import { createClient, liveQuery } from 'rx-informer';
+import { createClient, createInformerFactory, liveQuery } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Provided } from '../../lib/react/provided.ts';
+import { querySourcesOf, sourceOfQuery } from '../../lib/react/query-sources.ts';
 import { hasRenderLease, leaseForRender, takeOver } from '../../lib/react/render-lease.ts';
 
 const query = liveQuery({ from: pods });
@@ -11,10 +12,11 @@ const query = liveQuery({ from: pods });
 function rig(lingerMs: number) {
   const server = createFakeApiServer();
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
-  const provided = new Provided(client, { lingerMs });
-  onTestFinished(() => provided.factory.stop());
-  const render = () => leaseForRender(provided, query.key, provided.source(query) as never);
-  return { server, provided, render };
+  const factory = createInformerFactory(client, { lingerMs });
+  const provided = new Provided(client, factory);
+  onTestFinished(() => factory.stop());
+  const render = () => leaseForRender(provided, query.key, sourceOfQuery(provided, query) as never);
+  return { server, factory, provided, render };
 }
 
 describe('the lease of a render', () => {
@@ -23,7 +25,7 @@ describe('the lease of a render', () => {
     const promise = render();
     expect(render()).toBe(promise);
     await promise;
-    expect(provided.source(query).getSnapshot().synced).toBe(true);
+    expect(sourceOfQuery(provided, query).getSnapshot().synced).toBe(true);
     // A render that finds no answer all the same must wait again, not at once try again for ever.
     expect(render()).not.toBe(promise);
   });
@@ -31,28 +33,28 @@ describe('the lease of a render', () => {
   it.each([0, 1_000])(
     'V14: leaves nothing if no commit takes it over (linger %d ms)',
     async (lingerMs) => {
-      const { server, provided, render } = rig(lingerMs);
+      const { server, factory, provided, render } = rig(lingerMs);
       await render();
       await expect.poll(() => server.openWatches.length).toBe(1);
       await expect.poll(() => server.openWatches.length, { timeout: 10_000 }).toBe(0);
       await expect.poll(() => hasRenderLease(provided, query.key)).toBe(false);
-      expect(provided.queries.size).toBe(0);
-      expect(provided.factory.informers).toEqual([]);
+      expect(provided.part(querySourcesOf).queries.size).toBe(0);
+      expect(factory.informers).toEqual([]);
     },
   );
 
   it('V14: lapses if the server does not answer, and the render that waits tries again', async () => {
-    const { server, provided, render } = rig(300);
+    const { server, factory, provided, render } = rig(300);
     server.faults.neverAnswer({});
     await render();
     expect(hasRenderLease(provided, query.key)).toBe(false);
-    await expect.poll(() => provided.factory.informers, { timeout: 3_000 }).toEqual([]);
+    await expect.poll(() => factory.informers, { timeout: 3_000 }).toEqual([]);
   });
 
   it('V14: ends when a commit takes it over, without a second request', async () => {
     const { server, provided, render } = rig(0);
     await render();
-    const leave = provided.source(query).subscribe(() => undefined);
+    const leave = sourceOfQuery(provided, query).subscribe(() => undefined);
     takeOver(provided, query.key);
     expect(hasRenderLease(provided, query.key)).toBe(false);
     await expect.poll(() => server.openWatches.length).toBe(1);

@@ -29,6 +29,7 @@ import {
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { firstValueFrom, type SchedulerLike, Subscription, timer } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
+import { projections } from '../support/projections.ts';
 import { decodingOfSoak } from './decoding.ts';
 
 export interface Pod extends KubernetesObject {
@@ -166,6 +167,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
   const factory = createInformerFactory(client, {
     ...timing,
     lingerMs: 2_000,
+    projections,
     resources: [forResource(pods, { transform: (pod) => pod })],
   });
 

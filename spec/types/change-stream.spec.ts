@@ -51,14 +51,15 @@ describe('a stream of change sets', () => {
   it('a view may be made by a call, with any demand', () => {
     expectTypeOf(toView(changes$)).toEqualTypeOf<View<Pod>>();
     const ready = atMostEvery(200);
-    expectTypeOf(toView(changes$, { ready })).toEqualTypeOf<View<Pod>>();
-    expectTypeOf(changes$.pipe(toView({ ready: animationFrames() }))).toEqualTypeOf<View<Pod>>();
+    expectTypeOf(toView(changes$.pipe(conflateByKey({ ready })))).toEqualTypeOf<View<Pod>>();
+    const frames$ = changes$.pipe(conflateByKey({ ready: animationFrames() }));
+    expectTypeOf(frames$.pipe(toView())).toEqualTypeOf<View<Pod>>();
     expectTypeOf(toView<Pod>()(changes$)).toEqualTypeOf<View<Pod>>();
     expectTypeOf(toView(changes$).getSnapshot()).toEqualTypeOf<ViewSnapshot<Pod>>();
     // @ts-expect-error a row has no such field
     expect(toView(changes$).getSnapshot().rows[0]?.nonsense).toBeUndefined();
     // @ts-expect-error not a demand
-    toView(changes$, { ready: () => 5 });
+    conflateByKey({ ready: () => 5 });
     whenDrained(process.stdout);
     whenDrained(new WritableStream().getWriter());
     // @ts-expect-error not a stream

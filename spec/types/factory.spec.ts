@@ -15,12 +15,13 @@ import {
 } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { projections } from '../support/projections.ts';
 
 const client = {} as KubeClient;
 
 describe('the types of factories', () => {
   it('an informer has the type of the resource, or of the projection', () => {
-    const factory = createInformerFactory(client);
+    const factory = createInformerFactory(client, { projections });
     expectTypeOf(factory.informer(pods)).toEqualTypeOf<SharedInformer<Pod>>();
     expectTypeOf(factory.informer(pods, { namespace: 'a' })).toEqualTypeOf<SharedInformer<Pod>>();
     expectTypeOf(factory.informer(pods, { as: 'object' })).toEqualTypeOf<SharedInformer<Pod>>();
@@ -36,7 +37,7 @@ describe('the types of factories', () => {
 
   it('an informer has the type KubernetesObject if only the name of the resource is known', () => {
     const gvr = { group: '', version: 'v1', plural: 'pods' };
-    const factory = createDynamicInformerFactory(client);
+    const factory = createDynamicInformerFactory(client, { projections });
     expectTypeOf(factory.informer(gvr)).toEqualTypeOf<SharedInformer<KubernetesObject>>();
     expectTypeOf(factory.lister(gvr, { as: 'metadata' })).toEqualTypeOf<
       Lister<PartialObjectMetadata>

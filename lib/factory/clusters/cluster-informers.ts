@@ -11,7 +11,7 @@ import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../../store/index-f
 import type { KubeClient } from '../../transport/kube-client.ts';
 import type { InformerFactory } from '../informer-factory.ts';
 import type { InformerPool } from '../informer-pool.ts';
-import { checkNumbers, type InformerFactoryOptions } from '../options.ts';
+import { checkOptions, type InformerFactoryOptions } from '../options.ts';
 import { type InformerScope, identityOf, type ReadScope, readScope, scopeName } from '../scope.ts';
 import type { Entry, Hold } from '../shared-informers.ts';
 import type { MergedHost } from './clusters-informer.ts';
@@ -64,7 +64,7 @@ export class ClusterInformers implements InformerPool, MergedHost {
     options: InformerFactoryOptions,
     onStatus: () => void,
   ) {
-    checkNumbers(options);
+    checkOptions(options);
     this.#options = options;
     this.#onStatus = onStatus;
     this.scheduler = timingOf(options).scheduler;
@@ -109,11 +109,7 @@ export class ClusterInformers implements InformerPool, MergedHost {
     const { group, version, plural } = resource;
     const start = JSON.stringify([group, version, plural]).slice(0, -1);
     const own = [...this.#entries.values()].filter(({ identity }) => identity.startsWith(start));
-    return own.map((entry) => ({
-      ...entry,
-      informer: asHeld(entry.merged),
-      lister: undefined as never,
-    }));
+    return own.map((entry) => ({ ...entry, informer: asHeld(entry.merged) }));
   }
 
   scopeOf(resource: Resource<Anything>, scope: InformerScope): ReadScope {
@@ -160,7 +156,7 @@ export class ClusterInformers implements InformerPool, MergedHost {
     let isReleased = false;
     return {
       informer: asHeld(entry.merged),
-      lister: undefined as never,
+      scope: entry.scope,
       release: () => {
         if (isReleased) return;
         isReleased = true;

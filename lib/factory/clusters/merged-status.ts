@@ -1,7 +1,7 @@
 /** The status of informers of several clusters: merged for a view, and in words for each cluster. */
+import { mergeStatus, NO_STATUS } from '../../informer/status/merge-status.ts';
 import type { InformerPhase, InformerStatus } from '../../informer/status/status.ts';
 import { ApiError } from '../../meta/api-error.ts';
-import { mergeInformerStatus } from '../../query/view/informers.ts';
 
 /** Whether an informer has no complete list yet, and its last try has failed. */
 export function hasFailed({ synced, error, blocked }: InformerStatus): boolean {
@@ -13,20 +13,7 @@ export function statusOfNone(
   phase: InformerPhase,
   { nowMs, synced, generation }: { nowMs: number; synced: boolean; generation: number },
 ): InformerStatus {
-  return {
-    phase,
-    synced,
-    live: synced,
-    sinceMs: nowMs,
-    attempt: 0,
-    reconnects: 0,
-    relists: 0,
-    resourceVersion: '',
-    quarantined: 0,
-    skipped: 0,
-    unknownDeletions: 0,
-    generation,
-  };
+  return { ...NO_STATUS, phase, synced, live: synced, sinceMs: nowMs, generation };
 }
 
 /** The status of an informer that a cluster does not have, because it could not be created. */
@@ -61,7 +48,7 @@ export function mergedStatus(
 ): InformerStatus {
   const sound = statuses.filter((status) => !hasFailed(status));
   const shown = sound.length === 0 ? statuses : sound;
-  const merged = mergeInformerStatus(shown) as InformerStatus;
+  const merged = mergeStatus(shown);
   const error = merged.error ?? statuses.find((status) => status.error !== undefined)?.error;
   const status = {
     ...merged,

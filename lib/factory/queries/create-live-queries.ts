@@ -1,9 +1,6 @@
 /** `createLiveQueries`: the answers of queries, with informers of a factory. */
-import { EMPTY, type SchedulerLike } from 'rxjs';
 import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
-import type { ToViewOptions } from '../../query/view/to-view.ts';
 import type { View } from '../../query/view/view.ts';
-import { checkedDuration } from '../../rx/checked-option.ts';
 import type { ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream, OrderedChangeStream, SetStream } from '../../store/change-stream.ts';
 import type { Clusters } from '../clusters/create-clusters.ts';
@@ -11,18 +8,8 @@ import type { DynamicInformerFactory } from '../create-dynamic-informer-factory.
 import { informersOfFactory } from '../factory-informers.ts';
 import type { InformerFactory } from '../informer-factory.ts';
 import { explanationOf, type QueryExplanation } from './explain.ts';
-import type { Layer } from './pipeline.ts';
-import { planOf } from './plan.ts';
-import { QueryChannel } from './query-channel.ts';
-import { RunningQuery } from './running-query.ts';
-
-/** Options of {@link createLiveQueries}. */
-export interface LiveQueriesOptions extends Pick<ToViewOptions, 'ready' | 'mutationGuard'> {
-  /**
-   * How long a pipeline stays after its last user has left, in milliseconds. @defaultValue the linger of the factory
-   */
-  readonly lingerMs?: number | undefined;
-}
+import type { LiveQueriesOptions } from './query-channel.ts';
+import { SharedQueries } from './shared-queries.ts';
 
 /** The stream of a query: ordered if the query has an order. */
 export type QueryStream<Row, Ordered extends boolean> = [Ordered] extends [true]
@@ -44,11 +31,6 @@ export interface LiveQueries {
   explain(query: LiveQuery): QueryExplanation;
   /** How many pipelines there are, those that linger included. */
   readonly size: number;
-}
-
-interface Running {
-  readonly running: RunningQuery;
-  readonly channel: QueryChannel;
 }
 
 /**
@@ -97,74 +79,16 @@ export function createLiveQueries(
   factory: InformerFactory | DynamicInformerFactory | Clusters,
   options: LiveQueriesOptions = {},
 ): LiveQueries {
-  return layeredQueries(factory, options);
-}
-
-/** Live queries that see the objects of the informers through a layer. */
-export function layeredQueries(
-  factory: InformerFactory | DynamicInformerFactory | Clusters,
-  options: LiveQueriesOptions,
-  layer?: Layer,
-): LiveQueries {
-  const informers = informersOfFactory('createLiveQueries', factory);
-  const { ready, mutationGuard, lingerMs = informers.lingerMs } = options;
-  checkedDuration(lingerMs, 'createLiveQueries: lingerMs');
-  const scheduler: SchedulerLike = informers.scheduler;
-  const pipelines = new Map<string, Running>();
-  const channels = new WeakMap<object, QueryChannel>();
-
-  /** The pipeline that another user of the query would share. */
-  const currentOf = ({ key }: LiveQuery): RunningQuery | undefined => {
-    const running = pipelines.get(key)?.running;
-    return running?.isUsable === true ? running : undefined;
-  };
-  const begin = (query: LiveQuery, channel: QueryChannel): RunningQuery => {
-    const plans = planOf(query, informers);
-    const onEnd = () => {
-      if (pipelines.get(query.key)?.running === running) pipelines.delete(query.key);
-    };
-    const parts = { query, plans, informers, lingerMs, scheduler, layer, onEnd };
-    const running = new RunningQuery(parts);
-    pipelines.set(query.key, { running, channel });
-    return running;
-  };
-  const create = (query: LiveQuery): QueryChannel =>
-    new QueryChannel(
-      {
-        isOverClusters: informers.isOverClusters === true,
-        created$: informers.created$ ?? EMPTY,
-        isReady: () =>
-          currentOf(query) !== undefined ||
-          planOf(query, informers).every(({ use }) => use !== 'new'),
-        enter: (channel) => {
-          const known = currentOf(query);
-          const leaveKnown = known?.enter();
-          if (known !== undefined && leaveKnown !== undefined)
-            return { running: known, leave: leaveKnown };
-          const running = begin(query, channel);
-          return { running, leave: running.enter() as () => void };
-        },
-      },
-      { ready, mutationGuard },
-    );
-  const channelOf = (given: LiveQuery): QueryChannel => {
-    const query = liveQuery(given as never) as LiveQuery;
-    const known = channels.get(query) ?? pipelines.get(query.key)?.channel;
-    if (known !== undefined) return known;
-    planOf(query, informers);
-    const channel = create(query);
-    channels.set(query, channel);
-    return channel;
-  };
+  const queries = new SharedQueries(informersOfFactory('createLiveQueries', factory), options);
   return {
-    stream: (query: LiveQuery) => channelOf(query).stream as never,
-    view: (query: LiveQuery) => channelOf(query).view as never,
+    stream: (query: LiveQuery) => queries.channelOf(query).stream as never,
+    view: (query: LiveQuery) => queries.channelOf(query).view as never,
     explain: (given) => {
       const query = liveQuery(given as never) as LiveQuery;
-      return explanationOf(query, currentOf(query)?.plans ?? planOf(query, informers));
+      return explanationOf(query, queries.plansOf(query));
     },
     get size() {
-      return pipelines.size;
+      return queries.size;
     },
   };
 }

@@ -5,8 +5,20 @@ import { carryLineage } from '../../query/engine/lineage.ts';
 import { type RejectedRow, Rejections } from '../../query/engine/rejections.ts';
 import { type ToViewOptions, toView } from '../../query/view/to-view.ts';
 import type { View } from '../../query/view/view.ts';
+import type { Demand } from '../../rx/demand.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
+import { conflateByKey } from '../../store/conflate-by-key.ts';
 import type { RunningQuery } from './running-query.ts';
+
+/** Options of {@link createLiveQueries}. */
+export interface LiveQueriesOptions extends Pick<ToViewOptions, 'mutationGuard'> {
+  /** Asked before each update of the rows of a view, such as `animationFrames()`. @defaultValue always open */
+  readonly ready?: Demand | undefined;
+  /**
+   * How long a pipeline stays after its last user has left, in milliseconds. @defaultValue the linger of the factory
+   */
+  readonly lingerMs?: number | undefined;
+}
 
 /** Higher than the rank of any pipeline of a query. */
 const RANK = 10;
@@ -29,7 +41,7 @@ export class QueryChannel {
   readonly #entered = new Subject<void>();
   readonly #rejections = new Rejections();
 
-  constructor(queries: RunningQueries, options: ToViewOptions) {
+  constructor(queries: RunningQueries, { ready, mutationGuard }: LiveQueriesOptions) {
     this.#queries = queries;
     this.stream = new Observable((subscriber) => {
       const { running, leave } = queries.enter(this);
@@ -42,7 +54,9 @@ export class QueryChannel {
     const { isOverClusters } = queries;
     const rejections = new Set([this.#rejections]);
     carryLineage(this.stream, { rank: RANK, informers, rejections, isOverClusters });
-    this.view = toView(this.stream, options);
+    const paced =
+      ready === undefined ? this.stream : conflateByKey<unknown, unknown>({ ready })(this.stream);
+    this.view = toView(paced, { mutationGuard });
   }
 
   /**

@@ -1,9 +1,9 @@
 /** One pipeline, shared by all users of equal queries, and kept for the linger after the last of them has left. */
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { mergeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { type Lineage, lineageOf } from '../../query/engine/lineage.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
-import { mergeInformerStatus } from '../../query/view/informers.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { InformerPool } from '../informer-pool.ts';
@@ -96,7 +96,7 @@ export class RunningQuery {
         latest.set(at, status);
         if (latest.size < all.length) return;
         const statuses = [...latest.values()];
-        const merged = mergeInformerStatus(statuses) as InformerStatus;
+        const merged = mergeStatus(statuses);
         // A stop of one ends the answer, whatever the others are doing.
         const isStopped = statuses.some(({ phase }) => phase === 'stopped');
         subscriber.next(isStopped ? { ...merged, phase: 'stopped' } : merged);

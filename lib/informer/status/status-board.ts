@@ -9,13 +9,8 @@ import type { IndexerReader } from '../../store/indexer.ts';
 import type { RefusedObjects } from '../../store/quarantine.ts';
 import type { LimitedAccess } from '../sources.ts';
 import type { SyncWaitOptions } from '../waits.ts';
-import {
-  type InformerPhase,
-  type InformerStatus,
-  mergeStatus,
-  sameRefused,
-  sameTransition,
-} from './status.ts';
+import { mergeStatus } from './merge-status.ts';
+import { type InformerPhase, type InformerStatus, sameRefused, sameTransition } from './status.ts';
 import { SubscriberSet } from './subscriber-set.ts';
 import type { InformerWarning } from './warnings.ts';
 
@@ -110,7 +105,7 @@ export class StatusBoard<T> {
     const nowMs = this.#scheduler.now();
     // A run that was never synced did not change the copy.
     if (this.#inactive === undefined && this.#indexer.synced) {
-      this.#staleSinceMs = mergeStatus([...this.reflectors.values()])?.staleSinceMs ?? nowMs;
+      this.#staleSinceMs = mergeStatus([...this.reflectors.values()]).staleSinceMs ?? nowMs;
     }
     this.#inactive = phase;
     this.#inactiveSinceMs = nowMs;
@@ -209,8 +204,7 @@ export class StatusBoard<T> {
   }
 
   get #listed(): boolean {
-    for (const { synced } of this.reflectors.values()) if (!synced) return false;
-    return true;
+    return mergeStatus([...this.reflectors.values()]).synced;
   }
 
   #compute(): InformerStatus {
@@ -234,23 +228,17 @@ export class StatusBoard<T> {
         ? { scopes: Object.fromEntries(this.reflectors) }
         : { namespace: [...this.reflectors.keys()].join() }),
     };
-    const counters = {
-      attempt: merged?.attempt ?? 0,
-      reconnects: merged?.reconnects ?? 0,
-      relists: merged?.relists ?? 0,
-    };
     // Until the first list is in the store, the store contains the copy of the previous run.
-    const running = synced || inactive === undefined ? merged?.staleSinceMs : undefined;
+    const running = synced || inactive === undefined ? merged.staleSinceMs : undefined;
     const staleSinceMs = synced ? running : (this.#staleSinceMs ?? running);
     const stale = staleSinceMs === undefined ? {} : { staleSinceMs };
-    if (inactive !== undefined || merged === undefined) {
+    if (inactive !== undefined || this.reflectors.size === 0) {
       const sinceMs = this.#inactiveSinceMs;
-      const { error, blocked } = merged ?? {};
+      const { attempt, reconnects, relists, error, blocked } = merged;
       return {
         phase: inactive ?? 'queued',
         live: false,
-        sinceMs,
-        ...counters,
+        ...{ sinceMs, attempt, reconnects, relists },
         ...stale,
         ...(error === undefined ? {} : { error }),
         ...(blocked === undefined ? {} : { blocked }),

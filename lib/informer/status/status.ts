@@ -4,7 +4,6 @@
  */
 import type { AuditStatus } from '../../audit/status.ts';
 import type { ApiError } from '../../meta/api-error.ts';
-import { isOlder } from '../../meta/resource-version.ts';
 import type { ReflectorStatus } from '../../reflector/status.ts';
 import type { LimitedAccess } from '../sources.ts';
 
@@ -70,60 +69,6 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
   readonly scopes?: Readonly<Record<string, ReflectorStatus>>;
 }
 
-/** Phases in the order of attention. The merged status of several scopes shows the first of their phases. */
-const BY_ATTENTION: readonly InformerPhase[] = [
-  'backoff',
-  'queued',
-  'listing',
-  'streaming',
-  'connecting',
-  'paused',
-  'stopped',
-  'idle',
-  'watching',
-];
-
-function earliest(a: number | undefined, b: number | undefined): number | undefined {
-  if (a === undefined) return b;
-  return b === undefined ? a : Math.min(a, b);
-}
-
-/**
- * Merges the status of several reflectors: the first phase by attention, the earliest staleness, and sums of the
- * counters.
- */
-export function mergeStatus(parts: readonly ReflectorStatus[]): ReflectorStatus | undefined {
-  const [first, ...rest] = [...parts].sort(
-    (a, b) => BY_ATTENTION.indexOf(a.phase) - BY_ATTENTION.indexOf(b.phase),
-  );
-  if (first === undefined || rest.length === 0) return first;
-  let merged: ReflectorStatus = first;
-  for (const part of rest) {
-    const staleSinceMs = earliest(merged.staleSinceMs, part.staleSinceMs);
-    // A scope that is blocked takes precedence over one that only waits, together with its error.
-    const blocking = merged.blocked === undefined && part.blocked !== undefined ? part : merged;
-    const { blocked, error = part.error } = blocking;
-    const oldest = isOlder(part.resourceVersion, merged.resourceVersion) ? part : merged;
-    const loaded = (merged.loaded ?? 0) + (part.loaded ?? 0);
-    const heldBack = merged.heldBack ?? part.heldBack;
-    merged = {
-      ...merged,
-      synced: merged.synced && part.synced,
-      live: merged.live && part.live,
-      attempt: Math.max(merged.attempt, part.attempt),
-      reconnects: merged.reconnects + part.reconnects,
-      relists: merged.relists + part.relists,
-      resourceVersion: oldest.resourceVersion,
-      ...(staleSinceMs === undefined ? {} : { staleSinceMs }),
-      ...(error === undefined ? {} : { error }),
-      ...(blocked === undefined ? {} : { blocked }),
-      ...(heldBack === undefined ? {} : { heldBack }),
-      ...(loaded === 0 ? {} : { loaded }),
-    };
-  }
-  return merged;
-}
-
 /** Whether the same objects are refused, in any order. */
 export function sameRefused(
   a: InformerStatus['quarantine'] = [],
@@ -134,21 +79,16 @@ export function sameRefused(
   return b.every(({ key }) => keys.has(key));
 }
 
+/** The fields of a scope whose changes are transitions. */
+const TOLD_OF_SCOPES = ['phase', 'error', 'synced', 'blocked'] as const;
+
 /** Whether a change from one status to the other is not a transition. */
 export function sameTransition(a: InformerStatus, b: InformerStatus): boolean {
   const quiet = new Set(['resourceVersion', 'sinceMs', 'unknownDeletions', 'scopes', 'quarantine']);
-  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-  for (const name of names) {
-    if (quiet.has(name)) continue;
-    if (a[name as keyof InformerStatus] !== b[name as keyof InformerStatus]) return false;
-  }
+  const names = Object.keys({ ...a, ...b }) as (keyof InformerStatus)[];
+  if (names.some((name) => !quiet.has(name) && a[name] !== b[name])) return false;
   if (!sameRefused(a.quarantine, b.quarantine)) return false;
-  const scopes = new Set([...Object.keys(a.scopes ?? {}), ...Object.keys(b.scopes ?? {})]);
-  for (const scope of scopes) {
-    const before = a.scopes?.[scope];
-    const after = b.scopes?.[scope];
-    if (before?.phase !== after?.phase || before?.error !== after?.error) return false;
-    if (before?.synced !== after?.synced || before?.blocked !== after?.blocked) return false;
-  }
-  return true;
+  return Object.keys({ ...a.scopes, ...b.scopes }).every((scope) =>
+    TOLD_OF_SCOPES.every((field) => a.scopes?.[scope]?.[field] === b.scopes?.[scope]?.[field]),
+  );
 }

@@ -1,30 +1,6 @@
-/** The informers of a view's pipe: their merged status, and the end of their runs. */
+/** The informers of a view's pipe: their status, and the end of their runs. */
 import { type Observable, Subscription } from 'rxjs';
-import { type InformerStatus, mergeStatus } from '../../informer/status/status.ts';
-import type { ReflectorStatus } from '../../reflector/status.ts';
-
-/**
- * Several informers as one: the phase that needs most attention, the oldest staleness, counters added up. Without their
- * audits and scopes.
- */
-export function mergeInformerStatus(statuses: readonly InformerStatus[]): Partial<InformerStatus> {
-  const [first] = statuses;
-  if (first === undefined || statuses.length === 1) return first ?? {};
-  const sum = (field: 'quarantined' | 'skipped' | 'unknownDeletions') =>
-    statuses.reduce((all, status) => all + status[field], 0);
-  const quarantine = statuses.flatMap((status) => status.quarantine ?? []);
-  const merged = mergeStatus(statuses as unknown as readonly ReflectorStatus[]);
-  // Parts of one informer only, which say nothing about the others.
-  const { audit, scopes, ...common } = merged as unknown as InformerStatus;
-  return {
-    ...common,
-    quarantined: sum('quarantined'),
-    skipped: sum('skipped'),
-    unknownDeletions: sum('unknownDeletions'),
-    generation: Math.max(...statuses.map(({ generation }) => generation)),
-    ...(quarantine.length === 0 ? {} : { quarantine }),
-  };
-}
+import type { InformerStatus } from '../../informer/status/status.ts';
 
 /** Whether the informer is at rest: stopped, or without a subscriber. */
 export function isResting({ phase }: InformerStatus): boolean {

@@ -1,5 +1,6 @@
 /** The implementation of a view. */
 import { Observable, ReplaySubject, Subscription } from 'rxjs';
+import { mergeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { Stored } from '../../meta/stored.ts';
 import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
@@ -8,7 +9,7 @@ import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Lineage } from '../engine/lineage.ts';
 import { NONE } from '../engine/rejections.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
-import { FollowedInformers, isResting, mergeInformerStatus } from './informers.ts';
+import { FollowedInformers, isResting } from './informers.ts';
 import { latestOf } from './latest-of.ts';
 import { Listeners } from './listeners.ts';
 import type { RowView, View, ViewSnapshot, ViewStatus } from './view.ts';
@@ -164,7 +165,7 @@ export class RowsView<T> implements View<T> {
       ? before
       : [...this.#parts.lineage.rejections].flatMap(({ rows }) => rows);
     const rejected = shallowEqual(all, before) ? before : Object.freeze(all);
-    const status = { ...mergeInformerStatus(statuses), rejected };
+    const status = { ...(statuses.length > 0 && mergeStatus(statuses)), rejected };
     // The rows may wait for a frame, and are live with it.
     if (status.live === true && !this.#rows.synced && !this.#isOver) return;
     if (shallowEqual(status, this.#status)) return;

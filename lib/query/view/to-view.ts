@@ -1,9 +1,7 @@
 /** `toView`, the last step of a pipe of change sets: it makes rows for a page. */
 import { isObservable, type Observable } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import type { Demand } from '../../rx/demand.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import { conflateByKey } from '../../store/conflate-by-key.ts';
 import { defaultMutationGuard, type MutationGuard } from '../../store/mutation-guard.ts';
 import { lineageOf } from '../engine/lineage.ts';
 import { RowsView } from './rows-view.ts';
@@ -16,8 +14,6 @@ export interface ToViewOptions {
    * @defaultValue the status of the informers that the pipe begins with
    */
   readonly status$?: Observable<InformerStatus> | undefined;
-  /** Asked before each update of the rows, such as `animationFrames()`. @defaultValue always open */
-  readonly ready?: Demand | undefined;
   /** @defaultValue 'off' if NODE_ENV is 'production', else 'freeze', also where it is not set */
   readonly mutationGuard?: MutationGuard | undefined;
 }
@@ -31,6 +27,9 @@ export type ToView = <T, O>(source: Observable<AnyChangeSet<T, O>>) => View<T>;
  *
  * The source is subscribed when the view has its first subscriber. A `reset` set replaces all rows. If the source completes,
  * the view keeps its rows; if it errors, `items$` does.
+ *
+ * The rows change with each set. A page that paints needs no more than one a frame: put
+ * `conflateByKey({ ready: animationFrames() })` before the view.
  *
  * Costs O(1) for each changed row, and a new list of all rows when they are read after a change. So end a long pipe with
  * {@link liveWindow} if a page shows only a part.
@@ -67,11 +66,11 @@ export function toView(
 }
 
 function viewOf<T, O>(source: Observable<AnyChangeSet<T, O>>, options: ToViewOptions): View<T> {
-  const { status$, ready, mutationGuard = defaultMutationGuard() } = options;
+  const { status$, mutationGuard = defaultMutationGuard() } = options;
   const lineage = lineageOf(source);
   const informers = status$ === undefined ? lineage.informers : new Set([status$]);
   return new RowsView<T>({
-    source: ready === undefined ? source : conflateByKey<T, O>({ ready })(source),
+    source,
     lineage: { ...lineage, informers },
     isFrozen: mutationGuard === 'freeze',
   });

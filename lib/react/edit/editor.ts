@@ -14,7 +14,8 @@ import { isOlder } from '../../meta/resource-version.ts';
 import type { Stored } from '../../meta/stored.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
-import type { Overlay } from './overlay.ts';
+import type { Provided } from '../provided.ts';
+import { type Overlay, overlayOf } from './overlay.ts';
 
 type AnyObject = Stored<KubernetesObject>;
 
@@ -151,11 +152,8 @@ export class Editor {
   }
 }
 
-const editors = /* @__PURE__ */ new WeakMap<EditorParts, Editor>();
-
-/** The editor of a provider. It is made when it is needed, because a page that edits nothing does not load it. */
-export function editorOf(parts: EditorParts): Editor {
-  const editor = editors.get(parts) ?? new Editor(parts);
-  editors.set(parts, editor);
-  return editor;
+/** The editor of a provider, as a part of it. */
+export function editorOf(provided: Provided): Editor {
+  const { client, informers } = provided;
+  return new Editor({ client, informers, overlay: provided.part(overlayOf) });
 }

@@ -4,6 +4,7 @@ import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-o
 import type { Stored } from '../../meta/stored.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import { defaultMutationGuard, guardObject } from '../../store/mutation-guard.ts';
+import { type EditableSource, headOf } from './editable-layer.ts';
 import { type PendingEdit, shownObject } from './pending-edits.ts';
 
 type AnyObject = Stored<KubernetesObject>;
@@ -25,20 +26,13 @@ type AnyChange = Change<KubernetesObject>;
 
 export class OverlaidRows {
   readonly #edits: EditsByUid;
-  readonly #find: (key: string) => AnyObject | undefined;
-  readonly #emit: (set: ChangeSet<KubernetesObject>, touched: readonly string[]) => void;
+  readonly #source: EditableSource;
   readonly #edited = new Map<string, Edited>();
   readonly #guard = defaultMutationGuard();
-  #last: ChangeSet<KubernetesObject> | undefined;
 
-  constructor(
-    edits: EditsByUid,
-    find: (key: string) => AnyObject | undefined,
-    emit: (set: ChangeSet<KubernetesObject>, touched: readonly string[]) => void,
-  ) {
+  constructor(edits: EditsByUid, source: EditableSource) {
     this.#edits = edits;
-    this.#find = find;
-    this.#emit = emit;
+    this.#source = source;
   }
 
   get uids(): readonly string[] {
@@ -51,9 +45,12 @@ export class OverlaidRows {
     return edited === undefined ? undefined : versionOf(edited.object);
   }
 
-  apply(set: ChangeSet<KubernetesObject>): void {
-    this.#last = set;
-    if (this.#edits.isEmpty && this.#edited.size === 0) return this.#emit(set, []);
+  /** Emits a set with the edits, and returns the UIDs of the edited objects that it may have changed. */
+  apply(set: ChangeSet<KubernetesObject>): readonly string[] {
+    if (this.#edits.isEmpty && this.#edited.size === 0) {
+      this.#source.emit(set);
+      return [];
+    }
     const touched: string[] = [];
     const former = new Map(this.#edited);
     if (set.reset) this.#edited.clear();
@@ -66,23 +63,25 @@ export class OverlaidRows {
       return this.#change(change, edits, edited);
     });
     const head = { ...headOf(set), reset: set.reset };
-    this.#emit(createChangeSet<KubernetesObject>(head, changes), [...touched, ...former.keys()]);
+    this.#source.emit(createChangeSet<KubernetesObject>(head, changes));
+    return [...touched, ...former.keys()];
   }
 
   /** Emits the object again, if its edits have changed what is shown of it. */
   refresh(uid: string, key: string): void {
-    if (this.#last === undefined) return;
+    const { head: last } = this.#source;
+    if (last === undefined) return;
     const edits = this.#edits.editsOf(uid);
-    const found = this.#edited.get(uid)?.object ?? this.#find(key);
+    const found = this.#edited.get(uid)?.object ?? this.#source.find(key);
     if (found === undefined || uidOf(found) !== uid) return;
     const before = this.#edited.get(uid)?.shown ?? found;
     const shown = this.#shown(edits, found);
     if (edits.length === 0) this.#edited.delete(uid);
     else this.#edited.set(uid, { object: found, shown });
     if (shown === before) return;
-    const head = { ...headOf(this.#last), reset: false, cause: 'query', initial: false } as const;
+    const head = { ...last, reset: false, cause: 'query', initial: false } as const;
     const change: AnyChange = { id: uid, key, previous: before, object: shown };
-    this.#emit(createChangeSet<KubernetesObject>(head, [change]), [uid]);
+    this.#source.emit(createChangeSet<KubernetesObject>(head, [change]));
   }
 
   /** Drops an object that has no more edits, and is shown as the source has it. */
@@ -114,8 +113,4 @@ export class OverlaidRows {
     // The echo of an edit brings nothing new.
     return shown === edited?.shown ? [] : [{ ...change, ...known, object: shown }];
   }
-}
-
-function headOf({ rev, cause, synced, initial, resourceVersion }: ChangeSet<KubernetesObject>) {
-  return { rev, cause, synced, initial, resourceVersion };
 }

@@ -2,13 +2,13 @@
  * The edits that are shown in all queries of a provider, as an overlay between the informers and the queries. The stores
  * of the informers keep the state of the server.
  */
-import { Observable } from 'rxjs';
 import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import type { Stored } from '../../meta/stored.ts';
-import { carryLineage, descend } from '../../query/engine/lineage.ts';
-import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
+import { atEndOfTurn } from '../../rx/outermost-drain.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
+import type { Provided } from '../provided.ts';
+import { type EditableSource, editableLayerOf, type SourceOverlay } from './editable-layer.ts';
 import { OverlaidRows } from './overlaid-rows.ts';
 import { type EditInput, nextEdits, type PendingEdit, shownObject } from './pending-edits.ts';
 
@@ -16,9 +16,9 @@ type AnyObject = Stored<KubernetesObject>;
 
 const NONE: readonly PendingEdit[] = [];
 
-export class Overlay {
+export class Overlay implements SourceOverlay {
   readonly #edits = new Map<string, readonly PendingEdit[]>();
-  readonly #sources = new Set<OverlaidRows>();
+  readonly #rows = new Map<EditableSource, OverlaidRows>();
   #lastId = 0;
 
   get isEmpty(): boolean {
@@ -59,42 +59,25 @@ export class Overlay {
       this.#input(uid, key, { type: 'ended', id });
   }
 
-  /**
-   * The objects of a source with the edits. `find` returns the object that the source has under a key now, at the end of
-   * a turn.
-   */
-  through(
-    source: Observable<ChangeSet<KubernetesObject>>,
-    find: (key: string) => AnyObject | undefined,
-  ): Observable<ChangeSet<KubernetesObject>> {
-    const lineage = descend([source], []);
-    const overlaid = new Observable<ChangeSet<KubernetesObject>>((subscriber) => {
-      const rows = new OverlaidRows(this, find, (set, touched) => {
-        subscriber.next(set);
-        for (const uid of touched) this.#observe(uid);
-      });
-      this.#sources.add(rows);
-      subscriber.add(() => {
-        this.#sources.delete(rows);
-        for (const uid of rows.uids) this.#observe(uid);
-      });
-      subscriber.add(
-        source.subscribe({
-          next: (set) => inTurn(() => rows.apply(set)),
-          error: (error) => subscriber.error(error),
-          complete: () => subscriber.complete(),
-        }),
-      );
-    });
-    carryLineage(overlaid, lineage);
-    return overlaid;
+  joined(source: EditableSource): void {
+    this.#rows.set(source, new OverlaidRows(this, source));
+  }
+
+  applied(source: EditableSource, set: ChangeSet<KubernetesObject>): void {
+    for (const uid of this.#rows.get(source)?.apply(set) ?? []) this.#observe(uid);
+  }
+
+  left(source: EditableSource): void {
+    const rows = this.#rows.get(source);
+    this.#rows.delete(source);
+    for (const uid of rows?.uids ?? []) this.#observe(uid);
   }
 
   #input(uid: string, key: string, input: EditInput): void {
     this.#store(uid, nextEdits(this.editsOf(uid), input));
     // After all sources have seen the turn, because the stores may be ahead of them until then.
     atEndOfTurn(0, () => {
-      for (const source of [...this.#sources]) source.refresh(uid, key);
+      for (const rows of [...this.#rows.values()]) rows.refresh(uid, key);
       this.#observe(uid);
     });
   }
@@ -102,15 +85,22 @@ export class Overlay {
   #observe(uid: string): void {
     const before = this.editsOf(uid);
     if (before.length === 0) return;
-    const versions = [...this.#sources].flatMap((source) => source.versionOf(uid) ?? []);
+    const versions = [...this.#rows.values()].flatMap((rows) => rows.versionOf(uid) ?? []);
     const edits = nextEdits(before, { type: 'observed', versions });
     if (edits.length === before.length) return;
     this.#store(uid, edits);
-    for (const source of this.#sources) source.forget(uid);
+    for (const rows of this.#rows.values()) rows.forget(uid);
   }
 
   #store(uid: string, edits: readonly PendingEdit[]): void {
     if (edits.length === 0) this.#edits.delete(uid);
     else this.#edits.set(uid, edits);
   }
+}
+
+/** The overlay of a provider, as a part of it. */
+export function overlayOf(provided: Provided): Overlay {
+  const overlay = new Overlay();
+  provided.part(editableLayerOf).cover(overlay);
+  return overlay;
 }

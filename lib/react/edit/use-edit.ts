@@ -79,7 +79,7 @@ class Edits<T extends KubernetesObject> {
       checkedTimeout(timeoutMs, 'useEdit: timeoutMs');
       const resource = this.#resource;
       const request = { resource, target, recipe, options, timeoutMs };
-      const written = await editorOf(this.#provided).edit(request);
+      const written = await this.#provided.part(editorOf).edit(request);
       this.#show(this.#result.pending - 1, this.#result.error);
       return written;
     } catch (cause) {

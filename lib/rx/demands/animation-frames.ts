@@ -22,9 +22,10 @@ interface Frames {
  * @example
  * ```ts
  * import { NEVER } from 'rxjs';
- * import { animationFrames, toView } from 'rx-informer';
+ * import { animationFrames, conflateByKey, toView } from 'rx-informer';
  *
- * const view = toView(NEVER, { ready: animationFrames() }); // informer.changes$ in place of NEVER
+ * const frames$ = NEVER.pipe(conflateByKey({ ready: animationFrames() })); // informer.changes$ in place of NEVER
+ * const view = toView(frames$);
  * view.getSnapshot().rows.length; // => 0
  * ```
  */

@@ -18,6 +18,7 @@ import {
   useView,
 } from 'rx-informer/react';
 import { type Pod, pods } from 'rx-informer/resources';
+import { projections } from '../../support/projections.ts';
 import { createRig, distinct, note, pause, type Rig, until } from './rig.tsx';
 
 const shop = { namespace: 'shop' };
@@ -56,7 +57,7 @@ export async function changedColumns() {
   const kinds = [{}, { select: { name: 'metadata.name' } }, { as: 'metadata' }, {}];
   const shown: string[] = [];
   for (const [at, options] of kinds.entries()) {
-    rig.show(<List at={at} options={options} />);
+    rig.show(<List at={at} options={options} />, { projections });
     const wanted = ['Pod', 'row', 'PartialObjectMetadata', 'Pod'][at];
     await until(() => rig.text() === wanted, rig.text);
     const own = distinct(seen).filter((text) => text.startsWith(`${at}: `));

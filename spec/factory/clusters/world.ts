@@ -11,6 +11,7 @@ import { configMaps, type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { BehaviorSubject, type Observable } from 'rxjs';
 import { VirtualTime } from '../../rx/virtual-time.ts';
+import { projections } from '../../support/projections.ts';
 
 export interface FakeCluster {
   readonly server: FakeApiServer;
@@ -45,6 +46,7 @@ export function worldOf(
     Object.fromEntries(chosen.map((name) => [name, (fakes[name] as FakeCluster).client]));
   const clients$ = new BehaviorSubject<ClientsByName>(of(...names));
   const clusters = createClusters(given ?? clients$, {
+    projections,
     scheduler: time,
     random: () => 0.5,
     lingerMs: 0,

@@ -1,10 +1,11 @@
 /** Tests edits against the fake API server: what the queries show, what is sent, and how an edit ends. */
-import { createClient, type KubernetesObject, liveQuery } from 'rx-informer';
+import { createClient, createInformerFactory, type KubernetesObject, liveQuery } from 'rx-informer';
 import { type Deployment, deployments } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { editorOf } from '../../../lib/react/edit/editor.ts';
 import { Provided } from '../../../lib/react/provided.ts';
+import { sourceOfQuery } from '../../../lib/react/query-sources.ts';
 
 const target = { namespace: 'shop', name: 'web' };
 
@@ -23,9 +24,11 @@ async function rig() {
     });
   create('web');
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
-  const provided = new Provided(client);
-  const source = provided.source(liveQuery({ from: deployments }));
-  const large = provided.source(
+  const factory = createInformerFactory(client);
+  const provided = new Provided(client, factory);
+  const source = sourceOfQuery(provided, liveQuery({ from: deployments }));
+  const large = sourceOfQuery(
+    provided,
     liveQuery({
       from: deployments,
       where: { path: 'spec.replicas', gt: 3 },
@@ -42,7 +45,7 @@ async function rig() {
   const leaves = [source.subscribe(() => seen.push(text())), large.subscribe(() => undefined)];
   onTestFinished(async () => {
     for (const leave of leaves) leave();
-    await provided.factory.stop();
+    await factory.stop();
   });
   await expect.poll(() => large.getSnapshot().synced && text() === '1').toBe(true);
   seen.length = 0;
@@ -52,7 +55,7 @@ async function rig() {
     timeoutMs = 5_000,
   ) =>
     silently(
-      editorOf(provided).edit<Deployment>({
+      provided.part(editorOf).edit<Deployment>({
         resource: deployments,
         target: of,
         recipe: (draft) => {
@@ -117,7 +120,8 @@ describe('an edit', () => {
     setTimeout(() => slow.heal(), 10);
     const order: string[] = [];
     const add = (of: string, target: string | KubernetesObject) =>
-      editorOf(provided)
+      provided
+        .part(editorOf)
         .edit<Deployment>({
           resource: deployments,
           target,

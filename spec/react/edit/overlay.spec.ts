@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   type ChangeSet,
   createClient,
+  createInformerFactory,
   type KubernetesObject,
   liveQuery,
   type Stored,
@@ -11,8 +12,11 @@ import { pods } from 'rx-informer/resources';
 import { changeSet, createFakeApiServer } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import { Overlay } from '../../../lib/react/edit/overlay.ts';
+import { EditableLayer } from '../../../lib/react/edit/editable-layer.ts';
+import { Overlay, overlayOf } from '../../../lib/react/edit/overlay.ts';
 import { Provided } from '../../../lib/react/provided.ts';
+import { querySourcesOf } from '../../../lib/react/query-sources.ts';
+import { projections } from '../../support/projections.ts';
 
 type Scaled = Stored<KubernetesObject> & { readonly spec: { readonly replicas: number } };
 
@@ -23,12 +27,12 @@ const scaled = (uid: string, resourceVersion: number, replicas: number): Scaled 
   }) as never;
 
 /** A source with its own copy, and a consumer that applies the sets that pass the overlay. */
-function createSource(overlay: Overlay) {
+function createSource(layer: EditableLayer) {
   const changes$ = new Subject<ChangeSet<KubernetesObject>>();
   const store = new Map<string, Scaled>();
   const shown = new Map<string, Scaled>();
   let sets = 0;
-  const subscription = overlay
+  const subscription = layer
     .through(changes$, (key) => store.get(key))
     .subscribe(({ reset, changes }) => {
       sets++;
@@ -66,13 +70,19 @@ function createSource(overlay: Overlay) {
 }
 
 describe('the overlay', () => {
-  const start = () => {
+  const create = () => {
     const overlay = new Overlay();
-    const source = createSource(overlay);
+    const layer = new EditableLayer();
+    layer.cover(overlay);
+    return { overlay, layer };
+  };
+  const start = () => {
+    const { overlay, layer } = create();
+    const source = createSource(layer);
     source.reset();
     source.put(scaled('a', 5, 1));
     const id = overlay.begin('a', scaled('a', 5, 1), scaled('a', 5, 4));
-    return { overlay, source, id };
+    return { overlay, layer, source, id };
   };
 
   it('V12: shows a draft immediately, and the echo brings nothing new', () => {
@@ -118,8 +128,8 @@ describe('the overlay', () => {
   });
 
   it('V12: each source shows the draft until it has the echo itself', () => {
-    const { overlay, source, id } = start();
-    const later = createSource(overlay);
+    const { overlay, layer, source, id } = start();
+    const later = createSource(layer);
     later.reset();
     later.put(scaled('a', 5, 1));
     expect(later.replicas()).toBe('a=4');
@@ -133,8 +143,8 @@ describe('the overlay', () => {
   });
 
   it('V12: an edit of an object that no source has leaves nothing', () => {
-    const overlay = new Overlay();
-    const source = createSource(overlay);
+    const { overlay, layer } = create();
+    const source = createSource(layer);
     source.reset();
     const id = overlay.begin('x', scaled('x', 5, 1), scaled('x', 5, 2));
     overlay.written('x', 'x', id, scaled('x', 6, 2));
@@ -143,10 +153,10 @@ describe('the overlay', () => {
   });
 
   it('V12: sets without edits pass as they are', () => {
-    const overlay = new Overlay();
+    const { layer } = create();
     const changes$ = new Subject<ChangeSet<KubernetesObject>>();
     const passed: unknown[] = [];
-    overlay.through(changes$, () => undefined).subscribe((set) => passed.push(set));
+    layer.through(changes$, () => undefined).subscribe((set) => passed.push(set));
     const set = changeSet({ added: [scaled('a', 1, 1)] });
     changes$.next(set);
     expect(passed[0]).toBe(set);
@@ -160,13 +170,16 @@ describe('the overlay', () => {
       fc.record({ type: fc.constant('reset') }),
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 40 }), fc.nat(20), (steps, coverAt) => {
         const overlay = new Overlay();
-        const source = createSource(overlay);
+        const layer = new EditableLayer();
+        const source = createSource(layer);
         source.reset();
         const open: { readonly uid: string; readonly id: number; readonly replicas: number }[] = [];
         let version = 10;
-        for (const each of steps) {
+        for (const [at, each] of steps.entries()) {
+          // The first edit brings the overlay, and the source may run for long by then.
+          if (at === coverAt) layer.cover(overlay);
           if (each.type === 'reset') source.reset();
           else if ('uid' in each) {
             const known = source.store.get(each.uid);
@@ -174,7 +187,7 @@ describe('the overlay', () => {
               version += 2;
               source.put(scaled(each.uid, version, each.replicas));
             } else if (each.type === 'remove') source.remove(each.uid);
-            else if (known !== undefined) {
+            else if (known !== undefined && at >= coverAt) {
               const base = overlay.shown(known);
               const draft = { ...base, spec: { replicas: each.replicas } };
               open.push({
@@ -211,14 +224,17 @@ describe('the queries of a provider', () => {
     const server = createFakeApiServer();
     const made = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
-    const { factory, overlay, queries } = new Provided(client, { lingerMs: 0 });
-    const complete = queries.view(liveQuery({ from: pods }));
-    const metadata = queries.view(liveQuery({ from: pods, as: 'metadata' }));
+    const factory = createInformerFactory(client, { lingerMs: 0, projections });
+    const provided = new Provided(client, factory);
+    const { queries } = provided.part(querySourcesOf);
+    const complete = queries.channelOf(liveQuery({ from: pods })).view;
+    const metadata = queries.channelOf(liveQuery({ from: pods, as: 'metadata' })).view;
     const leaves = [complete, metadata].map((view) => view.subscribe(() => undefined));
     factory.start();
     await factory.whenSynced({ timeoutMs: 5_000 });
     const draft = { ...made, spec: { nodeName: 'node-1' } };
     await vi.waitFor(() => expect(metadata.getSnapshot().rows).toHaveLength(1));
+    const overlay = provided.part(overlayOf);
     const id = overlay.begin('shop/web-0', made, draft);
     await vi.waitFor(() =>
       expect(complete.getSnapshot().rows[0]).toHaveProperty('spec.nodeName', 'node-1'),

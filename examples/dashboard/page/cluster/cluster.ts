@@ -11,6 +11,7 @@ import {
   createClient,
   createInformerFactory,
   createLiveQueries,
+  createMetadataListWatch,
   type Demand,
   forResource,
 } from 'rx-informer';
@@ -43,6 +44,7 @@ export const client = createClient({ baseUrl: window.location.origin });
 export const factory = createInformerFactory(client, {
   ...timeouts,
   listWatch: meta('nats') === '' ? undefined : natsListWatch(meta('nats'), meta('bucket')),
+  projections: { metadata: createMetadataListWatch },
   lingerMs: LINGER_MS,
   audit: audit({ periodMs: AUDIT_PERIOD_MS }),
   ...(onlyNamespace === '' ? {} : { namespaces: [onlyNamespace] }),

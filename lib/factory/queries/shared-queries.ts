@@ -1,0 +1,100 @@
+/** The pipelines and views of queries over the informers of a factory: one of each for equal queries. */
+import { EMPTY } from 'rxjs';
+import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
+import { checkedDuration } from '../../rx/checked-option.ts';
+import type { InformerPool } from '../informer-pool.ts';
+import type { Layer } from './pipeline.ts';
+import { planOf, type SourcePlan } from './plan.ts';
+import { type LiveQueriesOptions, QueryChannel } from './query-channel.ts';
+import { RunningQuery } from './running-query.ts';
+
+interface Running {
+  readonly running: RunningQuery;
+  readonly channel: QueryChannel;
+}
+
+/** Live queries, whose objects a layer may show otherwise than the informers have them. */
+export class SharedQueries {
+  readonly #informers: InformerPool;
+  readonly #options: LiveQueriesOptions;
+  readonly #lingerMs: number;
+  readonly #layer: Layer | undefined;
+  readonly #pipelines = new Map<string, Running>();
+  readonly #channels = new WeakMap<object, QueryChannel>();
+
+  constructor(informers: InformerPool, options: LiveQueriesOptions, layer?: Layer) {
+    this.#informers = informers;
+    this.#options = options;
+    this.#lingerMs = options.lingerMs ?? informers.lingerMs;
+    checkedDuration(this.#lingerMs, 'createLiveQueries: lingerMs');
+    this.#layer = layer;
+  }
+
+  /** How many pipelines there are, those that linger included. */
+  get size(): number {
+    return this.#pipelines.size;
+  }
+
+  /** The stream and the view of a query: the same ones for equal queries while they are used. */
+  channelOf(given: LiveQuery): QueryChannel {
+    const query = liveQuery(given as never) as LiveQuery;
+    const known = this.#channels.get(query) ?? this.#pipelines.get(query.key)?.channel;
+    if (known !== undefined) return known;
+    planOf(query, this.#informers);
+    const channel = this.#create(query);
+    this.#channels.set(query, channel);
+    return channel;
+  }
+
+  /** The sources that the pipeline of a query reads, or would read if it began now. */
+  plansOf(query: LiveQuery): readonly SourcePlan[] {
+    return this.#currentOf(query)?.plans ?? planOf(query, this.#informers);
+  }
+
+  /** The pipeline that another user of the query would share. */
+  #currentOf({ key }: LiveQuery): RunningQuery | undefined {
+    const running = this.#pipelines.get(key)?.running;
+    return running?.isUsable === true ? running : undefined;
+  }
+
+  #create(query: LiveQuery): QueryChannel {
+    const informers = this.#informers;
+    return new QueryChannel(
+      {
+        isOverClusters: informers.isOverClusters === true,
+        created$: informers.created$ ?? EMPTY,
+        isReady: () =>
+          this.#currentOf(query) !== undefined ||
+          planOf(query, informers).every(({ use }) => use !== 'new'),
+        enter: (channel) => {
+          const known = this.#currentOf(query);
+          const leaveKnown = known?.enter();
+          if (known !== undefined && leaveKnown !== undefined) {
+            return { running: known, leave: leaveKnown };
+          }
+          const running = this.#begin(query, channel);
+          return { running, leave: running.enter() as () => void };
+        },
+      },
+      this.#options,
+    );
+  }
+
+  #begin(query: LiveQuery, channel: QueryChannel): RunningQuery {
+    const informers = this.#informers;
+    const pipelines = this.#pipelines;
+    const running: RunningQuery = new RunningQuery({
+      query,
+      plans: planOf(query, informers),
+      informers,
+      lingerMs: this.#lingerMs,
+      scheduler: informers.scheduler,
+      layer: this.#layer,
+      onEnd: () => {
+        if (pipelines.get(query.key)?.running === running) pipelines.delete(query.key);
+      },
+    });
+    pipelines.set(query.key, { running, channel });
+    return running;
+  }
+}

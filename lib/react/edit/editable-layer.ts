@@ -1,0 +1,80 @@
+/**
+ * The layer between the informers and the queries of a provider. Objects pass through it as they are, until the first
+ * edit puts an overlay over them, so a page that edits nothing does not load the overlay.
+ */
+import { Observable } from 'rxjs';
+import type { Layer } from '../../factory/queries/pipeline.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { Stored } from '../../meta/stored.ts';
+import { carryLineage, descend } from '../../query/engine/lineage.ts';
+import { inTurn } from '../../rx/outermost-drain.ts';
+import type { ChangeSet } from '../../store/change-set.ts';
+import type { Provided } from '../provided.ts';
+
+type Objects = ChangeSet<KubernetesObject>;
+
+/** One subscription to the objects of an informer, or of a value of an index. */
+export interface EditableSource {
+  /** The object that the source has under a key now, at the end of a turn. */
+  find(key: string): Stored<KubernetesObject> | undefined;
+  /** Emits a set to the query. */
+  emit(set: Objects): void;
+  /** That of the latest set. */
+  head: Head | undefined;
+}
+
+/** What a set says beside its changes. */
+type Head = Pick<Objects, 'rev' | 'cause' | 'synced' | 'initial' | 'resourceVersion'>;
+
+export function headOf({ rev, cause, synced, initial, resourceVersion }: Objects): Head {
+  return { rev, cause, synced, initial, resourceVersion };
+}
+
+/** What takes the sets of the sources once there is an overlay. */
+export interface SourceOverlay {
+  joined(source: EditableSource): void;
+  applied(source: EditableSource, set: Objects): void;
+  left(source: EditableSource): void;
+}
+
+export class EditableLayer implements Layer {
+  readonly #sources = new Set<EditableSource>();
+  #overlay: SourceOverlay | undefined;
+
+  /** Puts an overlay over the present sources and all later ones. */
+  cover(overlay: SourceOverlay): void {
+    this.#overlay = overlay;
+    for (const source of this.#sources) overlay.joined(source);
+  }
+
+  through(objects: Observable<Objects>, find: EditableSource['find']): Observable<Objects> {
+    const covered = new Observable<Objects>((subscriber) => {
+      const emit = (set: Objects) => subscriber.next(set);
+      const source: EditableSource = { find, emit, head: undefined };
+      this.#sources.add(source);
+      this.#overlay?.joined(source);
+      subscriber.add(() => {
+        this.#sources.delete(source);
+        this.#overlay?.left(source);
+      });
+      const apply = (set: Objects) => {
+        source.head = headOf(set);
+        if (this.#overlay === undefined) emit(set);
+        else this.#overlay.applied(source, set);
+      };
+      subscriber.add(
+        objects.subscribe({
+          next: (set) => inTurn(() => apply(set)),
+          error: (error) => subscriber.error(error),
+          complete: () => subscriber.complete(),
+        }),
+      );
+    });
+    return carryLineage(covered, descend([objects], []));
+  }
+}
+
+/** The layer of a provider, as a part of it. */
+export function editableLayerOf(_provided: Provided): EditableLayer {
+  return new EditableLayer();
+}
