@@ -5,16 +5,18 @@
 import type { Refused, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
-import { isOlder } from '../meta/resource-version.ts';
+import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
 import type { Delta } from './delta.ts';
+import type { Memory, Watching } from './state.ts';
 
 type Event = WatchEvent<KubernetesObject>;
 
+/** Where a watch stands, before and after a batch. */
+type Position = Pick<Watching, 'adopting' | 'repeats'> & Pick<Memory, 'resourceVersion'>;
+
 /** The result of reading a batch of watch events. */
-export interface Reading {
+export interface Reading extends Position {
   readonly deltas: readonly Delta<KubernetesObject>[];
-  readonly resourceVersion: string;
-  readonly adopting: boolean;
   /** The ERROR event that ended the batch, if any. */
   readonly error: ApiError | undefined;
   /**
@@ -24,55 +26,84 @@ export interface Reading {
   readonly wentBack: boolean;
 }
 
-/** The version after an event; the received one, unless it is known to be older. */
-function later(seen: string, received: string): string {
-  return received === '' || isOlder(received, seen) ? seen : received;
+type Change = Exclude<Event, { type: 'ERROR' }>;
+
+function versionIn(event: Change): string {
+  switch (event.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+      return versionOf(event.object);
+    case 'REJECTED':
+      return event.refused.resourceVersion;
+    default:
+      return event.resourceVersion;
+  }
 }
 
-/** Reads events of a watch that is not a streaming LIST, or of a streaming LIST after its end mark. */
+function deltaOf(event: Change, scope: string | undefined): Delta<KubernetesObject> {
+  switch (event.type) {
+    case 'BOOKMARK':
+      return { type: 'bookmark', resourceVersion: event.resourceVersion, scope };
+    case 'REJECTED':
+      return { type: 'refused', key: event.key, refused: event.refused };
+    case 'DELETED': {
+      const { key, object, resourceVersion } = event;
+      return object === undefined
+        ? { type: 'deleted', key, finalStateUnknown: true, resourceVersion }
+        : { type: 'deleted', key, object, finalStateUnknown: false };
+    }
+    default: {
+      const { key, object, basis } = event;
+      return { type: event.type === 'ADDED' ? 'added' : 'updated', key, object, basis };
+    }
+  }
+}
+
+/**
+ * Reads events of a watch that is not a streaming LIST, or of a streaming LIST after its end mark. Drops those that the
+ * watch before it has delivered already.
+ */
 export function readEvents(
   events: readonly Event[],
-  seen: string,
-  isAdopting: boolean,
+  from: Position,
   scope: string | undefined,
 ): Reading {
   const deltas: Delta<KubernetesObject>[] = [];
-  let [resourceVersion, adopting] = [seen, isAdopting];
-  const end = (error?: ApiError, back = false): Reading => {
-    return { deltas, resourceVersion, adopting, error, wentBack: back };
+  let { resourceVersion, adopting, repeats } = from;
+  const end = (error?: ApiError, wentBack = false): Reading => {
+    const isPast = wentBack || repeats?.resourceVersion === repeats?.until;
+    return {
+      deltas,
+      resourceVersion,
+      adopting,
+      repeats: isPast ? undefined : repeats,
+      error,
+      wentBack,
+    };
   };
   for (const event of events) {
     if (event.type === 'ERROR') return end(event.error);
+    const received = versionIn(event);
+    if (repeats !== undefined) {
+      const { until } = repeats;
+      const order = compareResourceVersion(received, until);
+      if (order !== undefined && order <= 0) {
+        const isBack = isOlder(received, repeats.resourceVersion);
+        if (isBack && event.type !== 'DELETED') return end(undefined, true);
+        if (!isBack) repeats = { resourceVersion: received, until };
+        continue;
+      }
+      repeats = undefined;
+    }
     // A REJECTED event may be among the first events of the watch, which are not in the order of their versions.
     if (event.type !== 'ADDED' && event.type !== 'REJECTED') adopting = true;
-    if (event.type === 'BOOKMARK') {
-      if (isOlder(event.resourceVersion, resourceVersion)) return end(undefined, true);
-      ({ resourceVersion } = event);
-      deltas.push({ type: 'bookmark', resourceVersion, scope });
-      continue;
+    if (adopting) {
+      const isBack = isOlder(received, resourceVersion);
+      // The deletion of this object may have been received before, so applying the event could store a deleted object.
+      if (isBack && event.type !== 'DELETED') return end(undefined, true);
+      if (!isBack && received !== '') resourceVersion = received;
     }
-    if (event.type === 'DELETED') {
-      const { key, object, resourceVersion: received } = event;
-      deltas.push(
-        object === undefined
-          ? { type: 'deleted', key, finalStateUnknown: true, resourceVersion: received }
-          : { type: 'deleted', key, object, finalStateUnknown: false },
-      );
-      if (adopting) resourceVersion = later(resourceVersion, received);
-      continue;
-    }
-    const received =
-      event.type === 'REJECTED' ? event.refused.resourceVersion : versionOf(event.object);
-    // The deletion of this object may have been received before, so applying the event could store a deleted object.
-    if (adopting && isOlder(received, resourceVersion)) return end(undefined, true);
-    const { key } = event;
-    if (event.type === 'REJECTED') deltas.push({ type: 'refused', key, refused: event.refused });
-    else {
-      const type = event.type === 'ADDED' ? 'added' : 'updated';
-      deltas.push({ type, key, object: event.object, basis: event.basis });
-    }
-    // It is not older, as was just checked.
-    if (adopting && received !== '') resourceVersion = received;
+    deltas.push(deltaOf(event, scope));
   }
   return end();
 }

@@ -42,38 +42,32 @@ function isForgiven({ healthySinceMs }: Memory, { nowMs, config }: Moment): bool
   return healthySinceMs !== undefined && nowMs - healthySinceMs >= config.healthyMs;
 }
 
-/** Waits, then sends the request that `resume` names. A server's Retry-After is a lower bound of the wait. */
-export function waitFor(
-  memory: Memory,
-  resume: Resume,
-  leastMs: number,
-  attempt: number,
-  moment: Moment,
-): Next {
-  const { nowMs } = moment;
-  const { error, staleSinceMs = nowMs } = memory;
-  const forMs = Math.max(error?.retryAfterMs ?? 0, retryAfterLeftMs(memory, moment));
-  const delayMs = Math.max(leastMs, forMs);
+/** Waits, then sends the request that `resume` names. */
+export function wait(memory: Memory, resume: Resume, delayMs: number, { nowMs }: Moment): Next {
+  const nextRetryAtMs = nowMs + delayMs;
+  return [{ phase: 'backoff', memory, resume, nextRetryAtMs }, [{ type: 'wait', delayMs }]];
+}
+
+/** Waits for as long as the backoff says, but at most for `mostMs`, and at least for a server's Retry-After. */
+function waitForRetry(memory: Memory, resume: Resume, moment: Moment, mostMs: number): Next {
+  const { nowMs, random, config } = moment;
+  const attempt = isForgiven(memory, moment) ? 0 : memory.attempt;
+  const forMs = Math.max(memory.error?.retryAfterMs ?? 0, retryAfterLeftMs(memory, moment));
+  const delayMs = Math.max(Math.min(mostMs, config.backoff(attempt, random)), forMs);
   const waiting = {
     ...memory,
     attempt: attempt + 1,
     retryAfter: forMs === 0 ? undefined : { sinceMs: nowMs, forMs },
     healthySinceMs: undefined,
-    staleSinceMs,
   };
-  return [
-    { phase: 'backoff', memory: waiting, resume, nextRetryAtMs: nowMs + delayMs },
-    [{ type: 'wait', delayMs }],
-  ];
+  return wait(waiting, resume, delayMs, moment);
 }
 
-/** Waits like {@link waitFor}, for as long as the backoff says. A refresh in progress has failed and is reported. */
-export function backOff(memory: Memory, resume: Resume, moment: Moment): Next {
-  const attempt = isForgiven(memory, moment) ? 0 : memory.attempt;
-  const leastMs = moment.config.backoff(attempt, moment.random);
+/** Waits for as long as the backoff says. A refresh in progress has failed and is reported. */
+function backOff(memory: Memory, resume: Resume, moment: Moment): Next {
   const { refreshing, error } = memory;
   const given = { ...memory, refreshing: undefined };
-  const [waiting, effects] = waitFor(given, resume, leastMs, attempt, moment);
+  const [waiting, effects] = waitForRetry(given, resume, moment, Number.POSITIVE_INFINITY);
   if (refreshing === undefined) return [waiting, effects];
   return [waiting, [...effects, { type: 'refreshed', error }]];
 }
@@ -84,13 +78,10 @@ export function backOff(memory: Memory, resume: Resume, moment: Moment): Next {
  * watches disagree would otherwise receive one list request after another.
  */
 function versionGone(memory: Memory, moment: Moment): Next {
-  const { config, random } = moment;
-  const isForgotten = isForgiven(memory, moment);
-  if (memory.listedPromptly && !isForgotten) return backOff(memory, 'relist', moment);
-  const attempt = isForgotten ? 0 : memory.attempt;
-  // Not longer than the backoff that it replaces.
-  const leastMs = Math.min(SPREAD_MS * random, config.backoff(attempt, random));
-  return waitFor({ ...memory, listedPromptly: true }, 'relist', leastMs, attempt, moment);
+  if (memory.listedPromptly && !isForgiven(memory, moment))
+    return backOff(memory, 'relist', moment);
+  const prompt = { ...memory, listedPromptly: true };
+  return waitForRetry(prompt, 'relist', moment, SPREAD_MS * moment.random);
 }
 
 /** Whether the server does not know or does not accept the request for a streaming LIST. A LIST in pages is simpler. */
@@ -175,8 +166,7 @@ export function failed(
   { error }: { readonly error: ApiError },
   moment: Moment,
 ): Next {
-  const { staleSinceMs = moment.nowMs } = state.memory;
-  const memory = { ...state.memory, error, blocked: blockedBy(error), staleSinceMs };
+  const memory = { ...state.memory, error, blocked: blockedBy(error) };
   switch (state.phase) {
     case 'listing':
       return aborting(listFailed(memory, error, moment), moment);

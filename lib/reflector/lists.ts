@@ -127,5 +127,5 @@ export function relisted(state: Streaming | Watching, input: Listed, moment: Mom
   const [listed, commit] = replaced(state.memory, input, moment);
   const memory = { ...listed, relists };
   if (state.phase === 'streaming') return [continued(state, memory, false), commit];
-  return [{ ...state, memory, queued: undefined, opened: true }, commit];
+  return [{ ...state, memory }, commit];
 }

@@ -2,7 +2,7 @@
  * Refreshes: lists that are requested from outside while the reflector watches, waits or lists. Decides when the list
  * is sent. A list that is in progress or due anyway serves the refresh.
  */
-import { waitFor } from './failures.ts';
+import { wait } from './failures.ts';
 import { list, relist, retryAfterLeftMs, watchAgain } from './requests.ts';
 import {
   type BackingOff,
@@ -31,14 +31,13 @@ export function noteRefresh(state: ReflectorState, input: Refresh): Next {
 }
 
 /** Requests the newest version, because the server's cache may be older than the moment of the refresh. */
-function newest(memory: Memory, { nowMs }: Moment): Memory {
-  const { staleSinceMs = nowMs } = memory;
-  return { ...memory, versionUnavailable: true, staleSinceMs };
+function newest(memory: Memory): Memory {
+  return { ...memory, versionUnavailable: true };
 }
 
 /** Replaces the watch with a list, after which the reflector watches again. */
 export function refreshNow({ memory }: Watching, moment: Moment): Next {
-  return relist(newest(memory, moment), moment);
+  return relist(newest(memory), moment);
 }
 
 /** Sends the request that is due after a wait or a pause. */
@@ -48,16 +47,8 @@ export function sendDue(
   moment: Moment,
 ): Next {
   if (resume === 'watch') return watchAgain(memory, moment);
-  const due = memory.refreshing === undefined ? memory : newest(memory, moment);
+  const due = memory.refreshing === undefined ? memory : newest(memory);
   return (resume === 'list' ? list : relist)(due, moment);
-}
-
-/** Sends the request that is due after a pause, but not before the Retry-After that the server sent earlier. */
-export function sendDueAfterPause(state: Paused, input: unknown, moment: Moment): Next {
-  const { memory, resume } = state;
-  const leftMs = retryAfterLeftMs(memory, moment);
-  if (leftMs === 0) return sendDue(state, input, moment);
-  return waitFor(memory, resume, leftMs, memory.attempt, moment);
 }
 
 /**
@@ -71,16 +62,16 @@ export function refreshWatching(state: Watching, input: Refresh, moment: Moment)
   return [{ ...refreshing, renewal: 'due' }, [{ type: 'renew-after', delayMs }]];
 }
 
-/** Ends the wait: sends the request that is due immediately, but not before the server's Retry-After. */
+/** Ends the wait, because a refresh was requested. */
 export function refreshWaiting(state: BackingOff, input: Refresh, moment: Moment): Next {
   return retryNow(noted(state, input), input, moment);
 }
 
-/** Ends the wait, without a refresh. */
-export function retryNow(state: BackingOff, input: unknown, moment: Moment): Next {
-  const delayMs = retryAfterLeftMs(state.memory, moment);
-  if (delayMs === 0) return sendDue(state, input, moment);
-  return [{ ...state, nextRetryAtMs: moment.nowMs + delayMs }, [{ type: 'wait', delayMs }]];
+/** Ends a wait or a pause: sends the request that is due, but not before the Retry-After that the server sent earlier. */
+export function retryNow(state: Paused | BackingOff, input: unknown, moment: Moment): Next {
+  const { memory, resume } = state;
+  const leftMs = retryAfterLeftMs(memory, moment);
+  return leftMs === 0 ? sendDue(state, input, moment) : wait(memory, resume, leftMs, moment);
 }
 
 /** If a refresh was requested before the due watch was answered, lists as soon as it is answered. */

@@ -94,11 +94,9 @@ export function relist(memory: Memory, moment: Moment): Next {
 export function watch(memory: Memory, moment: Moment): Next {
   const { resourceVersion } = memory;
   const request = watchRequest(resourceVersion, moment);
-  // Until the watch is answered the reflector receives no changes.
-  const stale = { ...memory, staleSinceMs: memory.staleSinceMs ?? moment.nowMs };
   return [
     {
-      ...requested(stale, moment),
+      ...requested(memory, moment),
       phase: 'watching',
       timeoutMs: request.timeoutSeconds * 1000,
       adopting: resourceVersion !== '' && resourceVersion !== '0',

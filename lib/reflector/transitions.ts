@@ -23,10 +23,10 @@ import {
   refreshWatching,
   retryNow,
   sendDue,
-  sendDueAfterPause,
 } from './refresh.ts';
 import { list, relist, retryAfterLeftMs, stream, watch, watchAgain } from './requests.ts';
 import {
+  isLive,
   type Listing,
   type Memory,
   type Moment,
@@ -38,14 +38,7 @@ import {
   type Streaming,
   type Watching,
 } from './state.ts';
-import {
-  endedEarly,
-  renew,
-  renewalFailed,
-  renewed,
-  scheduleRenewal,
-  withoutRepeats,
-} from './watch-renewal.ts';
+import { endedEarly, renew, renewalFailed, renewed, scheduleRenewal } from './watch-renewal.ts';
 
 type Kind = ReflectorInput['kind'];
 type InputOf<K extends Kind, Input = ReflectorInput> = Input extends { readonly kind: infer Own }
@@ -103,33 +96,31 @@ const markSending = (state: Requested, _input: unknown, { nowMs }: Moment): Next
   { ...state, queued: undefined, requestedMs: nowMs },
   [],
 ];
-const markOpened = (state: Requested): Next => [{ ...state, queued: undefined, opened: true }, []];
+const markOpened = (state: Requested): Next => [state, []];
 
 function watchEvents(
   state: Watching,
   { events }: { readonly events: InputOf<'events'>['events'] },
   moment: Moment,
 ): Next {
-  const fresh = state.repeats && withoutRepeats(events, state.repeats);
-  const { scope } = moment.config;
-  const { resourceVersion: seen, fruitless } = state.memory;
-  const reading = readEvents(fresh?.events ?? events, seen, state.adopting, scope);
-  const { resourceVersion, adopting } = reading;
+  const { config } = moment;
+  const { resourceVersion: seen, fruitless, versionUnavailable } = state.memory;
+  const { adopting: wasAdopting, repeats: toRepeat } = state;
+  const from = { resourceVersion: seen, adopting: wasAdopting, repeats: toRepeat };
+  const reading = readEvents(events, from, config.scope);
+  const { resourceVersion, adopting, repeats, wentBack } = reading;
   const memory: Memory = {
     ...healthy(state.memory, moment),
     resourceVersion,
     staleSinceMs: undefined,
     fruitless: events.length > 0 && reading.error === undefined ? 0 : fruitless,
+    versionUnavailable: wentBack || versionUnavailable,
   };
-  const repeats = fresh?.repeats;
-  const live: Watching = { ...state, memory, queued: undefined, opened: true, adopting, repeats };
+  const live: Watching = { ...state, memory, adopting, repeats };
   const commit = emit(reading.deltas);
-  const wentBack = reading.wentBack || fresh?.wentBack === true;
-  if (reading.error === undefined && !wentBack) return [live, commit];
-  const [next, effects] =
-    reading.error === undefined
-      ? failed(remember(live, { versionUnavailable: true }), { error: otherHistory() }, moment)
-      : failed(live, { error: reading.error }, moment);
+  const error = wentBack ? otherHistory() : reading.error;
+  if (error === undefined) return [live, commit];
+  const [next, effects] = failed(live, { error }, moment);
   return [next, [...commit, ...effects]];
 }
 
@@ -142,10 +133,10 @@ function otherHistory(): ApiError {
 function streamEvents(state: Streaming, { events }: InputOf<'events'>, moment: Moment): Next {
   const { objects, keys, removed, rejected, unparsed, end, error } = readStream(events);
   const reused = state.reused || unparsed;
-  if (error !== undefined) return failed({ ...state, opened: true }, { error }, moment);
+  if (error !== undefined) return failed(state, { error }, moment);
   if (end === undefined) {
     const loaded = Math.max(0, state.loaded + objects.length - removed.length);
-    const partial = { ...state, queued: undefined, opened: true, loaded, reused };
+    const partial = { ...state, loaded, reused };
     const next = objects.length > 0 ? remember(partial, { blocked: undefined }) : partial;
     return [next, replacing({ objects, keys, removed, rejected }, moment)];
   }
@@ -183,17 +174,13 @@ function watchYielded({ memory }: Watching, _input: unknown, moment: Moment): Ne
 }
 
 /** Aborts the request until the demand opens. */
-function pause({ phase, memory }: Requested, _input: unknown, { nowMs }: Moment): Next {
-  const { staleSinceMs = nowMs } = memory;
+function pause({ phase, memory }: Requested): Next {
   const resume = phase === 'watching' ? 'watch' : 'relist';
-  return [
-    { phase: 'paused', memory: { ...memory, staleSinceMs }, resume },
-    [{ type: 'await-demand' }],
-  ];
+  return [{ phase: 'paused', memory, resume }, [{ type: 'await-demand' }]];
 }
 
-const pauseList: typeof pause = (state, input, moment) =>
-  aborting(pause(state, input, moment), moment);
+const pauseList = (state: Requested, _input: unknown, moment: Moment): Next =>
+  aborting(pause(state), moment);
 
 /** What each phase does with the inputs that it does not ignore. */
 export const reflectorTable: ReflectorTable = {
@@ -204,7 +191,7 @@ export const reflectorTable: ReflectorTable = {
     part: (state, { items, rejected, unparsed, remaining }, moment) => {
       const loaded = state.loaded + items.length;
       const reused = state.reused || unparsed === true;
-      const partial = { ...state, queued: undefined, opened: true, loaded, remaining, reused };
+      const partial = { ...state, loaded, remaining, reused };
       const next = items.length > 0 ? remember(partial, { blocked: undefined }) : partial;
       return [next, replacing({ objects: items, rejected }, moment)];
     },
@@ -233,7 +220,7 @@ export const reflectorTable: ReflectorTable = {
     sending: markSending,
     opened: (state, _input, moment) => {
       const memory = { ...healthy(state.memory, moment), staleSinceMs: undefined };
-      return [{ ...state, memory, queued: undefined, opened: true }, []];
+      return [{ ...state, memory }, []];
     },
     doubted: (state, _input, { nowMs }) => {
       const { staleSinceMs = nowMs } = state.memory;
@@ -251,7 +238,7 @@ export const reflectorTable: ReflectorTable = {
     'renewal-failed': renewalFailed,
     refresh: refreshWatching,
   },
-  paused: { resumed: sendDueAfterPause, refresh: noteRefresh },
+  paused: { resumed: retryNow, refresh: noteRefresh },
   backoff: { elapsed: sendDue, awake: retryNow, refresh: refreshWaiting },
   stopped: {},
 };
@@ -268,14 +255,34 @@ export function stopReflector([{ memory }, effects]: Next, { nowMs }: Moment): N
   return [stopped, [...reports, { type: 'complete' }]];
 }
 
+/** Whether the input shows that the request was answered. */
+function isAnswer({ kind }: ReflectorInput): boolean {
+  return kind === 'opened' || kind === 'events' || kind === 'part' || kind === 'listed';
+}
+
+function withAnswer(state: ReflectorState): ReflectorState {
+  const isKnown = !('opened' in state) || (state.opened && state.queued === undefined);
+  return isKnown ? state : { ...state, queued: undefined, opened: true };
+}
+
 /** The transition function of the machine. It is pure, because `moment` passes the time and the random number in. */
 export function nextReflector(state: ReflectorState, input: ReflectorInput, moment: Moment): Next {
   // The type of the table ties each input to its rule, but TypeScript loses that tie in an indexed access.
   const rules: { readonly [Type in Kind]?: unknown } = reflectorTable[state.phase];
   const rule = rules[input.kind] as Rule<ReflectorState, ReflectorInput> | undefined;
   if (rule === undefined) return [state, []];
-  const answered = refreshAnswered(rule(state, input, moment), moment);
-  const [next, effects] = scheduleRenewal(state, answered, moment);
-  if (next.phase === state.phase) return [next, effects];
-  return [remember(next, { sinceMs: moment.nowMs }), effects];
+  const answered = isAnswer(input) ? withAnswer(state) : state;
+  const step = refreshAnswered(rule(answered, input, moment), moment);
+  const [next, effects] = scheduleRenewal(state, step, moment);
+  const { sinceMs, staleSinceMs } = next.memory;
+  const isNew = next.phase !== state.phase;
+  const becomesStale = staleSinceMs === undefined && !isLive(next);
+  if (!isNew && !becomesStale) return [next, effects];
+  const { nowMs } = moment;
+  const times = {
+    sinceMs: isNew ? nowMs : sinceMs,
+    // Without an answered watch the reflector receives no changes.
+    staleSinceMs: becomesStale ? nowMs : staleSinceMs,
+  };
+  return [remember(next, times), effects];
 }

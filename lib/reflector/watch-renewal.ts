@@ -3,10 +3,8 @@
  * event waits for a server that answers slowly. For a moment both watches deliver the same events. Each is checked by
  * its own order of versions.
  */
-import type { WatchEvent } from '../decode/watch-event.ts';
-import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
-import { compareResourceVersion, isOlder, isResourceVersion } from '../meta/resource-version.ts';
-import { waitFor } from './failures.ts';
+import { isResourceVersion } from '../meta/resource-version.ts';
+import { wait } from './failures.ts';
 import { healthy } from './lists.ts';
 import { refreshNow } from './refresh.ts';
 import { retryAfterLeftMs, watchRequest } from './requests.ts';
@@ -17,7 +15,6 @@ import {
   type Next,
   type ReflectorInput,
   type ReflectorState,
-  type Repeats,
   remember,
   type Watching,
 } from './state.ts';
@@ -100,52 +97,8 @@ export function renewalFailed(
  * otherwise `undefined`.
  */
 export function endedEarly(state: Watching, memory: Memory, moment: Moment): Next | undefined {
-  const { staleSinceMs = moment.nowMs } = memory;
-  const taken = takeOver(state, { ...memory, staleSinceMs }, false);
+  const taken = takeOver(state, memory, false);
   if (taken !== undefined) return taken;
   const leftMs = retryAfterLeftMs(memory, moment);
-  return leftMs === 0 ? undefined : waitFor(memory, 'watch', leftMs, memory.attempt, moment);
-}
-
-function versionOfEvent(event: WatchEvent<KubernetesObject>): string {
-  switch (event.type) {
-    case 'ADDED':
-    case 'MODIFIED':
-      return versionOf(event.object);
-    case 'REJECTED':
-      return event.refused.resourceVersion;
-    case 'DELETED':
-    case 'BOOKMARK':
-      return event.resourceVersion;
-    default:
-      return '';
-  }
-}
-
-/** Removes the events from a batch that the watch before it has delivered already. */
-export function withoutRepeats(
-  events: readonly WatchEvent<KubernetesObject>[],
-  repeats: Repeats,
-): {
-  readonly events: readonly WatchEvent<KubernetesObject>[];
-  readonly repeats: Repeats | undefined;
-  readonly wentBack: boolean;
-} {
-  let { resourceVersion } = repeats;
-  const { until } = repeats;
-  for (const [at, event] of events.entries()) {
-    const received = versionOfEvent(event);
-    const order = compareResourceVersion(received, until);
-    if (order === undefined || order > 0) {
-      // An ERROR ends the batch, but does not show that the repeated events are complete.
-      const isPast = event.type !== 'ERROR';
-      const left = isPast ? undefined : { resourceVersion, until };
-      return { events: events.slice(at), repeats: left, wentBack: false };
-    }
-    if (isOlder(received, resourceVersion)) {
-      if (event.type !== 'DELETED') return { events: [], repeats: undefined, wentBack: true };
-    } else resourceVersion = received;
-  }
-  const left = resourceVersion === until ? undefined : { resourceVersion, until };
-  return { events: [], repeats: left, wentBack: false };
+  return leftMs === 0 ? undefined : wait(memory, 'watch', leftMs, moment);
 }
