@@ -3,26 +3,18 @@
  * loses the lead. Each term begins with every existing object, so no state is carried from one term to the next.
  */
 
-import { isObservable, NEVER, type Observable, type SchedulerLike, Subscription } from 'rxjs';
-import { finalize } from 'rxjs/operators';
+import { type SchedulerLike, Subscription } from 'rxjs';
 import { type ObjectName, splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Stored } from '../meta/stored.ts';
-import { isThenable } from '../rx/is-thenable.ts';
 import type { KeyShards } from '../shards/shard-member.ts';
-import {
-  type Outcome,
-  type ReconcileContext,
-  type ReconcileResult,
-  TerminalError,
-} from '../work-queue/outcome.ts';
+import { type Outcome, type Reconcile, TerminalError } from '../work-queue/outcome.ts';
 import { PriorityKeyQueue } from '../work-queue/priority-queue.ts';
-import { workOnQueue } from '../work-queue/work-queue-operator.ts';
+import { ReconcileRun } from '../work-queue/reconcile-run.ts';
+import { Workers } from '../work-queue/workers.ts';
 import type { ControllerOptions, ControllerOutcome } from './controller.ts';
 import { IncompleteKeys } from './incomplete-keys.ts';
 import { LOW_PRIORITY, type Source } from './sources.ts';
-
-type Returned = ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
 
 /** Splits a key. An invalid key is a terminal error, because no retry makes it valid. */
 function nameIn(key: string, prefix: string): ObjectName {
@@ -55,15 +47,11 @@ export interface TermHost<T extends KubernetesObject> {
 }
 
 /** One reconcile, from its start until its outcome was emitted. */
-interface Run {
-  readonly key: string;
+class Run extends ReconcileRun<string> {
   /** Why the key was queued. */
-  readonly reasons: readonly string[];
-  readonly controller: AbortController;
-  /** Begun after the term was closed: the reconcile is not called and no outcome is emitted. */
-  readonly skipped: boolean;
-  /** The reconcile has returned; its outcome may still wait in the queue of outcomes. */
-  returned: boolean;
+  reasons: readonly string[] = [];
+  /** Begun after the term was closed, or before its caches were complete: the reconcile is not called and no outcome is emitted. */
+  skipped = false;
 }
 
 /** Holds the reasons for which each key is queued, and the reconciles in progress. */
@@ -71,10 +59,8 @@ export class Term<T extends KubernetesObject> {
   readonly #host: TermHost<T>;
   readonly #queue: PriorityKeyQueue<string>;
   readonly #reasons = new Map<string, Set<string>>();
-  /** In the order of their starts, which is the order of the outcomes of one key. */
-  readonly #runs = new Set<Run>();
   readonly #intake = new Subscription();
-  readonly #workers = new Subscription();
+  readonly #workers: Workers<string, Run>;
   readonly #incomplete: IncompleteKeys;
   #closed = false;
   #ended = false;
@@ -82,14 +68,23 @@ export class Term<T extends KubernetesObject> {
   constructor(host: TermHost<T>) {
     this.#host = host;
     this.#incomplete = new IncompleteKeys(host.sources);
-    const { rateLimiter, ageingMs, metrics } = host.options;
-    this.#queue = new PriorityKeyQueue({
-      name: host.name,
-      scheduler: host.scheduler,
-      rateLimiter,
-      ageingMs,
-      metrics,
-    });
+    const { name, scheduler, shards, options } = host;
+    const { rateLimiter, ageingMs, metrics } = options;
+    this.#queue = new PriorityKeyQueue({ name, scheduler, rateLimiter, ageingMs, metrics });
+    const { concurrency, maxRetries } = options;
+    this.#workers = new Workers(
+      this.#queue,
+      { scheduler, concurrency, maxRetries },
+      {
+        run: (key, attempt, queuedMs) => new Run(key, attempt, queuedMs),
+        reconcile: (run) => this.#reconcile(run),
+        outcome: (run, outcome) => this.#outcome(run, outcome),
+        released: (run, isDone) => {
+          shards?.end(run, isDone);
+          host.settled();
+        },
+      },
+    );
   }
 
   get queued(): number {
@@ -97,11 +92,11 @@ export class Term<T extends KubernetesObject> {
   }
 
   get working(): readonly string[] {
-    return [...new Set([...this.#runs].map(({ key }) => key))];
+    return this.#workers.working;
   }
 
   begin(): void {
-    const { sources, scheduler, options, shards } = this.#host;
+    const { sources, shards } = this.#host;
     const gain = (key: string) => this.#wake(key, 'shards', LOW_PRIORITY);
     // Before the sources, because a deletion is noted with its slot before its key is queued.
     if (shards !== undefined) this.#intake.add(shards.follow(gain));
@@ -120,13 +115,8 @@ export class Term<T extends KubernetesObject> {
         }),
       );
     }
-    const { concurrency, maxRetries } = options;
-    const work = workOnQueue(this.#queue, (key, context) => this.#work(key, context), {
-      scheduler,
-      concurrency,
-      maxRetries,
-    });
-    this.#workers.add(NEVER.pipe(work).subscribe((outcome) => this.#outcome(outcome)));
+    this.#workers.follow();
+    this.#workers.pump();
   }
 
   /** Accepts no more keys and begins no more reconciles. */
@@ -137,7 +127,7 @@ export class Term<T extends KubernetesObject> {
 
   /** Aborts the signals of the running reconciles. */
   abort(reason: unknown): void {
-    for (const { controller } of [...this.#runs]) controller.abort(reason);
+    this.#workers.abort(reason);
   }
 
   /** Ends the term immediately. Reconciles that do not react to their signal still count as working. */
@@ -148,10 +138,8 @@ export class Term<T extends KubernetesObject> {
     this.abort(reason);
     // Drops the waiting keys, because no worker gets them and the metrics of this queue are not read again.
     this.#queue.discard();
-    this.#workers.unsubscribe();
+    this.#workers.stop(reason);
     this.#reasons.clear();
-    // Outcomes are no longer emitted, so runs that have returned are settled here.
-    for (const run of [...this.#runs]) if (run.returned) this.#settle(run);
   }
 
   #wake(key: string, reason: string, priority: number): void {
@@ -166,68 +154,32 @@ export class Term<T extends KubernetesObject> {
     else reasons.add(reason);
   }
 
-  #work(key: string, context: ReconcileContext): Returned {
-    const { shards } = this.#host;
+  #reconcile(run: Run): ReturnType<Reconcile> {
+    const { shards, read, options, prefixOf } = this.#host;
+    const { key, attempt, queuedMs } = run;
     const isVoid = this.#closed || shards?.admits(key) === false || this.#incomplete.isGone(key);
-    const skipped = isVoid || this.#incomplete.defers(key);
+    run.skipped = isVoid || this.#incomplete.defers(key);
     const noted = this.#reasons.get(key);
     // A key that waits for its caches keeps its reasons.
-    if (isVoid || !skipped) this.#reasons.delete(key);
+    if (isVoid || !run.skipped) this.#reasons.delete(key);
+    if (run.skipped) return undefined;
     // A delayed requeue may run after an earlier reconcile has used its reason.
-    const reasons = noted === undefined ? [context.attempt > 1 ? 'retry' : 'requeue'] : [...noted];
-    const run: Run = { key, reasons, controller: new AbortController(), skipped, returned: false };
-    this.#runs.add(run);
-    if (!skipped) shards?.begin(run);
-    const onReturn = () => {
-      run.returned = true;
-      // While the workers are subscribed, #outcome settles the run.
-      if (this.#ended) this.#settle(run);
-    };
-    let isPending = false;
-    try {
-      const returned = skipped ? undefined : this.#reconcile(run, context);
-      if (isThenable<ReconcileResult>(returned)) {
-        // Converted to a Promise once, because each call of `then` on a custom thenable may begin the work again.
-        const promise = Promise.resolve(returned);
-        isPending = true;
-        promise.then(onReturn, onReturn);
-        return promise;
-      }
-      if (!isObservable(returned) || this.#ended) return returned;
-      isPending = true;
-      return returned.pipe(finalize(onReturn));
-    } finally {
-      if (!isPending) onReturn();
-    }
-  }
-
-  #reconcile({ key, reasons, controller }: Run, { attempt, queuedMs }: ReconcileContext): Returned {
-    const { read, options, prefixOf } = this.#host;
-    const { signal } = controller;
+    run.reasons = noted === undefined ? [attempt > 1 ? 'retry' : 'requeue'] : [...noted];
+    shards?.begin(run);
     const name = nameIn(key, prefixOf?.(key) ?? '');
-    const request = { key, name, object: read(key), reasons, attempt, queuedMs, signal };
-    return options.reconcile(key, request);
+    const { reasons } = run;
+    return options.reconcile(key, {
+      ...{ key, name, object: read(key), reasons, attempt, queuedMs },
+      get signal() {
+        return run.controller.signal;
+      },
+    });
   }
 
-  #oldest(key: string): Run | undefined {
-    for (const run of this.#runs) if (run.key === key) return run;
-    return undefined;
-  }
-
-  #settle(run: Run, isDone = false): void {
-    if (!this.#runs.delete(run)) return;
-    this.#host.shards?.end(run, isDone);
-    this.#host.settled();
-  }
-
-  #outcome(outcome: Outcome): void {
-    const { key, type } = outcome;
-    const run = this.#oldest(key);
-    if (run === undefined) return;
-    if (run.skipped) return this.#settle(run);
-    if (type === 'requeued') this.#note(key, 'requeue');
-    else if (type === 'failed') this.#note(key, 'retry');
-    this.#host.emit({ ...outcome, reasons: run.reasons });
-    this.#settle(run, type === 'ok' || type === 'gaveUp');
+  #outcome({ key, skipped, reasons }: Run, outcome: Outcome): void {
+    if (skipped) return;
+    if (outcome.type === 'requeued') this.#note(key, 'requeue');
+    else if (outcome.type === 'failed') this.#note(key, 'retry');
+    this.#host.emit({ ...outcome, reasons });
   }
 }

@@ -1,7 +1,7 @@
 /** One run of a reconciler, which ends exactly once, whatever the reconciler returns or throws. */
 import { isObservable, type Observable, type Subscription } from 'rxjs';
 import { isThenable } from '../rx/is-thenable.ts';
-import type { Reconcile, ReconcileContext, ReconcileResult } from './outcome.ts';
+import type { Reconcile, ReconcileResult } from './outcome.ts';
 
 /** The reconciler returned a result or failed. */
 export type Settled = { readonly result: ReconcileResult } | { readonly error: unknown };
@@ -10,28 +10,41 @@ export type RunEnd = Settled | { readonly aborted: true };
 
 /** A run in progress. */
 export class ReconcileRun<K> {
+  readonly key: K;
+  readonly attempt: number;
+  readonly queuedMs: number;
   #following: Subscription | undefined;
-  readonly #settle: (end: RunEnd) => void;
-  #aborting: AbortController | undefined;
-  #aborted = false;
-  #settled = false;
+  #settle: ((end: RunEnd) => void) | undefined;
+  #controller: AbortController | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
+  #stopped = false;
+  #ended = false;
+
+  constructor(key: K, attempt: number, queuedMs: number) {
+    this.key = key;
+    this.attempt = attempt;
+    this.queuedMs = queuedMs;
+  }
+
+  /** Created when it is first read, because most reconcilers never read their signal. */
+  get controller(): AbortController {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason);
+    }
+    return this.#controller;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
 
   /** `settle` is called once: when the reconciler has ended, or when its Observable has been unsubscribed. */
-  constructor(settle: (end: RunEnd) => void) {
+  start(reconcile: () => ReturnType<Reconcile<K>>, settle: (end: RunEnd) => void): void {
     this.#settle = settle;
-  }
-
-  /** Created when it is first read, because most reconcilers never read it. */
-  get signal(): AbortSignal {
-    this.#aborting ??= new AbortController();
-    if (this.#aborted) this.#aborting.abort();
-    return this.#aborting.signal;
-  }
-
-  start(reconcile: Reconcile<K>, context: ReconcileContext<K>): void {
     let returned: ReturnType<Reconcile<K>>;
     try {
-      returned = reconcile(context.key, context);
+      returned = reconcile();
     } catch (error) {
       return this.#end({ error });
     }
@@ -49,16 +62,22 @@ export class ReconcileRun<K> {
     } else this.#end({ result: returned });
   }
 
-  /** Aborts the signal. A Promise cannot be cancelled, so its key stays in progress until it settles. */
-  abort(): void {
-    this.#aborted = true;
-    this.#aborting?.abort();
+  /** Aborts the signal. */
+  abort(reason?: unknown): void {
+    this.#aborted ??= { reason };
+    this.#controller?.abort(reason);
+  }
+
+  /** Also unsubscribes an Observable. A Promise cannot be cancelled, so its key stays in progress until it settles. */
+  stop(reason?: unknown): void {
+    this.abort(reason);
+    this.#stopped = true;
     this.#following?.unsubscribe();
   }
 
   #follow(returned: Observable<ReconcileResult>): void {
-    // The run was aborted during the call, so the work must not begin.
-    if (this.#aborted) return this.#end({ aborted: true });
+    // The run was stopped during the call, so the work must not begin.
+    if (this.#stopped) return this.#end({ aborted: true });
     let last: ReconcileResult;
     let ended: RunEnd = { aborted: true };
     const following = returned.subscribe({
@@ -78,8 +97,8 @@ export class ReconcileRun<K> {
   }
 
   #end(end: RunEnd): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    this.#settle(end);
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#settle?.(end);
   }
 }

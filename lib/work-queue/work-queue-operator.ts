@@ -5,35 +5,44 @@
  */
 
 import { Observable, type OperatorFunction } from 'rxjs';
+import { takeUntil } from 'rxjs/operators';
 import { checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Fifo } from './backlog.ts';
-import type { Outcome, Reconcile } from './outcome.ts';
+import { isKey, shownKey } from './keys.ts';
+import { type Outcome, type Reconcile, type ReconcileContext, TerminalError } from './outcome.ts';
 import { limiterOf, RateLimitingKeyQueue } from './rate-limiting-queue.ts';
+import { ReconcileRun } from './reconcile-run.ts';
 import type { RateLimitingQueue } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue-options.ts';
-import { type QueueOfRun, Workers } from './workers.ts';
+import { Workers } from './workers.ts';
 
-function operatorOn<K extends string>(
-  reconcile: Reconcile<K>,
-  options: WorkQueueOptions<K>,
-  queueOf: () => QueueOfRun<K>,
-): OperatorFunction<K, Outcome<K>> {
-  const { concurrency = 1, maxRetries = 0 } = options;
-  checkedWholeLimit(concurrency, 'workQueue: concurrency');
-  checkedTimes(maxRetries, 'workQueue: maxRetries');
-  return (source) =>
-    new Observable<Outcome<K>>((subscriber) => {
-      new Workers(reconcile, options, subscriber, queueOf()).work(source);
-    });
+function invalidKey(key: unknown): TerminalError {
+  return new TerminalError(
+    `workQueue: ${shownKey(key)} is not a key; emit non-empty strings such as 'namespace/name'`,
+  );
 }
 
-/** Like {@link workQueue} with a queue that is passed in. Kept separate so that a bundle need not contain the default queue. */
-export function workOnQueue<K extends string>(
-  queue: RateLimitingQueue<K>,
-  reconcile: Reconcile<K>,
-  options: WorkQueueOptions<K>,
-): OperatorFunction<K, Outcome<K>> {
-  return operatorOn(reconcile, options, () => ({ queue, leave: () => undefined }));
+/** The queue of one subscription, and its cleanup when the subscription ends. */
+function queueOf<K>(options: WorkQueueOptions<K>): {
+  readonly queue: RateLimitingQueue<K>;
+  leave(): void;
+} {
+  const { queue } = options;
+  if (queue !== undefined) return { queue, leave: () => undefined };
+  const own = new RateLimitingKeyQueue<K>(options, new Fifo<K>(), limiterOf(options));
+  return { queue: own, leave: () => own.discard() };
+}
+
+function contextOf<K>(run: ReconcileRun<K>): ReconcileContext<K> {
+  const { key, attempt, queuedMs } = run;
+  return {
+    key,
+    attempt,
+    queuedMs,
+    get signal() {
+      return run.controller.signal;
+    },
+  };
 }
 
 /**
@@ -85,10 +94,37 @@ export function workQueue<K extends string = string>(
   reconcile: Reconcile<K>,
   options: WorkQueueOptions<K> = {},
 ): OperatorFunction<K, Outcome<K>> {
-  return operatorOn(reconcile, options, () => {
-    const { queue } = options;
-    if (queue !== undefined) return { queue, leave: () => undefined };
-    const own = new RateLimitingKeyQueue<K>(options, new Fifo<K>(), limiterOf(options));
-    return { queue: own, leave: () => own.discard() };
-  });
+  const { concurrency = 1, maxRetries = 0 } = options;
+  checkedWholeLimit(concurrency, 'workQueue: concurrency');
+  checkedTimes(maxRetries, 'workQueue: maxRetries');
+  return (source) =>
+    new Observable<Outcome<K>>((subscriber) => {
+      const { queue, leave } = queueOf(options);
+      let end = () => subscriber.complete();
+      const workers = new Workers<K, ReconcileRun<K>>(queue, options, {
+        run: (key, attempt, queuedMs) => new ReconcileRun(key, attempt, queuedMs),
+        reconcile: (run) => reconcile(run.key, contextOf(run)),
+        outcome: (_, outcome) => subscriber.next(outcome),
+        drained: () => end(),
+      });
+      subscriber.add(() => {
+        workers.stop();
+        leave();
+      });
+      workers.follow();
+      source.pipe(takeUntil(workers.stopped$)).subscribe({
+        next: (key) => {
+          if (isKey(key)) return queue.add(key);
+          const unworked = { key, attempt: 1, queuedMs: 0, workedMs: 0 };
+          const error = invalidKey(key);
+          workers.inTurn(() => subscriber.next({ ...unworked, type: 'gaveUp', error }));
+        },
+        error: (error: unknown) => {
+          end = () => subscriber.error(error);
+          workers.endSource();
+        },
+        complete: () => workers.endSource(),
+      });
+      workers.pump();
+    });
 }

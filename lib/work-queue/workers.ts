@@ -1,13 +1,12 @@
-/** Reconciles the keys of one subscription to `workQueue`. */
-import { type Observable, Subject, type Subscriber } from 'rxjs';
+/** Workers, which take keys from a queue and reconcile them: the engine of `workQueue` and of controllers. */
+import { Subject } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { checkedRate } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
-import { isKey, shownKey } from './keys.ts';
-import { type Outcome, type Reconcile, type ReconcileContext, TerminalError } from './outcome.ts';
-import { ReconcileRun, type RunEnd, type Settled } from './reconcile-run.ts';
+import { type Outcome, type Reconcile, TerminalError } from './outcome.ts';
+import type { ReconcileRun, Settled } from './reconcile-run.ts';
 import type { PriorityQueue, RateLimitingQueue } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue-options.ts';
 
@@ -17,134 +16,153 @@ type Verdict =
   | { type: 'failed'; error: unknown; retryAfterMs: number }
   | { type: 'gaveUp'; error: unknown };
 
-function invalidKey(key: unknown): TerminalError {
-  return new TerminalError(
-    `workQueue: ${shownKey(key)} is not a key; emit non-empty strings such as 'namespace/name'`,
-  );
-}
-
 function isPriorityQueue<K>(queue: RateLimitingQueue<K>): queue is PriorityQueue<K> {
   return 'addWithOptions' in queue;
 }
 
-/** The queue of one subscription, and its cleanup when the subscription ends. */
-export interface QueueOfRun<K> {
-  readonly queue: RateLimitingQueue<K>;
-  leave(): void;
+/** What workers do with the keys. */
+export interface WorkersOwner<K extends string, R extends ReconcileRun<K>> {
+  /** Makes the run of a key that was given out. */
+  run(key: K, attempt: number, queuedMs: number): R;
+  reconcile(run: R): ReturnType<Reconcile<K>>;
+  /** Receives the outcomes in the order in which the runs end, and none within another. */
+  outcome(run: R, outcome: Outcome<K>): void;
+  /** The run has ended, and its outcome was received or is dropped. `isDone`: its key needs no further one. */
+  released?(run: R, isDone: boolean): void;
+  /** The source or the queue has ended, and no key is left. */
+  drained?(): void;
 }
 
-/** The workers of one subscription: they take keys from the queue, reconcile them and emit the outcomes. */
-export class Workers<K extends string> {
-  readonly #reconcile: Reconcile<K>;
-  readonly #options: WorkQueueOptions<K>;
-  readonly #subscriber: Subscriber<Outcome<K>>;
+/** Give out the keys of a queue, at most `concurrency` at a time, and decide from each result what happens to its key. */
+export class Workers<K extends string, R extends ReconcileRun<K>> {
+  readonly stopped$: Subject<void> = new Subject();
   readonly #queue: RateLimitingQueue<K>;
-  readonly #leaveQueue: () => void;
+  readonly #options: Pick<
+    WorkQueueOptions<K>,
+    'concurrency' | 'maxRetries' | 'drainDelayed' | 'scheduler'
+  >;
+  readonly #owner: WorkersOwner<K, R>;
   readonly #passedMs: () => number;
   /** Emits outcomes one at a time, so that a consumer that adds a key does not receive an outcome within an outcome. */
   readonly #out = new Drain();
-  readonly #runs = new Set<ReconcileRun<K>>();
+  /** In the order of their starts, until their outcome was received. */
+  readonly #runs = new Set<R>();
   readonly #failures = new Map<K, number>();
   /** Keys that have used the one `requeueAfterMs` that each key gets after the source has ended. */
   readonly #lastRequeues = new Set<K>();
-  readonly #stopped = new Subject<void>();
-  #end: (() => void) | undefined;
+  #busy = 0;
+  #sourceEnded = false;
   #pumping = false;
   #closed = false;
 
   constructor(
-    reconcile: Reconcile<K>,
+    queue: RateLimitingQueue<K>,
     options: WorkQueueOptions<K>,
-    subscriber: Subscriber<Outcome<K>>,
-    { queue, leave }: QueueOfRun<K>,
+    owner: WorkersOwner<K, R>,
   ) {
-    this.#reconcile = reconcile;
-    this.#options = options;
-    this.#subscriber = subscriber;
-    this.#passedMs = stopwatch(timingOf(options).scheduler);
     this.#queue = queue;
-    this.#leaveQueue = leave;
+    this.#options = options;
+    this.#owner = owner;
+    this.#passedMs = stopwatch(timingOf(options).scheduler);
   }
 
-  work(source: Observable<K>): void {
-    this.#subscriber.add(() => this.#stop());
-    this.#queue.ready$.pipe(takeUntil(this.#stopped)).subscribe(() => this.#pump());
-    source.pipe(takeUntil(this.#stopped)).subscribe({
-      next: (key) => this.#accept(key),
-      error: (error: unknown) => this.#sourceEnded(() => this.#subscriber.error(error)),
-      complete: () => this.#sourceEnded(() => this.#subscriber.complete()),
-    });
-    this.#pump();
+  /** The keys that are being reconciled, or whose outcome was not received yet. */
+  get working(): readonly K[] {
+    return [...new Set([...this.#runs].map(({ key }) => key))];
   }
 
-  #accept(key: K): void {
-    if (isKey(key)) this.#queue.add(key);
-    else {
-      const error = invalidKey(key);
-      this.#emit({ key, attempt: 1, queuedMs: 0, workedMs: 0, type: 'gaveUp', error });
-    }
-  }
-
-  #sourceEnded(end: () => void): void {
-    this.#end = end;
-    this.#pump();
+  /** Begins to work whenever a key becomes ready. Call `pump` for the keys that are ready now. */
+  follow(): void {
+    this.#queue.ready$.pipe(takeUntil(this.stopped$)).subscribe(() => this.pump());
   }
 
   /** Does not recurse: keys that a synchronous reconciler adds are processed by the loop that already runs. */
-  #pump(): void {
+  pump(): void {
     if (this.#pumping || this.#closed) return;
     this.#pumping = true;
     const { concurrency = 1 } = this.#options;
-    while (!this.#closed && this.#runs.size < concurrency) {
+    while (!this.#closed && this.#busy < concurrency) {
       const key = this.#queue.tryGet();
       if (key === undefined) break;
-      this.#run(key);
+      this.#begin(key);
     }
     this.#pumping = false;
     if (!this.#closed && this.#drained()) {
       this.#closed = true;
-      this.#out.run(this.#end ?? (() => this.#subscriber.complete()));
+      this.#out.run(() => this.#owner.drained?.());
+    }
+  }
+
+  /** No other key comes from the source. */
+  endSource(): void {
+    this.#sourceEnded = true;
+    this.pump();
+  }
+
+  /** Runs a task between outcomes. */
+  inTurn(task: () => void): void {
+    this.#out.run(task);
+  }
+
+  /** Aborts the signals. */
+  abort(reason: unknown): void {
+    for (const run of [...this.#runs]) run.abort(reason);
+  }
+
+  /** Begins no other run and drops outcomes. Runs of Promises stay `working` until they settle. */
+  stop(reason?: unknown): void {
+    this.#closed = true;
+    this.stopped$.next();
+    for (const run of [...this.#runs]) {
+      if (run.ended) this.#release(run, false);
+      else run.stop(reason);
     }
   }
 
   #drained(): boolean {
     const { len, waiting, shuttingDown } = this.#queue;
-    if (this.#runs.size > 0 || len > 0) return false;
+    if (this.#busy > 0 || len > 0) return false;
     if (shuttingDown) return true;
-    return this.#end !== undefined && (waiting === 0 || this.#options.drainDelayed === false);
+    return this.#sourceEnded && (waiting === 0 || this.#options.drainDelayed === false);
   }
 
-  #run(key: K): void {
+  #begin(key: K): void {
     const startMs = this.#passedMs();
     const attempt = (this.#failures.get(key) ?? 0) + 1;
     const queuedMs = this.#queue.queuedMs(key);
-    const run = new ReconcileRun<K>((end) => {
-      this.#runs.delete(run);
-      if (this.#closed || 'aborted' in end) this.#handBack(key, attempt, end);
-      else {
-        const verdict = this.#judge(key, attempt, end);
-        const workedMs = this.#passedMs() - startMs;
-        this.#emit({ key, attempt, queuedMs, workedMs, ...verdict });
-      }
-      this.#queue.done(key);
-      this.#pump();
-    });
+    const run = this.#owner.run(key, attempt, queuedMs);
     this.#runs.add(run);
-    const context: ReconcileContext<K> = {
-      key,
-      attempt,
-      queuedMs,
-      get signal() {
-        return run.signal;
+    this.#busy++;
+    run.start(
+      () => this.#owner.reconcile(run),
+      (end) => {
+        this.#busy--;
+        if (this.#closed || 'aborted' in end) {
+          // Unfinished keys are returned for other consumers of the queue.
+          if ('result' in end) this.#judge(key, attempt, end);
+          else if (!this.#queue.shuttingDown) this.#addAgain(key, { afterMs: 0 });
+          this.#release(run, false);
+        } else {
+          const verdict = this.#judge(key, attempt, end);
+          const workedMs = this.#passedMs() - startMs;
+          const outcome = { key, attempt, queuedMs, workedMs, ...verdict };
+          this.#out.run(() => this.#deliver(run, outcome));
+        }
+        this.#queue.done(key);
+        this.pump();
       },
-    };
-    run.start(this.#reconcile, context);
+    );
   }
 
-  /** Handles a run that ends after unsubscription: unfinished keys are returned for other consumers of the queue. */
-  #handBack(key: K, attempt: number, end: RunEnd): void {
-    if ('result' in end) this.#judge(key, attempt, end);
-    else if (!this.#queue.shuttingDown) this.#addAgain(key, { afterMs: 0 });
+  #deliver(run: R, outcome: Outcome<K>): void {
+    // Released by `stop`.
+    if (!this.#runs.has(run)) return;
+    this.#owner.outcome(run, outcome);
+    this.#release(run, outcome.type === 'ok' || outcome.type === 'gaveUp');
+  }
+
+  #release(run: R, isDone: boolean): void {
+    if (this.#runs.delete(run)) this.#owner.released?.(run, isDone);
   }
 
   #judge(key: K, attempt: number, end: Settled): Verdict {
@@ -182,7 +200,7 @@ export class Workers<K extends string> {
   /** A periodic requeue must not keep the stream open after the source has ended, so each key gets one more. */
   #mayRequeue(key: K): boolean {
     if (this.#queue.shuttingDown) return false;
-    if (this.#end === undefined) return true;
+    if (!this.#sourceEnded) return true;
     if (this.#lastRequeues.has(key)) return false;
     this.#lastRequeues.add(key);
     return true;
@@ -196,16 +214,5 @@ export class Workers<K extends string> {
     if ('rateLimited' in when) return queue.addRateLimited(key);
     queue.addAfter(key, when.afterMs);
     return when.afterMs;
-  }
-
-  #emit(outcome: Outcome<K>): void {
-    this.#out.run(() => this.#subscriber.next(outcome));
-  }
-
-  #stop(): void {
-    this.#closed = true;
-    this.#stopped.next();
-    for (const run of this.#runs) run.abort();
-    this.#leaveQueue();
   }
 }

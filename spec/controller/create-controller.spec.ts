@@ -9,9 +9,10 @@ import {
   createSharedInformer,
   type OwnerReference,
   type SharedInformer,
+  workQueue,
 } from 'rx-informer';
-import { Subject } from 'rxjs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { from, Subject } from 'rxjs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import {
   added,
@@ -398,6 +399,39 @@ describe('stopping a controller', () => {
     await controller.stop();
     await informer.stop();
     expect(scheduler.pending).toBe(0);
+  });
+
+  it('K29: only a reconcile that reads its signal makes an AbortController', async () => {
+    const { source, control } = rig();
+    let made = 0;
+    const { AbortController: real } = globalThis;
+    vi.stubGlobal(
+      'AbortController',
+      class extends real {
+        constructor() {
+          super();
+          made += 1;
+        }
+      },
+    );
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const counts: [key: string, made: number][] = [];
+    const reconcile = (key: string, context: { readonly signal: AbortSignal }) => {
+      const before = made;
+      if (key.endsWith('b')) expect(context.signal).toBe(context.signal);
+      counts.push([key, made - before]);
+    };
+    const controller = control({ reconcile });
+    source.listed(1, pod('a', 1), pod('b', 1));
+    made = 0;
+    controller.start();
+    from(['shop/a', 'shop/b']).pipe(workQueue(reconcile)).subscribe();
+    const once = [
+      ['shop/a', 0],
+      ['shop/b', 1],
+    ];
+    expect([counts, made]).toEqual([[...once, ...once], 2]);
+    await controller.stop();
   });
 
   it('N8: leaves no resource that keeps a process alive', async () => {
