@@ -521,6 +521,7 @@ export {
 } from './store/mutation-cache.ts';
 export type { MutationGuard } from './store/mutation-guard.ts';
 export type { Quarantine, RefusedObjects } from './store/quarantine.ts';
+export type { UnchangedParts } from './store/successor-of.ts';
 // transport: HTTP requests as streams of bytes
 export type { KubeRequest } from './transport/call.ts';
 export {

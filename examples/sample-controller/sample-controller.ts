@@ -47,6 +47,8 @@ export function startSampleController(
   const { identity, namespace, leaseNamespace = 'default', workers = 2, log } = options;
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
   const factory = createInformerFactory(client, {
+    // Reconciling compares no part of an object with an earlier one.
+    unchangedParts: 'new',
     ...(namespace === undefined ? {} : { namespace }),
     resources: [forResource(deployments, { indexers: { owner: byOwnerUid } })],
   });

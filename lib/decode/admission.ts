@@ -27,20 +27,13 @@ export type Admitted<T> =
 
 const SKIPPED = { verdict: 'skipped' } as const;
 
-const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
 /** The fields that a transform must not change. */
-type Identity = Pick<ObjectMeta, (typeof IDENTITY)[number]>;
-
-function identityOf({ metadata }: KubernetesObject): Identity {
-  const identity: Identity = {};
-  for (const field of IDENTITY) Object.assign(identity, { [field]: metadata?.[field] });
-  return identity;
-}
+const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
 
 function transformed<T extends KubernetesObject>(
   object: T,
   key: string,
-  before: Identity,
+  before: ObjectMeta,
   transform: (object: T) => T,
 ): T {
   let after: T;
@@ -109,8 +102,7 @@ export function createAdmission<T extends KubernetesObject>(
     }
     if (transform === undefined) return { verdict: 'admitted', key, object };
     // Read before the transform runs, because the transform may change the object in place before it is refused.
-    const before = identityOf(object);
-    const { ownerReferences } = metadata;
+    const before = { ...metadata };
     const retry = () => transformed(object, key, before, transform);
     try {
       return { verdict: 'admitted', key, object: retry() };
@@ -119,7 +111,7 @@ export function createAdmission<T extends KubernetesObject>(
       const reason = ApiError.from(error, key);
       // A deleted object needs no retry.
       if (!deleted) onSkipped({ reason, key, resourceVersion, retry });
-      const controllerUid = controllerUidOf({ metadata: { ownerReferences } });
+      const controllerUid = controllerUidOf({ metadata: before });
       const refused = { key, uid, resourceVersion, controllerUid, reason, retry };
       return { verdict: 'rejected', refused };
     }

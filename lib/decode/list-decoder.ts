@@ -38,7 +38,7 @@ function isList(kind: unknown): boolean {
 }
 
 /** Reads the items that are not stored already. Items that it does not read are parsed completely. */
-type ItemReader<T> = Pick<ObjectReader<T>, 'counts' | 'item' | 'reduce'>;
+type ItemReader<T> = Pick<ObjectReader<T>, 'count' | 'item' | 'reduce'>;
 
 /** A list part that is being filled. */
 export interface PartDraft<T> {
@@ -158,8 +158,7 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
       return this.#keep(table.toObject(parseText(textOf(bytes, from, to), 'a row')), out);
     }
     const stored = this.#stored?.find(bytes, from, to);
-    const { counts } = this.#reader;
-    if (counts !== undefined) counts[stored === undefined ? 'parsed' : 'unchanged']++;
+    this.#reader.count?.(stored === undefined ? 'parsed' : 'unchanged');
     if (stored !== undefined) {
       this.#tally.own();
       out.items.push(stored.object);

@@ -26,8 +26,8 @@ export interface ObjectReader<T> {
    * `undefined` if there is none.
    */
   readonly basis?: T | undefined;
-  /** Present if the decoders count the objects that they do not pass to the reader. */
-  readonly counts?: DecodeCounts | undefined;
+  /** Called for each object that is not passed to `read`. */
+  count?(how: keyof DecodeCounts): void;
   /**
    * Reads an item of a list. `typeMeta` is the text to put in place of the opening brace of an item without a type.
    * Returns `undefined` if the item is to be parsed completely.

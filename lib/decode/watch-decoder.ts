@@ -63,8 +63,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     if (type === 'ADDED' && this.#isList) {
       const stored = this.#stored?.find(bytes, object, to - 1);
       if (stored !== undefined) {
-        const { counts } = this.#reader;
-        if (counts !== undefined) counts.unchanged++;
+        this.#reader.count?.('unchanged');
         this.#tally.own();
         out.push({ type, key: stored.key, object: stored.object, unparsed: true });
         return;

@@ -110,6 +110,7 @@ class Stages<T extends KubernetesObject> {
     const sets$: Observable<ChangeSet<T>> = around(this.#informer, commits$).pipe(
       applyDeltas(store, {
         scopes,
+        unchangedParts: options.unchangedParts,
         onRejected: ({ key, error }) => {
           if (key === '') this.#skip(ApiError.local('Rejected', shownError(error)));
         },

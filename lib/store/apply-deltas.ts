@@ -13,6 +13,7 @@ import type { ChangeSet } from './change-set.ts';
 import { splitCommits } from './commits.ts';
 import { Committer, type Rejection } from './committer.ts';
 import type { Indexer } from './indexer.ts';
+import type { UnchangedParts } from './successor-of.ts';
 
 /** The options of {@link applyDeltas}. */
 export interface ApplyDeltasOptions<T> {
@@ -20,6 +21,8 @@ export interface ApplyDeltasOptions<T> {
   readonly scopes?: readonly string[] | undefined;
   /** Called for an object that a key or index function refused. It is not stored; the other objects are. */
   readonly onRejected?: ((rejection: Rejection<T>) => void) | undefined;
+  /** Whether unchanged parts of a changed object stay the same JavaScript objects. @defaultValue 'same' */
+  readonly unchangedParts?: UnchangedParts | undefined;
   /** Called after each commit, also after one that changed only the version. */
   readonly onCommitted?: ((deltas: readonly Delta<T>[]) => void) | undefined;
 }

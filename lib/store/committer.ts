@@ -23,7 +23,7 @@ import { CommitChanges } from './commit-changes.ts';
 import type { Commit } from './commits.ts';
 import type { Indexer, IndexerTransaction } from './indexer.ts';
 import { Scopes } from './scopes.ts';
-import { type Origin, successorOf } from './successor-of.ts';
+import { type Origin, successorOf, type UnchangedParts } from './successor-of.ts';
 
 /** An object that the store refused, because a key or index function threw an error. */
 export interface Rejection<T> {
@@ -37,6 +37,7 @@ export interface Rejection<T> {
 export interface CommitterOptions<T> {
   readonly scopes?: readonly string[] | undefined;
   readonly onRejected?: ((rejection: Rejection<T>) => void) | undefined;
+  readonly unchangedParts?: UnchangedParts | undefined;
 }
 
 type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
@@ -58,6 +59,7 @@ interface Work<T extends KubernetesObject> {
 export class Committer<T extends KubernetesObject> {
   readonly #indexer: Indexer<T>;
   readonly #onRejected: (rejection: Rejection<T>) => void;
+  readonly #isNew: boolean;
   readonly scopes: Scopes;
   /** The lists in progress whose parts are committed as they arrive, by scope, each with the keys it has refused. */
   readonly #openLists = new Map<string | undefined, Set<string>>();
@@ -65,6 +67,7 @@ export class Committer<T extends KubernetesObject> {
   constructor(indexer: Indexer<T>, options: CommitterOptions<T>) {
     this.#indexer = indexer;
     this.#onRejected = reportingErrors(options.onRejected);
+    this.#isNew = options.unchangedParts === 'new';
     this.scopes = new Scopes(options.scopes ?? []);
   }
 
@@ -185,7 +188,7 @@ export class Committer<T extends KubernetesObject> {
       // The key of a watch event is reused, because the hash of another string would have to be computed again.
       if (!isKeyOf(key, object)) key = this.#indexer.keyOf(object);
       const had = this.#indexer.getByKey(key);
-      const next = successorOf<T>(had, object, origin, basis);
+      const next = successorOf<T>(had, object, origin, this.#isNew ? had : basis);
       if (next !== undefined) {
         work.transaction.put(next, key);
         work.changes.stored(key, had, next as Stored<T>);

@@ -11,6 +11,12 @@ import { sameContent } from './same-content.ts';
 export type Origin = 'watch' | 'part' | 'trusting' | 'doubting';
 
 /**
+ * The parts of a changed object that are equal to those of its earlier state: the same JavaScript objects, or those that
+ * were received.
+ */
+export type UnchangedParts = 'same' | 'new';
+
+/**
  * Returns the object to store in place of `existing`, or `undefined` if `existing` stays. That is the received object,
  * whose unchanged parts are those of `existing`. Only an object of the same UID has parts of `existing`, because code
  * may keep what it knows of an object under one of its parts. `basis` is the state whose parts `object` has already.
@@ -32,7 +38,6 @@ export function successorOf<T extends KubernetesObject>(
   if (origin !== 'doubting' && had !== '' && had === received) return undefined;
   const merged = basis === existing ? object : reuseUnchanged(existing, object);
   if (merged === existing) return undefined;
-  const comparesContent = origin === 'doubting' || (origin === 'trusting' && had === '');
   // The same members may be in another order. The parts that are reused need no second comparison.
-  return comparesContent && sameContent(existing, merged) ? undefined : merged;
+  return had === received && sameContent(existing, merged) ? undefined : merged;
 }

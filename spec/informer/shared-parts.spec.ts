@@ -4,6 +4,7 @@ import {
   createClient,
   createListWatch,
   createSharedInformer,
+  type Decoding,
   type SharedInformer,
   type SharedInformerOptions,
   type Transform,
@@ -18,15 +19,20 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 interface Setting {
   readonly initialList?: SharedInformerOptions<Pod>['initialList'];
   readonly transform?: Transform<Pod> | undefined;
+  readonly decoding?: () => Decoding;
+  readonly unchangedParts?: 'new';
   readonly mutationGuard?: SharedInformerOptions<Pod>['mutationGuard'];
 }
 
-function started(server: FakeApiServer, { transform, ...options }: Setting = {}) {
+function started(server: FakeApiServer, { transform, decoding, ...options }: Setting = {}) {
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
-  const informer = createSharedInformer<Pod>(createListWatch(client, pods, { transform }), {
-    backoff: () => 0,
-    ...options,
-  });
+  const informer = createSharedInformer<Pod>(
+    createListWatch(client, pods, { transform, decoding }),
+    {
+      backoff: () => 0,
+      ...options,
+    },
+  );
   informer.start();
   return informer;
 }
@@ -83,6 +89,39 @@ describe('the parts of an object that a change leaves alone', () => {
     expect(before?.status?.conditions).toEqual(conditions);
     await informer.stop();
   });
+
+  it.each(['pages', 'stream'] as const)(
+    "S60, S9: with unchangedParts: 'new' they are those that were received, and a list (%s) reports only what changed",
+    async (initialList) => {
+      const server = createFakeApiServer();
+      const pod = server.objects.create<Pod>(pods, web);
+      server.objects.create<Pod>(pods, { metadata: { namespace: 'shop', name: 'cart' } });
+      const informer = started(server, { initialList, unchangedParts: 'new' });
+      const changed: string[] = [];
+      informer.changes$.subscribe(({ cause, changes }) =>
+        changed.push(`${cause} ${changes.map(({ key }) => key)}`),
+      );
+      await caughtUp(server, informer);
+      const before = informer.indexer.get('shop/web');
+      const cart = informer.indexer.get('shop/cart');
+      server.objects.update<Pod>(pods, { ...pod, status: { phase: 'Running' } });
+      await caughtUp(server, informer);
+      const after = informer.indexer.get('shop/web');
+      expect(after?.status).toEqual({ phase: 'Running' });
+      expect(after?.metadata.labels).toEqual(before?.metadata.labels);
+      expect(after?.metadata.labels).not.toBe(before?.metadata.labels);
+      const told = changed.length;
+      // This list is compared by content.
+      await informer.refresh();
+      await informer.stop();
+      informer.start();
+      await caughtUp(server, informer);
+      expect(informer.indexer.get('shop/web')).toBe(after);
+      expect(informer.indexer.get('shop/cart')).toBe(cart);
+      expect(changed.slice(told)).toEqual([]);
+      await informer.stop();
+    },
+  );
 
   it('S60: an object that was created again under its name shares nothing with the former one', async () => {
     const server = createFakeApiServer();

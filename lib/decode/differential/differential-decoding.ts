@@ -66,6 +66,6 @@ export function differentialDecoding({
     ): Decoder<readonly WatchEvent<T>[]> =>
       new WatchDecoder(opened(context), new DifferentialReader(context, recent, counts)),
     list: <T extends KubernetesObject>(context: DecodeContext<T>): Decoder<ListPart<T>> =>
-      new ListDecoder(opened(context), { counts }),
+      new ListDecoder(opened(context), { count: (how) => counts[how]++ }),
   };
 }

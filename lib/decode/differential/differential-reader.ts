@@ -15,7 +15,7 @@ import { adoptStored } from './stored-value.ts';
 /** Compares each object with the last kept text of the same UID. */
 export class DifferentialReader<T extends KubernetesObject> implements ObjectReader<T> {
   readonly #recent: RecentDocuments;
-  readonly counts: DecodeCounts;
+  readonly #counts: DecodeCounts;
   readonly #text: ObjectText;
   readonly #known: KnownObjects<T> | undefined;
   readonly #head = new ObjectHead();
@@ -30,7 +30,7 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
 
   constructor(context: DecodeContext<T>, recent: RecentDocuments, counts: DecodeCounts) {
     this.#recent = recent;
-    this.counts = counts;
+    this.#counts = counts;
     this.#difference = new Difference(recent.shapes);
     this.#text = new ObjectText(context.keepManagedFields);
     const { known, transform, resource, projection, keepManagedFields } = context;
@@ -41,6 +41,10 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     // With a transform the stored object is not what was received.
     this.#hasTransform = transform !== undefined;
     if (!this.#hasTransform) this.#known = known;
+  }
+
+  count(how: keyof DecodeCounts): void {
+    this.#counts[how]++;
   }
 
   read(bytes: Uint8Array, from: number, to: number, isLast: boolean): unknown {
@@ -58,8 +62,7 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     const known = uidOf(earlier?.value as T | undefined);
     if (to - from > recent.longest || !isText(known, bytes, uid.from, uid.to)) earlier = undefined;
     const compared = earlier && this.#compare(earlier, bytes, from, to);
-    if (compared !== undefined) this.counts.compared++;
-    else this.counts.parsed++;
+    this.count(compared === undefined ? 'parsed' : 'compared');
     const value = compared ?? parseText(this.#text.behind(head, bytes, from, to), 'an object');
     if (hash === undefined) return value;
     if (isLast) recent.drop(hash);

@@ -35,6 +35,8 @@ const contestants: Readonly<Record<string, Contestant>> = {
   ours: { run: './ours.ts' },
   /** With objects whose members are parsed when they are first read. The handler reads metadata alone. */
   'ours-lazy': { run: './ours.ts', env: { BENCH_DECODING: 'lazy' } },
+  /** Without the comparison that keeps the unchanged parts of objects. */
+  'ours-new': { run: './ours.ts', env: { BENCH_PARTS: 'new' } },
   /** With the decoding that parses every object completely. */
   'ours-json': { run: './ours.ts', env: { BENCH_DECODING: 'json' } },
   /** Ten subscribers that do nothing, besides the one that counts. */

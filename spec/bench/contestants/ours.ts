@@ -3,6 +3,7 @@
  * handler. Variables of the environment vary it:
  *
  *   BENCH_DECODING    the decoding: differential, json or lazy
+ *   BENCH_PARTS       'new': without the comparison that keeps unchanged parts
  *   BENCH_IDLE        a number of further handlers that do nothing
  *   BENCH_INDICES     a number of further indices
  *   BENCH_INFORMERS   a number of informers with one client
@@ -45,6 +46,7 @@ const decodings: Readonly<Record<string, () => Decoding>> = {
 
 const {
   BENCH_DECODING = 'differential',
+  BENCH_PARTS,
   BENCH_IDLE = '0',
   BENCH_INDICES = '0',
   BENCH_INFORMERS = '1',
@@ -77,9 +79,7 @@ async function startInformer(corpus: CorpusName, onEvent: (object: Seen) => void
   const resource = defineResource({ ...corpora[corpus], namespaced: true });
   const informer = createSharedInformer(
     createListWatch(client, resource, { decoding: createDecoding }),
-    {
-      indexers,
-    },
+    { indexers, unchangedParts: BENCH_PARTS === 'new' ? 'new' : 'same' },
   );
   let synced = false;
   addEventHandler(informer, {
