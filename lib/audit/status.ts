@@ -9,18 +9,18 @@ export interface AuditStatus {
    * When the collection was last compared completely. Absent until the first comparison has ended. With several scopes,
    * the time of the scope whose comparison is oldest.
    */
-  readonly lastAt?: EpochMs;
+  readonly lastAt?: EpochMs | undefined;
   /** How many objects were compared with the server, summed over all comparisons of this run. */
   readonly compared: number;
   /** How many of these objects differed, or were missing on either side. A list repairs them. */
   readonly differed: number;
   /** Some of the keys that differed, of the last comparison that found a difference. */
-  readonly differedKeys?: readonly string[];
+  readonly differedKeys?: readonly string[] | undefined;
   /**
    * Why the last request of the audit failed. Removed when a comparison is completed. The informer itself is not
    * affected.
    */
-  readonly error?: ApiError;
+  readonly error?: ApiError | undefined;
 }
 
 /** The audit of a run before its first comparison. */
@@ -38,9 +38,9 @@ export function mergeAudits(parts: readonly AuditStatus[]): AuditStatus {
     merged = {
       compared: merged.compared + part.compared,
       differed: merged.differed + part.differed,
-      ...(Number.isNaN(lastAt) ? {} : { lastAt }),
-      ...(differedKeys === undefined ? {} : { differedKeys }),
-      ...(error === undefined ? {} : { error }),
+      lastAt: Number.isNaN(lastAt) ? undefined : lastAt,
+      differedKeys,
+      error,
     };
   }
   return merged;

@@ -22,30 +22,30 @@ export interface ReflectorStatus {
    * In the phase `queued`, why the request waits, in words for a user: streams take turns because a browser has few
    * connections, or the tab is hidden.
    */
-  readonly waitingFor?: string;
+  readonly waitingFor?: string | undefined;
   /** When the phase began, in milliseconds. */
   readonly sinceMs: EpochMs;
   /** Since when the emitted state may be stale, in milliseconds; absent while an answered watch delivers changes. */
-  readonly staleSinceMs?: EpochMs;
+  readonly staleSinceMs?: EpochMs | undefined;
   /** Why the server refuses the requests; the reflector retries nevertheless. */
-  readonly blocked?: Blocked;
+  readonly blocked?: Blocked | undefined;
   /** The last failure, until a request succeeds. */
-  readonly error?: ApiError;
+  readonly error?: ApiError | undefined;
   /** When the next request is due, in milliseconds, if the last one failed. */
-  readonly nextRetryAtMs?: EpochMs;
+  readonly nextRetryAtMs?: EpochMs | undefined;
   /** The number of failures since the last healthy time. */
   readonly attempt: number;
   readonly reconnects: number;
   readonly relists: number;
   /** The number of objects received so far of the list in progress. */
-  readonly loaded?: number;
+  readonly loaded?: number | undefined;
   /** The number of objects of the list in progress that are still to be received, if the server says so. */
-  readonly remaining?: number;
+  readonly remaining?: number | undefined;
   readonly resourceVersion: ResourceVersion | '';
   /** Set while a proxy is known to hold events back. Deltas are then emitted up to 20 s late, so `live` is false. */
-  readonly heldBack?: HeldBack;
+  readonly heldBack?: HeldBack | undefined;
   /** For a sharded informer: the shards that it holds, and who filters. */
-  readonly shards?: ShardHolding;
+  readonly shards?: ShardHolding | undefined;
 }
 
 /** The fields of the phases that have a request. */

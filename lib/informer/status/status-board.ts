@@ -126,12 +126,6 @@ export class StatusBoard<T> {
     this.#unknownDeletions++;
   }
 
-  /** Sets the status of the audit before the first subscription, without a transition. */
-  expectAudit(audit: NonNullable<InformerStatus['audit']>): void {
-    this.audit = audit;
-    this.#status = this.#compute();
-  }
-
   /** Emits the status if it has changed. */
   publish(): void {
     const status = this.#compute();
@@ -145,7 +139,7 @@ export class StatusBoard<T> {
     if (!isNew || hasListener || hasRejected || this.#warnedGeneration === this.#generation) return;
     this.#warnedGeneration = this.#generation;
     const message = `blocked (${blocked}): ${error?.message}. The informer keeps trying, and nothing listens to its status$`;
-    this.#warn({ type: 'blocked', message, ...(error === undefined ? {} : { error }) });
+    this.#warn({ type: 'blocked', message, error });
   }
 
   /**
@@ -200,7 +194,7 @@ export class StatusBoard<T> {
     const { error } = this.#compute();
     const why = error === undefined ? '' : `: ${error.message}`;
     const message = `${name} has not observed ${key} within ${timeoutMs} ms; it is at ${at}${why}`;
-    return ApiError.local('NotObserved', message, error === undefined ? {} : { cause: error });
+    return ApiError.local('NotObserved', message, { cause: error });
   }
 
   get #listed(): boolean {
@@ -213,38 +207,33 @@ export class StatusBoard<T> {
     const quarantined = this.#indexer.refused.size;
     const { synced, resourceVersion } = this.#indexer;
     const several = this.reflectors.size > 1 && inactive === undefined;
-    const own = {
+    const isRunning = inactive === undefined && this.reflectors.size > 0;
+    // Until the first list is in the store, the store contains the copy of the previous run.
+    const running = synced || inactive === undefined ? merged.staleSinceMs : undefined;
+    const { attempt, reconnects, relists, error, blocked } = merged;
+    const reflected = isRunning
+      ? merged
+      : {
+          ...{ attempt, reconnects, relists, error, blocked },
+          phase: inactive ?? ('queued' as const),
+          sinceMs: this.#inactiveSinceMs,
+        };
+    return {
+      ...reflected,
       synced,
+      live: isRunning && synced && merged.live,
+      staleSinceMs: synced ? running : (this.#staleSinceMs ?? running),
       resourceVersion,
       generation: this.#generation,
       quarantined,
+      quarantine: quarantined === 0 ? undefined : shown(this.#indexer.refused),
       skipped: this.#skipped,
+      lastSkipped: this.#lastSkipped,
       unknownDeletions: this.#unknownDeletions,
-      ...(quarantined === 0 ? {} : { quarantine: shown(this.#indexer.refused) }),
-      ...(this.#lastSkipped === undefined ? {} : { lastSkipped: this.#lastSkipped }),
-      ...(this.audit === undefined ? {} : { audit: this.audit }),
-      ...(this.access === undefined ? {} : { access: this.access }),
-      ...(several
-        ? { scopes: Object.fromEntries(this.reflectors) }
-        : { namespace: [...this.reflectors.keys()].join() }),
+      audit: this.audit,
+      access: this.access,
+      scopes: several ? Object.fromEntries(this.reflectors) : undefined,
+      namespace: several ? undefined : [...this.reflectors.keys()].join(),
     };
-    // Until the first list is in the store, the store contains the copy of the previous run.
-    const running = synced || inactive === undefined ? merged.staleSinceMs : undefined;
-    const staleSinceMs = synced ? running : (this.#staleSinceMs ?? running);
-    const stale = staleSinceMs === undefined ? {} : { staleSinceMs };
-    if (inactive !== undefined || this.reflectors.size === 0) {
-      const sinceMs = this.#inactiveSinceMs;
-      const { attempt, reconnects, relists, error, blocked } = merged;
-      return {
-        phase: inactive ?? 'queued',
-        live: false,
-        ...{ sinceMs, attempt, reconnects, relists },
-        ...stale,
-        ...(error === undefined ? {} : { error }),
-        ...(blocked === undefined ? {} : { blocked }),
-        ...own,
-      };
-    }
-    return { ...merged, ...stale, ...own, live: synced && merged.live };
   }
 }

@@ -47,26 +47,26 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
    */
   readonly quarantined: number;
   /** Some of the refused objects, the latest first, with their keys and the errors. */
-  readonly quarantine?: readonly { readonly key: string; readonly error: ApiError }[];
+  readonly quarantine?: readonly { readonly key: string; readonly error: ApiError }[] | undefined;
   /** How many received items were not objects of the resource. */
   readonly skipped: number;
   /** The reason for the last skipped item. */
-  readonly lastSkipped?: ApiError;
+  readonly lastSkipped?: ApiError | undefined;
   /** How many deletions were of objects that the store did not contain. They are not delivered. */
   readonly unknownDeletions: number;
   /**
    * With the `audit` option, the results of the audit in this run. `'unsupported'` if a ListerWatcher has no
    * `listMetadata`, so that nothing is compared.
    */
-  readonly audit?: AuditStatus | 'unsupported';
+  readonly audit?: AuditStatus | 'unsupported' | undefined;
   /** Set if only some namespaces are shown, because listing all of them is not permitted (`namespaceFallback`). */
-  readonly access?: LimitedAccess;
+  readonly access?: LimitedAccess | undefined;
   /** The number of runs so far. */
   readonly generation: number;
   /** The namespace that the informer follows, '' for all. Absent while it follows several; `scopes` names them. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** The status of each ListerWatcher by scope, if there are several. */
-  readonly scopes?: Readonly<Record<string, ReflectorStatus>>;
+  readonly scopes?: Readonly<Record<string, ReflectorStatus>> | undefined;
 }
 
 /** Whether the same objects are refused, in any order. */

@@ -17,7 +17,7 @@ export interface InformerWarning {
   readonly subscriber?: string;
   readonly message: string;
   /** The error with which the server refuses the informer. */
-  readonly error?: ApiError;
+  readonly error?: ApiError | undefined;
   readonly key?: string;
   /** How long the callback took, in milliseconds. */
   readonly tookMs?: number;
