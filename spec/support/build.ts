@@ -23,14 +23,16 @@ const settings: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** These files, and those that they import, directly or not. */
-function withImports(files: readonly string[], ending: '.js' | '.d.ts'): Set<string> {
+const IMPORTS = /(?:from |import |import\()["'](\.[^"']+)\.[jt]s["']/g;
+const REEXPORTS = /^export [^;]*?from ["'](\.[^"']+)\.[jt]s["']/gm;
+
+/** These files, and those that they name, directly or not. */
+function withNamed(files: readonly string[], ending: '.js' | '.d.ts', names: RegExp): Set<string> {
   const all = new Set(files);
   for (const file of all) {
-    const imports = readFileSync(file, 'utf8').matchAll(
-      /(?:from |import |import\()["'](\.[^"']+)\.[jt]s["']/g,
-    );
-    for (const [, path = ''] of imports) all.add(resolve(file, '..', `${path}${ending}`));
+    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(names)) {
+      all.add(resolve(file, '..', `${path}${ending}`));
+    }
   }
   return all;
 }
@@ -39,11 +41,16 @@ rmSync(join(root, 'dist'), { recursive: true, force: true });
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 execFileSync(process.execPath, [compiler, '-p', join(root, 'lib')], { stdio: 'inherit' });
 
-const needed = new Set([...withImports(scripts, '.js'), ...withImports(declarations, '.d.ts')]);
+const needed = new Set([
+  ...withNamed(scripts, '.js', IMPORTS),
+  ...withNamed(declarations, '.d.ts', IMPORTS),
+]);
 for (const file of globSync(`${modules}/**/*.{js,ts}`)) if (!needed.has(file)) rmSync(file);
-// The first comment of a file is about the file, which helps nobody who reads the declarations in an editor.
+// Editors show the comments of public declarations: not those of internal files, nor the first of a file, which is about the file.
+const shown = withNamed(declarations, '.d.ts', REEXPORTS);
 for (const file of globSync(`${modules}/**/*.d.ts`)) {
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/^\/\*\*[\s\S]*?\*\/\n/, ''));
+  const unseen = shown.has(file) ? /^\/\*\*[\s\S]*?\*\/\n/ : /^ *\/\*\*[\s\S]*?\*\/\n/gm;
+  writeFileSync(file, readFileSync(file, 'utf8').replace(unseen, ''));
 }
 
 // The compiler would also remove the comments by which bundlers know that a call has no side effects.
