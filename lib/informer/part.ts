@@ -42,8 +42,8 @@ export interface InformerPart<T extends KubernetesObject> {
   ended?(at: number): void;
   /** The store has committed these deltas, and the subscribers have received the change set. */
   committed?(deltas: readonly Delta<T>[]): void;
-  /** Calls `batch` once, which commits a batch and calls the subscribers and the handlers. */
-  around?(batch: () => void): void;
+  /** Calls `batch` once, which makes one or more commits of `deltas` and calls the subscribers and the handlers. */
+  around?(batch: () => void, deltas: readonly Delta<T>[]): void;
   /** The status has changed, and its subscribers have received it. Returns whether a wait was rejected. */
   transition?(): boolean;
   /** How many changes wait for the handlers of this part. */

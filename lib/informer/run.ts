@@ -31,18 +31,18 @@ import type { Indexer } from '../store/indexer.ts';
 import type { InformerCore } from './core.ts';
 
 /** Lets the parts of the informer surround the processing of each batch, for example to measure it. */
-function around<T extends KubernetesObject, V>(
+function around<T extends KubernetesObject>(
   informer: InformerCore<T>,
-  source: Observable<V>,
-): Observable<V> {
-  return new Observable<V>((subscriber) =>
+  source: Observable<readonly Delta<T>[]>,
+): Observable<readonly Delta<T>[]> {
+  return new Observable((subscriber) =>
     source.subscribe({
-      next: (value) => {
-        let batch = () => subscriber.next(value);
+      next: (deltas) => {
+        let batch = () => subscriber.next(deltas);
         informer.each((part) => {
           if (part.around === undefined) return;
           const inner = batch;
-          batch = () => part.around?.(inner);
+          batch = () => part.around?.(inner, deltas);
         });
         batch();
       },

@@ -335,6 +335,38 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
+  it('I94: an object that is recreated while the queue folds its changes is not a difference', async () => {
+    const open = new BehaviorSubject(true);
+    const rig = await auditRig({
+      informer: {
+        compression: 'latest',
+        demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
+      },
+    });
+    const key = { namespace: 'a', name: 'pod-2' };
+    const touch = (phase: string) =>
+      rig.server.objects.modify(pods, { namespace: 'a', name: 'pod-0' }, (draft) => {
+        (draft as { status?: object }).status = { phase };
+      });
+    rig.informer.start();
+    const audits = () => rig.requests.filter(({ what }) => what === 'audit').length;
+    while (audits() === 0) await rig.time.advance(100);
+    open.next(false);
+    touch('Pending');
+    rig.server.objects.delete(pods, key);
+    rig.create(key.name);
+    touch('Running');
+    await rig.time.advance(1_000);
+    // The next page shows these changes, and waits until the store has them.
+    rig.server.objects.compact();
+    await rig.time.advance(BETWEEN_MS);
+    expect(audits()).toBe(3);
+    open.next(true);
+    await rig.time.advance(10);
+    expect(auditOf(rig.informer.status)).toMatchObject({ compared: 6, differed: 0 });
+    await rig.end();
+  });
+
   it('I92: status.audit is unsupported if a ListerWatcher cannot list metadata, and absent without the option', async () => {
     const polled = await auditRig({ wrap: (listWatch) => createPollingListWatch(listWatch) });
     expect(polled.informer.status.audit).toBe('unsupported');

@@ -64,7 +64,9 @@ class Audits<T extends KubernetesObject> implements InformerPart<T> {
     for (const auditor of this.#auditors) auditor.received(deltas);
   }
 
-  committed(deltas: readonly Delta<T>[]): void {
+  around(batch: () => void, deltas: readonly Delta<T>[]): void {
+    batch();
+    // Only now, because a batch may be several commits that are not in the order of the versions.
     for (const auditor of this.#auditors) auditor.committed(deltas);
   }
 
