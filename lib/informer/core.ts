@@ -20,7 +20,6 @@ import type { InformerPart, InformerPort } from './part.ts';
 import { PauseCounter } from './pause-counter.ts';
 import type { SourceSet } from './sources.ts';
 import { createReporter, type Reporter } from './status/reporter.ts';
-import type { InformerStatus } from './status/status.ts';
 import { StatusBoard } from './status/status-board.ts';
 
 /** What an informer follows. */
@@ -150,11 +149,6 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
 
   pause(): () => void {
     return this.#pauses.pause();
-  }
-
-  show({ audit }: Pick<InformerStatus, 'audit'>): void {
-    this.board.audit = audit;
-    this.board.publish();
   }
 
   retryRefused(): void {

@@ -14,7 +14,6 @@ import type { ResolvedTiming } from '../rx/timing.ts';
 import type { Indexer } from '../store/indexer.ts';
 import type { Listener } from './fan-out.ts';
 import type { Reporter } from './status/reporter.ts';
-import type { InformerStatus } from './status/status.ts';
 import type { StatusBoard } from './status/status-board.ts';
 
 /**
@@ -54,7 +53,7 @@ export interface InformerPart<T extends KubernetesObject> {
   end?(why: EndOfRun, error: ApiError): void;
 }
 
-/** The side of one informer that its parts use. `join`, `order`, `show` and `retryRefused` must be called in the drain. */
+/** The side of one informer that its parts use. `join`, `order` and `retryRefused` must be called in the drain. */
 export interface InformerPort<T extends KubernetesObject> extends Reporter {
   readonly name: string;
   readonly timing: ResolvedTiming;
@@ -62,7 +61,7 @@ export interface InformerPort<T extends KubernetesObject> extends Reporter {
   readonly store: Indexer<T>;
   readonly board: Pick<
     StatusBoard<T>,
-    'status' | 'quiet$' | 'notSynced' | 'notObserved' | 'blocking'
+    'status' | 'quiet$' | 'audit' | 'publish' | 'notSynced' | 'notObserved' | 'blocking'
   >;
   /** Whether the informer holds only some shards of its collection. */
   readonly partial: boolean;
@@ -91,8 +90,6 @@ export interface InformerPort<T extends KubernetesObject> extends Reporter {
   order(at: number, order: RefreshOrder): void;
   /** Pauses reading. Call the returned function to resume. */
   pause(): () => void;
-  /** Shows these fields in the status. */
-  show(patch: Pick<InformerStatus, 'audit'>): void;
   /** Tries all refused objects again. */
   retryRefused(): void;
   /** Says that the changes that waited for a handler have been delivered. */

@@ -378,6 +378,25 @@ describe('an informer with the audit option', () => {
     await off.end();
   });
 
+  it('I92: before the first comparison, status$ emits the same transitions as without an audit', async () => {
+    const transitions: string[][] = [];
+    for (const options of [{}, { informer: { audit: undefined } }]) {
+      const rig = await auditRig(options);
+      const seen: string[] = [];
+      rig.informer.status$.subscribe(({ phase, generation }) => seen.push(`${phase} ${generation}`));
+      for (let run = 0; run < 2; run++) {
+        rig.informer.start();
+        await rig.time.advance(10_000);
+        await rig.informer.stop();
+      }
+      transitions.push(seen);
+      await rig.end();
+    }
+    const [audited, plain] = transitions;
+    expect(plain).toContain('watching 2');
+    expect(audited).toEqual(plain);
+  });
+
   it('I92: each comparison is one emission of status$, and the metrics count its objects', async () => {
     const rig = await auditRig();
     const audits: InformerStatus['audit'][] = [];

@@ -30,12 +30,13 @@ class Audits<T extends KubernetesObject> implements InformerPart<T> {
     this.#port = port;
     this.#periodMs = periodMs;
     this.#begin(port.sources);
+    port.board.publish();
   }
 
   sources(of: readonly ListerWatcher<T>[]): void {
     this.end();
     if (!this.#begin(of)) return;
-    const { drain, store, timing, requestTimeoutMs } = this.#port;
+    const { drain, store, board, timing, requestTimeoutMs } = this.#port;
     const statuses: AuditStatus[] = of.map(() => unaudited);
     const auditors = of.map(
       (listerWatcher, at) =>
@@ -49,7 +50,8 @@ class Audits<T extends KubernetesObject> implements InformerPart<T> {
             drain.run(() => {
               if (this.#auditors !== auditors) return;
               statuses[at] = status;
-              this.#port.show({ audit: mergeAudits(statuses) });
+              board.audit = mergeAudits(statuses);
+              board.publish();
             }),
         }),
     );
@@ -75,10 +77,13 @@ class Audits<T extends KubernetesObject> implements InformerPart<T> {
     this.#auditors = [];
   }
 
-  /** Shows the status before the first comparison. Returns whether every ListerWatcher can be audited. */
+  /**
+   * Sets the status before the first comparison, which the next transition shows. Returns whether every ListerWatcher
+   * can be audited.
+   */
   #begin(of: readonly ListerWatcher<T>[]): boolean {
     const isSupported = of.every(({ listMetadata }) => listMetadata !== undefined);
-    this.#port.show({ audit: isSupported ? unaudited : 'unsupported' });
+    this.#port.board.audit = isSupported ? unaudited : 'unsupported';
     return isSupported;
   }
 }
