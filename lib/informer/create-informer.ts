@@ -6,12 +6,13 @@ import type { Observable } from 'rxjs';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { IndexerReader } from '../store/indexer.ts';
-import { createSharedInformer } from './create-shared-informer.ts';
-import { addEventHandler } from './handlers/add-event-handler.ts';
+import { sharedInformerOf } from './create-shared-informer.ts';
+import { registerHandler } from './handlers/add-event-handler.ts';
 import type { DeliveryPolicy } from './handlers/deliver.ts';
 import type { ResourceEventHandler } from './handlers/event-handler.ts';
+import { InformerLifecycle } from './lifecycle.ts';
 import type { InformerOptions } from './options.ts';
-import { portOf, withPort } from './part.ts';
+import { withPort } from './part.ts';
 import type { InformerStatus } from './status/status.ts';
 import type { SyncWaitOptions } from './waits.ts';
 
@@ -26,7 +27,7 @@ export interface Informer<T extends KubernetesObject> {
   readonly name: string;
   /** The store, read-only. */
   readonly indexer: IndexerReader<T>;
-  /** Emits the status on subscription, then each transition. Completes at a stop, never errors. */
+  /** Emits the status on subscription, then each transition, also of later runs. Never errors. */
   readonly status$: Observable<InformerStatus>;
   /** The current status. */
   readonly status: InformerStatus;
@@ -85,11 +86,12 @@ export function createInformer<T extends KubernetesObject>(
   { delivery, ...options }: UnsharedInformerOptions<T> = {},
 ): Informer<T> {
   // Only `start()` holds the run, so it never lingers.
-  const shared = createSharedInformer<T>(listerWatcher, {
-    ...options,
-    lingerMs: Number.POSITIVE_INFINITY,
-  });
-  const registration = addEventHandler(shared, handler, { name: 'handler', delivery });
+  const core = new InformerLifecycle<T>(
+    { listerWatchers: [listerWatcher], caller: 'createInformer' },
+    { ...options, lingerMs: Number.POSITIVE_INFINITY },
+  );
+  const shared = sharedInformerOf(core);
+  const registration = registerHandler(core, handler, { name: 'handler', delivery }, core.name);
   const { name, indexer, status$, start, refresh, stop } = shared;
   const informer: Informer<T> = {
     ...{ name, indexer, status$, start, refresh, stop },
@@ -110,5 +112,5 @@ export function createInformer<T extends KubernetesObject>(
     },
     whenSynced: (wait) => registration.whenSynced(wait),
   };
-  return withPort(informer, portOf<T>(shared, 'createInformer'));
+  return withPort(informer, core);
 }

@@ -383,7 +383,9 @@ describe('an informer with the audit option', () => {
     for (const options of [{}, { informer: { audit: undefined } }]) {
       const rig = await auditRig(options);
       const seen: string[] = [];
-      rig.informer.status$.subscribe(({ phase, generation }) => seen.push(`${phase} ${generation}`));
+      rig.informer.status$.subscribe(({ phase, generation }) =>
+        seen.push(`${phase} ${generation}`),
+      );
       for (let run = 0; run < 2; run++) {
         rig.informer.start();
         await rig.time.advance(10_000);

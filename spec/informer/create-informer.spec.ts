@@ -92,6 +92,24 @@ describe('an unshared informer', () => {
     await informer.stop();
   });
 
+  it('I9, I26: its errors name the informer, and createInformer', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const slow = slowly();
+    const informer = createInformer(source, slow.handler, { name: 'pods', scheduler: time });
+    const timedOut = async () => {
+      const failed = informer.whenSynced({ timeoutMs: 5 }).catch(String);
+      await time.advance(5);
+      return failed;
+    };
+    expect(await timedOut()).toMatch(/pods is not synced after 5 ms: it was not started/);
+    source.listed(1, pod('a', 1));
+    informer.start();
+    expect(await timedOut()).toMatch(/pods is not synced after 5 ms: the handler is busy/);
+    await informer.stop();
+    expect(() => createInformer(source, {}, { resyncPeriodMs: 5 })).toThrow(/^createInformer: /);
+  });
+
   it('I4, I26: reports subscribers of status$ and metrics$ that throw', () => {
     const reported: string[] = [];
     const informer = createInformer(

@@ -29,6 +29,8 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
   readonly #port: InformerPort<T>;
   readonly #feed: HandlerFeed<T>;
   readonly #waits: Waits;
+  /** The name in errors of the waits. */
+  readonly #subject: string;
   readonly #onRemove: (removed: Registered<T>) => void;
   /** The period of its own resyncs in milliseconds, 0 for never. `undefined` means with the resyncs of the informer. */
   readonly periodMs: number | undefined;
@@ -40,11 +42,13 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
     port: InformerPort<T>,
     feed: HandlerFeed<T>,
     periodMs: number | undefined,
+    subject: string,
     onRemove: (removed: Registered<T>) => void,
   ) {
     this.#port = port;
     this.#feed = feed;
     this.periodMs = periodMs;
+    this.#subject = subject;
     this.#onRemove = onRemove;
     const { drain, timing } = port;
     this.#waits = new Waits({
@@ -75,14 +79,13 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
       () => (this.hasSynced ? { value: undefined } : undefined),
       wait,
       () => {
-        const { name, lag } = this;
         const { store, board } = this.#port;
         const timeoutMs = wait.timeoutMs ?? 0;
-        if (!store.synced) return board.notSynced(name, timeoutMs);
-        const message = `${name} is not synced after ${timeoutMs} ms: the handler is busy (waiting changes: ${lag})`;
+        if (!store.synced) return board.notSynced(this.#subject, timeoutMs);
+        const message = `${this.#subject} is not synced after ${timeoutMs} ms: the handler is busy (waiting changes: ${this.lag})`;
         return ApiError.local('NotObserved', message);
       },
-      () => this.#port.board.blocking(this.name, wait),
+      () => this.#port.board.blocking(this.#subject, wait),
     );
   }
 
@@ -167,12 +170,16 @@ class Handlers<T extends KubernetesObject> implements InformerPart<T> {
     this.#checkMs = port.resyncMs;
   }
 
-  add(handler: ResourceEventHandler<T>, options: EventHandlerOptions<T>): Registered<T> {
+  add(
+    handler: ResourceEventHandler<T>,
+    options: EventHandlerOptions<T>,
+    subject?: string,
+  ): Registered<T> {
     this.#count++;
     const name = options.name ?? `handler ${this.#count}`;
     const periodMs = this.#period(name, options.resyncPeriodMs);
     const feed = new HandlerFeed(this.#port, handler, name, options);
-    const registered = new Registered(this.#port, feed, periodMs, (removed) => {
+    const registered = new Registered(this.#port, feed, periodMs, subject ?? name, (removed) => {
       this.#all.delete(removed);
       if (this.#all.size === 0) this.#cancelWarning();
     });
@@ -283,6 +290,15 @@ export function addEventHandler<T extends KubernetesObject>(
   handler: ResourceEventHandler<T>,
   options: EventHandlerOptions<T> = {},
 ): EventHandlerRegistration {
-  const port = portOf<T>(informer, 'addEventHandler');
-  return port.attach(Handlers, () => new Handlers(port)).add(handler, options);
+  return registerHandler(portOf<T>(informer, 'addEventHandler'), handler, options);
+}
+
+/** Like {@link addEventHandler}. `subject` is the name in errors of its waits, by default that of the handler. */
+export function registerHandler<T extends KubernetesObject>(
+  port: InformerPort<T>,
+  handler: ResourceEventHandler<T>,
+  options: EventHandlerOptions<T>,
+  subject?: string,
+): EventHandlerRegistration {
+  return port.attach(Handlers, () => new Handlers(port)).add(handler, options, subject);
 }
