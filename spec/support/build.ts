@@ -6,7 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build } from 'esbuild';
+import { build } from 'esbuild';
+import { build as bundle } from 'tsup';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const modules = join(root, 'dist/modules');
@@ -15,13 +16,6 @@ const ENTRIES = ['', 'resources/', 'testing/', 'node/', 'react/', 'nats/'].map(
 );
 const scripts = [...ENTRIES, `${modules}/command/rx-informer`].map((entry) => `${entry}.js`);
 const declarations = ENTRIES.map((entry) => `${entry}.d.ts`);
-
-const settings: BuildOptions = {
-  format: 'esm',
-  target: 'es2023',
-  tsconfigRaw: {},
-  logLevel: 'warning',
-};
 
 const IMPORTS = /(?:from |import |import\()["'](\.[^"']+)\.[jt]s["']/g;
 const REEXPORTS = /^export [^;]*?from ["'](\.[^"']+)\.[jt]s["']/gm;
@@ -55,20 +49,29 @@ for (const file of globSync(`${modules}/**/*.d.ts`)) {
 
 // The compiler would also remove the comments by which bundlers know that a call has no side effects.
 await build({
-  ...settings,
+  format: 'esm',
+  target: 'es2023',
+  tsconfigRaw: {},
+  logLevel: 'warning',
   entryPoints: globSync(`${modules}/**/*.js`),
   outdir: modules,
   allowOverwrite: true,
 });
-await build({
-  ...settings,
-  entryPoints: scripts,
-  outbase: modules,
-  outdir: join(root, 'dist'),
-  bundle: true,
-  splitting: true,
+await bundle({
+  entry: scripts,
+  outDir: join(root, 'dist'),
+  config: false,
+  format: ['esm'],
+  target: 'es2023',
   platform: 'node',
-  packages: 'external',
+  splitting: true,
+  treeshake: false,
+  skipNodeModulesBundle: true,
+  removeNodeProtocol: false,
   sourcemap: true,
-  sourcesContent: false,
+  silent: true,
+  esbuildOptions: (options) => {
+    options.outbase = modules;
+    options.sourcesContent = false;
+  },
 });
