@@ -1,6 +1,7 @@
 /** The parts of an informer: what they receive, also if they join late, and what refuses another object. */
 import {
   addEventHandler,
+  type ClustersInformer,
   createInformer,
   createSharedInformer,
   deliver,
@@ -10,7 +11,7 @@ import {
   type SharedInformer,
 } from 'rx-informer';
 import { Subject } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { sharedInformerOf } from '../../lib/informer/create-shared-informer.ts';
 import { InformerLifecycle } from '../../lib/informer/lifecycle.ts';
 import { type InformerPart, portOf } from '../../lib/informer/part.ts';
@@ -129,6 +130,11 @@ describe('the parts of an informer', () => {
         expect(() => call(not as never)).toThrow(`${name}: the first argument is not an informer`);
       }
     }
+    type Of<Call extends (informer: never, ...rest: never[]) => unknown> = Parameters<Call>[0];
+    expectTypeOf<ClustersInformer<Pod>>().not.toExtend<Of<typeof addEventHandler<Pod>>>();
+    expectTypeOf<ClustersInformer<Pod>>().not.toExtend<Of<typeof deliver<Pod>>>();
+    expectTypeOf<ClustersInformer<Pod>>().not.toExtend<Of<typeof metricsOf<Pod>>>();
+    expectTypeOf<SharedInformer<Pod>>().toExtend<Of<typeof deliver<Pod>>>();
   });
 
   it('I27: metricsOf shows the meter of the option metrics, or measures from its first call', async () => {

@@ -137,7 +137,7 @@ class PolicyQueue<T extends KubernetesObject> {
  * ```
  */
 export function deliver<T extends KubernetesObject>(
-  informer: Pick<SharedInformer<T>, 'changes$' | 'status$'>,
+  informer: Pick<SharedInformer<T>, 'changes$' | 'indexer' | 'status$'>,
   policy: DeliveryPolicy<T>,
 ): Delivery<T> {
   checkedPolicy(policy);
