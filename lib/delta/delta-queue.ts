@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { Overlay, OwnKnownObjects } from './overlay.ts';
 import { type Compression, type Entry, Pending } from './pending-deltas.ts';
-import { type CompleteList, isEmptyScope, RelistInProgress } from './relist.ts';
+import { isEmptyScope, RelistInProgress } from './relist.ts';
 import { Resolution } from './resolution.ts';
 
 export class DeltaQueue<T extends KubernetesObject> {
@@ -18,7 +18,6 @@ export class DeltaQueue<T extends KubernetesObject> {
   readonly #own: OwnKnownObjects<T> | undefined;
   readonly #known: KnownObjects<T>;
   readonly #onUnknownDeletion: (key: string) => void;
-  readonly #completeLists = new Map<Delta<T>, CompleteList<T>>();
   readonly #relists = new Map<string | undefined, RelistInProgress<T>>();
   #retry = false;
 
@@ -51,13 +50,9 @@ export class DeltaQueue<T extends KubernetesObject> {
       case 'replace-abort':
         if (this.#relistOf(delta.scope).abort()) pending.pushUnkeyed(delta);
         return;
-      case 'replaced': {
-        // A copy, because a source may send the same delta twice and each needs its own list.
-        const place = { ...delta };
-        this.#completeLists.set(place, this.#relistOf(delta.scope).end(delta));
-        pending.pushUnkeyed(place);
+      case 'replaced':
+        pending.pushUnkeyed(this.#relistOf(delta.scope).end(delta));
         return;
-      }
       case 'bookmark':
       case 'rebalanced':
         pending.pushUnkeyed(delta);
@@ -83,11 +78,7 @@ export class DeltaQueue<T extends KubernetesObject> {
 
   #resolve(entries: readonly Entry<T>[], lastToResolve: number): Delta<T>[] {
     const { resync } = this;
-    const resolution = new Resolution<T>(
-      new Overlay(this.#known),
-      (place) => this.#takeList(place),
-      this.#onUnknownDeletion,
-    );
+    const resolution = new Resolution<T>(new Overlay(this.#known), this.#onUnknownDeletion);
     const { out } = resolution;
     for (let at = 0; at < entries.length; at++) {
       resolution.resolve(entries[at] as Entry<T>, at >= lastToResolve && !resync);
@@ -97,12 +88,6 @@ export class DeltaQueue<T extends KubernetesObject> {
     this.resync = false;
     if (resync) resolution.resync(this.#known.keys());
     return out;
-  }
-
-  #takeList(place: Delta<T>): CompleteList<T> | undefined {
-    const list = this.#completeLists.get(place);
-    this.#completeLists.delete(place);
-    return list;
   }
 
   #relistOf(scope: string | undefined): RelistInProgress<T> {

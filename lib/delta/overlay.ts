@@ -2,6 +2,7 @@
  * The objects that are known while a pop is resolved: those that the consumer has, or that have left the queue, and the
  * changes earlier in the same pop.
  */
+import type { Refused } from '../decode/watch-event.ts';
 import { inScope, metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects, RefusedState } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -116,14 +117,10 @@ export class Overlay<T> {
    * Replaces the refused states of a scope by those of a complete list. If the parts of the list were passed on before
    * (`flowed`), they have done so already, and only the new states are added.
    */
-  refuseListed(
-    states: ReadonlyMap<string, RefusedState>,
-    scope: string | undefined,
-    flowed: boolean,
-  ): void {
+  refuseListed(rejected: readonly Refused[], scope: string | undefined, flowed: boolean): void {
     for (const key of flowed ? [] : this.refusedKeys())
       if (inScope(key, scope)) this.#refused.set(key, undefined);
-    for (const [key, state] of states) this.#refused.set(key, state);
+    for (const refused of rejected) this.#refused.set(refused.key, refused);
   }
 
   /** Whether this pop has changed the key. */

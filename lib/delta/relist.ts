@@ -11,7 +11,8 @@ import type { Delta } from '../reflector/delta.ts';
 import { keyOrNone } from './overlay.ts';
 
 type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
-type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
+/** The delta that ends a list. */
+export type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
 
 /** The known keys that a complete list does not contain. */
 export function* unlistedKeys<T extends KubernetesObject>(
@@ -30,19 +31,6 @@ export function isEmptyScope<T>(known: KnownObjects<T>, scope: string | undefine
   if (known.size === 0) return true;
   for (const key of known.keys()) if (inScope(key, scope)) return false;
   return true;
-}
-
-/** A complete list. */
-export interface CompleteList<T> {
-  readonly delta: Replaced<T>;
-  /** The objects that were held back. */
-  readonly held: ReadonlyMap<string, T>;
-  /** Whether the parts were passed on, on an empty store, so that every known object of the scope is in the list. */
-  readonly flowed: boolean;
-  /** The refused objects of the parts that were held back. They exist on the server. */
-  readonly rejected: ReadonlyMap<string, Refused>;
-  /** The objects without a key, which the store refuses. */
-  readonly keyless: readonly T[];
 }
 
 /** Collects the parts of the list of one scope. */
@@ -70,16 +58,20 @@ export class RelistInProgress<T extends KubernetesObject> {
     return undefined;
   }
 
-  /** Completes the list. */
-  end(delta: Replaced<T>): CompleteList<T> {
+  /**
+   * Completes the list. If its parts were passed on, it contains only its own objects. Objects without a key, which the
+   * store refuses, come last.
+   */
+  end(delta: Replaced<T>): Replaced<T> {
     this.#take(delta.objects);
     this.#refuse(delta.rejected);
+    const rejected = [...this.#rejected.values()];
     const list = {
-      delta,
-      held: this.#held,
-      flowed: this.#flows,
-      rejected: this.#rejected,
-      keyless: this.#keyless,
+      ...delta,
+      objects: [...this.#held.values(), ...this.#keyless],
+      listed: this.#held,
+      ...(this.#flows ? { flowed: true as const } : {}),
+      ...(rejected.length === 0 ? {} : { rejected }),
     };
     this.#reset();
     return list;

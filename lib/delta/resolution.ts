@@ -7,25 +7,18 @@ import type { Deletion, Delta } from '../reflector/delta.ts';
 import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
 import { keyOrNone, type Overlay } from './overlay.ts';
 import type { Entry } from './pending-deltas.ts';
-import { type CompleteList, unlistedKeys } from './relist.ts';
+import { type Replaced, unlistedKeys } from './relist.ts';
 
 export class Resolution<T extends KubernetesObject> {
   /** The deltas to emit. */
   readonly out: Delta<T>[] = [];
   readonly #overlay: Overlay<T>;
-  readonly #listOf: (place: Delta<T>) => CompleteList<T> | undefined;
   readonly #onUnknownDeletion: (key: string) => void;
   /** Whether no later entry must be resolved, so that the overlay need not record the changes of the current one. */
   #isLast = false;
 
-  /** `listOf` returns the complete list that a queued `replaced` stands for. It can be called once per list. */
-  constructor(
-    overlay: Overlay<T>,
-    listOf: (place: Delta<T>) => CompleteList<T> | undefined,
-    onUnknownDeletion: (key: string) => void,
-  ) {
+  constructor(overlay: Overlay<T>, onUnknownDeletion: (key: string) => void) {
     this.#overlay = overlay;
-    this.#listOf = listOf;
     this.#onUnknownDeletion = onUnknownDeletion;
   }
 
@@ -56,11 +49,7 @@ export class Resolution<T extends KubernetesObject> {
       for (const each of delta.resolve(this.#overlay)) this.#delta(each);
       return;
     }
-    if (delta.type === 'replaced') {
-      const list = this.#listOf(delta);
-      if (list !== undefined) this.#replace(list);
-      return;
-    }
+    if (delta.type === 'replaced') return this.#replace(delta);
     this.out.push(delta);
     if (!this.#isLast) this.#record(delta);
   }
@@ -98,29 +87,24 @@ export class Resolution<T extends KubernetesObject> {
     this.out.push(hasState ? delta : { ...delta, object: newest });
   }
 
-  #replace({ delta, held, flowed, rejected, keyless }: CompleteList<T>): void {
+  /** Objects that were passed on in parts are not in the list again, so that the first list is processed once. */
+  #replace(list: Replaced<T>): void {
+    const { scope, listed = new Map<string, T>(), rejected = [], flowed = false } = list;
     const overlay = this.#overlay;
     const missing: Deletion<T>[] = [];
-    if (!flowed && !overlay.isWithin(held)) {
-      const isListed = (key: string) => held.has(key) || rejected.has(key);
-      for (const key of unlistedKeys(delta, overlay, isListed)) {
+    if (!flowed && !overlay.isWithin(listed)) {
+      const refused = new Set(rejected.map(({ key }) => key));
+      const isListed = (key: string) => listed.has(key) || refused.has(key);
+      for (const key of unlistedKeys(list, overlay, isListed)) {
         const object = overlay.get(key) as T;
         missing.push({ type: 'deleted', key, object, finalStateUnknown: true });
       }
     }
     for (const { key } of missing) overlay.set(key, undefined);
     if (!this.#isLast) {
-      overlay.refuseListed(rejected, delta.scope, flowed);
-      for (const [key, object] of held) overlay.set(key, object);
+      overlay.refuseListed(rejected, scope, flowed);
+      for (const [key, object] of listed) overlay.set(key, object);
     }
-    // Objects that were passed on in parts are not emitted again, so that the first list is processed once.
-    this.out.push({
-      ...delta,
-      objects: [...held.values(), ...keyless],
-      listed: held,
-      missing,
-      ...(flowed ? { flowed } : {}),
-      ...(rejected.size === 0 ? {} : { rejected: [...rejected.values()] }),
-    });
+    this.out.push({ ...list, missing });
   }
 }
