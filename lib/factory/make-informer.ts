@@ -65,7 +65,7 @@ export function makeInformer(
   const indexers: Indexers<Anything> = {
     [NAMESPACE_INDEX]: byNamespace,
     ...options.indexers,
-    ...(isComplete ? own.indexers : {}),
+    ...(isComplete && own.indexers),
   };
   const resyncPeriodMs = own.resyncPeriodMs ?? options.resyncPeriodMs;
   const transformed =
@@ -91,10 +91,9 @@ export function makeInformer(
       watchList,
     };
   };
+  const isWhole = scope.namespaces.length === 0;
   const each = <L>(make: (of: ListWatchOptions<Anything>) => L): readonly L[] =>
-    scope.namespaces.length === 0
-      ? [make(listOptions(undefined))]
-      : scope.namespaces.map((namespace) => make(listOptions(namespace)));
+    (isWhole ? [undefined] : scope.namespaces).map((namespace) => make(listOptions(namespace)));
   const { group, version, plural } = resource;
   const informerOptions = {
     ...options,
@@ -104,16 +103,6 @@ export function makeInformer(
     indexers,
     resyncPeriodMs,
   };
-  const informerOf = (make: (of: ListWatchOptions<Anything>) => ListerWatcher<Anything>) =>
-    namespaceFallback && scope.namespaces.length === 0 && resource.namespaced
-      ? namespaceFallback({
-          client,
-          resource,
-          options: informerOptions,
-          make: (namespace) => make(listOptions(namespace)),
-        })
-      : createSharedInformer(each(make), informerOptions);
-
   if (scope.as === 'table') {
     const make = makerOf(projections, 'table');
     const tables = each((of: object) => make(client, resource, of));
@@ -125,12 +114,19 @@ export function makeInformer(
     });
   }
   const { as } = scope;
-  return informerOf((of) => {
+  const make = (of: ListWatchOptions<Anything>): ListerWatcher<Anything> => {
     const part = { namespace: of.namespace ?? '', labelSelector, fieldSelector, as };
     const elsewhere = listWatch?.(resource, part);
     if (elsewhere !== undefined) return elsewhere;
     return as === 'object'
       ? createListWatch(client, resource, of)
       : untyped(makerOf(projections, 'metadata')(client, resource, of as object));
+  };
+  if (namespaceFallback === undefined || !isWhole || !resource.namespaced) {
+    return createSharedInformer(each(make), informerOptions);
+  }
+  return namespaceFallback({
+    ...{ client, resource, options: informerOptions },
+    make: (namespace) => make(listOptions(namespace)),
   });
 }

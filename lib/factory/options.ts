@@ -147,7 +147,7 @@ export function checkOptions(options: InformerFactoryOptions): void {
   const { maxFrameBytes = 1, maxPageBytes = 1, namespaceFallback: fallback } = options;
   if (fallback !== undefined && typeof fallback !== 'function') {
     throw new TypeError(
-      `informer factory: namespaceFallback is ${JSON.stringify(fallback)}; pass namespaceFallback() or namespaceFallback(['shop'])`,
+      `informer factory: namespaceFallback is ${JSON.stringify(fallback)}; pass namespaceFallback()`,
     );
   }
   limitsOf(options);

@@ -6,10 +6,10 @@ import { Observable } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../store/change-set.ts';
+import { noteOrigin } from '../store/origin.ts';
 import { contextOf, reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
 import type { InformerLifecycle } from './lifecycle.ts';
 import type { SharedInformer } from './shared-informer.ts';
-import { carryStatus } from './status/carried-status.ts';
 
 type Streams =
   | 'changes$'
@@ -58,9 +58,9 @@ export function createStreams<T extends KubernetesObject>(
   ) => reporting(informer, joined$.pipe(mergeMap(select)), keyOf);
   const status$ = reporting(informer, board.status$);
   return {
-    changes$: carryStatus(
+    changes$: noteOrigin(
       reporting(informer, joined$, ({ changes }) => changes[0]?.key),
-      status$,
+      { informers: new Set([status$]) },
     ),
     added$: stream(
       ({ added }) => added,

@@ -16,10 +16,6 @@ export const SKIPPED: RowSource<never> = {
   getSnapshot: () => NO_RESULT,
 };
 
-function asError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error(String(cause));
-}
-
 /** Told of the use of a source. */
 export interface SourceObserver {
   /** The source has its first listener. Returns the function to call when it has lost its last one. */
@@ -77,7 +73,7 @@ export class ViewSource<Row> implements RowSource<Row> {
     if (this.#failure !== undefined) this.#result = undefined;
     this.#failure = undefined;
     const error = (cause: unknown) => {
-      this.#failure = asError(cause);
+      this.#failure = cause instanceof Error ? cause : new Error(String(cause));
       this.#result = undefined;
       this.#notify();
     };

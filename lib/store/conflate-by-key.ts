@@ -16,7 +16,7 @@ import {
   type SetOf,
 } from './change-set.ts';
 import type { SetStream } from './change-stream.ts';
-import { notedSource } from './source-of.ts';
+import { noteOrigin } from './origin.ts';
 
 /** The options of {@link conflateByKey}. */
 export interface ConflateByKeyOptions {
@@ -152,6 +152,6 @@ export function conflateByKey<T, O = undefined>(
         }),
       );
     });
-    return notedSource(stream, source) as unknown as SetStream<SetOf<T, O>>;
+    return noteOrigin(stream, source) as unknown as SetStream<SetOf<T, O>>;
   };
 }

@@ -10,7 +10,7 @@ import {
 } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
 import { config, EMPTY, firstValueFrom, Observable, of, Subject } from 'rxjs';
-import { take } from 'rxjs/operators';
+import { take, tap } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Pod, pod } from '../delta/pods.ts';
 import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
@@ -137,6 +137,23 @@ describe('a view over stop and start', () => {
     informer.start();
     source.listed(4, servedPod('d', 4));
     expect(names(view.getSnapshot().rows)).toBe('a,b');
+    leave();
+    await informer.stop();
+  });
+
+  it('Q14: shows the status of the informer through operators of RxJS', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const passed$ = informer.changes$.pipe(tap(), tap()).pipe(tap());
+    const view = toView(passed$.pipe(conflateByKey(), tap()));
+    const leave = view.subscribe(() => undefined);
+    source.listed(1);
+    await informer.whenSynced();
+    expect(view.getSnapshot().status.phase).toBe('watching');
+    // Such a field of another library is no source.
+    const foreign$ = new Observable<ChangeSet<Pod>>(() => undefined);
+    const foreign = Object.assign(foreign$, { source: { informers: 7 } });
+    toView(foreign).subscribe(() => undefined)();
     leave();
     await informer.stop();
   });

@@ -5,10 +5,10 @@ import type { SyncWaitOptions } from '../../informer/waits.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
 import type { Stored } from '../../meta/stored.ts';
-import { carryLineage } from '../../query/engine/lineage.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Indexers } from '../../store/index-funcs.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import type { InformerHandle } from '../informer-factory.ts';
 import type { InformerScope } from '../scope.ts';
 import type { ClustersInformer, MergedHost } from './clusters-informer.ts';
@@ -62,7 +62,7 @@ export class MergedInformer<T extends KubernetesObject>
     });
   });
 
-  readonly changes$: ChangeStream<T> = carryLineage(
+  readonly changes$: ChangeStream<T> = noteOrigin(
     new Observable<ChangeSet<T>>((subscriber) => {
       this.#host.enter(() => {
         subscriber.add(this.#host.hold());
@@ -80,12 +80,7 @@ export class MergedInformer<T extends KubernetesObject>
         });
       });
     }),
-    {
-      rank: 0,
-      informers: new Set([this.status$]),
-      rejections: new Set(),
-      isOverClusters: true,
-    },
+    { informers: new Set([this.status$]), isOverClusters: true },
   ) as ChangeStream<T>;
 
   readonly indexer = {

@@ -1,13 +1,13 @@
 /** The stream and the view of one query, which outlive its pipelines. */
 import { Observable, Subject, Subscription } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import { carryLineage } from '../../query/engine/lineage.ts';
 import { type RejectedRow, Rejections } from '../../query/engine/rejections.ts';
 import { type ToViewOptions, toView } from '../../query/view/to-view.ts';
 import type { View } from '../../query/view/view.ts';
 import type { Demand } from '../../rx/demand.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { conflateByKey } from '../../store/conflate-by-key.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import type { RunningQuery } from './running-query.ts';
 
 /** Options of {@link createLiveQueries}. */
@@ -53,7 +53,7 @@ export class QueryChannel {
     const informers = new Set([this.#status$]);
     const { isOverClusters } = queries;
     const rejections = new Set([this.#rejections]);
-    carryLineage(this.stream, { rank: RANK, informers, rejections, isOverClusters });
+    noteOrigin(this.stream, { rank: RANK, informers, rejections, isOverClusters });
     const paced =
       ready === undefined ? this.stream : conflateByKey<unknown, unknown>({ ready })(this.stream);
     this.view = toView(paced, { mutationGuard });

@@ -10,10 +10,10 @@ import { checkedLimit } from '../../rx/checked-option.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import { Conflation } from '../../store/conflate-by-key.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import { contentsOf } from '../fan-out.ts';
 import { type InformerPort, portOf } from '../part.ts';
 import type { SharedInformer } from '../shared-informer.ts';
-import { carryStatus } from '../status/carried-status.ts';
 import { contextOf, reportSubscriberErrors } from './report-subscriber-errors.ts';
 
 /**
@@ -214,6 +214,8 @@ export function deliver<T extends KubernetesObject>(
       for (const queue of queues) lag += queue.lag;
       return lag;
     },
-    changes$: carryStatus(reportSubscriberErrors(served$, report), informer.status$),
+    changes$: noteOrigin(reportSubscriberErrors(served$, report), {
+      informers: new Set([informer.status$]),
+    }),
   };
 }

@@ -58,7 +58,7 @@ export class AnswerLog<T> {
         }
       } else if (before !== undefined) {
         const { key, object: previous } = before;
-        const end = finalStateUnknown ? { finalStateUnknown } : {};
+        const end = finalStateUnknown && { finalStateUnknown };
         deletions.push({ id, key, previous, last: last ?? previous, ...end });
       }
     }

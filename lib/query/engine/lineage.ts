@@ -3,39 +3,19 @@
  * its rank, which orders operators at the end of a turn.
  */
 import type { Observable } from 'rxjs';
-import { carriedStatus } from '../../informer/status/carried-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import { sourceOf } from '../../store/source-of.ts';
+import { type Origin, originOf } from '../../store/origin.ts';
 import type { Rejections } from './rejections.ts';
 
-export interface Lineage {
-  /** One more than the highest rank of the sources; 0 for a stream that is no live operator's. */
-  readonly rank: number;
+export interface Lineage extends Origin {
   readonly informers: ReadonlySet<Observable<InformerStatus>>;
   readonly rejections: ReadonlySet<Rejections>;
-  /** Whether the name of a cluster stands before each id and key. */
-  readonly isOverClusters?: boolean;
-}
-
-const lineages = /* @__PURE__ */ new WeakMap<object, Lineage>();
-
-/** Notes the lineage of a stream. Returns the stream. */
-export function carryLineage<S extends object>(stream: S, lineage: Lineage): S {
-  lineages.set(stream, lineage);
-  return stream;
 }
 
 /** The lineage of a stream. RxJS operators between live operators are looked through. */
 export function lineageOf(stream: Observable<unknown>): Lineage {
-  for (let at: Observable<unknown> | undefined = stream; at !== undefined; at = sourceOf(at)) {
-    const lineage = lineages.get(at);
-    if (lineage !== undefined) return lineage;
-    const status$ = carriedStatus(at);
-    if (status$ !== undefined) {
-      return { rank: 0, informers: new Set([status$]), rejections: new Set() };
-    }
-  }
-  return { rank: 0, informers: new Set(), rejections: new Set() };
+  // Only informers and live operators note an origin.
+  return originOf(stream) as Lineage;
 }
 
 /** The lineage of an operator over these sources. */

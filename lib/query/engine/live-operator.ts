@@ -2,8 +2,9 @@
 import { isObservable, Observable } from 'rxjs';
 import { Drain } from '../../rx/drain.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import { Execution } from './execution.ts';
-import { carryLineage, descend } from './lineage.ts';
+import { descend } from './lineage.ts';
 import { setCheck } from './misuse.ts';
 import type { Operator } from './operator.ts';
 import { Rejections } from './rejections.ts';
@@ -56,6 +57,6 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
       }
     });
   });
-  carryLineage(stream, lineage);
+  noteOrigin(stream, lineage);
   return stream as Observable<S>;
 }

@@ -9,7 +9,7 @@ import {
   type SetOf,
 } from '../../store/change-set.ts';
 import type { SetStream } from '../../store/change-stream.ts';
-import { notedSource } from '../../store/source-of.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import { Emission } from '../engine/emission.ts';
 import { setCheck } from '../engine/misuse.ts';
 import { PassMachine } from '../engine/pass-machine.ts';
@@ -166,6 +166,6 @@ export function liveShare(): ShareOperator {
   return <T, O>(source: Observable<AnyChangeSet<T, O>>) => {
     const shared = new SharedStream<T>(source as Observable<AnyChangeSet<T>>);
     const stream = new Observable<AnyChangeSet<T>>((subscriber) => shared.subscribe(subscriber));
-    return notedSource(stream, source) as unknown as SetStream<SetOf<T, O>>;
+    return noteOrigin(stream, source) as unknown as SetStream<SetOf<T, O>>;
   };
 }

@@ -154,7 +154,7 @@ export class IndexFanOut<T extends KubernetesObject> {
       if (now.includes(watched)) continue;
       const { object: previous } = watched.rows.get(id) as HeldRow<T>;
       const { last = object ?? previous, finalStateUnknown } = change;
-      const end = finalStateUnknown === undefined ? {} : { finalStateUnknown };
+      const end = finalStateUnknown && { finalStateUnknown };
       partsOf(touched, watched).deletions.push({ id, key, previous, last, ...end });
       watched.rows.delete(id);
       this.#exit(watched, id);

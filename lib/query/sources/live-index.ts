@@ -1,11 +1,11 @@
 /** `liveIndex`: the objects of an informer under one value of an index. */
 import { isObservable, Observable, Subscription } from 'rxjs';
-import { carryStatus } from '../../informer/status/carried-status.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
-import { carryLineage, descend } from '../engine/lineage.ts';
+import { noteOrigin } from '../../store/origin.ts';
+import { descend } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { PassMachine } from '../engine/pass-machine.ts';
@@ -139,10 +139,13 @@ export function liveIndex<T extends KubernetesObject, Names extends string>(
   const ofValue = (each: string) =>
     new Observable<ChangeSet<T>>((subscriber) => fanOut.join(each, subscriber));
   const { status$ } = informer;
-  if (!isObservable(value)) return carryStatus(ofValue(checked(value)), status$) as ChangeStream<T>;
+  if (!isObservable(value))
+    return noteOrigin(ofValue(checked(value)), {
+      informers: new Set([status$]),
+    }) as ChangeStream<T>;
   const lineage = descend([value, informer.changes$], []);
   const source = switched(value, ofValue, lineage.rank);
-  carryLineage(source, lineage);
+  noteOrigin(source, lineage);
   return liveOperator<T, ChangeSet<T>>({
     ...options,
     name: 'liveIndex',

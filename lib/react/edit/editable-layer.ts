@@ -6,9 +6,10 @@ import { Observable } from 'rxjs';
 import type { Layer } from '../../factory/queries/pipeline.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Stored } from '../../meta/stored.ts';
-import { carryLineage, descend } from '../../query/engine/lineage.ts';
+import { descend } from '../../query/engine/lineage.ts';
 import { inTurn } from '../../rx/outermost-drain.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import type { Provided } from '../provided.ts';
 
 type Objects = ChangeSet<KubernetesObject>;
@@ -70,7 +71,7 @@ export class EditableLayer implements Layer {
         }),
       );
     });
-    return carryLineage(covered, descend([objects], []));
+    return noteOrigin(covered, descend([objects], []));
   }
 }
 
