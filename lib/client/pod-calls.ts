@@ -7,19 +7,15 @@ import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { checkedWholeLimit } from '../rx/checked-option.ts';
-import { unless } from '../rx/demand.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
-import { errorAnswer } from '../transport/answer.ts';
+import { sendSuccessful } from '../transport/answer.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
+import type { TransportRequest } from '../transport/transport.ts';
 import { deleteBody, logQuery } from './call-query.ts';
 import { LogLines } from './log-lines.ts';
 import { addressOf, type ObjectTarget } from './object-target.ts';
 import type { EvictOptions, PodClient, PodLogOptions } from './resource-client.ts';
 import { untilAborted } from './until-aborted.ts';
-
-/** The number of characters read of an error response. The response is a Status, so this is enough. */
-const MAX_ERROR_LENGTH = 65_536;
 
 /** Whether a resource is the pods of the core group. */
 export function isPods({ group, plural }: Resource<KubernetesObject>): boolean {
@@ -36,50 +32,22 @@ function linesOf(
   const where = `${request.method} ${request.path}`;
   return new Observable<string>((subscriber) => {
     const lines = new LogLines(maxLineLength);
-    const errorText = new TextDecoder();
-    let headed = false;
-    /** The head of an error response. */
-    let refusal: Extract<TransportEvent, { kind: 'head' }> | undefined;
-    let errorBody = '';
     const emit = (closed: readonly string[]) => {
       for (const line of closed) subscriber.next(line);
     };
-    const refuse = (head: NonNullable<typeof refusal>) =>
-      subscriber.error(errorAnswer(where, head, errorBody, scheduler.now()));
-    const { demand } = request;
-    // An error response is read without waiting for the consumer, because its Retry-After counts from now.
-    const ownDemand =
-      demand === undefined ? {} : { demand: unless(() => refusal !== undefined, demand) };
+    // Stopped at its source, because each stage would let one more event pass.
+    const send = (sent: TransportRequest) => client.send(sent).pipe(stoppedWith(subscriber));
     subscriber.add(
-      client
-        .send({ ...request, ...ownDemand })
-        .pipe(stoppedWith(subscriber))
-        .subscribe({
-          next: (event) => {
-            if (event.kind === 'head') {
-              headed = true;
-              if (event.status < 200 || event.status >= 300) refusal = event;
-            }
-            if (event.kind !== 'chunk') return;
-            if (refusal === undefined) return emit(lines.push(event.bytes));
-            errorBody += errorText.decode(event.bytes, { stream: true });
-            if (errorBody.length > MAX_ERROR_LENGTH) refuse(refusal);
-          },
-          // An error response whose body is cut is still reported with its status and Retry-After.
-          error: (error) =>
-            refusal ? refuse(refusal) : subscriber.error(ApiError.from(error, where)),
-          complete: () => {
-            if (!headed) {
-              subscriber.error(
-                ApiError.local('Network', `${where}: the connection ended before the response`),
-              );
-            } else if (refusal) refuse(refusal);
-            else {
-              emit(lines.end());
-              subscriber.complete();
-            }
-          },
-        }),
+      sendSuccessful({ send }, request, where, scheduler).subscribe({
+        next: (event) => {
+          if (event.kind === 'chunk') emit(lines.push(event.bytes));
+        },
+        error: (error) => subscriber.error(ApiError.from(error, where)),
+        complete: () => {
+          emit(lines.end());
+          subscriber.complete();
+        },
+      }),
     );
   });
 }
@@ -105,7 +73,7 @@ export function podCalls<T extends KubernetesObject>(
         headers: { accept: 'text/plain, */*' },
         // A followed log may be silent for days, like a watch.
         use: follow ? 'watch' : 'list',
-        ...(demand === undefined ? {} : { demand }),
+        demand,
       };
       const lines$ = linesOf(client, request, maxLineLength, scheduler);
       return lines$.pipe(untilAborted(signal, `GET ${path}`));

@@ -34,19 +34,19 @@ export interface DecodeContext<T extends KubernetesObject> {
   /** If the kind is '', objects of any kind are admitted; an object without a kind takes that of its list. */
   readonly resource: Resource<T>;
   /** The projection that was requested instead of complete objects. */
-  readonly projection?: Projection;
+  readonly projection?: Projection | undefined;
   /** The known objects, which may be older than the bytes that are being decoded. */
-  readonly known?: KnownObjects<T>;
+  readonly known?: KnownObjects<T> | undefined;
   /**
    * Whether an object of a list may be replaced by the known one with the same UID and version. If `false`, nothing that
    * was decoded before the list may be used again. Absent for a watch, whose events are changes.
    */
-  readonly reuse?: boolean;
+  readonly reuse?: boolean | undefined;
   /** The longest line or item, in bytes. */
   readonly maxFrameBytes: number;
   /** The longest body of one LIST, in bytes. @defaultValue no limit */
-  readonly maxPageBytes?: number;
-  readonly transform?: Transform<T>;
+  readonly maxPageBytes?: number | undefined;
+  readonly transform?: Transform<T> | undefined;
   /** Whether to keep `managedFields`, which are most of an object's size and rarely read. */
   readonly keepManagedFields: boolean;
   onSkipped(skipped: Skipped): void;

@@ -9,7 +9,6 @@ import { ApiError } from '../meta/api-error.ts';
 import type { EpochMs } from '../rx/epoch-ms.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
-import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent } from '../transport/transport.ts';
 import { nextPromptness, type PromptnessInput, unknownPromptness } from './buffering-state.ts';
 import { type ObservedWatch, PromptnessObserver } from './promptness-observer.ts';
@@ -28,7 +27,7 @@ export interface HeldBack {
 const SHORT_SECONDS = 20;
 const SHORTEST_SECONDS = 15;
 const MESSAGE =
-  'a proxy between this client and the server holds events back until a watch ends. Watches are ended after 15 to 20 s, so changes arrive with that delay. Configure the proxy to forward responses without buffering (docs/proxies.md)';
+  'a proxy between this client and the server holds events back until a watch ends. Watches end after 15 to 20 s, so changes are that late. Configure the proxy to forward responses without buffering (docs/proxies.md)';
 
 /** The findings of a client about the proxies between it and its server. */
 export interface Passage {
@@ -45,7 +44,8 @@ export interface Passage {
   watched(events: Observable<TransportEvent>, watch: ObservedWatch): Observable<TransportEvent>;
 }
 
-function createPassage(firstScheduler: SchedulerLike): Passage {
+/** Observes the watches of one client together, because what one of them shows is valid for all. */
+export function createPassage(firstScheduler: SchedulerLike): Passage {
   const passedMs = stopwatch(firstScheduler);
   const begins = new Subject<void>();
   let state = unknownPromptness;
@@ -93,14 +93,4 @@ function createPassage(firstScheduler: SchedulerLike): Passage {
         : Math.min(asked, SHORTEST_SECONDS + (asked % (SHORT_SECONDS - SHORTEST_SECONDS + 1))),
     watched,
   };
-}
-
-// All informers of a client share one, because an observation of one watch is valid for all.
-const passages = new WeakMap<KubeClient, Passage>();
-
-/** Returns the passage of `client`. The first call creates it. */
-export function passageOf(client: KubeClient, scheduler: SchedulerLike): Passage {
-  const known = passages.get(client) ?? createPassage(scheduler);
-  passages.set(client, known);
-  return known;
 }

@@ -20,11 +20,10 @@ import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { signals } from './batch-signals.ts';
 import { PROBE_SECONDS } from './buffering-probe.ts';
-import type { Passage } from './buffering-proxy.ts';
 import { decodeAnswer } from './decode-answer.ts';
 import type { ListRequest, RequestTurn, WatchRequest, WatchSignal } from './lister-watcher.ts';
-import { lifeOf, type ServerLife } from './liveness.ts';
 import { sendAccepting } from './managed-fields.ts';
+import { findingsOf, type ServerFindings } from './server-findings.ts';
 import type { StreamingSupport } from './streaming-support.ts';
 
 /** Query parameters of a request, by name. */
@@ -74,52 +73,51 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-function sharded({ shardSelector }: { readonly shardSelector?: string | undefined }): ListOptions {
-  return shardSelector === undefined ? {} : { shardSelector };
-}
+/** Parameters of a query. Those that are absent or empty are not sent. */
+type Parameters = Readonly<Record<string, string | undefined>>;
 
-function listQuery<T>(request: ListRequest<T>): ListOptions {
-  const { resourceVersion, limit } = request;
+function listQuery<T>(request: ListRequest<T>): Parameters {
+  const { resourceVersion, limit, shardSelector } = request;
   // With a limit, a version without a match would request exactly that version, from which the server may refuse a
   // watch.
   const bare = limit === undefined || resourceVersion === '' || resourceVersion === '0';
-  const resourceVersionMatch = request.resourceVersionMatch ?? (bare ? undefined : 'NotOlderThan');
   return {
-    ...sharded(request),
-    ...(limit === undefined ? {} : { limit: String(limit) }),
-    ...(request.continue === undefined ? {} : { continue: request.continue }),
-    ...(resourceVersion === '' ? {} : { resourceVersion }),
-    ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
+    shardSelector,
+    limit: limit?.toString(),
+    continue: request.continue,
+    resourceVersion,
+    resourceVersionMatch: request.resourceVersionMatch ?? (bare ? undefined : 'NotOlderThan'),
   };
+}
+
+/** A watch ends with a bookmark after this time. */
+function watching(timeoutSeconds: number): Parameters {
+  return { watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: `${timeoutSeconds}` };
 }
 
 /**
  * The query of a probe. It requests one existing object, if any is known, which is sent immediately, and a bookmark
  * before the end.
  */
-function probeQuery(name: string | undefined, fieldSelector: string | undefined): ListOptions {
-  const named = name === undefined ? [] : [`metadata.name=${name}`];
-  const fields = [...(fieldSelector ? [fieldSelector] : []), ...named].join(',');
+function probeQuery(name: string | undefined, fieldSelector: string | undefined): Parameters {
+  const fields = [fieldSelector, name && `metadata.name=${name}`].filter(Boolean).join(',');
+  return { ...watching(PROBE_SECONDS), resourceVersion: '0', fieldSelector: fields };
+}
+
+function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): Parameters {
+  const { resourceVersion, resourceVersionMatch, sendInitialEvents, shardSelector } = request;
   return {
-    watch: 'true',
-    allowWatchBookmarks: 'true',
-    timeoutSeconds: String(PROBE_SECONDS),
-    resourceVersion: '0',
-    ...(fields === '' ? {} : { fieldSelector: fields }),
+    ...watching(timeoutSeconds),
+    shardSelector,
+    sendInitialEvents: sendInitialEvents ? 'true' : undefined,
+    resourceVersion,
+    resourceVersionMatch,
   };
 }
 
-function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): ListOptions {
-  const { resourceVersion, resourceVersionMatch, sendInitialEvents } = request;
-  return {
-    watch: 'true',
-    allowWatchBookmarks: 'true',
-    timeoutSeconds: String(timeoutSeconds),
-    ...sharded(request),
-    ...(sendInitialEvents === true ? { sendInitialEvents: 'true' } : {}),
-    ...(resourceVersion === '' ? {} : { resourceVersion }),
-    ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
-  };
+function given(parameters: Parameters): ListOptions {
+  const all = Object.entries(parameters);
+  return Object.fromEntries(all.filter((each): each is [string, string] => !!each[1]));
 }
 
 /** After this time a watch that was silent has sent a probe, which has its verdict, in milliseconds. */
@@ -140,7 +138,7 @@ export class CollectionRequests<T extends KubernetesObject> {
   readonly #options: ListWatchOptions<T>;
   readonly #projection: Projection | undefined;
   readonly #path: string;
-  readonly #life: ServerLife;
+  readonly findings: ServerFindings;
   readonly #bounds: Pick<DecodeContext<T>, 'maxFrameBytes' | 'maxPageBytes'>;
   readonly #onSkipped: (skipped: Skipped) => void;
 
@@ -161,9 +159,9 @@ export class CollectionRequests<T extends KubernetesObject> {
     this.#resource = resource;
     this.#options = options;
     this.#projection = projection;
-    this.#path = resourcePath(resource, namespace === undefined ? {} : { namespace });
+    this.#path = resourcePath(resource, { namespace });
     this.#onSkipped = reportingErrors(options.onSkipped);
-    this.#life = lifeOf(client, scheduler);
+    this.findings = findingsOf(client, scheduler);
   }
 
   /** Returns the name of the collection for errors. */
@@ -174,20 +172,15 @@ export class CollectionRequests<T extends KubernetesObject> {
 
   /** Returns a request. No tweak changes what is `fixed`. */
   get(
-    own: ListOptions,
+    own: Parameters,
     of: Projection | undefined = this.#projection,
-    fixed?: ListOptions,
+    fixed: Parameters = {},
   ): Pick<TransportRequest, 'method' | 'path' | 'query' | 'inUse$'> {
     const { labelSelector, fieldSelector, tweak, inUse$ } = this.#options;
-    const query: ListOptions = {
-      ...(labelSelector ? { labelSelector } : {}),
-      ...(fieldSelector ? { fieldSelector } : {}),
-      ...(of?.member === 'rows' ? { includeObject: 'Metadata' } : {}),
-      ...own,
-    };
+    const includeObject = of?.member === 'rows' ? 'Metadata' : undefined;
+    const query = given({ labelSelector, fieldSelector, includeObject, ...own });
     tweak?.(query);
-    const use = inUse$ === undefined ? {} : { inUse$ };
-    return { method: 'GET', path: this.#path, query: { ...query, ...fixed }, ...use };
+    return { method: 'GET', path: this.#path, query: { ...query, ...given(fixed) }, inUse$ };
   }
 
   /** The options of a decoder. The events of a watch are changes, so none of them repeats a stored object. */
@@ -195,16 +188,16 @@ export class CollectionRequests<T extends KubernetesObject> {
     const { transform, keepManagedFields = false } = this.#options;
     return {
       resource: this.#resource as Resource<T>,
-      ...(this.#projection === undefined ? {} : { projection: this.#projection }),
+      projection: this.#projection,
       ...this.#bounds,
       keepManagedFields,
       onSkipped: (skipped) => {
         this.#onSkipped(skipped);
         request.onSkipped?.(skipped);
       },
-      ...(request.known === undefined ? {} : { known: request.known }),
-      ...(isList ? { reuse: request.reuse === true } : {}),
-      ...(transform === undefined ? {} : { transform }),
+      known: request.known,
+      reuse: isList ? request.reuse === true : undefined,
+      transform,
     };
   }
 
@@ -232,20 +225,20 @@ export class CollectionRequests<T extends KubernetesObject> {
     const keeps = keepManagedFields && of === this.#projection;
     const accepted = { as: of?.listKind, keepManagedFields: keeps };
     return decodeAnswer({
-      client: { send: (sent) => sendAccepting(this.client, sent, accepted) },
+      client: { send: (sent) => sendAccepting(this.client, this.findings, sent, accepted) },
       where: `LIST ${this.named(of)}`,
       scheduler: this.scheduler,
       decoder,
       request: {
         ...this.get(listQuery(request), of),
         use: 'list',
-        ...(acceptGzip ? { acceptGzip } : {}),
-        ...(request.demand === undefined ? {} : { demand: request.demand }),
+        acceptGzip,
+        demand: request.demand,
       },
     }).pipe(
       mergeMap((answer): ListPart<V>[] => {
         const isTurn = answer.kind === 'queued' || answer.kind === 'sending';
-        if (!isTurn) this.#life.heard();
+        if (!isTurn) this.findings.life.heard();
         if (answer.kind === 'decoded') return [answer.value];
         if (isTurn) request.onTurn?.(answer.kind as RequestTurn, answer.reason);
         return [];
@@ -253,15 +246,16 @@ export class CollectionRequests<T extends KubernetesObject> {
     );
   }
 
-  /** Sends a WATCH through `passage`, and decodes its response into signals. */
+  /** Sends a WATCH, and decodes its response into signals. */
   watch(
     request: WatchRequest<T>,
-    { passage, streaming }: { readonly passage: Passage; readonly streaming: StreamingSupport },
+    streaming: StreamingSupport,
     decoder: () => Decoder<readonly WatchEvent<T>[]>,
   ): Observable<WatchSignal<T>> {
     const where = `WATCH ${this.named()}`;
     const isInitial = request.sendInitialEvents === true;
-    const { client, scheduler } = this;
+    const { client, scheduler, findings } = this;
+    const { passage } = findings;
     const { keepManagedFields = false } = this.#options;
     const accepted = { as: this.#projection?.eventKind, keepManagedFields };
     let isProbing = false;
@@ -283,7 +277,7 @@ export class CollectionRequests<T extends KubernetesObject> {
       passage.heldBack === undefined &&
       (isInitial || passage.isJudged || passedMs() >= JUDGED_MS);
     const send: KubeClient['send'] = (sent) =>
-      passage.watched(sendAccepting(client, sent, accepted), {
+      passage.watched(sendAccepting(client, findings, sent, accepted), {
         where,
         scheduler,
         isInList: () => !isListed,
@@ -293,13 +287,13 @@ export class CollectionRequests<T extends KubernetesObject> {
       client: { send },
       where,
       scheduler,
-      ...(isInitial ? { refusal: streaming.refusal() } : {}),
+      refusal: isInitial ? streaming.refusal() : undefined,
       decoder,
       request: {
         ...this.get(watchQuery(request, passage.seconds(request.timeoutSeconds))),
         use: 'watch',
         mayYield,
-        ...(request.demand === undefined ? {} : { demand: request.demand }),
+        demand: request.demand,
       },
     }).pipe(
       tap((answer) => {
@@ -308,7 +302,7 @@ export class CollectionRequests<T extends KubernetesObject> {
       signals(scheduler),
     );
     // A server with a watch cache ignores the limit at version '0', so the field selector makes the answer small.
-    return this.#life.followed(answers, where, () =>
+    return this.findings.life.followed(answers, where, () =>
       this.#urgent({
         resourceVersion: '0',
         limit: '1',
@@ -321,7 +315,7 @@ export class CollectionRequests<T extends KubernetesObject> {
    * A probe goes the way of the watches, because a proxy may forward nothing else, but no tweak makes it larger. As a
    * watch, it bypasses the HTTP cache of a browser.
    */
-  #urgent(own: ListOptions): TransportRequest {
+  #urgent(own: Parameters): TransportRequest {
     return { ...this.get(own, undefined, own), use: 'watch', isUrgent: true };
   }
 
@@ -329,9 +323,9 @@ export class CollectionRequests<T extends KubernetesObject> {
     const request = this.#urgent(probeQuery(this.knownName, this.#options.fieldSelector));
     // The response must be small, because a proxy holds back as much as its buffer can hold.
     const accepted = { as: 'PartialObjectMetadata', orComplete: true, keepManagedFields: false };
-    return sendAccepting(this.client, request, accepted).pipe(
+    return sendAccepting(this.client, this.findings, request, accepted).pipe(
       tap(({ kind }) => {
-        if (kind === 'head' || kind === 'chunk') this.#life.heard();
+        if (kind === 'head' || kind === 'chunk') this.findings.life.heard();
       }),
     );
   }

@@ -10,7 +10,6 @@ import { checkSelectorTexts } from '../meta/given-selectors.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { passageOf } from './buffering-proxy.ts';
 import { CollectionRequests, type ListWatchOptions } from './collection-requests.ts';
 import type { ListerWatcher } from './lister-watcher.ts';
 import { streamingSupport } from './streaming-support.ts';
@@ -61,13 +60,13 @@ export function listWatchOf<T extends KubernetesObject>(
   const { namespace } = options;
   const decoding = (options.decoding ?? (client.decoding as DecodingMaker) ?? jsonDecoding)();
   const requests = new CollectionRequests(client, resource, options, projection);
-  const streaming = streamingSupport(client, requests.named());
-  const passage = passageOf(client, requests.scheduler);
+  const { passage } = requests.findings;
+  const streaming = streamingSupport(client, requests.findings, requests.named());
   const remember = (object: T | undefined) => {
     requests.knownName = object?.metadata?.name ?? requests.knownName;
   };
   return {
-    ...(namespace ? { scope: namespace } : {}),
+    scope: namespace || undefined,
     get watchList() {
       // A proxy would hold a streaming list back until its watch ends.
       if (options.watchList === false || passage.heldBack !== undefined) return false;
@@ -98,7 +97,7 @@ export function listWatchOf<T extends KubernetesObject>(
       ),
     watch: (request) =>
       requests
-        .watch(request, { passage, streaming }, () =>
+        .watch(request, streaming, () =>
           decoding.watch(requests.context(request, request.sendInitialEvents === true)),
         )
         .pipe(

@@ -96,7 +96,7 @@ export type WatchSignal<T> =
  */
 export interface ListerWatcher<T> {
   /** The namespace that this ListerWatcher covers, if several fill one store; '' means all namespaces. */
-  readonly scope?: string;
+  readonly scope?: string | undefined;
   /**
    * Whether streaming LISTs may be requested. `'when-told'`: only with `initialList: 'stream'`. @defaultValue true
    */

@@ -11,6 +11,7 @@ import { stoppedWith } from '../rx/stopped-with.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import { isHidden } from '../transport/page/page-life.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 import type { WatchSignal } from './lister-watcher.ts';
 import { probeSigns } from './liveness-probe.ts';
@@ -39,11 +40,12 @@ export interface ServerLife {
   ): Observable<WatchSignal<T>>;
 }
 
-interface Tab {
-  readonly document?: { readonly visibilityState?: string };
-}
+const unwatched: ServerLife = { heard: () => undefined, followed: (signals) => signals };
 
-function createServerLife(client: KubeClient, livenessMs: number, scheduler: SchedulerLike) {
+/** Creates the life of the server of `client`. */
+export function createServerLife(client: KubeClient, scheduler: SchedulerLike): ServerLife {
+  const { livenessMs = Number.POSITIVE_INFINITY } = client;
+  if (livenessMs === Number.POSITIVE_INFINITY) return unwatched;
   const passedMs = stopwatch(scheduler);
   const { random } = timingOf({});
   const drain = new Drain();
@@ -88,9 +90,8 @@ function createServerLife(client: KubeClient, livenessMs: number, scheduler: Sch
   };
   const enter = (input: LivenessInput) =>
     drain.run(() => {
-      const { visibilityState } = (globalThis as Tab).document ?? {};
       // A probe of `fetch` would wait for a connection without a sign.
-      const mayAsk = visibilityState !== 'hidden' && client.connectionsLeft !== 0;
+      const mayAsk = !isHidden() && client.connectionsLeft !== 0;
       const moment = { nowMs: passedMs(), heardMs, random: random(), mayAsk };
       const [next, effects] = nextLiveness(state, input, moment, livenessMs);
       state = next;
@@ -131,18 +132,4 @@ function createServerLife(client: KubeClient, livenessMs: number, scheduler: Sch
       );
     });
   return { heard, followed };
-}
-
-const unwatched: ServerLife = { heard: () => undefined, followed: (signals) => signals };
-
-// All informers of a client share one.
-const lives = /* @__PURE__ */ new WeakMap<KubeClient, ServerLife>();
-
-/** Returns the life of the server of `client`. The first call creates it. */
-export function lifeOf(client: KubeClient, scheduler: SchedulerLike): ServerLife {
-  const { livenessMs } = client;
-  if (livenessMs === undefined || livenessMs === Number.POSITIVE_INFINITY) return unwatched;
-  const known = lives.get(client) ?? createServerLife(client, livenessMs, scheduler);
-  lives.set(client, known);
-  return known;
 }

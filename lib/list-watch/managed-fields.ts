@@ -6,9 +6,7 @@ import { defer, type Observable } from 'rxjs';
 import { catchError, tap } from 'rxjs/operators';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
-
-/** The clients whose server refused the parameter. */
-const refusing = /* @__PURE__ */ new WeakSet<Pick<KubeClient, 'send'>>();
+import type { ServerFindings } from './server-findings.ts';
 
 const JSON_TYPE = 'application/json';
 const DROP = ';drop=metadata.managedFields';
@@ -39,6 +37,9 @@ function withAccept(request: TransportRequest, accepted: Accepted): TransportReq
   return accept === undefined ? request : { ...request, headers: { ...request.headers, accept } };
 }
 
+/** Thrown to send the request again; never seen outside. */
+const REFUSAL = {};
+
 /** Whether the server does not accept the header: 406 Not Acceptable, or 415 Unsupported Media Type. */
 function isRefusal(event: TransportEvent): boolean {
   return event.kind === 'head' && (event.status === 406 || event.status === 415);
@@ -50,21 +51,21 @@ function isRefusal(event: TransportEvent): boolean {
  */
 export function sendAccepting(
   client: Pick<KubeClient, 'send'>,
+  findings: ServerFindings,
   request: TransportRequest,
   accepted: Accepted,
 ): Observable<TransportEvent> {
   const whole = () => client.send(withAccept(request, { ...accepted, keepManagedFields: true }));
   return defer(() => {
-    if (accepted.keepManagedFields || refusing.has(client)) return whole();
-    const refusal = new Error('the server refuses the parameter of the Accept header');
+    if (accepted.keepManagedFields || findings.refusesDrop) return whole();
     return client.send(withAccept(request, accepted)).pipe(
       // Events pass here as they are, because a chunk may be a single event of a watch.
       tap((event) => {
-        if (isRefusal(event)) throw refusal;
+        if (isRefusal(event)) throw REFUSAL;
       }),
       catchError((error: unknown) => {
-        if (error !== refusal) throw error;
-        refusing.add(client);
+        if (error !== REFUSAL) throw error;
+        findings.refusesDrop = true;
         return whole();
       }),
     );

@@ -6,9 +6,8 @@ import { ApiError } from '../meta/api-error.ts';
 import { shownText } from '../meta/shown-text.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent } from '../transport/transport.ts';
+import type { ServerFindings } from './server-findings.ts';
 
-// The resources that are not streamed, by client.
-const withoutStreams = new WeakMap<KubeClient, Set<string>>();
 /** Stands for all resources of a client. */
 const EVERYTHING = '*';
 
@@ -28,17 +27,19 @@ export interface StreamingSupport {
 }
 
 /** Returns what is known about streaming LISTs of `resource`. */
-export function streamingSupport(client: KubeClient, resource: string): StreamingSupport {
-  const without = withoutStreams.get(client) ?? new Set<string>();
-  withoutStreams.set(client, without);
+export function streamingSupport(
+  client: KubeClient,
+  { unstreamed }: ServerFindings,
+  resource: string,
+): StreamingSupport {
   const hides = () => client.hidesEncoding === true;
   return {
     get known() {
-      if (without.has(resource) || without.has(EVERYTHING)) return false;
+      if (unstreamed.has(resource) || unstreamed.has(EVERYTHING)) return false;
       return hides() ? 'when-told' : true;
     },
     rememberNone() {
-      without.add(resource);
+      unstreamed.add(resource);
     },
     refusal() {
       // If the client hid the encoding before the request, the user has set `initialList: 'stream'`, and only a
@@ -47,10 +48,10 @@ export function streamingSupport(client: KubeClient, resource: string): Streamin
       return (head) => {
         const encoding = head.header('content-encoding') || 'identity';
         const isSeen = encoding !== 'identity';
-        if (isSeen) without.add(EVERYTHING);
+        if (isSeen) unstreamed.add(EVERYTHING);
         else if (isForced || !hides()) return undefined;
         const how = isSeen ? `is encoded as ${shownText(encoding)}` : 'may be compressed';
-        const message = `WATCH ${resource}: the streaming list ${how}, and a browser may read only a part of it; the list is requested again without streaming`;
+        const message = `WATCH ${resource}: the streaming list ${how}; the list is requested again without streaming`;
         return new ApiError({ code: 406, reason: 'NotAcceptable', message });
       };
     },

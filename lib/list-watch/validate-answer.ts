@@ -49,16 +49,16 @@ function isListMeta(metadata: unknown): boolean {
 /** Throws an `ApiError` if a part of a list is malformed. */
 export function validatedPart<T>(part: ListPart<T>): ListPart<T> {
   if (!isObject(part) || !Array.isArray(part.items)) throw malformed('a part without items');
-  if (!part.items.every(isItem)) throw malformed('an item that is not an object');
+  if (!part.items.every(isItem)) throw malformed('an invalid item');
   const { rejected = [] } = part;
   if (!Array.isArray(rejected) || !rejected.every(isRefused)) {
-    throw malformed('a refused object without its key, version or reason');
+    throw malformed('an invalid object');
   }
   if (part.wrongKind !== undefined && !(part.wrongKind instanceof ApiError)) {
-    throw malformed('a wrongKind that is not an ApiError');
+    throw malformed('an invalid wrongKind');
   }
   if (part.metadata !== undefined && !isListMeta(part.metadata)) {
-    throw malformed('metadata without a version');
+    throw malformed('invalid metadata');
   }
   return part;
 }
@@ -88,10 +88,10 @@ export function validatedSignal<T>(signal: WatchSignal<T>): WatchSignal<T> {
   if (!isObject(signal) || !KINDS.has(signal.kind)) throw malformed('a signal of an unknown kind');
   if (signal.kind === 'listed') {
     validatedPart(signal);
-    if (typeof signal.resourceVersion !== 'string') throw malformed('a list without a version');
+    if (typeof signal.resourceVersion !== 'string') throw malformed('a list without version');
   }
   if (signal.kind !== 'events') return signal;
-  if (!Array.isArray(signal.events)) throw malformed('events that are not an array');
+  if (!Array.isArray(signal.events)) throw malformed('invalid events');
   if (!signal.events.every(isSound)) throw malformed('an invalid event');
   return signal;
 }

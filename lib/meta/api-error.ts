@@ -164,7 +164,10 @@ export class ApiError extends Error {
   static fromStatus(
     sent: Status,
     httpCode: number,
-    options: { readonly where?: string; readonly retryAfterMs?: number } = {},
+    options: {
+      readonly where?: string;
+      readonly retryAfterMs?: number | undefined;
+    } = {},
   ): ApiError {
     const status = readStatus(sent);
     const code = status.code !== undefined && status.code > 0 ? status.code : httpCode;

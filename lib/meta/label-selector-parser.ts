@@ -52,7 +52,7 @@ export function parseRequirements(text: string): LabelRequirement[] {
   const key = () => {
     if (!isWord()) fail('a label key');
     if (!isLabelKey(token())) {
-      fail("a label key such as 'app' or 'example.com/app', with a name of at most 63 characters");
+      fail("a label key such as 'app' or 'example.com/app'");
     }
     return token();
   };
@@ -60,9 +60,7 @@ export function parseRequirements(text: string): LabelRequirement[] {
   const value = () => {
     if (!isWord()) return '';
     if (!isLabelValue(token())) {
-      fail(
-        "a label value: at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends",
-      );
+      fail("a label value: at most 63 letters, digits, '-', '_' and '.'");
     }
     return (tokens[next++] as RegExpExecArray)[0];
   };

@@ -41,15 +41,11 @@ export function checkBaseUrl(caller: string, baseUrl: unknown): void {
   const refuse = (why: string) => new TypeError(`${caller}: baseUrl ${why}`);
   if (typeof baseUrl === 'string') {
     if (/[?#]/.test(baseUrl)) {
-      throw refuse(
-        'has a query or a fragment; remove it, because paths are appended to the base URL',
-      );
+      throw refuse('has a query or a fragment; remove it');
     }
     // Messages contain the base URL.
     if (/^https?:\/\/[^/]*@/i.test(baseUrl)) {
-      throw refuse(
-        "contains a user or password; send them as headers: { authorization: 'Basic …' }",
-      );
+      throw refuse('contains a user or password; send them in headers');
     }
     if (baseUrl === '' || isPath(baseUrl) || isAbsolute(baseUrl)) return;
   }
@@ -64,6 +60,6 @@ export function checkPath({ method, path }: Pick<TransportRequest, 'method' | 'p
     return;
   }
   throw new TypeError(
-    `${method} ${shown(String(path))}: the path must begin with exactly one '/' and must not contain a segment '.' or '..', white space, '\\', '?' or '#'; pass parameters in query`,
+    `${method} ${shown(String(path))}: the path must begin with one '/', without '.', '..', white space, '\\', '?' and '#'; pass parameters in query`,
   );
 }

@@ -1,8 +1,8 @@
 /** Sends calls, whose response is read completely, and retries those that the server asks to send again. */
-import { mergeMap, type Observable, of, retry, type SchedulerLike, throwError } from 'rxjs';
+import { map, mergeMap, type Observable, retry, type SchedulerLike, throwError } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import { longTimer } from '../rx/long-timer.ts';
-import { collect, errorAnswer, parseAnswer } from './answer.ts';
+import { collect, parseAnswer, sendSuccessful } from './answer.ts';
 import { type SentBody, sentBody } from './request-body.ts';
 import type { TransportEvent, TransportRequest } from './transport.ts';
 
@@ -59,10 +59,10 @@ function transportRequest(request: KubeRequest, { body, contentType }: SentBody)
     path: request.path,
     headers,
     use: 'call',
-    ...(request.query === undefined ? {} : { query: request.query }),
-    ...(body === undefined ? {} : { body }),
+    query: request.query,
+    body,
     // The signal of a reconcile knows the time, so it may abort without an event.
-    ...(signal === undefined ? {} : { maySend: () => !signal.aborted }),
+    maySend: signal && (() => !signal.aborted),
   };
 }
 
@@ -72,12 +72,10 @@ export function call(request: KubeRequest, parts: CallParts): Observable<unknown
   const where = whereOf(baseUrl, request);
   const attempt = (body: SentBody): Observable<unknown> => {
     const sent = transportRequest(request, body);
-    return collect(parts.send(sent, request.lane), where, maxBodyBytes).pipe(
-      mergeMap((answer) =>
-        answer.status >= 200 && answer.status < 300
-          ? of(parseAnswer(answer, where))
-          : throwError(() => errorAnswer(where, answer, answer.body, scheduler.now())),
-      ),
+    const client = { send: (each: TransportRequest) => parts.send(each, request.lane) };
+    return sendSuccessful(client, sent, where, scheduler, maxBodyBytes).pipe(
+      collect(where, maxBodyBytes),
+      map((answer) => parseAnswer(answer, where)),
       retry({
         count: MAX_RETRIES,
         delay: (error, attempts) => {

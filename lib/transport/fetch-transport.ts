@@ -9,6 +9,7 @@ import { checkedTimeout } from '../rx/checked-option.ts';
 import { untilOpen } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { checkBaseUrl, checkPath, parsedUrl } from './address.ts';
+import { REDIRECTED } from './answer.ts';
 import { LOST, networkError, PAGE_CAUSES, PAGE_LOST } from './network-error.ts';
 import { inTurns, type StreamOptions, streamTurns } from './page/stream-options.ts';
 import { type PageNetwork, pageNetwork } from './page-network.ts';
@@ -149,10 +150,7 @@ function directTransport(
           const { headers } = response;
           if (response.type === 'opaqueredirect') {
             const where = `${request.method} ${shownBase}${request.path}`;
-            throw ApiError.local(
-              'Unexpected',
-              `${where}: redirects are not followed. Give the final address as baseUrl`,
-            );
+            throw ApiError.local('Unexpected', `${where}: ${REDIRECTED}`);
           }
           // Covers a custom `fetch`, or a base URL of the page's origin, that leads to another origin.
           hidesEncoding ||= response.type === 'cors' && headers.get('content-encoding') === null;

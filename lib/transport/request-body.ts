@@ -27,10 +27,7 @@ function jsonBody(body: unknown, where: string): SentBody {
   try {
     text = JSON.stringify(body);
   } catch {
-    throw unreadable(
-      where,
-      'cannot be converted to JSON: it contains itself or a bigint, or a toJSON throws',
-    );
+    throw unreadable(where, 'cannot be converted to JSON');
   }
   if (text === undefined)
     throw unreadable(where, `is a ${typeof body}, which cannot be sent as JSON`);

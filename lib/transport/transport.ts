@@ -15,41 +15,41 @@ export interface TransportRequest {
   readonly method: string;
   /** The path from the server's root, encoded, without a query: `/api/v1/pods`. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>> | undefined;
   /** Header names are in lower case. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
   readonly use: TransportUse;
   /** Asked before each read of the body. */
-  readonly demand?: Demand;
+  readonly demand?: Demand | undefined;
   /**
    * Whether the response may be compressed with gzip, over a transport that otherwise requests no compression. The
    * transport decompresses it. For finite bodies whose size matters more than CPU time. A transport that leaves
    * compression to the platform, as `fetch` does, ignores this field. @defaultValue false
    */
-  readonly acceptGzip?: boolean;
+  readonly acceptGzip?: boolean | undefined;
   /**
    * Whether the stream may be ended now, to be requested again later (reason `Yielded`). Asked when other streams wait
    * for a connection, and for a streaming list after each chunk, to learn whether the list is complete.
    * @defaultValue true for lists and watches
    */
-  readonly mayYield?: () => boolean;
+  readonly mayYield?: (() => boolean) | undefined;
   /**
    * Whether somebody uses what the stream delivers. Where few streams may be open, a watch that nobody uses is ended first (reason
    * `Yielded`), and is sent again when somebody uses it. @defaultValue always
    */
-  readonly inUse$?: Observable<boolean>;
+  readonly inUse$?: Observable<boolean> | undefined;
   /**
    * Asked immediately before the bytes of the request leave, behind the rate limit and the wait for a connection. If it returns
    * false, the request is not sent, and errors with reason `Aborted`. A transport that can hold a request back asks it, too.
    * @defaultValue true
    */
-  readonly maySend?: () => boolean;
+  readonly maySend?: (() => boolean) | undefined;
   /**
    * Whether a list or watch is sent without waiting for its turn or for the rate limit, because it is short and rare.
    * @defaultValue false
    */
-  readonly isUrgent?: boolean;
+  readonly isUrgent?: boolean | undefined;
 }
 
 /**

@@ -302,7 +302,7 @@ describe('the answer to a probe', () => {
       '{"kind":"List","metadata":{"resourceVersion":"1"},"items":[]}',
     );
     const transport = {
-      send: ({ query = {} }: { query?: Readonly<Record<string, string>> }) => {
+      send: ({ query = {} }: { query?: Readonly<Record<string, string>> | undefined }) => {
         if (query['fieldSelector'] !== undefined)
           return concat(of({ kind: 'queued' } as const), connection);
         if (query['watch'] === 'true') return concat(of(head), NEVER);

@@ -26,7 +26,12 @@ interface Page {
   addEventListener?: EventTarget['addEventListener'];
 }
 
-/** Emits while it is subscribed. A worker is never hidden. */
+/** Whether the page is hidden now. A worker never is. */
+export function isHidden(): boolean {
+  return (globalThis as Page).document?.visibilityState === 'hidden';
+}
+
+/** Emits while it is subscribed. */
 export function pageLife(options: {
   readonly scheduler: SchedulerLike;
   /** How long a hidden page counts as shown, in milliseconds. */
@@ -41,7 +46,6 @@ export function pageLife(options: {
     let away: Away | undefined;
     let grace: Subscription | undefined;
     let checkedMs = 0;
-    const isHidden = () => document?.visibilityState === 'hidden';
     const enter = (next: Away | undefined) => {
       grace?.unsubscribe();
       grace = undefined;
