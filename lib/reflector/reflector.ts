@@ -27,7 +27,7 @@ import {
   type ReflectorInput,
   type ReflectorState,
 } from './state.ts';
-import { sameStatus, statusFields, statusOf } from './status.ts';
+import { type ReflectorStatus, sameStatus, statusOf } from './status.ts';
 import { nextReflector, startReflector, stopReflector } from './transitions.ts';
 
 type Deltas = readonly Delta<KubernetesObject>[];
@@ -178,7 +178,7 @@ function reflectObjects(
 
   return new Observable<Deltas>((subscriber) => {
     let state: ReflectorState | undefined;
-    let shown: ReturnType<typeof statusFields> | undefined;
+    let shown: ReflectorStatus | undefined;
     const sending = createSending({
       ...{ listerWatcher, scheduler, limits, demand },
       port: { known, onSkipped: onSkipped && reportingErrors(onSkipped) },
@@ -204,10 +204,10 @@ function reflectObjects(
         state = entered;
       },
       onSettled: (entered) => {
-        const fields = statusFields(entered, listerWatcher.heldBack);
-        if (shown !== undefined && sameStatus(shown, fields)) return;
-        shown = fields;
-        notifyStatus(statusOf(fields));
+        const status = statusOf(entered, listerWatcher.heldBack);
+        if (shown !== undefined && sameStatus(shown, status)) return;
+        shown = status;
+        notifyStatus(status);
       },
     }).subscribe(subscriber);
   });

@@ -58,11 +58,8 @@ function phaseOf(state: ReflectorState, heldBack: HeldBack | undefined): Reflect
   return isAwaited ? 'connecting' : state.phase;
 }
 
-/** The fields of a status; `undefined` for those that are absent. */
-type Fields = Omit<{ [Name in keyof ReflectorStatus]-?: unknown }, 'shards'>;
-
-/** Converts a state to the fields of its status. */
-export function statusFields(state: ReflectorState, heldBack: HeldBack | undefined): Fields {
+/** Converts a state to its status. Absent fields are `undefined`. */
+export function statusOf(state: ReflectorState, heldBack: HeldBack | undefined): ReflectorStatus {
   const { sinceMs, synced, attempt, reconnects, relists, resourceVersion } = state.memory;
   const { staleSinceMs, error, blocked } = state.memory;
   const { queued, loaded, remaining, nextRetryAtMs } = { ...NO_REQUEST, ...state };
@@ -77,13 +74,7 @@ export function statusFields(state: ReflectorState, heldBack: HeldBack | undefin
 }
 
 /** Whether two statuses differ at most in their version, which changes with every event. */
-export function sameStatus(a: Fields, b: Fields): boolean {
-  const names = Object.keys(a) as (keyof Fields)[];
+export function sameStatus(a: ReflectorStatus, b: ReflectorStatus): boolean {
+  const names = Object.keys(a) as (keyof ReflectorStatus)[];
   return names.every((name) => name === 'resourceVersion' || a[name] === b[name]);
-}
-
-/** The status with these fields. */
-export function statusOf(fields: Fields): ReflectorStatus {
-  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as unknown as ReflectorStatus;
 }

@@ -68,7 +68,7 @@ describe('reports of failures', () => {
       expect(statuses.map(({ sinceMs }) => sinceMs)).toEqual([0, 0, 1200, 1200, 1200]);
       expect(statuses[1]).toMatchObject({ nextRetryAtMs: 1200, attempt: 1, staleSinceMs: 0 });
       expect(statuses[3]).toMatchObject({ staleSinceMs: 1200, live: false, synced: true });
-      expect(statuses[4]).not.toHaveProperty('staleSinceMs');
+      expect(statuses[4]?.staleSinceMs).toBeUndefined();
       expect(statuses.map(({ live }) => live)).toEqual([false, false, false, false, true]);
     });
   });

@@ -277,10 +277,8 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
 
 /** The files that read moments, which are written or shown as the clock has them. */
 const MOMENTS: Record<string, string> = {
-  'lib/list-watch/decode-answer.ts': 'Retry-After may be a date',
   'lib/list-watch/buffering-proxy.ts': 'since when events are held back',
-  'lib/transport/call.ts': 'Retry-After may be a date',
-  'lib/client/pod-calls.ts': 'Retry-After may be a date',
+  'lib/transport/answer.ts': 'Retry-After may be a date',
   'lib/audit/audit.ts': 'when a collection was last compared, for the status',
   'lib/informer/status/describe-status.ts':
     'the age of the data and the time until a retry, in words',
