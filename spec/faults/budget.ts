@@ -179,7 +179,8 @@ export function checkBudget(
   for (const probe of ['probe', 'life'] as const) {
     const probes = seen.filter(({ kind }) => kind === probe);
     for (const [at, { atMs }] of probes.entries()) {
-      const sinceMs = atMs - (probes[at - 1]?.atMs ?? Number.NEGATIVE_INFINITY);
+      // Rounded, because times of the virtual clock are sums of fractions.
+      const sinceMs = Math.round(atMs - (probes[at - 1]?.atMs ?? Number.NEGATIVE_INFINITY));
       if (sinceMs >= PERIODS_MS[probe] - earlyMs) continue;
       wrong.push(
         `a ${probe} ${sinceMs} ms after another; one in ${PERIODS_MS[probe]} ms is allowed`,
