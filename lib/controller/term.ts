@@ -48,10 +48,11 @@ export interface TermHost<T extends KubernetesObject> {
 
 /** One reconcile, from its start until its outcome was emitted. */
 class Run extends ReconcileRun<string> {
-  /** Why the key was queued. */
-  reasons: readonly string[] = [];
-  /** Begun after the term was closed, or before its caches were complete: the reconcile is not called and no outcome is emitted. */
-  skipped = false;
+  /**
+   * Why the key was queued. Absent if the run began after the term was closed, or before its caches were complete: the reconcile
+   * is not called and no outcome is emitted.
+   */
+  reasons: readonly string[] | undefined;
 }
 
 /** Holds the reasons for which each key is queued, and the reconciles in progress. */
@@ -76,7 +77,7 @@ export class Term<T extends KubernetesObject> {
       this.#queue,
       { scheduler, concurrency, maxRetries },
       {
-        run: (key, attempt, queuedMs) => new Run(key, attempt, queuedMs),
+        Run,
         reconcile: (run) => this.#reconcile(run),
         outcome: (run, outcome) => this.#outcome(run, outcome),
         released: (run, isDone) => {
@@ -158,16 +159,16 @@ export class Term<T extends KubernetesObject> {
     const { shards, read, options, prefixOf } = this.#host;
     const { key, attempt, queuedMs } = run;
     const isVoid = this.#closed || shards?.admits(key) === false || this.#incomplete.isGone(key);
-    run.skipped = isVoid || this.#incomplete.defers(key);
+    // Keeps its reasons until its caches are complete.
+    if (!isVoid && this.#incomplete.defers(key)) return undefined;
     const noted = this.#reasons.get(key);
-    // A key that waits for its caches keeps its reasons.
-    if (isVoid || !run.skipped) this.#reasons.delete(key);
-    if (run.skipped) return undefined;
+    this.#reasons.delete(key);
+    if (isVoid) return undefined;
     // A delayed requeue may run after an earlier reconcile has used its reason.
-    run.reasons = noted === undefined ? [attempt > 1 ? 'retry' : 'requeue'] : [...noted];
+    const reasons = noted === undefined ? [attempt > 1 ? 'retry' : 'requeue'] : [...noted];
+    run.reasons = reasons;
     shards?.begin(run);
     const name = nameIn(key, prefixOf?.(key) ?? '');
-    const { reasons } = run;
     return options.reconcile(key, {
       ...{ key, name, object: read(key), reasons, attempt, queuedMs },
       get signal() {
@@ -176,8 +177,8 @@ export class Term<T extends KubernetesObject> {
     });
   }
 
-  #outcome({ key, skipped, reasons }: Run, outcome: Outcome): void {
-    if (skipped) return;
+  #outcome({ key, reasons }: Run, outcome: Outcome): void {
+    if (reasons === undefined) return;
     if (outcome.type === 'requeued') this.#note(key, 'requeue');
     else if (outcome.type === 'failed') this.#note(key, 'retry');
     this.#host.emit({ ...outcome, reasons });

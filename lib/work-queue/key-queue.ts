@@ -147,8 +147,8 @@ export class KeyQueue<K> implements WorkQueue<K> {
     return this.#whenIdle({ delayed: false, forced: true });
   }
 
-  drain(options: { readonly delayed?: boolean } = {}): Promise<void> {
-    return this.#whenIdle({ delayed: options.delayed ?? false, forced: false });
+  drain({ delayed = false }: { readonly delayed?: boolean } = {}): Promise<void> {
+    return this.#whenIdle({ delayed, forced: false });
   }
 
   /** Accepts no further keys. Unlike `shutDown`, it does not resolve pending calls of `shutDownWithDrain`. */

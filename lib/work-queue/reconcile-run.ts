@@ -8,22 +8,30 @@ export type Settled = { readonly result: ReconcileResult } | { readonly error: u
 /** How a run ended. It is `aborted` if its Observable was unsubscribed before it ended. */
 export type RunEnd = Settled | { readonly aborted: true };
 
+/** Receives the end of a run: of the reconciler, or of its Observable if that was unsubscribed. */
+export interface RunHost<R> {
+  settle(run: R, end: RunEnd): void;
+}
+
 /** A run in progress. */
 export class ReconcileRun<K> {
   readonly key: K;
   readonly attempt: number;
   readonly queuedMs: number;
+  /** When it began, on the stopwatch of its workers. */
+  readonly startMs: number;
   #following: Subscription | undefined;
-  #settle: ((end: RunEnd) => void) | undefined;
+  /** Absent once the run has ended. */
+  #host: RunHost<this> | undefined;
   #controller: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
   #stopped = false;
-  #ended = false;
 
-  constructor(key: K, attempt: number, queuedMs: number) {
+  constructor(key: K, attempt: number, queuedMs: number, startMs: number) {
     this.key = key;
     this.attempt = attempt;
     this.queuedMs = queuedMs;
+    this.startMs = startMs;
   }
 
   /** Created when it is first read, because most reconcilers never read their signal. */
@@ -36,15 +44,15 @@ export class ReconcileRun<K> {
   }
 
   get ended(): boolean {
-    return this.#ended;
+    return this.#host === undefined;
   }
 
-  /** `settle` is called once: when the reconciler has ended, or when its Observable has been unsubscribed. */
-  start(reconcile: () => ReturnType<Reconcile<K>>, settle: (end: RunEnd) => void): void {
-    this.#settle = settle;
+  /** Calls `settle` once. */
+  start(by: { reconcile(run: unknown): ReturnType<Reconcile<K>> }, host: RunHost<this>): void {
+    this.#host = host;
     let returned: ReturnType<Reconcile<K>>;
     try {
-      returned = reconcile();
+      returned = by.reconcile(this);
     } catch (error) {
       return this.#end({ error });
     }
@@ -97,8 +105,8 @@ export class ReconcileRun<K> {
   }
 
   #end(end: RunEnd): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#settle?.(end);
+    const host = this.#host;
+    this.#host = undefined;
+    host?.settle(this, end);
   }
 }

@@ -6,7 +6,7 @@ import { Drain } from '../rx/drain.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
 import { type Outcome, type Reconcile, TerminalError } from './outcome.ts';
-import type { ReconcileRun, Settled } from './reconcile-run.ts';
+import type { ReconcileRun, RunEnd, RunHost, Settled } from './reconcile-run.ts';
 import type { PriorityQueue, RateLimitingQueue } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue-options.ts';
 
@@ -22,8 +22,13 @@ function isPriorityQueue<K>(queue: RateLimitingQueue<K>): queue is PriorityQueue
 
 /** What workers do with the keys. */
 export interface WorkersOwner<K extends string, R extends ReconcileRun<K>> {
-  /** Makes the run of a key that was given out. */
-  run(key: K, attempt: number, queuedMs: number): R;
+  /** The run of a key that was given out. */
+  readonly Run: new (
+    key: K,
+    attempt: number,
+    queuedMs: number,
+    startMs: number,
+  ) => R;
   reconcile(run: R): ReturnType<Reconcile<K>>;
   /** Receives the outcomes in the order in which the runs end, and none within another. */
   outcome(run: R, outcome: Outcome<K>): void;
@@ -34,7 +39,7 @@ export interface WorkersOwner<K extends string, R extends ReconcileRun<K>> {
 }
 
 /** Give out the keys of a queue, at most `concurrency` at a time, and decide from each result what happens to its key. */
-export class Workers<K extends string, R extends ReconcileRun<K>> {
+export class Workers<K extends string, R extends ReconcileRun<K>> implements RunHost<R> {
   readonly stopped$: Subject<void> = new Subject();
   readonly #queue: RateLimitingQueue<K>;
   readonly #options: Pick<
@@ -44,7 +49,7 @@ export class Workers<K extends string, R extends ReconcileRun<K>> {
   readonly #owner: WorkersOwner<K, R>;
   readonly #passedMs: () => number;
   /** Emits outcomes one at a time, so that a consumer that adds a key does not receive an outcome within an outcome. */
-  readonly #out = new Drain();
+  readonly out: Drain = new Drain();
   /** In the order of their starts, until their outcome was received. */
   readonly #runs = new Set<R>();
   readonly #failures = new Map<K, number>();
@@ -89,7 +94,7 @@ export class Workers<K extends string, R extends ReconcileRun<K>> {
     this.#pumping = false;
     if (!this.#closed && this.#drained()) {
       this.#closed = true;
-      this.#out.run(() => this.#owner.drained?.());
+      this.out.run(() => this.#owner.drained?.());
     }
   }
 
@@ -97,11 +102,6 @@ export class Workers<K extends string, R extends ReconcileRun<K>> {
   endSource(): void {
     this.#sourceEnded = true;
     this.pump();
-  }
-
-  /** Runs a task between outcomes. */
-  inTurn(task: () => void): void {
-    this.#out.run(task);
   }
 
   /** Aborts the signals. */
@@ -129,29 +129,28 @@ export class Workers<K extends string, R extends ReconcileRun<K>> {
   #begin(key: K): void {
     const startMs = this.#passedMs();
     const attempt = (this.#failures.get(key) ?? 0) + 1;
-    const queuedMs = this.#queue.queuedMs(key);
-    const run = this.#owner.run(key, attempt, queuedMs);
+    const run = new this.#owner.Run(key, attempt, this.#queue.queuedMs(key), startMs);
     this.#runs.add(run);
     this.#busy++;
-    run.start(
-      () => this.#owner.reconcile(run),
-      (end) => {
-        this.#busy--;
-        if (this.#closed || 'aborted' in end) {
-          // Unfinished keys are returned for other consumers of the queue.
-          if ('result' in end) this.#judge(key, attempt, end);
-          else if (!this.#queue.shuttingDown) this.#addAgain(key, { afterMs: 0 });
-          this.#release(run, false);
-        } else {
-          const verdict = this.#judge(key, attempt, end);
-          const workedMs = this.#passedMs() - startMs;
-          const outcome = { key, attempt, queuedMs, workedMs, ...verdict };
-          this.#out.run(() => this.#deliver(run, outcome));
-        }
-        this.#queue.done(key);
-        this.pump();
-      },
-    );
+    run.start(this.#owner, this);
+  }
+
+  settle(run: R, end: RunEnd): void {
+    const { key, attempt, queuedMs, startMs } = run;
+    this.#busy--;
+    if (this.#closed || 'aborted' in end) {
+      // Unfinished keys are returned for other consumers of the queue.
+      if ('result' in end) this.#judge(key, attempt, end);
+      else if (!this.#queue.shuttingDown) this.#addAgain(key, { afterMs: 0 });
+      this.#release(run, false);
+    } else {
+      const verdict = this.#judge(key, attempt, end);
+      const workedMs = this.#passedMs() - startMs;
+      const outcome = { key, attempt, queuedMs, workedMs, ...verdict };
+      this.out.run(() => this.#deliver(run, outcome));
+    }
+    this.#queue.done(key);
+    this.pump();
   }
 
   #deliver(run: R, outcome: Outcome<K>): void {
@@ -169,7 +168,7 @@ export class Workers<K extends string, R extends ReconcileRun<K>> {
     try {
       if ('error' in end) return this.#failed(key, attempt, end.error);
       this.#failures.delete(key);
-      const { requeue = false, requeueAfterMs = 0 } = end.result ?? {};
+      const { requeue, requeueAfterMs = 0 } = end.result ?? {};
       if (requeueAfterMs <= 0 && requeue && !this.#queue.shuttingDown) {
         return { type: 'requeued', afterMs: this.#addAgain(key, { rateLimited: true }) };
       }

@@ -418,6 +418,17 @@ describe('workQueue', () => {
     expect(kept.map(({ signal }) => signal.aborted)).toEqual([false, true]);
   });
 
+  it('K23: a copy of the context has the signal, too', () => {
+    const signals: [AbortSignal, AbortSignal][] = [];
+    const reconcile: Reconcile = (_key, context) => {
+      signals.push([{ ...context }.signal, context.signal]);
+      return NEVER;
+    };
+    from(['a']).pipe(workQueue(reconcile)).subscribe().unsubscribe();
+    const [[copied, own] = []] = signals;
+    expect([copied === own, copied?.aborted]).toEqual([true, true]);
+  });
+
   it('K23: unsubscribes an Observable; the key of a Promise stays in progress until it settles', async () => {
     const queue = createRateLimitingQueue({ scheduler: new VirtualTime() });
     const observed$ = new Subject<undefined>();
