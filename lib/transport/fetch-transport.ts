@@ -11,7 +11,7 @@ import { longTimer } from '../rx/long-timer.ts';
 import { checkBaseUrl, checkPath, parsedUrl } from './address.ts';
 import { REDIRECTED } from './answer.ts';
 import { LOST, networkError, PAGE_CAUSES, PAGE_LOST } from './network-error.ts';
-import { inTurns, type StreamOptions, streamTurns } from './page/stream-options.ts';
+import { inPage, pageStreams, type StreamOptions } from './page/stream-options.ts';
 import { type PageNetwork, pageNetwork } from './page-network.ts';
 import { queryString } from './query.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
@@ -90,8 +90,8 @@ function initOf(
     signal,
     // A redirect that is followed would send the headers, including tokens, to its target.
     redirect: 'manual',
-    ...(page !== undefined && isWatch ? { cache: 'no-store' } : {}),
-    headers: { ...headers, ...(isWatch ? { 'accept-encoding': 'identity' } : {}) },
+    ...(page && isWatch ? { cache: 'no-store' } : {}),
+    headers: isWatch ? { ...headers, 'accept-encoding': 'identity' } : { ...headers },
     ...(body === undefined ? {} : { body: body as string | Uint8Array<ArrayBuffer> }),
   };
 }
@@ -196,7 +196,7 @@ export function createFetchTransport(
   checkBaseUrl('createFetchTransport', options.baseUrl);
   const base = options.baseUrl.replace(/\/+$/, '');
   const page = pageNetwork(base);
-  const turns = streamTurns(options, page);
+  const streams = pageStreams(options, page);
   const transport = directTransport(base, page, options);
-  return turns === undefined ? transport : inTurns(transport, turns);
+  return streams === undefined ? transport : inPage(transport, streams);
 }

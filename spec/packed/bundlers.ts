@@ -1,7 +1,15 @@
 /**
  * Bundlers with their default settings. Each makes one script for browsers from `main.ts` or from the page around it.
  */
-import { cpSync, globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
@@ -11,11 +19,15 @@ import type { Program } from './programs.ts';
 /** Builds `main.ts` of a folder and returns the path of the script. */
 export type Bundle = (consumer: Consumer, folder: string) => Promise<string>;
 
+/** The script that the built page loads first; it loads the others. Node must run it as a module, as the page does. */
 function theScript(folder: string): string {
-  const [script, ...more] = globSync('dist/**/*.js', { cwd: folder });
+  const page = join(folder, 'dist/index.html');
+  const loads = existsSync(page) ? readFileSync(page, 'utf8') : '<script src=main.js>';
+  const [[, script] = [], ...more] = loads.matchAll(/<script[^>]* src="?([^\s">]+)/g);
   if (script === undefined || more.length > 0)
-    throw new Error(`expected exactly one script in ${folder}/dist`);
-  return join(folder, script);
+    throw new Error(`expected exactly one script in ${page}: ${loads}`);
+  writeFileSync(join(folder, 'dist/package.json'), JSON.stringify({ type: 'module' }));
+  return join(folder, 'dist', script);
 }
 
 async function mustSucceed(done: ReturnType<typeof run>): Promise<void> {
@@ -83,7 +95,8 @@ export function writePage(folder: string, programs: readonly Program[]): void {
   write('main.ts', `${imports.join('\n')}\nvoid (async () => { ${calls.join(' ')} })();\n`);
   const script = '<script type="module" src="./main.ts"></script>';
   write('index.html', `<!doctype html><title>consumer</title>${script}`);
-  const page = 'createElement: () => ({ relList: { supports: () => true } })';
+  const page = `createElement: () => ({ relList: { supports: () => true } }),
+  currentScript: { tagName: 'SCRIPT', src: process.argv[2] },`;
   const globals = `globalThis.self = globalThis; globalThis.document = { ${page} };`;
   write('page.mjs', `${globals}\nawait import(process.argv[2]);\n`);
 }

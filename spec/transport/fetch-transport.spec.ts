@@ -12,8 +12,13 @@ import {
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { loadTurns } from '../../lib/transport/page/page-streams.ts';
 import { queryString } from '../../lib/transport/query.ts';
+
+beforeAll(async () => {
+  await loadTurns();
+});
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const GET: TransportRequest = { method: 'GET', path: '/api/v1/pods', use: 'watch' };

@@ -240,33 +240,4 @@ describe('the turns of streams', () => {
     turns.limit(UNLIMITED);
     expect(turns.tick(0)).toEqual(['cancel', 'send 3', 'send 1', 'send 2']);
   });
-
-  it('T66: in a hidden tab watches end, lists finish, and nothing else is sent until it is shown', () => {
-    const turns = rig();
-    turns.watching(1);
-    turns.request(0, 2, 'list');
-    turns.grant(0, 'b');
-    turns.request(0, 3);
-    expect(turns.enter(1, { type: 'away', away: 'hidden' })).toEqual(['cancel', 'yield 1!']);
-    expect(turns.end(1, 1)).toEqual(['release s1']);
-    expect(turns.request(1, 1)).toEqual([]);
-    expect(turns.end(2, 2)).toEqual(['release b']);
-    expect(turns.request(3, 4, 'page')).toEqual(['send 4']);
-    expect(turns.enter(3, { type: 'away', away: 'hidden' })).toEqual([]);
-    expect(turns.grant(4, 'late')).toEqual(['release late']);
-    expect(turns.enter(9, { type: 'away', away: undefined })).toEqual(['acquire']);
-    expect(turns.grant(9, 's1')).toEqual(['send 3', 'acquire']);
-  });
-
-  it('T66: a page that is left or frozen ends everything, whatever it is', () => {
-    const turns = rig(UNLIMITED);
-    turns.request(0, 1);
-    turns.request(0, 2, 'list');
-    turns.request(0, 3, 'page');
-    expect(turns.enter(1, { type: 'away', away: 'hidden' })).toEqual(['yield 1!']);
-    expect(turns.enter(2, { type: 'away', away: 'gone' })).toEqual(['yield 2!', 'yield 3!']);
-    for (const id of [1, 2, 3]) turns.end(2, id);
-    expect(turns.request(3, 4, 'page')).toEqual([]);
-    expect(turns.enter(4, { type: 'away', away: undefined })).toEqual(['send 4']);
-  });
 });

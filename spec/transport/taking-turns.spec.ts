@@ -1,16 +1,14 @@
-/** Streams of clients that take turns: over the slots of one page, over the locks of several tabs, in hidden pages. */
-import { type ApiError, createClient, type KubeClient, type TransportEvent } from 'rx-informer';
-import { concat, defer, finalize, NEVER, type Observable, of, Subscription } from 'rxjs';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { PageEvent } from '../../lib/transport/page/page-life.ts';
+/** Streams of clients that take turns: over the slots of one page, over the locks of several tabs. */
+import { ApiError, type TransportEvent, type TransportRequest } from 'rx-informer';
+import { concat, defer, finalize, NEVER, Observable, of, Subscription } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { Drain } from '../../lib/rx/drain.ts';
+import { stopwatch } from '../../lib/rx/stopwatch.ts';
 import { lockPool, pagePool, type SlotPool } from '../../lib/transport/page/slot-pool.ts';
 import { StreamTurns } from '../../lib/transport/page/taking-turns.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { FakeLocks, FakePage } from './page-rig.ts';
+import { FakeLocks } from './page-rig.ts';
 
-afterEach(() => vi.unstubAllGlobals());
-
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const head: TransportEvent = { kind: 'head', status: 200, header: () => null };
 
 /** Clients whose watches are requested again when they yield, as a reflector does. */
@@ -20,12 +18,21 @@ class Tab {
   readonly log: string[] = [];
   #time: VirtualTime;
 
-  constructor(time: VirtualTime, pool: SlotPool, life$: Observable<PageEvent> = NEVER, most = 4) {
+  constructor(time: VirtualTime, pool: SlotPool, most = 4) {
     this.#time = time;
     this.turns = new StreamTurns({
-      ...{ origin: 'http://host', scheduler: time, pool, life$ },
+      ...{ origin: 'http://host', scheduler: time, pool, drain: new Drain(), stopwatch },
       most: () => most,
     });
+  }
+
+  take(
+    request: TransportRequest & { readonly use: 'list' | 'watch' },
+    send: () => Observable<TransportEvent>,
+  ) {
+    const yielded = (why: string) => ApiError.local('Yielded', why);
+    const turn = { request, kind: request.use, send, yielded };
+    return new Observable<TransportEvent>((subscriber) => this.turns.join(turn, subscriber));
   }
 
   watch(name: string, mayYield = () => true): Subscription {
@@ -37,7 +44,7 @@ class Tab {
       }).pipe(finalize(() => this.open.delete(name)));
     const all = new Subscription();
     const subscribe = (): void => {
-      const stream = this.turns.take(request, send).subscribe({
+      const stream = this.take(request, send).subscribe({
         next: ({ kind }) => this.log.push(`${this.#time.now()} ${name} ${kind}`),
         error: ({ reason }: ApiError) => {
           this.log.push(`${this.#time.now()} ${name} # ${reason}`);
@@ -104,12 +111,12 @@ describe('watches of one page', () => {
   it('T61: one that is unsubscribed while it waits, or in the callback of another, leaves its turn', async () => {
     const time = new VirtualTime();
     const pool = pagePool();
-    const tab = new Tab(time, pool, NEVER, 1);
+    const tab = new Tab(time, pool, 1);
     const first = tab.watch('a');
     const [b, c] = [tab.watch('b'), tab.watch('c')];
     b.unsubscribe();
     // The next one is stopped at the moment at which it would be sent.
-    tab.turns
+    tab
       .take({ method: 'GET', path: '/d', use: 'list' }, () => NEVER)
       .subscribe(({ kind }) => {
         if (kind === 'sending') c.unsubscribe();
@@ -134,7 +141,7 @@ describe('watches of one page', () => {
   it('T61: two that stop each other when one is sent leave no slot behind', async () => {
     const time = new VirtualTime();
     const pool = pagePool();
-    const tab = new Tab(time, pool, NEVER, 1);
+    const tab = new Tab(time, pool, 1);
     const blocker = tab.watch('blocker');
     const both: Subscription[] = [];
     const stopAll = () => {
@@ -143,9 +150,7 @@ describe('watches of one page', () => {
     for (const path of ['/a', '/b']) {
       const list = { method: 'GET', path, use: 'list' } as const;
       both.push(
-        tab.turns
-          .take(list, () => of(head))
-          .subscribe(({ kind }) => kind === 'sending' && stopAll()),
+        tab.take(list, () => of(head)).subscribe(({ kind }) => kind === 'sending' && stopAll()),
       );
     }
     blocker.unsubscribe();
@@ -168,7 +173,7 @@ describe('watches of one page', () => {
 
   it('T63: a clock that is set back or forward ends no turn early', async () => {
     const time = new VirtualTime();
-    const tab = new Tab(time, pagePool(), NEVER, 1);
+    const tab = new Tab(time, pagePool(), 1);
     tab.watch('a');
     tab.watch('b');
     await time.advance(1_000);
@@ -239,121 +244,5 @@ describe('watches of several tabs', () => {
     for (const each of all) each?.unsubscribe();
     await time.advance(1_000);
     expect([locks.held, locks.pending, time.pending]).toEqual([[], [], 0]);
-  });
-});
-
-describe('a page that is hidden', () => {
-  /** A client in a page that sends watches which never end. */
-  function inPage(options: { readonly hiddenGraceMs?: number } = {}) {
-    const time = new VirtualTime();
-    const page = new FakePage();
-    page.install();
-    const sent: string[] = [];
-    const aborted: string[] = [];
-    const log: string[] = [];
-    const client: KubeClient = createClient({
-      baseUrl: 'http://127.0.0.1:8001',
-      scheduler: time,
-      fetch: (url, init) => {
-        sent.push(new URL(url).pathname);
-        init?.signal?.addEventListener('abort', () => aborted.push(new URL(url).pathname));
-        return new Promise(() => undefined);
-      },
-      ...options,
-    });
-    const watch = (name: string) =>
-      client.send({ method: 'GET', path: `/${name}`, use: 'watch' }).subscribe({
-        next: (event) => log.push(`${time.now()} ${name} ${event.kind}`),
-        error: ({ reason }: ApiError) => log.push(`${time.now()} ${name} # ${reason}`),
-      });
-    return { time, page, sent, aborted, log, client, watch };
-  }
-
-  it('T66: closes watches after a grace, and not if it is shown again before', async () => {
-    const { time, page, log, aborted, watch } = inPage();
-    watch('a');
-    page.show(false);
-    await time.advance(59_000);
-    page.show(true);
-    page.show(true);
-    await time.advance(59_000);
-    page.show(false);
-    page.show(false);
-    await time.advance(59_999);
-    expect(aborted).toEqual([]);
-    await time.advance(1);
-    expect(aborted).toEqual(['/a']);
-    expect(log).toEqual(['178000 a # Yielded']);
-  });
-
-  it('T66: sends nothing while it is hidden, says so, and sends when it is shown', async () => {
-    const { time, page, log, sent, client } = inPage();
-    client.awake$?.subscribe();
-    page.show(false);
-    await time.advance(60_000);
-    const reasons: (string | undefined)[] = [];
-    client.send({ method: 'GET', path: '/b', use: 'watch' }).subscribe((event) => {
-      log.push(event.kind);
-      if (event.kind === 'queued') reasons.push(event.reason);
-    });
-    await time.advance(3_600_000);
-    expect([sent, log]).toEqual([[], ['queued']]);
-    expect(reasons[0]).toContain('The tab is hidden');
-    page.show(true);
-    expect([sent, log]).toEqual([['/b'], ['queued', 'sending']]);
-  });
-
-  it('T66: a grace of Infinity keeps watches open, but not in a page that is left', async () => {
-    const { time, page, aborted, watch } = inPage({ hiddenGraceMs: Number.POSITIVE_INFINITY });
-    watch('a');
-    page.show(false);
-    await time.advance(10_000_000);
-    expect(aborted).toEqual([]);
-    page.emit('pagehide');
-    expect(aborted).toEqual(['/a']);
-  });
-
-  it.each(['pagehide', 'freeze'] as const)('T66: %s closes everything at once', async (name) => {
-    const { page, aborted, watch, client } = inPage();
-    watch('a');
-    client.send({ method: 'GET', path: '/list', use: 'list' }).subscribe({ error: () => {} });
-    client.send({ method: 'GET', path: '/call', use: 'call' }).subscribe();
-    if (name === 'pagehide') page.emit(name);
-    else page.emitOnDocument(name);
-    expect(aborted).toEqual(['/a', '/list']);
-  });
-
-  it.each([-1, Number.NaN])('T66: a grace of %d is refused', (hiddenGraceMs) => {
-    expect(() => inPage({ hiddenGraceMs })).toThrow(/hiddenGraceMs is/);
-  });
-
-  it.each([0, -1, 1.5, Number.NaN])('T65: maxStreams %d is refused', (maxStreams) => {
-    expect(() => createClient({ baseUrl: '', maxStreams })).toThrow(/maxStreams is/);
-  });
-
-  it('T67: emits awake$ when it is shown after it was away, when it is online, and after a sleep', async () => {
-    const { time, page, client } = inPage();
-    const awake: number[] = [];
-    const subscription = client.awake$?.subscribe(() => awake.push(time.now()));
-    await time.advance(1_000);
-    page.show(false);
-    page.show(true);
-    page.emit('online');
-    await time.advance(30_000);
-    page.show(false);
-    await time.advance(60_000);
-    page.show(true);
-    expect(awake).toEqual([1_000, 91_000]);
-    time.jump(3_600_000);
-    await time.advance(10_000);
-    expect(awake).toHaveLength(3);
-    subscription?.unsubscribe();
-    expect(time.pending).toBe(0);
-  });
-
-  it('T66: outside of a page nothing waits and nothing is heard', async () => {
-    vi.unstubAllGlobals();
-    expect(createClient({ baseUrl: 'http://host' }).awake$).toBeUndefined();
-    await settle();
   });
 });

@@ -18,16 +18,22 @@ const settings = {
 
 type Built = BuildResult<typeof settings>;
 
-/** The files that are loaded before anything runs: the entry and its imports, without those of `import()`. */
-function initialFiles({ metafile: { outputs } }: Built): string[] {
+/**
+ * The files that the entry loads: by static imports, before anything runs, or also by those of `import()`. esbuild writes
+ * files for each `import()`, even of a module that the bundle does not contain.
+ */
+function loadedFiles({ metafile: { outputs } }: Built, kinds: readonly string[]): string[] {
   const files = Object.keys(outputs).filter((file) => outputs[file]?.entryPoint === '<stdin>');
   for (const file of files) {
     for (const { path, kind, external } of outputs[file]?.imports ?? []) {
-      if (kind === 'import-statement' && !external && !files.includes(path)) files.push(path);
+      if (kinds.includes(kind) && !external && !files.includes(path)) files.push(path);
     }
   }
   return files;
 }
+
+const STATIC = ['import-statement'];
+const ALL = [...STATIC, 'dynamic-import'];
 
 /** What an application imports: the names by entry of the package, as `{ '.': 'createClient', './react': 'useList' }`. */
 export type Imports = Readonly<Record<string, string>>;
@@ -46,8 +52,10 @@ function bundle(imports: Imports): Promise<Built> {
 
 /** The text of all files of a bundle. */
 export async function bundleText(imports: Imports): Promise<string> {
-  const { outputFiles } = await bundle(imports);
-  return outputFiles.map(({ text }) => text).join('');
+  const built = await bundle(imports);
+  const files = loadedFiles(built, ALL);
+  const loaded = built.outputFiles.filter(({ path }) => files.some((file) => path.endsWith(file)));
+  return loaded.map(({ text }) => text).join('');
 }
 
 /** Download sizes in bytes: minified, then compressed with brotli, without react, rxjs and the NATS client. */
@@ -60,14 +68,14 @@ export interface Size {
 
 export async function bundleSize(imports: Imports): Promise<Size> {
   const built = await bundle(imports);
-  const files = initialFiles(built);
-  const size = { initial: 0, all: 0 };
-  for (const { path, contents } of built.outputFiles) {
-    const { length } = brotliCompressSync(contents);
-    size.all += length;
-    if (files.some((file) => path.endsWith(file))) size.initial += length;
-  }
-  return size;
+  const sizeOf = (kinds: readonly string[]) => {
+    const files = loadedFiles(built, kinds);
+    const loaded = built.outputFiles.filter(({ path }) =>
+      files.some((file) => path.endsWith(file)),
+    );
+    return loaded.reduce((sum, { contents }) => sum + brotliCompressSync(contents).length, 0);
+  };
+  return { initial: sizeOf(STATIC), all: sizeOf(ALL) };
 }
 
 /**

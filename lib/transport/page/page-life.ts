@@ -12,7 +12,9 @@ import {
 } from 'rxjs';
 import { longTimer } from '../../rx/long-timer.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
-import type { Away } from './stream-turns.ts';
+
+/** Why no stream may be open: the tab was hidden for a while, or the page is left or frozen and must close everything. */
+export type Away = 'hidden' | 'gone';
 
 /** What happened to the page. `awake`: requests that failed or wait before a retry are worth another try now. */
 export type PageEvent = { readonly away: Away | undefined } | { readonly awake: true };

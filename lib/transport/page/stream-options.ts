@@ -1,12 +1,10 @@
-/** The options for lists and watches in a page, and the turns that they lead to. */
+/** The options for lists and watches in a page. */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { ApiError } from '../../meta/api-error.ts';
 import { checkedDuration, checkedWholeLimit } from '../../rx/checked-option.ts';
 import type { PageNetwork } from '../page-network.ts';
 import type { Transport, TransportRequest } from '../transport.ts';
-import { pageLife } from './page-life.ts';
-import { pagePool, poolOf } from './slot-pool.ts';
-import { StreamTurns } from './taking-turns.ts';
+import { PageStreams } from './page-streams.ts';
 
 /** How lists and watches share the connections of a browser, and what happens to them in a hidden tab. */
 export interface StreamOptions {
@@ -27,36 +25,30 @@ export interface StreamOptions {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** Creates the turns of a client; `undefined` if its streams are not limited: outside of a page, unless asked for. */
-export function streamTurns(
+/** Returns `undefined` if the streams of a client are not limited: outside of a page, unless asked for. */
+export function pageStreams(
   { maxStreams, hiddenGraceMs = 60_000, scheduler = asyncScheduler }: StreamOptions,
   page: PageNetwork | undefined,
-): StreamTurns | undefined {
+): PageStreams | undefined {
   const graceMs = checkedDuration(hiddenGraceMs, 'createClient: hiddenGraceMs');
   if (maxStreams !== undefined) checkedWholeLimit(maxStreams, 'createClient: maxStreams');
-  if (page === undefined && maxStreams === undefined) return undefined;
-  const limit = maxStreams ?? Number.POSITIVE_INFINITY;
-  return new StreamTurns({
-    origin: page?.origin ?? 'the server',
-    scheduler,
-    pool: page === undefined ? pagePool() : poolOf(page.origin),
-    life$: pageLife({ scheduler, graceMs }),
-    most: () => (maxStreams === undefined ? (page?.mostStreams ?? limit) : limit),
-  });
+  const most = () => maxStreams ?? page?.mostStreams ?? Number.POSITIVE_INFINITY;
+  if (page === undefined && most() === Number.POSITIVE_INFINITY) return undefined;
+  return new PageStreams({ origin: page?.origin, scheduler, graceMs, most });
 }
 
-/** A transport whose lists and watches take turns. Calls do not wait. */
-export function inTurns(transport: Transport, turns: StreamTurns): Transport {
+/** A transport whose lists and watches are those of a page. Calls do not wait. */
+export function inPage(transport: Transport, streams: PageStreams): Transport {
   // Its other properties are read from `transport`, because they change.
   return Object.assign(Object.create(transport) as Transport, {
-    awake$: turns.awake$,
+    awake$: streams.awake$,
     send: (request: TransportRequest) => {
       const sent$ = transport.send(request);
       const isFree = request.use === 'call' || request.isUrgent === true;
-      return isFree ? sent$ : turns.take(request, () => sent$);
+      return isFree ? sent$ : streams.take(request, () => sent$);
     },
     close: () => {
-      turns.close(ApiError.local('Stopped', 'the client was closed'));
+      streams.close(ApiError.local('Stopped', 'the client was closed'));
       return transport.close();
     },
   });

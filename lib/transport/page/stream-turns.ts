@@ -2,15 +2,11 @@
  * The turns of streams (lists and watches) in a page, as a pure state machine. A browser over HTTP/1.1 has six
  * connections per origin, over all tabs, so only a few streams may be open, each in a *slot*. The others wait. Lists
  * are short and go first. While a stream waits, a watch that has had its fair share *yields*: it is ended, and waits
- * for its next turn. A watch that nobody uses yields first, and then waits until somebody uses it. While the page is
- * hidden, no stream is open.
+ * for its next turn. A watch that nobody uses yields first, and then waits until somebody uses it.
  */
 
 /** In the order of precedence: a later page of a list, a list, a watch. */
 export type StreamKind = 'page' | 'list' | 'watch';
-
-/** Why no stream may be open: the tab was hidden for a while, or the page is left or frozen and must close everything. */
-export type Away = 'hidden' | 'gone';
 
 /** A stream that waits or is open. */
 export interface Stream {
@@ -29,7 +25,6 @@ export interface Stream {
 /** The state of the machine. Streams are in the order of their requests. */
 export interface TurnState {
   readonly streams: readonly Stream[];
-  readonly away: Away | undefined;
   /** Whether a slot was requested and not granted yet. */
   readonly acquiring: boolean;
   /** Whether somebody else, such as another tab, waits for a slot. */
@@ -58,7 +53,6 @@ export type TurnInput =
   | { readonly type: 'granted'; readonly slot: object }
   /** A slot was taken away. */
   | { readonly type: 'lost'; readonly slot: object }
-  | { readonly type: 'away'; readonly away: Away | undefined }
   | { readonly type: 'contended'; readonly contended: boolean }
   /** A timer has fired, or the limit may have changed. */
   | { readonly type: 'tick' };
@@ -83,7 +77,7 @@ export interface TurnMoment {
 /** The state before the first request. */
 export function noStreams(): TurnState {
   const freedMs = Number.NEGATIVE_INFINITY;
-  return { streams: [], away: undefined, acquiring: false, contended: false, freedMs };
+  return { streams: [], acquiring: false, contended: false, freedMs };
 }
 
 /** All waiting watches should have had a turn within this time, in milliseconds. */
@@ -129,7 +123,7 @@ function sending(state: TurnState, id: number, slot?: object): Step {
 
 /** Gives a free slot to the stream whose turn is next, or returns it. */
 function given(state: TurnState, slot: object): Step {
-  const next = state.away === undefined ? first(state.streams) : undefined;
+  const next = first(state.streams);
   return next === undefined ? [state, [{ type: 'release', slot }]] : sending(state, next.id, slot);
 }
 
@@ -172,32 +166,11 @@ function received(state: TurnState, input: TurnInput, { nowMs }: TurnMoment): St
       const lost = change(state, id, { slot: undefined, state: 'yielding' });
       return [lost, [{ type: 'yield', id, force: true }]];
     }
-    case 'away':
-      return [{ ...state, away: input.away }, []];
     case 'contended':
       return [{ ...state, contended: input.contended }, []];
     case 'tick':
       return [state, []];
   }
-}
-
-/** Ends the streams of a page that is away. A list in progress may finish, unless the page must close everything. */
-function leaving(state: TurnState): Step {
-  const closesAll = state.away === 'gone';
-  const effects: TurnEffect[] = state.acquiring ? [{ type: 'cancel' }] : [];
-  let next = { ...state, acquiring: false, contended: false };
-  for (const { id, kind, state: was } of state.streams) {
-    if (was === 'waiting') {
-      if (closesAll || kind !== 'page') continue;
-      const [sent, more] = sending(next, id);
-      next = sent;
-      effects.push(...more);
-    } else if (was === 'open' && (closesAll || kind === 'watch')) {
-      next = change(next, id, { state: 'yielding' });
-      effects.push({ type: 'yield', id, force: true });
-    }
-  }
-  return [next, effects];
 }
 
 /** Sends everything, because all streams share one connection. */
@@ -257,12 +230,7 @@ function sharing(state: TurnState, { nowMs }: TurnMoment): Step {
 /** Returns the next state and what is to be done. */
 export function nextTurn(state: TurnState, input: TurnInput, moment: TurnMoment): Step {
   const [entered, effects] = received(state, input, moment);
-  const settle =
-    entered.away !== undefined
-      ? leaving
-      : moment.most === Number.POSITIVE_INFINITY
-        ? unlimited
-        : sharing;
+  const settle = moment.most === Number.POSITIVE_INFINITY ? unlimited : sharing;
   const [next, more] = settle(entered, moment);
   return [next, [...effects, ...more]];
 }
