@@ -180,8 +180,8 @@ describe('docs/scaling.md', () => {
     expect(page).toContain(`| one informer with 100 subscribers | ${one} |`);
     expect(page).toContain(`| 10 tabs, or 10 replicas, each with an informer | ${tabs} |`);
     expect(page).toContain(`| one informer over 2 clusters | ${two} |`);
-    expect(page).toContain('about 220 small probes an hour');
-    expect(probes).toBeGreaterThan(200);
-    expect(probes).toBeLessThan(240);
+    expect(page).toContain('about 240 small probes an hour');
+    expect(probes).toBeGreaterThan(220);
+    expect(probes).toBeLessThan(260);
   });
 });

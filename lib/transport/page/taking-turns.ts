@@ -26,7 +26,7 @@ export interface TurnsOptions {
   /** Returns a clock that never goes back, in milliseconds. */
   stopwatch(scheduler: SchedulerLike): () => number;
   /** @defaultValue the slots of the origin, which all tabs share; outside of a page those of the client */
-  readonly pool?: SlotPool;
+  readonly pool?: SlotPool | undefined;
   /** How many streams may be open now. */
   most(): number;
 }
