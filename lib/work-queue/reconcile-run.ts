@@ -100,6 +100,8 @@ export class ReconcileRun<K> {
       },
     });
     this.#following = following;
+    // The subscribe function of the Observable may have stopped the run.
+    if (this.#stopped) following.unsubscribe();
     // Added last, so that the Observable's own finalizers have released their resources before the key begins again.
     following.add(() => this.#end(ended));
   }

@@ -15,7 +15,7 @@ import {
   config,
   from,
   NEVER,
-  type Observable,
+  Observable,
   of,
   range,
   Subject,
@@ -427,6 +427,19 @@ describe('workQueue', () => {
     from(['a']).pipe(workQueue(reconcile)).subscribe().unsubscribe();
     const [[copied, own] = []] = signals;
     expect([copied === own, copied?.aborted]).toEqual([true, true]);
+  });
+
+  it('K23: unsubscribes an Observable whose subscribe function unsubscribed from the outcomes', () => {
+    const log: string[] = [];
+    const keys$ = new Subject<string>();
+    const reconcile: Reconcile = () =>
+      new Observable(() => {
+        subscription.unsubscribe();
+        return () => log.push('left');
+      });
+    const subscription = keys$.pipe(workQueue(reconcile)).subscribe();
+    keys$.next('a');
+    expect(log).toEqual(['left']);
   });
 
   it('K23: unsubscribes an Observable; the key of a Promise stays in progress until it settles', async () => {
