@@ -32,6 +32,8 @@ export type NamespaceFallback = (of: WholeInformer) => SharedInformer<Kubernetes
  * these names in which both are permitted, or without names of those that can be listed. The server is asked by
  * SelfSubjectAccessReview, when a run begins and after each 403. `status.access` says what is shown and what is missing.
  *
+ * Throws a `TypeError` if `namespaces` is not an array.
+ *
  * @example
  * ```ts
  * import { createClient, createInformerFactory, namespaceFallback } from 'rx-informer';
@@ -47,6 +49,9 @@ export type NamespaceFallback = (of: WholeInformer) => SharedInformer<Kubernetes
  * ```
  */
 export function namespaceFallback(namespaces?: readonly string[]): NamespaceFallback {
+  if (namespaces !== undefined && !Array.isArray(namespaces)) {
+    throw new TypeError('namespaceFallback: namespaces is not an array; pass names, or nothing');
+  }
   return (of) => fallingBack(of, namespaces);
 }
 

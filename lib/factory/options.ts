@@ -82,7 +82,7 @@ export function makerOf<As extends keyof ProjectionMakers>(
   as: As,
 ): NonNullable<ProjectionMakers[As]> {
   const maker = makers?.[as];
-  if (maker !== undefined) return maker as NonNullable<ProjectionMakers[As]>;
+  if (typeof maker === 'function') return maker as NonNullable<ProjectionMakers[As]>;
   const name = as === 'table' ? 'createTableListWatch' : 'createMetadataListWatch';
   throw new TypeError(
     `informer factory: as is '${as}', but the factory has no projections.${as}; pass projections: { ${as}: ${name} }`,
@@ -147,7 +147,7 @@ export function checkOptions(options: InformerFactoryOptions): void {
   const { maxFrameBytes = 1, maxPageBytes = 1, namespaceFallback: fallback } = options;
   if (fallback !== undefined && typeof fallback !== 'function') {
     throw new TypeError(
-      `informer factory: namespaceFallback is ${JSON.stringify(fallback)}; pass namespaceFallback()`,
+      `informer factory: namespaceFallback is ${JSON.stringify(fallback)}; pass namespaceFallback(), or leave it out`,
     );
   }
   limitsOf(options);

@@ -10,6 +10,7 @@ import {
   type InformerFactoryOptions,
   type KubernetesObject,
   liveQuery,
+  namespaceFallback,
   type SharedInformer,
   type TableColumn,
   type TableRow,
@@ -278,6 +279,10 @@ describe('tables', () => {
     expect(() => createInformerFactory(client).informer(pods, { as: 'table' })).toThrow(
       'pass projections: { table: createTableListWatch }',
     );
+    const odd = createInformerFactory(client, { projections: { metadata: true as never } });
+    expect(() => odd.informer(pods, { as: 'metadata' })).toThrow(
+      'pass projections: { metadata: createMetadataListWatch }',
+    );
     // What reads the metadata from elsewhere may still leave a part to the API server.
     const elsewhere = createInformerFactory(client, { listWatch: () => undefined });
     expect(() => elsewhere.informer(pods, { as: 'metadata' })).toThrow(TypeError);
@@ -287,7 +292,12 @@ describe('tables', () => {
   it('G17: another value than namespaceFallback() is refused', () => {
     const { client } = rig();
     expect(() => createInformerFactory(client, { namespaceFallback: true as never })).toThrow(
-      'namespaceFallback is true; pass namespaceFallback()',
+      'namespaceFallback is true; pass namespaceFallback(), or leave it out',
     );
+    // The function itself would be called with the informer that it replaces.
+    const factory = createInformerFactory(client, {
+      namespaceFallback: namespaceFallback as never,
+    });
+    expect(() => factory.informer(pods)).toThrow('namespaceFallback: namespaces is not an array');
   });
 });
