@@ -70,7 +70,8 @@ export class RelistInProgress<T extends KubernetesObject> {
       ...delta,
       objects: [...this.#held.values(), ...this.#keyless],
       listed: this.#held,
-      ...(this.#flows ? { flowed: true as const } : {}),
+      // What an earlier queue has passed on, this one may have held back.
+      flowed: this.#flows || undefined,
       ...(rejected.length === 0 ? {} : { rejected }),
     };
     this.#reset();
@@ -116,4 +117,14 @@ export class RelistInProgress<T extends KubernetesObject> {
       this.#rejected.set(refused.key, refused);
     }
   }
+}
+
+/** The objects of a list by key; `undefined` if no queue has made the list, or if a stage behind it has changed it. */
+export function listedObjects<T>({ listed, objects }: Replaced<T>): Replaced<T>['listed'] {
+  let at = 0;
+  let isSame = listed?.size === objects.length;
+  listed?.forEach((object) => {
+    isSame &&= object === objects[at++];
+  });
+  return isSame ? listed : undefined;
 }

@@ -4,7 +4,7 @@
  */
 import type { Refused } from '../decode/watch-event.ts';
 import { isOutdatedDeletion, stateOf } from '../delta/outdated-deletions.ts';
-import { unlistedKeys } from '../delta/relist.ts';
+import { listedObjects, type Replaced, unlistedKeys } from '../delta/relist.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope, isKeyOf } from '../meta/key.ts';
 import {
@@ -40,7 +40,6 @@ export interface CommitterOptions<T> {
   readonly unchangedParts?: UnchangedParts | undefined;
 }
 
-type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
 type Removal<T> = Omit<Deletion<T>, 'type'>;
 
 function rejected(key: string, error: unknown): ApiError {
@@ -137,13 +136,23 @@ export class Committer<T extends KubernetesObject> {
     const trusted = delta.trustVersions && scopes.isSynced(delta.scope);
     const origin = trusted ? 'trusting' : 'doubting';
     this.#releaseUnlisted(delta);
-    for (const missing of delta.missing ?? this.#missing(delta)) this.#remove(missing, work);
-    const { listed, objects } = delta;
+    for (const missing of delta.missing ?? []) this.#remove(missing, work);
+    const kept = new Set(delta.rejected?.map(({ key }) => key));
+    const listed = listedObjects(delta);
+    let found = 0;
     listed?.forEach((object, key) => {
       this.#put(object, key, origin, work);
+      if (this.#indexer.has(key)) found++;
     });
-    for (let at = listed?.size ?? 0; at < objects.length; at++) {
-      this.#put(objects[at] as T, undefined, origin, work);
+    if (listed === undefined) {
+      for (const object of delta.objects) kept.add(this.#put(object, undefined, origin, work));
+    }
+    // Objects may have been stored since the queue resolved the list. Reading all keys would allocate for each.
+    if (delta.flowed !== true && found !== this.#indexer.size) {
+      const isListed = (key: string) => kept.has(key) || listed?.has(key) === true;
+      for (const key of unlistedKeys(delta, this.#indexer, isListed)) {
+        this.#remove({ key, finalStateUnknown: true }, work);
+      }
     }
     for (const refused of delta.rejected ?? []) this.#refuse(refused, origin);
     const name = scopes.name(delta.scope);
@@ -162,17 +171,6 @@ export class Committer<T extends KubernetesObject> {
     }
   }
 
-  /** The objects that a complete list does not contain, if no queue has compared it with the known objects. */
-  *#missing(delta: Replaced<T>): Iterable<Removal<T>> {
-    if (delta.flowed === true) return;
-    const listed = new Set<string | undefined>(delta.rejected?.map(({ key }) => key));
-    for (const object of delta.objects) listed.add(this.#keyOf(object));
-    // Removing keys while iterating over them is safe for a Map.
-    for (const key of unlistedKeys(delta, this.#indexer, (each) => listed.has(each))) {
-      yield { key, finalStateUnknown: true };
-    }
-  }
-
   #keyOf(object: T): string | undefined {
     try {
       return this.#indexer.keyOf(object);
@@ -181,7 +179,8 @@ export class Committer<T extends KubernetesObject> {
     }
   }
 
-  #put(object: T, givenKey: string | undefined, origin: Origin, work: Work<T>, basis?: T): void {
+  /** Stores an object, or refuses it. Returns its key; '' if it has none. */
+  #put(object: T, givenKey: string | undefined, origin: Origin, work: Work<T>, basis?: T): string {
     const { refused } = this.#indexer;
     let key = givenKey ?? '';
     try {
@@ -193,14 +192,15 @@ export class Committer<T extends KubernetesObject> {
         work.transaction.put(next, key);
         work.changes.stored(key, had, next as Stored<T>);
       }
-      if (refused.size === 0) return;
+      if (refused.size === 0) return key;
       // An older event does not release a newer state that was refused.
       const newest = refused.get(key);
-      if (newest === undefined || isOlder(versionOf(object), newest.resourceVersion)) return;
+      if (newest === undefined || isOlder(versionOf(object), newest.resourceVersion)) return key;
       refused.release(key);
     } catch (error) {
       this.#reject(key, object, error);
     }
+    return key;
   }
 
   /**
