@@ -1,4 +1,6 @@
 /** A page without a browser: its document, its Web Locks, and events. */
+// Loaded here, so that the `import()` of a page takes no time of its own in virtual time.
+import '../../lib/transport/page/taking-turns.ts';
 import { vi } from 'vitest';
 import type { Locks } from '../../lib/transport/page/slot-pool.ts';
 
