@@ -1,4 +1,6 @@
 /** Informers that linger, on a client that keeps few streams open. */
+// Loaded here, so that its `import()` takes no time of its own in virtual time.
+import '../../lib/transport/page/taking-turns.ts';
 import { createClient, createInformerFactory } from 'rx-informer';
 import { configMaps, nodes, pods, services } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
