@@ -70,7 +70,7 @@ export class RelistInProgress<T extends KubernetesObject> {
       ...delta,
       objects: [...this.#held.values(), ...this.#keyless],
       listed: this.#held,
-      // What an earlier queue has passed on, this one may have held back.
+      // Set again, because this queue may have held back parts that an earlier queue has passed on.
       flowed: this.#flows || undefined,
       ...(rejected.length === 0 ? {} : { rejected }),
     };

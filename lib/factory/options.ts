@@ -70,13 +70,13 @@ export interface CollectionPart {
   readonly as: 'object' | 'metadata';
 }
 
-/** What makes the ListerWatchers of reduced objects: {@link createMetadataListWatch} and {@link createTableListWatch}. */
+/** The functions that create the ListerWatchers of reduced objects: {@link createMetadataListWatch} and {@link createTableListWatch}. */
 export interface ProjectionMakers {
   readonly metadata?: typeof createMetadataListWatch | undefined;
   readonly table?: typeof createTableListWatch | undefined;
 }
 
-/** The maker of a projection. Throws a `TypeError` that says what to pass if there is none. */
+/** Returns the function for a projection. If it was not passed in, throws a `TypeError` that says what to pass. */
 export function makerOf<As extends keyof ProjectionMakers>(
   makers: ProjectionMakers | undefined,
   as: As,

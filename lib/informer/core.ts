@@ -22,7 +22,7 @@ import type { SourceSet } from './sources.ts';
 import { createReporter, type Reporter } from './status/reporter.ts';
 import { StatusBoard } from './status/status-board.ts';
 
-/** What an informer follows. */
+/** The ListerWatchers of an informer, and how it follows them. */
 export interface InformerSource<T extends KubernetesObject> {
   readonly listerWatchers: readonly ListerWatcher<T>[];
   /** Replaces the ListerWatchers in each run. */

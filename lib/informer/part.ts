@@ -1,6 +1,6 @@
 /**
  * The parts of an informer: waits, refreshes, handlers, metrics, audits. A part joins one informer through its port, at
- * the creation of the informer or later. Whoever does not use a part does not import it.
+ * the creation of the informer or later. A bundle contains only the parts that its program imports.
  */
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';

@@ -1,4 +1,4 @@
-/** What a client has found out about its server, and the proxies before it. All its collections share it. */
+/** The findings of a client about its server and the proxies before it. All collections of the client share them. */
 import type { SchedulerLike } from 'rxjs';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { createPassage, type Passage } from './buffering-proxy.ts';

@@ -1,4 +1,4 @@
-/** What a provider holds: a client, informers, the parts that hooks have added, and the sources that they read. */
+/** The state of a provider: a client, informers, the parts that hooks have added, and the sources that they read. */
 import { Subscription } from 'rxjs';
 import { informersOfFactory } from '../factory/factory-informers.ts';
 import type { InformerFactory } from '../factory/informer-factory.ts';
@@ -30,7 +30,7 @@ export class Provided {
     this.hold = leftLater(() => new Subscription(() => own?.stop().catch(reportUnhandled)));
   }
 
-  /** What hooks add to a provider: made by the first hook that asks for it, and the same one for all hooks. */
+  /** Returns the part that `make` makes. The first hook that asks for the part creates it, and all hooks share it. */
   part<P>(make: (provided: Provided) => P): P {
     const known = this.#parts.get(make) as P | undefined;
     if (known !== undefined) return known;

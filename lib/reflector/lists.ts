@@ -23,7 +23,7 @@ export function emit(deltas: readonly Delta<KubernetesObject>[]): readonly Refle
   return deltas.length === 0 ? [] : [{ type: 'emit', deltas }];
 }
 
-/** What is remembered after a request has succeeded: no error, and not blocked. */
+/** Returns the memory after a request has succeeded: no error, and not blocked. */
 export function healthy(memory: Memory, { nowMs }: Moment): Memory {
   return {
     ...memory,

@@ -54,7 +54,7 @@ export interface Repeats {
   readonly until: string;
 }
 
-/** What outlives the phases. Times are times of the scheduler's clock, in milliseconds. */
+/** The part of the state that is kept when the phase changes. Times are of the scheduler's clock, in milliseconds. */
 export interface Memory {
   /** When the phase began. */
   readonly sinceMs: number;
@@ -262,7 +262,7 @@ export interface ReflectorConfig {
 /** The state and the effects of one step. */
 export type Next = Step<ReflectorState, ReflectorEffect>;
 
-/** What is remembered before the first request. */
+/** Returns the memory before the first request. */
 export function initialMemory(nowMs: number, resumeFrom = ''): Memory {
   return {
     sinceMs: nowMs,

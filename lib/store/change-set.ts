@@ -213,3 +213,14 @@ export function createChangeSet<T, H extends ChangeSetHead<T> = ChangeSetHead<T>
 ): H extends { readonly order: RowOrder<T> } ? OrderedChangeSet<T> : ChangeSet<T> {
   return new LazyChangeSet(head, changes) as never;
 }
+
+/** Returns the fields that a set made of `set` has in common with it: not its changes, their order or `reset`. */
+export function headOf<T>({
+  rev,
+  cause,
+  synced,
+  initial,
+  resourceVersion,
+}: ChangeSet<T>): Pick<ChangeSet<T>, 'rev' | 'cause' | 'synced' | 'initial' | 'resourceVersion'> {
+  return { rev, cause, synced, initial, resourceVersion };
+}

@@ -66,6 +66,7 @@ describe('a publisher', () => {
     await eventually(() => contents(informer).length === 2, 'both');
     scene.update('shop', 'big', { value: 'x'.repeat(70_000) });
     await eventually(() => contents(informer).length === 1, 'big is out');
+    await eventually(() => publisher.status.tooLarge.length === 1, 'the publisher names it');
     expect(publisher.status.tooLarge).toEqual([
       { key: 'shop/big', bytes: expect.any(Number) as number },
     ]);

@@ -10,7 +10,7 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { checkedCount, checkedDuration } from '../../rx/checked-option.ts';
 import { isThenable } from '../../rx/is-thenable.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
-import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
+import { type ChangeSet, createChangeSet, headOf } from '../../store/change-set.ts';
 import type { InformerPort } from '../part.ts';
 import type { DeliveryPolicy } from './deliver.ts';
 import {
@@ -268,8 +268,4 @@ export class HandlerFeed<T extends KubernetesObject> {
     );
     return this.#busy;
   }
-}
-
-function headOf<T>({ rev, resourceVersion, synced, initial, cause }: ChangeSet<T>) {
-  return { rev, resourceVersion, synced, initial, cause };
 }

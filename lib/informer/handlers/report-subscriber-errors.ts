@@ -5,7 +5,7 @@
 import { Observable, type Observer, Subscriber, type Subscription } from 'rxjs';
 import type { UnhandledErrorContext } from '../status/reporter.ts';
 
-/** Where an error was thrown, without a key if there is none. */
+/** Returns the context of an error that a subscriber threw. The key is left out if the value has none. */
 export function contextOf(
   subscriber: string,
   key: string | undefined,

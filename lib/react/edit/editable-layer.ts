@@ -8,7 +8,7 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Stored } from '../../meta/stored.ts';
 import { descend } from '../../query/engine/lineage.ts';
 import { inTurn } from '../../rx/outermost-drain.ts';
-import type { ChangeSet } from '../../store/change-set.ts';
+import { type ChangeSet, headOf } from '../../store/change-set.ts';
 import { noteOrigin } from '../../store/origin.ts';
 import type { Provided } from '../provided.ts';
 
@@ -21,17 +21,10 @@ export interface EditableSource {
   /** Emits a set to the query. */
   emit(set: Objects): void;
   /** That of the latest set. */
-  head: Head | undefined;
+  head: ReturnType<typeof headOf<KubernetesObject>> | undefined;
 }
 
-/** What a set says beside its changes. */
-type Head = Pick<Objects, 'rev' | 'cause' | 'synced' | 'initial' | 'resourceVersion'>;
-
-export function headOf({ rev, cause, synced, initial, resourceVersion }: Objects): Head {
-  return { rev, cause, synced, initial, resourceVersion };
-}
-
-/** What takes the sets of the sources once there is an overlay. */
+/** The overlay, which receives the sets of the sources. */
 export interface SourceOverlay {
   joined(source: EditableSource): void;
   applied(source: EditableSource, set: Objects): void;

@@ -2,9 +2,9 @@
 import type { Change } from '../../delta/net-change.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
 import type { Stored } from '../../meta/stored.ts';
-import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
+import { type ChangeSet, createChangeSet, headOf } from '../../store/change-set.ts';
 import { defaultMutationGuard, guardObject } from '../../store/mutation-guard.ts';
-import { type EditableSource, headOf } from './editable-layer.ts';
+import type { EditableSource } from './editable-layer.ts';
 import { type PendingEdit, shownObject } from './pending-edits.ts';
 
 type AnyObject = Stored<KubernetesObject>;
