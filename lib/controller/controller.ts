@@ -1,7 +1,7 @@
 /** The types of a controller: its options, its status, and the controller itself. controller-runtime: pkg/controller, pkg/builder. */
 
 import type { Observable } from 'rxjs';
-import type { LeaderElector, LeaderElectorOptions } from '../election/leader-elector.ts';
+import type { LeaderElector } from '../election/leader-elector.ts';
 import type { WaitOptions } from '../informer/waits.ts';
 import type { ObjectName } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -72,10 +72,11 @@ export interface ControllerOptions<
   /** A key that has waited this long, in milliseconds, gets every second turn, whatever its priority. @defaultValue 10000 */
   readonly ageingMs?: number | undefined;
   /**
-   * Reconciles only while this process leads; the caches fill before that. Options create an elector that is started and stopped with
-   * the controller. An elector that is passed in must be started by its owner, and stopped after the controller.
+   * Reconciles only while this process leads; the caches fill before that. Give `() => createLeaderElector({ … })`: the elector that
+   * the function creates is started and stopped with the controller. An elector that is passed in must be started by its owner,
+   * and stopped after the controller.
    */
-  readonly leaderElection?: LeaderElector | LeaderElectorOptions | undefined;
+  readonly leaderElection?: LeaderElector | (() => LeaderElector) | undefined;
   /**
    * Divides the objects between replicas: each key is reconciled by the one replica that owns its slot. Give the result of
    * `createShardMember`. It joins the ring with the first controller that is started and leaves with the last one that is stopped,

@@ -10,11 +10,7 @@ import {
 } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
 import { followLeading } from '../election/follow-leading.ts';
-import {
-  createLeaderElector,
-  isLeaderElector,
-  type LeaderElector,
-} from '../election/leader-elector.ts';
+import type { LeaderElector } from '../election/leader-elector.ts';
 import { StartStop } from '../election/start-stop.ts';
 import { type WaitOptions, Waits } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -96,9 +92,13 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     if (election !== undefined && options.shards !== undefined) {
       throw new TypeError(`${name}: give either leaderElection or shards, not both`);
     }
-    if (election === undefined) return;
-    if (isLeaderElector(election)) this.#elector = election;
-    else this.#elector = this.#ownElector = createLeaderElector(election);
+    if (typeof election === 'function') this.#ownElector = election();
+    this.#elector = this.#ownElector ?? (election as LeaderElector | undefined);
+    if (this.#elector !== undefined && this.#elector?.leading$ === undefined) {
+      throw new TypeError(
+        `${name}: leaderElection is not an elector; give () => createLeaderElector({ client, namespace, name, identity })`,
+      );
+    }
   }
 
   get status(): ControllerStatus {

@@ -57,13 +57,6 @@ export interface LeaderElector {
   run(work: (signal: AbortSignal) => unknown): Promise<void>;
 }
 
-/** Whether the value is an elector, and not the options of one. */
-export function isLeaderElector(
-  given: LeaderElector | LeaderElectorOptions,
-): given is LeaderElector {
-  return 'leading$' in given;
-}
-
 /** The options with their defaults. Throws a `TypeError` if two processes could lead at the same time. */
 function checked(options: LeaderElectorOptions): LeaseElectorOptions {
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
@@ -91,13 +84,7 @@ function checked(options: LeaderElectorOptions): LeaseElectorOptions {
   }
   const { releaseOnCancel = true } = options;
   const periods = { leaseDurationMs, renewDeadlineMs, retryPeriodMs, releaseOnCancel };
-  const { onError, ...rest } = options;
-  return {
-    ...rest,
-    ...timingOf(options),
-    ...periods,
-    ...(onError === undefined ? {} : { onError }),
-  };
+  return { ...options, ...timingOf(options), ...periods };
 }
 
 /**

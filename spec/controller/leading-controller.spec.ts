@@ -80,13 +80,14 @@ describe('a controller with an election', () => {
     const server = leaseServer(scheduler);
     const controller = createController({
       ...options,
-      leaderElection: {
-        client: server.client('a'),
-        namespace: 'shop',
-        name: 'test',
-        identity: 'a',
-        scheduler,
-      },
+      leaderElection: () =>
+        createLeaderElector({
+          client: server.client('a'),
+          namespace: 'shop',
+          name: 'test',
+          identity: 'a',
+          scheduler,
+        }),
     });
     controller.start();
     await scheduler.advance(5_000);
@@ -103,6 +104,21 @@ describe('a controller with an election', () => {
     expect(server.lease?.spec?.holderIdentity).toBe('');
     await informer.stop();
     expect(scheduler.pending).toBe(0);
+  });
+
+  it('N24: refuses an election that is no elector and no function that creates one', () => {
+    const { options } = rig();
+    const refused = (leaderElection: unknown) => () =>
+      createController({
+        ...options,
+        name: 'test',
+        leaderElection: leaderElection as LeaderElector,
+      });
+    for (const wrong of [{ namespace: 'shop', name: 'test' }, null, () => ({}), () => null]) {
+      expect(refused(wrong)).toThrow(
+        /test: leaderElection is not an elector; give \(\) => createL/,
+      );
+    }
   });
 
   it('N1, N19: whenReady says why no process leads', async () => {

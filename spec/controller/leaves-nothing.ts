@@ -3,6 +3,7 @@ import {
   createClient,
   createController,
   createEventRecorder,
+  createLeaderElector,
   createListWatch,
   createSharedInformer,
   exists,
@@ -20,7 +21,8 @@ const recorder = createEventRecorder(client, { component: 'test' });
 const seen: string[] = [];
 const controller = createController({
   for: informer,
-  leaderElection: { client, namespace: 'shop', name: 'test', identity: 'me' },
+  leaderElection: () =>
+    createLeaderElector({ client, namespace: 'shop', name: 'test', identity: 'me' }),
   reconcile: async (key, { object }) => {
     seen.push(key);
     for (let times = 0; times < 3; times++) {

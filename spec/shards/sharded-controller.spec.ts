@@ -4,6 +4,7 @@ import {
   type ControllerOptions,
   createClient,
   createController,
+  createLeaderElector,
   createListWatch,
   createResourceClient,
   createShardMember,
@@ -331,7 +332,8 @@ describe('a controller in shards', () => {
   it('H10: leader election and shards exclude each other', () => {
     const { replica } = rig();
     const client = createClient({ baseUrl: 'http://fake' });
-    const leaderElection = { client, namespace: 'a', name: 'b', identity: 'c' };
+    const leaderElection = () =>
+      createLeaderElector({ client, namespace: 'a', name: 'b', identity: 'c' });
     expect(() => replica({ leaderElection })).toThrow(/either leaderElection or shards/);
   });
 });
