@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * The rows of stages in the order of the data flow; folders of one row do not import each other. docs/architecture.md
+ * The rows of stages in the order of the data flow; folders of one row do not import each other. docs/internals/architecture.md
  * shows the same rows.
  */
 const ROWS: readonly (readonly string[])[] = [

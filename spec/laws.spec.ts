@@ -19,7 +19,9 @@ function idsOf(text: string): string[] {
   return [...titles, ...each].flatMap((match) => (match[1] ?? '').split(', '));
 }
 
-const laws = lawsOf(readFileSync(`${root}docs/laws.md`, 'utf8'));
+const laws = globSync('docs/reference/laws/*.md', { cwd: root }).flatMap((file) =>
+  lawsOf(readFileSync(`${root}${file}`, 'utf8')),
+);
 const tests = globSync('spec/**/*.{spec,contract,e2e,browser,oracle,packed,nats}.{ts,tsx}', {
   cwd: root,
 })

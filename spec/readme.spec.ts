@@ -55,7 +55,7 @@ describe('README', () => {
 
   it('A88: relative links and pictures point to existing files, and a picture has at most 200 kB', () => {
     const missing: string[] = [];
-    for (const file of ['README.md', ...globSync('docs/*.md', { cwd: root })]) {
+    for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: root })]) {
       const text = readFileSync(`${root}${file}`, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
       for (const [, target = ''] of text.matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
         if (/^https?:/.test(target)) continue;

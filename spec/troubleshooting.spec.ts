@@ -1,5 +1,5 @@
 /**
- * Tests docs/troubleshooting.md: the library produces each message that the page quotes, and the page quotes each
+ * Tests docs/operations/troubleshooting.md: the library produces each message that the page quotes, and the page quotes each
  * message produced here.
  */
 import { readFileSync } from 'node:fs';
@@ -33,7 +33,10 @@ import { kubeconfig } from './node/kubeconfigs.ts';
 import { opened } from './node/servers.ts';
 import { VirtualTime } from './rx/virtual-time.ts';
 
-const page = readFileSync(new URL('../docs/troubleshooting.md', import.meta.url), 'utf8');
+const page = readFileSync(
+  new URL('../docs/operations/troubleshooting.md', import.meta.url),
+  'utf8',
+);
 const quotes = [...page.matchAll(/^```text\n([\s\S]*?)^```$/gm)].flatMap(([, text = '']) =>
   text.trim().split('\n'),
 );
@@ -303,7 +306,7 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
   ['an informer that was not started', notStarted],
 ];
 
-describe('docs/troubleshooting.md', () => {
+describe('docs/operations/troubleshooting.md', () => {
   it.each(producers)('T55: has the message of %s', async (_, produce) => {
     expect(quotes).toContain(await produce());
   });

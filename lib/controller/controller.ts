@@ -80,7 +80,7 @@ export interface ControllerOptions<
   /**
    * Divides the objects between replicas: each key is reconciled by the one replica that owns its slot. Give the result of
    * `createShardMember`. It joins the ring with the first controller that is started and leaves with the last one that is stopped,
-   * unless its owner has started it. Not together with `leaderElection`. See docs/shards.md.
+   * unless its owner has started it. Not together with `leaderElection`. See docs/guide/shards.md.
    */
   readonly shards?: ShardMember | undefined;
   readonly metrics?: MetricsProvider | undefined;

@@ -27,7 +27,7 @@ export interface HeldBack {
 const SHORT_SECONDS = 20;
 const SHORTEST_SECONDS = 15;
 const MESSAGE =
-  'a proxy between this client and the server holds events back until a watch ends. Watches end after 15 to 20 s, so changes are that late. Configure the proxy to forward responses without buffering (docs/proxies.md)';
+  'a proxy between this client and the server holds events back until a watch ends. Watches end after 15 to 20 s, so changes are that late. Configure it to forward responses without buffering (docs/operations/proxies.md)';
 
 /** The findings of a client about the proxies between it and its server. */
 export interface Passage {

@@ -58,7 +58,7 @@ export function natsError(error: unknown, where: string): ApiError {
     name === 'PermissionViolationError' ||
     (cause as ErrorFields | undefined)?.name === 'PermissionViolationError';
   if (isForbidden) {
-    const words = `the NATS user lacks a permission (${text}); docs/nats.md says what a reader needs, such as the option consumer`;
+    const words = `the NATS user lacks a permission (${text}); docs/guide/nats.md says what a reader needs, such as the option consumer`;
     return new ApiError({ code: 403, reason: 'Forbidden', message: `${where}: ${words}` });
   }
   if (name === 'TimeoutError') {

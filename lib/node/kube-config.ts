@@ -136,7 +136,7 @@ function authorized(
  * request is sent once more. A request whose credentials are not available errors with an `ApiError` of reason
  * `Credentials`, which contains no output of a plugin. While a plugin runs, requests emit `queued`. Rejects with a
  * `TypeError` if no kubeconfig is found, if the context does not exist, or if a field cannot be obeyed as by kubectl
- * (docs/clients.md lists these fields).
+ * (docs/guide/clients.md lists these fields).
  *
  * @example
  * ```ts

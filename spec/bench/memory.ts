@@ -1,5 +1,5 @@
 /**
- * Prints what an object takes in memory with each way of decoding, as docs/memory.md shows.
+ * Prints what an object takes in memory with each way of decoding, as docs/operations/memory.md shows.
  *
  *   node --conditions=rx-informer-source --expose-gc spec/bench/memory.ts [--corpus pods] [--objects 50000]
  *

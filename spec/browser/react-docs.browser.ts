@@ -1,4 +1,4 @@
-/** Runs the projects of docs/react.md and docs/browsers.md as their readers do: with their servers, in Vite's development server, in Chromium. */
+/** Runs the projects of docs/guide/react.md and docs/guide/browsers.md as their readers do: with their servers, in Vite's development server, in Chromium. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -115,7 +115,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-describe('the project of docs/react.md', () => {
+describe('the project of docs/guide/react.md', () => {
   let running: Running;
 
   beforeAll(async () => {
@@ -165,7 +165,7 @@ describe('the project of docs/react.md', () => {
   });
 });
 
-describe('the project of docs/browsers.md', () => {
+describe('the project of docs/guide/browsers.md', () => {
   it('V15: shows a live table', async () => {
     const project = await makeProject('browsers', await freePort());
     await writeFile(`${project}index.html`, htmlOf('main.ts'));

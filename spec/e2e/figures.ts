@@ -1,4 +1,4 @@
-/** Prints the measured figures of a run, which docs/reliability.md quotes. */
+/** Prints the measured figures of a run, which docs/internals/reliability.md quotes. */
 
 /** Prints one line of figures. */
 export function figures(disaster: string, measured: Readonly<Record<string, unknown>>): void {

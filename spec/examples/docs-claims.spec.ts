@@ -22,7 +22,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-const page = (name: string) => readFileSync(`${root}docs/${name}.md`, 'utf8');
+const page = (name: string) => readFileSync(`${root}docs/guide/${name}.md`, 'utf8');
 
 /** An address at which nothing listens. */
 async function closedPort(): Promise<string> {

@@ -1,4 +1,4 @@
-/** A view in a component of Angular, as docs/frameworks.md shows it. */
+/** A view in a component of Angular, as docs/guide/frameworks.md shows it. */
 import type { ResourceRef, Signal } from '@angular/core';
 import { rxResource, toSignal } from '@angular/core/rxjs-interop';
 import type { Stored, View } from 'rx-informer';

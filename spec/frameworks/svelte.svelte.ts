@@ -1,4 +1,4 @@
-/** A view in a component of Svelte 5, as docs/frameworks.md shows it. */
+/** A view in a component of Svelte 5, as docs/guide/frameworks.md shows it. */
 import type { View, ViewSnapshot } from 'rx-informer';
 import { createSubscriber } from 'svelte/reactivity';
 

@@ -1,4 +1,4 @@
-/** An informer as the source of a collection of TanStack DB, as docs/frameworks.md shows it. */
+/** An informer as the source of a collection of TanStack DB, as docs/guide/frameworks.md shows it. */
 import { type Collection, createCollection } from '@tanstack/db';
 import type { KubernetesObject, SharedInformer, Stored } from 'rx-informer';
 

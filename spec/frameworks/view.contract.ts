@@ -1,5 +1,5 @@
 /**
- * What a page needs of a view, whatever framework draws it. Each framework reads the view with the code of docs/frameworks.md, and
+ * What a page needs of a view, whatever framework draws it. Each framework reads the view with the code of docs/guide/frameworks.md, and
  * must pass the same tests.
  */
 import { type ChangeSet, toView, type View } from 'rx-informer';

@@ -1,4 +1,4 @@
-/** A view in a component of Vue, as docs/frameworks.md shows it. */
+/** A view in a component of Vue, as docs/guide/frameworks.md shows it. */
 import type { View, ViewSnapshot } from 'rx-informer';
 import { onScopeDispose, type ShallowRef, shallowRef } from 'vue';
 

@@ -6,7 +6,7 @@
  *
  * StrykerJS places and runs the mutants. It is installed for the campaign only and not listed in package.json,
  * because nothing else needs it. Mutants that no spec detects are printed with file, line and replacement, and
- * written to `.cache/mutation/<stage>.json`. `docs/reliability.md` has the scores and the mutants that are equivalent
+ * written to `.cache/mutation/<stage>.json`. `docs/internals/reliability.md` has the scores and the mutants that are equivalent
  * to the code.
  */
 import { execFileSync, spawnSync } from 'node:child_process';

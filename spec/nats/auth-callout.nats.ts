@@ -18,7 +18,7 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces';
 const group = { apiGroup: 'rbac.authorization.k8s.io' };
 const idOf = (letter: string) => letter.repeat(22);
 const inboxPrefix = `_INBOX_${idOf('x')}`;
-/** As in docs/nats.md. */
+/** As in docs/guide/nats.md. */
 const subjects = [
   '$JS.API.CONSUMER.MSG.NEXT.KV_k8s.*',
   '$JS.API.CONSUMER.RESET.KV_k8s.*',

@@ -15,7 +15,11 @@ const titles = globSync('spec/**/*.{spec,e2e,browser,oracle}.ts', { cwd: root })
   .filter((file) => !file.includes('generated'))
   .flatMap((file) => titlesOf(file, readFileSync(`${root}${file}`, 'utf8')));
 const inTitles = new Set(titles.flatMap(namesIn));
-const inLaws = new Set(namesIn(readFileSync(`${root}docs/laws.md`, 'utf8')));
+const inLaws = new Set(
+  globSync('docs/reference/laws/*.md', { cwd: root }).flatMap((file) =>
+    namesIn(readFileSync(`${root}${file}`, 'utf8')),
+  ),
+);
 
 describe("client-go's tests", () => {
   it.each(Object.entries(CLIENT_GO_TESTS))('of %s are named by titles of tests', (_file, tests) => {

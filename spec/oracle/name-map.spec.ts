@@ -35,7 +35,7 @@ function rowsOf(text: string): Row[] {
   return rows;
 }
 
-const rows = rowsOf(read('docs/client-go.md'));
+const rows = rowsOf(read('docs/reference/client-go.md'));
 const exported = read('spec/oracle/exported-names.txt')
   .trim()
   .split('\n')

@@ -36,7 +36,7 @@ describe('the documentation of live operators', () => {
   });
 
   it('A89: has a row for each operator in the table of costs', () => {
-    const page = readFileSync(`${root}docs/queries.md`, 'utf8');
+    const page = readFileSync(`${root}docs/guide/queries.md`, 'utf8');
     const section = page.split('\n## ').find((each) => each.startsWith('What it costs')) ?? '';
     const rows = [...section.matchAll(/^\| `(\w+)`/gm)].map((match) => match[1]);
     expect(operators.filter((name) => !rows.includes(name))).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * What operators of RxJS do to change sets: tests the table of docs/queries.md. Each operator named there gives wrong
+ * What operators of RxJS do to change sets: tests the table of docs/guide/queries.md. Each operator named there gives wrong
  * rows or an error, and what is said to be safe gives the right ones.
  */
 import { readFileSync } from 'node:fs';
@@ -225,7 +225,7 @@ describe('operators of RxJS on change sets', () => {
   });
 
   it('Q24: the documentation names exactly these operators', () => {
-    const page = readFileSync(new URL('../../docs/queries.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/guide/queries.md', import.meta.url), 'utf8');
     const section = page.split('\n## ').find((each) => each.startsWith('Operators of RxJS')) ?? '';
     const rows = section.split('\n').filter((line) => line.startsWith('| `'));
     const named = rows.flatMap((row) =>

@@ -4,7 +4,7 @@
  *   npm run scale -- [--measure] [--write] [--clients 10,100]
  *
  * `--measure` first measures the costs again, with a real kube-apiserver and a real nats-server (two minutes).
- * `--write` writes the tables to docs/scaling.md and the curves to docs/images.
+ * `--write` writes the tables to docs/operations/scaling.md and the curves to docs/images.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -27,7 +27,7 @@ const costs = JSON.parse(readFileSync(costsFile, 'utf8')) as Measured;
 const rows = values.clients.split(',').map((clients) => simulate(costs, Number(clients)));
 console.log(`${measuredTable(costs)}\n\n${tables(rows)}`);
 if (values.write) {
-  const page = new URL('../../docs/scaling.md', import.meta.url);
+  const page = new URL('../../docs/operations/scaling.md', import.meta.url);
   let text = readFileSync(page, 'utf8');
   for (const [name, content] of [
     ['measured', measuredTable(costs)],
@@ -35,7 +35,8 @@ if (values.write) {
   ] as const) {
     const from = text.indexOf(`<!-- ${name} -->`);
     const to = text.indexOf(`<!-- end of ${name} -->`);
-    if (from === -1 || to === -1) throw new Error(`docs/scaling.md has no place for ${name}`);
+    if (from === -1 || to === -1)
+      throw new Error(`docs/operations/scaling.md has no place for ${name}`);
     text = `${text.slice(0, from)}<!-- ${name} -->\n\n${content}\n\n${text.slice(to)}`;
   }
   writeFileSync(page, text);

@@ -15,7 +15,7 @@ import { herdCells, measuredTable, simulate, steadyCells } from './tables.ts';
 const costs = JSON.parse(
   readFileSync(new URL('./measured.json', import.meta.url), 'utf8'),
 ) as Measured;
-const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/operations/scaling.md', import.meta.url), 'utf8');
 
 const scenario = (clients: number, more: Partial<HerdScenario> = {}): HerdScenario => ({
   way: 'direct',
@@ -120,7 +120,7 @@ describe('the measured points', () => {
   );
 });
 
-describe('docs/scaling.md', () => {
+describe('docs/operations/scaling.md', () => {
   it('has the measured costs', () => {
     expect(page).toContain(measuredTable(costs));
   });

@@ -1,4 +1,4 @@
-/** The simulated scenarios of docs/scaling.md, as tables and curves. */
+/** The simulated scenarios of docs/operations/scaling.md, as tables and curves. */
 import type { Measured, ServerCosts } from './costs.ts';
 import { type LogChart, logChart, type Series } from './log-chart.ts';
 import {

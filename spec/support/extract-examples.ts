@@ -89,7 +89,7 @@ function main(): void {
     const spec = file.startsWith('lib/') ? 'lib' : 'docs';
     const text = readFileSync(`${root}${file}`, 'utf8');
     for (const { path, code } of file.endsWith('.md') ? filesOf(text) : []) {
-      const written = `${target}/${file.replace(/^docs\/|\.md$/g, '')}/${path}`;
+      const written = `${target}/${file.replace(/^docs\/\w+\/|\.md$/g, '')}/${path}`;
       mkdirSync(dirname(written), { recursive: true });
       writeFileSync(written, code);
     }

@@ -11,12 +11,12 @@ const initialSize = async (names: string, entry = '.') =>
 const NOISE = 60;
 
 describe('budgets', () => {
-  it('X21: docs/performance.md has a budget for each row', () => {
+  it('X21: docs/operations/performance.md has a budget for each row', () => {
     expect([...table.keys()]).toEqual(ROWS.map(labelOf));
   });
 
   it.each(ROWS.map((row) => ({ row, label: labelOf(row) })))(
-    'X21: a bundle of $label has the size that docs/performance.md says',
+    'X21: a bundle of $label has the size that docs/operations/performance.md says',
     async ({ row, label }) => {
       const { initial, all } = await bundleSize(row);
       const budget = table.get(label) ?? { initial: 0, all: 0 };

@@ -1,4 +1,4 @@
-/** Measures the bundles of docs/performance.md, and lowers the budgets in its table: `npm run weigh`. */
+/** Measures the bundles of docs/operations/performance.md, and lowers the budgets in its table: `npm run weigh`. */
 import { lowerBudgets } from './table.ts';
 
 for (const row of await lowerBudgets()) {

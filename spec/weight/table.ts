@@ -1,8 +1,8 @@
-/** The table of sizes in docs/performance.md: its rows, and its figures, which are the budgets. */
+/** The table of sizes in docs/operations/performance.md: its rows, and its figures, which are the budgets. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { bundleSize, type Imports, root, type Size } from './bundle.ts';
 
-const PAGE = `${root}docs/performance.md`;
+const PAGE = `${root}docs/operations/performance.md`;
 const TABLE = /(?<=\| imports \| initial, kB \| all, kB \|\n\|[-|]+\n)(?:\|.*\n)*/;
 
 /** What the bundle of each row imports. */

@@ -36,7 +36,7 @@ export interface PageStreamsOptions {
 }
 
 const HIDDEN =
-  'The tab is hidden: its lists and watches are closed until it is shown (docs/browsers.md)';
+  'The tab is hidden: lists and watches are closed until it is shown (docs/guide/browsers.md)';
 
 // Kept, because a promise is never synchronous, and later streams need not wait.
 let loaded: typeof StreamTurns | undefined;
@@ -193,7 +193,7 @@ export class PageStreams {
       finalize(() => this.#loading--),
       catchError((error: unknown) => {
         const { method, path } = turn.request;
-        const message = `${method} ${path}: the code of the turns could not be loaded: ${shownError(error)}. If a new version of the page was deployed, reload it (docs/browsers.md)`;
+        const message = `${method} ${path}: the code of the turns could not be loaded: ${shownError(error)}. If a new version of the page was deployed, reload it (docs/guide/browsers.md)`;
         throw ApiError.local('Network', message);
       }),
       // Unlike `mergeMap`, it delivers the completion before it leaves the slot: the next page of a list takes that slot.

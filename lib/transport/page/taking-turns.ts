@@ -152,7 +152,7 @@ export class StreamTurns {
 
   #reason(): string {
     const { origin = 'the server', most } = this.#options;
-    return `At most ${most()} lists and watches of ${origin} are open at the same time, in all tabs together, and take turns, because a browser has six connections to a server over HTTP/1.1. HTTP/2 lifts this limit (docs/browsers.md)`;
+    return `At most ${most()} lists and watches of ${origin} are open at the same time, in all tabs together, and take turns, because a browser has six connections to a server over HTTP/1.1. HTTP/2 lifts this limit (docs/guide/browsers.md)`;
   }
 
   #enter(input: TurnInput): void {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// packages lists the packages that docs/client-go.md maps, below the root of client-go. The map uses patterns for the
+// packages lists the packages that docs/reference/client-go.md maps, below the root of client-go. The map uses patterns for the
 // packages that are generated for each API group.
 var packages = []string{
 	"tools/cache",

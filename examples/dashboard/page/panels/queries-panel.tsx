@@ -9,7 +9,7 @@ import classes from './server-panel.module.css';
 
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 
-/** The steps behind the query; docs/queries.md lists the cost of each. */
+/** The steps behind the query; docs/guide/queries.md lists the cost of each. */
 const steps = [
   ['conflateByKey', 'at most five change sets per second'],
   ['liveFilter', 'the words, the namespace and the status: one test per changed row'],
