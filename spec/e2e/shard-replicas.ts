@@ -106,8 +106,11 @@ export class Judge {
   /** How often replicas have written each object. */
   readonly #counts = new Map<string, string>();
   readonly #rings: { readonly version: number; readonly record: RingRecord }[] = [];
+  /** The newest version at which the ring is known: Leases and objects arrive by watches of their own. */
+  #known = 0;
 
   ring(lease: KubernetesObject): void {
+    this.#known = Math.max(this.#known, versionOf(lease));
     const record = parseRing(lease.metadata?.annotations?.['rx-informer/ring'] ?? '');
     if (record !== undefined) this.#rings.push({ version: versionOf(lease), record });
   }
@@ -136,9 +139,14 @@ export class Judge {
     return this.#rings.findLast((each) => each.version < version)?.record.owners[slot];
   }
 
+  /** The writes that can be judged. The ring may have changed before a later one. */
+  get #judged(): readonly Write[] {
+    return this.writes.filter(({ version }) => version <= this.#known);
+  }
+
   /** The writes by members that did not own the slot at that version. */
   get foreign(): readonly Foreign[] {
-    return this.writes
+    return this.#judged
       .map((write) => ({ ...write, owner: this.#ownerAt(write) }))
       .filter(({ by, owner }) => owner !== by);
   }
@@ -146,7 +154,7 @@ export class Judge {
   /** The foreign writes of keys that the owner at that version had written before: what must never happen. */
   get late(): readonly Write[] {
     const last = new Map<string, Write>();
-    return this.writes.filter((write) => {
+    return this.#judged.filter((write) => {
       const before = last.get(write.key);
       last.set(write.key, write);
       return before !== undefined && before.by !== write.by && this.#ownerAt(write) !== write.by;
