@@ -3,6 +3,7 @@
  * its rank, which orders operators at the end of a turn.
  */
 import type { Observable } from 'rxjs';
+import { mergeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { type Origin, originOf } from '../../store/origin.ts';
 import type { Rejections } from './rejections.ts';
@@ -10,6 +11,8 @@ import type { Rejections } from './rejections.ts';
 export interface Lineage extends Origin {
   readonly informers: ReadonlySet<Observable<InformerStatus>>;
   readonly rejections: ReadonlySet<Rejections>;
+  /** Merges the status of several informers. Absent if there is one, so that the view of an informer does not load it. */
+  readonly merge?: typeof mergeStatus | undefined;
 }
 
 /** The lineage of a stream. RxJS operators between live operators are looked through. */
@@ -28,6 +31,7 @@ export function descend(
     rank: 1 + Math.max(0, ...above.map(({ rank }) => rank)),
     informers: new Set(above.flatMap(({ informers }) => [...informers])),
     rejections: new Set([...above.flatMap(({ rejections }) => [...rejections]), ...own]),
+    merge: mergeStatus,
     isOverClusters: above.some((each) => each.isOverClusters),
   };
 }

@@ -1,6 +1,5 @@
 /** The implementation of a view. */
 import { Observable, ReplaySubject, Subscription } from 'rxjs';
-import { mergeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { Stored } from '../../meta/stored.ts';
 import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
@@ -165,7 +164,9 @@ export class RowsView<T> implements View<T> {
       ? before
       : [...this.#parts.lineage.rejections].flatMap(({ rows }) => rows);
     const rejected = shallowEqual(all, before) ? before : Object.freeze(all);
-    const status = { ...(statuses.length > 0 && mergeStatus(statuses)), rejected };
+    const { merge } = this.#parts.lineage;
+    const merged = statuses.length > 1 ? merge?.(statuses) : statuses[0];
+    const status = { ...merged, rejected };
     // The rows may wait for a frame, and are live with it.
     if (status.live === true && !this.#rows.synced && !this.#isOver) return;
     if (shallowEqual(status, this.#status)) return;
