@@ -5,14 +5,15 @@ import { parseFieldSelector } from '../../meta/field-selector.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { parseLabelSelector } from '../../meta/label-selector.ts';
 import type { Stored } from '../../meta/stored.ts';
+import { liveOperator } from '../../query/engine/live-operator.ts';
 import type { LiveOptions } from '../../query/engine/operator.ts';
+import { PassMachine } from '../../query/engine/pass-machine.ts';
 import { answerOf, filteredBy } from '../../query/live-query/answer.ts';
 import type { QueryCondition } from '../../query/live-query/condition.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { type IndexFuncs, type Predicate, predicateOf } from '../../query/live-query/predicate.ts';
 import { liveShare } from '../../query/operators/live-share.ts';
-import { liveUnion } from '../../query/operators/live-union.ts';
-import { liveIndex } from '../../query/sources/live-index.ts';
+import { indexedRows } from '../../query/sources/index-fan-out.ts';
 import type { AnyChangeSet, ChangeSet } from '../../store/change-set.ts';
 import type { InformerPool } from '../informer-pool.ts';
 import type { Hold } from '../shared-informers.ts';
@@ -74,7 +75,7 @@ interface Read {
 function read(
   { informer }: Hold,
   { index, local, where, scope: { as } }: SourcePlan,
-  { layer, ...options }: PipelineOptions,
+  { layer }: PipelineOptions,
 ): Read {
   const { indexer } = informer;
   const indices = indexer.getIndexers() as unknown as IndexFuncs;
@@ -83,9 +84,7 @@ function read(
     ...where.map((condition) => predicateOf(condition, indices)),
   ];
   const isShared = index === undefined;
-  const source = isShared
-    ? informer.changes$
-    : liveIndex(informer, index.name, index.value, options);
+  const source = isShared ? informer.changes$ : indexedRows(informer, index.name, index.value);
   // A layer shows complete objects.
   if (layer === undefined || as === 'metadata') return { source, predicates, isShared };
   // An object may leave the value of the index by what the layer shows of it.
@@ -103,7 +102,7 @@ function read(
   };
 }
 
-/** The objects of all sources. Completes with the first of them, because the rows of a stopped informer are outdated. */
+/** The objects of all sources, of which each has namespaces of its own. Completes with the first of them, because the rows of a stopped informer are outdated. */
 function united(
   sources: readonly Observable<ChangeSet<KubernetesObject>>[],
   options: LiveOptions,
@@ -112,7 +111,14 @@ function united(
   if (first !== undefined && more.length === 0) return first;
   const ended = new Subject<void>();
   const noted = sources.map((each) => each.pipe(tap({ complete: () => ended.next() })));
-  return liveUnion(noted, options).pipe(takeUntil(ended));
+  const union = liveOperator<KubernetesObject, ChangeSet<KubernetesObject>>({
+    ...options,
+    name: 'live queries',
+    sources: noted,
+    params: [],
+    create: (_values, context) => new PassMachine<KubernetesObject>(context, noted.length),
+  });
+  return union.pipe(takeUntil(ended));
 }
 
 /** The answer of a query that reads these informers, computed once for all subscribers. */

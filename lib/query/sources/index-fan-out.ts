@@ -2,7 +2,7 @@
  * Delivers the commits of an informer by index value: one subscription to the informer for all values of an index. A
  * commit is looked at once for each of its changes, and reaches only the subscribers of the values that it touches.
  */
-import { type Subscriber, Subscription } from 'rxjs';
+import { Observable, type Subscriber, Subscription } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
@@ -12,6 +12,7 @@ import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import type { ReadIndexers } from '../../store/index-funcs.ts';
 import { indexValues } from '../../store/index-table.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import type { HeldRow } from '../engine/machine.ts';
 
 /** The parts of an informer that are used. */
@@ -39,7 +40,7 @@ interface Parts<T> {
   readonly others: Change<T>[];
 }
 
-export class IndexFanOut<T extends KubernetesObject> {
+class IndexFanOut<T extends KubernetesObject> {
   readonly #informer: IndexedInformer<T>;
   readonly #name: string;
   readonly #drain = new Drain();
@@ -200,4 +201,29 @@ function partsOf<T>(touched: Map<Watched<T>, Parts<T>>, watched: Watched<T>): Pa
   const parts = touched.get(watched) ?? { deletions: [], others: [] };
   touched.set(watched, parts);
   return parts;
+}
+
+const fanOuts = /* @__PURE__ */ new WeakMap<object, Map<string, unknown>>();
+
+function fanOutOf<T extends KubernetesObject>(
+  informer: IndexedInformer<T>,
+  name: string,
+): IndexFanOut<T> {
+  const { changes$ } = informer;
+  const byName = fanOuts.get(changes$) ?? new Map<string, unknown>();
+  fanOuts.set(changes$, byName);
+  const fanOut = byName.get(name) ?? new IndexFanOut<T>(informer, name);
+  byName.set(name, fanOut);
+  return fanOut as IndexFanOut<T>;
+}
+
+/** The objects of an informer that an index, which the informer must have, has under this value. */
+export function indexedRows<T extends KubernetesObject>(
+  informer: IndexedInformer<T>,
+  name: string,
+  value: string,
+): Observable<ChangeSet<T>> {
+  const fanOut = fanOutOf(informer, name);
+  const rows = new Observable<ChangeSet<T>>((subscriber) => fanOut.join(value, subscriber));
+  return noteOrigin(rows, { informers: new Set([informer.status$]) });
 }

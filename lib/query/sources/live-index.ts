@@ -9,21 +9,7 @@ import { descend } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { PassMachine } from '../engine/pass-machine.ts';
-import { type IndexedInformer, IndexFanOut } from './index-fan-out.ts';
-
-const fanOuts = /* @__PURE__ */ new WeakMap<object, Map<string, unknown>>();
-
-function fanOutOf<T extends KubernetesObject>(
-  informer: IndexedInformer<T>,
-  name: string,
-): IndexFanOut<T> {
-  const { changes$ } = informer;
-  const byName = fanOuts.get(changes$) ?? new Map<string, unknown>();
-  fanOuts.set(changes$, byName);
-  const fanOut = byName.get(name) ?? new IndexFanOut<T>(informer, name);
-  byName.set(name, fanOut);
-  return fanOut as IndexFanOut<T>;
-}
+import { type IndexedInformer, indexedRows } from './index-fan-out.ts';
 
 function checked(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -135,14 +121,9 @@ export function liveIndex<T extends KubernetesObject, Names extends string>(
   } catch (error) {
     throw new TypeError(`liveIndex: ${(error as Error).message}`);
   }
-  const fanOut = fanOutOf(informer as unknown as IndexedInformer<T>, indexName);
-  const ofValue = (each: string) =>
-    new Observable<ChangeSet<T>>((subscriber) => fanOut.join(each, subscriber));
-  const { status$ } = informer;
-  if (!isObservable(value))
-    return noteOrigin(ofValue(checked(value)), {
-      informers: new Set([status$]),
-    }) as ChangeStream<T>;
+  const any = informer as unknown as IndexedInformer<T>;
+  const ofValue = (each: string) => indexedRows<T>(any, indexName, each);
+  if (!isObservable(value)) return ofValue(checked(value)) as ChangeStream<T>;
   const lineage = descend([value, informer.changes$], []);
   const source = switched(value, ofValue, lineage.rank);
   noteOrigin(source, lineage);
