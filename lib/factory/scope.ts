@@ -1,7 +1,7 @@
 /** The scope of an informer: which part of a resource it covers, and when two requests mean the same informer. */
-import { parseFieldSelector } from '../meta/field-selector.ts';
-import { checkGivenSelectors } from '../meta/given-selectors.ts';
-import { type LabelSelectorObject, parseLabelSelector } from '../meta/label-selector.ts';
+import { normalFieldText } from '../meta/field-selector.ts';
+import { givenTexts } from '../meta/given-selectors.ts';
+import { normalLabelText } from '../meta/label-selector.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 
 /** The form in which objects are requested: complete objects, their metadata, or the rows that `kubectl get` prints. */
@@ -13,8 +13,8 @@ export interface InformerScope {
   readonly namespace?: string | undefined;
   /** These namespaces in one view, each with a watch of its own; at least one. */
   readonly namespaces?: readonly string[] | undefined;
-  /** As for `kubectl -l`, or as objects contain it in `spec.selector`. */
-  readonly labelSelector?: string | LabelSelectorObject;
+  /** As for `kubectl -l`. {@link formatLabelSelector} makes it of the `spec.selector` of an object. */
+  readonly labelSelector?: string;
   /** As for `kubectl --field-selector`; the server decides which fields are supported. */
   readonly fieldSelector?: string;
   /** The projection. @defaultValue 'object' */
@@ -71,13 +71,13 @@ export function readScope(
       `informer scope: as is ${JSON.stringify(as)}; it must be 'object', 'metadata' or 'table'`,
     );
   }
-  for (const each of [scope, defaults]) checkGivenSelectors('informer scope', each);
-  const labels = scope.labelSelector ?? defaults.labelSelector ?? '';
-  const fields = scope.fieldSelector ?? defaults.fieldSelector ?? '';
+  const where = 'informer scope';
+  const selectors = { ...givenTexts(where, defaults), ...scope };
+  const { labelSelector, fieldSelector } = givenTexts(where, selectors);
   return {
     namespaces: resource.namespaced ? (asked ?? namespacesOf(defaults) ?? []) : [],
-    labelSelector: parseLabelSelector(labels).toString(),
-    fieldSelector: parseFieldSelector(fields).toString(),
+    labelSelector: normalLabelText(labelSelector),
+    fieldSelector: normalFieldText(fieldSelector),
     as,
   };
 }

@@ -89,6 +89,19 @@ export function parseFieldRequirements(text: string): FieldRequirement[] {
   return requirements;
 }
 
+/** The terms of a selector in the form that is equal for selectors with equal requirements. */
+export function normalFieldTerms(requirements: readonly FieldRequirement[]): readonly string[] {
+  const terms = requirements.map(
+    ({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`,
+  );
+  return [...new Set(terms)].sort();
+}
+
+/** The text of a selector in that form. */
+export function normalFieldText(text: string): string {
+  return normalFieldTerms(parseFieldRequirements(text)).join(',');
+}
+
 /**
  * Parses a field selector; `\,`, `\=` and `\\` stand for these characters in a value.
  *
@@ -105,10 +118,7 @@ export function parseFieldRequirements(text: string): FieldRequirement[] {
 export function parseFieldSelector(text: string): FieldSelector {
   const requirements = parseFieldRequirements(text);
   const paths = requirements.map(({ field }) => field.split('.'));
-  const terms = requirements.map(
-    ({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`,
-  );
-  const canonical = [...new Set(terms)].sort().join(',');
+  const canonical = normalFieldTerms(requirements).join(',');
   return Object.freeze({
     requirements,
     isEverything: requirements.length === 0,

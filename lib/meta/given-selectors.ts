@@ -19,19 +19,30 @@ export function checkGivenSelectors(where: string, options: object): void {
   }
 }
 
-/** As {@link checkGivenSelectors}. Also throws a `TypeError` if a selector is not text, or is not valid. */
-export function checkSelectorTexts(
+interface Selectors {
+  readonly labelSelector?: unknown;
+  readonly fieldSelector?: unknown;
+}
+
+/** As {@link checkGivenSelectors}. Also throws a `TypeError` if a selector is not text. '' stands for one that is left out. */
+export function givenTexts(
   where: string,
-  options: { readonly labelSelector?: unknown; readonly fieldSelector?: unknown },
-): void {
+  options: Selectors,
+): { readonly labelSelector: string; readonly fieldSelector: string } {
   checkGivenSelectors(where, options);
-  const text = (name: 'labelSelector' | 'fieldSelector') => {
+  const text = (name: keyof Selectors) => {
     const value = options[name] ?? '';
     if (typeof value === 'string') return value;
     const hint = name === 'labelSelector' ? '; formatLabelSelector() makes text of an object' : '';
     const what = typeof value === 'object' ? 'an object' : `a ${typeof value}`;
     throw new TypeError(`${where}: ${name} is ${what}, and must be text${hint}`);
   };
-  parseRequirements(text('labelSelector'));
-  parseFieldRequirements(text('fieldSelector'));
+  return { labelSelector: text('labelSelector'), fieldSelector: text('fieldSelector') };
+}
+
+/** As {@link givenTexts}. Also throws a `TypeError` if a selector is not valid. */
+export function checkSelectorTexts(where: string, options: Selectors): void {
+  const { labelSelector, fieldSelector } = givenTexts(where, options);
+  parseRequirements(labelSelector);
+  parseFieldRequirements(fieldSelector);
 }

@@ -85,15 +85,39 @@ function format({ key, operator, values }: LabelRequirement): string {
  * ```
  */
 export function parseLabelSelector(selector: string | LabelSelectorObject): LabelSelector {
-  const given =
-    typeof selector === 'string' ? parseRequirements(selector) : requirementsOf(selector);
-  // Sorted by key first, so that `!a` and `a=1` are neighbours, then by text. Requirements with equal text are one.
+  return selectorOf(
+    typeof selector === 'string' ? parseRequirements(selector) : requirementsOf(selector),
+  );
+}
+
+/** As {@link parseLabelSelector}, of text only, so that its users do not load the validation of objects. */
+export function parseLabelText(text: string): LabelSelector {
+  return selectorOf(parseRequirements(text));
+}
+
+/** The text of a selector in the form that is equal for selectors with equal requirements. */
+export function normalLabelText(text: string): string {
+  return textOf(normal(parseRequirements(text)));
+}
+
+type NormalRequirements = readonly (readonly [text: string, LabelRequirement])[];
+
+/** Sorted by key first, so that `!a` and `a=1` are neighbours, then by text. Requirements with equal text are one. */
+function normal(given: readonly LabelRequirement[]): NormalRequirements {
   const byText = new Map(given.map((each) => [format(each), each]));
-  const sorted = [...byText].sort(([textA, a], [textB, b]) =>
+  return [...byText].sort(([textA, a], [textB, b]) =>
     a.key === b.key ? (textA < textB ? -1 : 1) : a.key < b.key ? -1 : 1,
   );
+}
+
+function textOf(sorted: NormalRequirements): string {
+  return sorted.map(([text]) => text).join(',');
+}
+
+function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
+  const sorted = normal(given);
   const requirements = sorted.map(([, requirement]) => requirement);
-  const text = sorted.map(([each]) => each).join(',');
+  const text = textOf(sorted);
   return Object.freeze({
     requirements,
     isEverything: requirements.length === 0,

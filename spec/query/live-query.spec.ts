@@ -33,7 +33,11 @@ describe('a query', () => {
     [{ labelSelector: undefined }, /^liveQuery: labelSelector is undefined; give ''/],
     [{ labelSelector: 'a in' }, /^liveQuery: labelSelector is not valid: label selector "a in"/],
     [{ fieldSelector: 'a' }, /^liveQuery: fieldSelector is not valid: field selector "a"/],
-    [{ fieldSelector: 5 }, /^liveQuery: fieldSelector is 5; it must be text/],
+    [{ fieldSelector: 5 }, /^liveQuery: fieldSelector is a number, and must be text/],
+    [
+      { labelSelector: { matchLabels: { a: '1' } } },
+      /^liveQuery: labelSelector is an object.*formatLabelSelector/,
+    ],
     [{ where: 'a' }, /^liveQuery: where is "a"; it must be a condition/],
     [{ where: {} }, /^liveQuery: where must have a path and an operator, or and, or/],
     [{ where: { path: 'a..b', eq: 1 } }, /^liveQuery: where\.path is "a\.\.b"; it must be a path/],
@@ -113,7 +117,7 @@ describe('a query', () => {
     const same: [object, object][] = [
       [{ namespace: ['b', 'a', 'b'] }, { namespace: ['a', 'b'] }],
       [{ namespace: ['a'] }, { namespace: 'a' }],
-      [{ labelSelector: 'b=1, a=2' }, { labelSelector: { matchLabels: { a: '2', b: '1' } } }],
+      [{ labelSelector: 'b=1, a=2' }, { labelSelector: 'a in (2),b=1' }],
       [{ fieldSelector: 'b=1,a==2' }, { fieldSelector: 'a=2,b=1' }],
       [{ where: { and: [a, b, c] } }, { where: { and: [c, { and: [b, a] }, a] } }],
       [{ where: { or: [a, { or: [b] }] } }, { where: { or: [b, a] } }],

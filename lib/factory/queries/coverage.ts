@@ -1,6 +1,6 @@
 /** Whether an informer has all objects that a query asks for, and which part of the selection remains to be done locally. */
-import { parseFieldRequirements } from '../../meta/field-selector.ts';
-import { type LabelRequirement, parseLabelSelector } from '../../meta/label-selector.ts';
+import { normalFieldTerms, parseFieldRequirements } from '../../meta/field-selector.ts';
+import { type LabelRequirement, parseLabelText } from '../../meta/label-selector.ts';
 import type { ReadScope } from '../scope.ts';
 
 /** The part of a query's scope that the informer does not select itself. */
@@ -30,8 +30,8 @@ function implies(one: LabelRequirement, other: LabelRequirement): boolean {
 
 function localLabels(asked: string, has: string): string | undefined {
   if (asked === has) return '';
-  const { requirements } = parseLabelSelector(asked);
-  const isWider = parseLabelSelector(has).requirements.every((each) =>
+  const { requirements } = parseLabelText(asked);
+  const isWider = parseLabelText(has).requirements.every((each) =>
     requirements.some((one) => implies(one, each)),
   );
   return isWider ? asked : undefined;
@@ -39,10 +39,7 @@ function localLabels(asked: string, has: string): string | undefined {
 
 function localFields(asked: string, has: string): string | undefined {
   if (asked === has) return '';
-  const texts = (text: string) =>
-    parseFieldRequirements(text).map(
-      ({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`,
-    );
+  const texts = (text: string) => normalFieldTerms(parseFieldRequirements(text));
   const had = texts(has);
   const wanted = texts(asked);
   if (had.some((each) => !wanted.includes(each))) return undefined;

@@ -3,7 +3,7 @@ import { type Observable, Subject } from 'rxjs';
 import { takeUntil, tap } from 'rxjs/operators';
 import { parseFieldSelector } from '../../meta/field-selector.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { parseLabelSelector } from '../../meta/label-selector.ts';
+import { parseLabelText } from '../../meta/label-selector.ts';
 import type { Stored } from '../../meta/stored.ts';
 import { liveOperator } from '../../query/engine/live-operator.ts';
 import type { LiveOptions } from '../../query/engine/operator.ts';
@@ -37,7 +37,7 @@ function scopePredicates({ namespaces, labelSelector, fieldSelector }: LocalScop
     predicates.push((object) => names.has(metadata(object)?.namespace ?? ''));
   }
   if (labelSelector !== '') {
-    const labels = parseLabelSelector(labelSelector);
+    const labels = parseLabelText(labelSelector);
     predicates.push((object) => labels.matches(metadata(object)?.labels));
   }
   if (fieldSelector !== '') {

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import { sameContent } from '../../store/same-content.ts';
 import type { LiveOptions } from '../engine/operator.ts';
-import { liveFilter } from '../operators/live-filter.ts';
+import { filterBy } from '../operators/live-filter.ts';
 import { liveMap } from '../operators/live-map.ts';
 import { liveSort } from '../operators/live-sort.ts';
 import { liveWindow } from '../operators/live-window.ts';
@@ -22,7 +22,7 @@ export function filteredBy(
   options: LiveOptions,
 ): Objects {
   if (predicates.length === 0) return source;
-  return liveFilter<KubernetesObject>(
+  return filterBy<KubernetesObject>(
     (object, nowMs) => predicates.every((predicate) => predicate(object, nowMs)),
     options,
   )(source);

@@ -1,12 +1,12 @@
 /** `liveQuery`: a query as plain data. */
 import type { PartialObjectMetadata } from '../../decode/projection.ts';
-import { parseFieldSelector } from '../../meta/field-selector.ts';
-import { checkGivenSelectors } from '../../meta/given-selectors.ts';
+import { normalFieldText } from '../../meta/field-selector.ts';
+import { givenTexts } from '../../meta/given-selectors.ts';
 import { isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { type LabelSelectorObject, parseLabelSelector } from '../../meta/label-selector.ts';
+import { normalLabelText } from '../../meta/label-selector.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
-import { checkedText, normalCondition, type QueryCondition } from './condition.ts';
+import { normalCondition, type QueryCondition } from './condition.ts';
 import { checkMetadataPaths } from './metadata-paths.ts';
 import { normalOrders, type OrderBy, type QueryOrder } from './order-by.ts';
 import { checkFields, refused, shown } from './refused.ts';
@@ -27,8 +27,8 @@ export interface LiveQuerySpec<
   readonly as?: undefined;
   /** One namespace or several; '' means all, also if the factory has a namespace. @defaultValue that of the factory */
   readonly namespace?: OneOrSeveral<string> | undefined;
-  /** As for `kubectl -l`, or as objects contain it in `spec.selector`. */
-  readonly labelSelector?: string | LabelSelectorObject;
+  /** As for `kubectl -l`. {@link formatLabelSelector} makes it of the `spec.selector` of an object. */
+  readonly labelSelector?: string;
   /** As for `kubectl --field-selector`; the server decides which fields are supported. */
   readonly fieldSelector?: string;
   /** Which objects are in the answer. @defaultValue all */
@@ -144,9 +144,9 @@ function checkedForm(as: unknown): 'metadata' | undefined {
   return refused('as', `is ${shown(as)}; it must be 'metadata', or left out for complete objects`);
 }
 
-function selectorText(field: string, parse: () => { toString(): string }): string {
+function selectorText(field: string, normal: (text: string) => string, text: string): string {
   try {
-    return parse().toString();
+    return normal(text);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return refused(field, `is not valid: ${error.message}`);
@@ -161,13 +161,11 @@ function checkedCount(field: string, count: unknown): number {
 function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
   if (!isFields(spec)) throw new TypeError(`liveQuery: got ${shown(spec)}; pass { from, … }`);
   checkFields('', spec, FIELDS);
-  checkGivenSelectors('liveQuery', spec);
+  const { labelSelector, fieldSelector } = givenTexts('liveQuery', spec);
   const from = checkedResource(spec['from']);
   const as = checkedForm(spec['as']);
-  const { namespace, labelSelector, fieldSelector, where, select, orderBy, limit, offset } = spec;
+  const { namespace, where, select, orderBy, limit, offset } = spec;
   const condition = where === undefined ? undefined : normalCondition(where);
-  const fieldText =
-    fieldSelector === undefined ? undefined : checkedText('fieldSelector', fieldSelector);
   const isEverything = condition !== undefined && 'and' in condition && condition.and.length === 0;
   const start = offset === undefined ? 0 : checkedCount('offset', offset);
   const isCut = limit !== undefined || offset !== undefined;
@@ -176,16 +174,12 @@ function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
     from,
     ...(as === undefined ? {} : { as }),
     ...(namespace === undefined ? {} : { namespace: checkedNamespace(from, namespace) }),
-    ...(labelSelector === undefined
-      ? {}
-      : {
-          labelSelector: selectorText('labelSelector', () =>
-            parseLabelSelector(labelSelector as string),
-          ),
-        }),
-    ...(fieldText === undefined
-      ? {}
-      : { fieldSelector: selectorText('fieldSelector', () => parseFieldSelector(fieldText)) }),
+    ...('labelSelector' in spec && {
+      labelSelector: selectorText('labelSelector', normalLabelText, labelSelector),
+    }),
+    ...('fieldSelector' in spec && {
+      fieldSelector: selectorText('fieldSelector', normalFieldText, fieldSelector),
+    }),
     ...(condition === undefined || isEverything ? {} : { where: condition }),
     ...(select === undefined ? {} : { select: normalSelection(select) }),
     ...(orders === undefined ? {} : { orderBy: orders }),

@@ -108,13 +108,28 @@ export function liveFilter<T>(
 ): (source: Observable<ChangeSet<T>>) => ChangeStream<T> {
   // A constant is parsed once, and an invalid selector throws here.
   const constant = isObservable(condition) ? undefined : predicateOf<T>(condition);
+  return filtered<T>(condition, options, (value) => constant ?? predicateOf<T>(value as never));
+}
+
+/** As {@link liveFilter}, by a function, so that its users do not load the selectors. */
+export function filterBy<T>(
+  predicate: RowPredicate<T>,
+  options: LiveOptions,
+): (source: Observable<ChangeSet<T>>) => ChangeStream<T> {
+  return filtered(predicate, options, () => predicate);
+}
+
+function filtered<T>(
+  condition: unknown,
+  options: LiveOptions,
+  predicateBy: (value: unknown) => RowPredicate<T>,
+): (source: Observable<ChangeSet<T>>) => ChangeStream<T> {
   return (source) =>
     liveOperator<T, ChangeSet<T>>({
       ...options,
       name: 'liveFilter',
       sources: [source],
       params: [condition],
-      create: ([value]: readonly FilterCondition<T>[], context) =>
-        new FilterMachine<T>(constant ?? predicateOf(value as FilterCondition<T>), context),
+      create: ([value], context) => new FilterMachine<T>(predicateBy(value), context),
     }) as ChangeStream<T>;
 }

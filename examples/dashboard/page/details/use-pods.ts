@@ -1,5 +1,6 @@
 /** The pods of an object, and what they say about it. */
 import {
+  formatLabelSelector,
   type KubernetesObject,
   type LabelSelectorObject,
   liveQuery,
@@ -35,7 +36,7 @@ export function usePods(kind: Kind, object: Stored<KubernetesObject> | undefined
     liveQuery({
       from: pods,
       namespace: object.metadata.namespace ?? '',
-      labelSelector: selector,
+      labelSelector: formatLabelSelector(selector),
       select: { key: 'row of pods', project: podRow },
       orderBy: { key: 'worst first', compare: (a, b) => byValue(rank(podRow(a)), rank(podRow(b))) },
     });
