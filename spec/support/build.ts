@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, transformSync } from 'esbuild';
 import { build as bundle } from 'tsup';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -47,7 +47,7 @@ for (const file of globSync(`${modules}/**/*.d.ts`)) {
   writeFileSync(file, readFileSync(file, 'utf8').replace(unseen, ''));
 }
 
-// The compiler would also remove the comments by which bundlers know that a call has no side effects.
+// The compiler would also remove the comments by which bundlers know that a call has no side effects. They are within lines.
 await build({
   format: 'esm',
   target: 'es2023',
@@ -57,6 +57,13 @@ await build({
   outdir: modules,
   allowOverwrite: true,
 });
+for (const file of globSync(`${modules}/**/*.js`)) {
+  const text = readFileSync(file, 'utf8');
+  const code = text.replace(/^ *(?:\/\*\*[\s\S]*?\*\/|\/\/.*)\n/gm, '');
+  const [before, after] = [text, code].map((it) => transformSync(it, { minifyWhitespace: true }));
+  // A text may look like a comment.
+  if (before?.code === after?.code) writeFileSync(file, code);
+}
 await bundle({
   entry: scripts,
   outDir: join(root, 'dist'),
