@@ -175,4 +175,13 @@ describe('architecture', () => {
     });
     expect(long).toEqual([]);
   });
+
+  it('registers hooks in spec files only, because several files share the modules beside them', () => {
+    const helpers = globSync('spec/**/*.{ts,tsx}', { cwd: root }).filter(
+      (file) => /\.tsx?$/.test(file) && !/\.[a-z]+\.tsx?$/.test(file),
+    );
+    const hook = /^(?:before|after)(?:Each|All)\(/m;
+    const wrong = helpers.filter((file) => hook.test(readFileSync(`${root}${file}`, 'utf8')));
+    expect(wrong).toEqual([]);
+  });
 });

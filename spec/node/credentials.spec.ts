@@ -2,10 +2,12 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { folder, open, server } from './kubeconfig-rig.ts';
+import { folder, open, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 import { expectClean } from './seen.ts';
 import { testOnlyCa, testOnlyClientCert, testOnlyClientKey } from './test-only-certificates.ts';
+
+prepareKubeconfigs();
 
 interface Answer {
   authorization?: string;

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
 import { describe, expect, it, vi } from 'vitest';
 import { preparedPlugin } from '../../lib/node/exec-plugin.ts';
-import { folder, open, server } from './kubeconfig-rig.ts';
+import { folder, open, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
 import { kubeconfig } from './kubeconfigs.ts';
 import { expectClean, until } from './seen.ts';
+
+prepareKubeconfigs();
 
 const version = { path: '/version' };
 const apiVersion = 'client.authentication.k8s.io/v1';

@@ -4,10 +4,12 @@ import { dirname, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { folder, open, server } from './kubeconfig-rig.ts';
+import { folder, open, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 import { expectClean } from './seen.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
+
+prepareKubeconfigs();
 
 const version = { path: '/version' };
 const apiVersion = 'client.authentication.k8s.io/v1';

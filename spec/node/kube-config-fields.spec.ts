@@ -6,11 +6,13 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { describe, expect, it } from 'vitest';
 import { environmentProxy } from '../../lib/node/environment-proxy.ts';
-import { endings, folder, open, server } from './kubeconfig-rig.ts';
+import { endings, folder, open, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 import CASES from './no-proxy.cases.json' with { type: 'json' };
 import { opened } from './servers.ts';
 import { testOnlyCa, testOnlyClientCert } from './test-only-certificates.ts';
+
+prepareKubeconfigs();
 
 const version = { path: '/version' };
 const nowhere = { server: 'http://127.0.0.1:1' };

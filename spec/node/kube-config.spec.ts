@@ -9,10 +9,12 @@ import {
   type KubeConfigClientOptions,
 } from 'rx-informer/node';
 import { describe, expect, it } from 'vitest';
-import { folder, open, server } from './kubeconfig-rig.ts';
+import { folder, open, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 import { expectClean, printed } from './seen.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
+
+prepareKubeconfigs();
 
 const version = { path: '/version' };
 

@@ -24,17 +24,20 @@ let made = '';
 /** The temporary folder of this test. */
 export const folder = (): string => made;
 
-beforeEach(() => {
-  made = mkdtempSync(join(tmpdir(), 'rx-informer-spec-'));
-});
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-  rmSync(made, { recursive: true });
-  for (const name of CHANGED) {
-    if (environment[name] === undefined) delete process.env[name];
-    else process.env[name] = environment[name];
-  }
-});
+/** Registers the folder, the endings and the environment for the tests of the calling file. */
+export function prepareKubeconfigs(): void {
+  beforeEach(() => {
+    made = mkdtempSync(join(tmpdir(), 'rx-informer-spec-'));
+  });
+  afterEach(async () => {
+    for (const end of endings.splice(0).reverse()) await end();
+    rmSync(made, { recursive: true });
+    for (const name of CHANGED) {
+      if (environment[name] === undefined) delete process.env[name];
+      else process.env[name] = environment[name];
+    }
+  });
+}
 
 /** A server that responds with what it received about the caller. */
 export async function server(

@@ -5,9 +5,11 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { createClient } from 'rx-informer';
 import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
 import { afterEach, beforeEach, expect, it, type MockInstance, vi } from 'vitest';
-import { endings, folder, server } from './kubeconfig-rig.ts';
+import { endings, folder, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 import { testOnlyCa, testOnlyClientCert, testOnlyClientKey } from './test-only-certificates.ts';
+
+prepareKubeconfigs();
 
 const version = { path: '/version' };
 const apiVersion = 'client.authentication.k8s.io/v1';

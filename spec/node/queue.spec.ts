@@ -17,11 +17,13 @@ import { createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { expect, it } from 'vitest';
-import { endings, open } from './kubeconfig-rig.ts';
+import { endings, open, prepareKubeconfigs } from './kubeconfig-rig.ts';
 import { kubeconfig } from './kubeconfigs.ts';
 import { expectClean, until, watch } from './seen.ts';
 import { listen, opened, type Response } from './servers.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
+
+prepareKubeconfigs();
 
 const get = { method: 'GET', path: '/api/v1/pods', use: 'watch' } as const;
 

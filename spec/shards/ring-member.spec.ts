@@ -7,8 +7,8 @@ import { PERIODS, type Process, World } from './ring-model.ts';
 
 const { leaseDurationMs } = PERIODS;
 
-/** How many histories are played. The long form is `RING_SEEDS=5000`. */
-const SEEDS = Number(process.env['RING_SEEDS'] ?? 120);
+/** How many histories are played. The nightly form is `RING_SEEDS=5000`. */
+const SEEDS = Number(process.env['RING_SEEDS'] ?? 40);
 
 /** A member that may go, so that another one remains. */
 function leaver(world: World): Process | undefined {
@@ -106,6 +106,9 @@ const BROKEN: Readonly<Record<string, typeof nextMember>> = {
   },
 };
 
+/** The seeds that showed the faults when they were last searched. The others follow, in case the histories change. */
+const SHOWING = [4, 6, 76, 219];
+
 describe('the ring of shards', () => {
   it(`H1, H2: in ${SEEDS} random histories no slot has two owners at any time, and after a quiet time each slot has its owner`, () => {
     const wrong: string[] = [];
@@ -120,7 +123,8 @@ describe('the ring of shards', () => {
   it.each(Object.keys(BROKEN))(
     'H1: the histories show a fault: %s',
     (rule) => {
-      const found = Array.from({ length: 300 }, (_, seed) => seed + 1).find(
+      const others = Array.from({ length: 300 }, (_, seed) => seed + 1);
+      const found = [...SHOWING, ...others].find(
         (seed) => play(seed, BROKEN[rule]).doubles.length > 0,
       );
       expect(found).toBeDefined();
