@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { differentialDecoding, type WatchEvent } from 'rx-informer';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Difference } from '../../lib/decode/differential/difference.ts';
 import { DifferentialReader } from '../../lib/decode/differential/differential-reader.ts';
 import { KeptDocument, WordText } from '../../lib/decode/differential/document.ts';
@@ -211,7 +211,7 @@ describe('the buffer of the difference', () => {
     return process.memoryUsage().arrayBuffers;
   };
 
-  it('D17: a large text leaves no large buffer behind after smaller ones', () => {
+  it('D17: a large text leaves no large buffer behind after smaller ones', async () => {
     const difference = new Difference(shapes);
     const document = kept(JSON.stringify(pod(1, 'a')));
     const read = (version: number, more?: object) => {
@@ -223,7 +223,8 @@ describe('the buffer of the difference', () => {
     expect(read(3, { data: 'x'.repeat(2 ** 22) })).toBeUndefined();
     expect(collect() - before).toBeGreaterThan(2 ** 22);
     for (let version = 4; version < 50; version++) expect(read(version)).toEqual(pod(version, 'b'));
-    expect(collect() - before).toBeLessThan(2 ** 20);
+    // Buffers are swept beside the program, so a collection may end before their memory is given back.
+    await vi.waitFor(() => expect(collect() - before).toBeLessThan(2 ** 20));
   });
 
   it('D17: nothing of the object that was read last stays', async () => {
