@@ -1,13 +1,16 @@
-/** Tests that each law has a test, and that no test names an unknown law. */
-import { globSync, readFileSync } from 'node:fs';
+/** Tests that each law has a test and at most 40 words, and that no test names an unknown law. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The ids of laws, from lines such as `- **R7** text`. */
-function lawsOf(text: string): string[] {
-  return [...text.matchAll(/^- \*\*([A-Z]\d+)\*\* /gm)].map((match) => match[1] ?? '');
+/** The laws of a page, from lines such as `- **R7** text`, and how many words each has without its sources. */
+function lawsOf(text: string): { id: string; words: number }[] {
+  return [...text.matchAll(/^- \*\*([A-Z]\d+)\*\* (.*)$/gm)].map(([, id = '', law = '']) => {
+    const promise = law.replace(/\*\(.*?\)\*/g, '');
+    return { id, words: promise.split(/\s+/).filter((word) => /\w/.test(word)).length };
+  });
 }
 
 /** The ids at the start of test titles, as in `it('R7, R12: …'` and `it.each(…)('R7: …'`. */
@@ -19,9 +22,10 @@ function idsOf(text: string): string[] {
   return [...titles, ...each].flatMap((match) => (match[1] ?? '').split(', '));
 }
 
-const laws = globSync('docs/reference/laws/*.md', { cwd: root }).flatMap((file) =>
+const stages = globSync('docs/reference/laws/*.md', { cwd: root }).flatMap((file) =>
   lawsOf(readFileSync(`${root}${file}`, 'utf8')),
 );
+const laws = stages.map(({ id }) => id);
 const tests = globSync('spec/**/*.{spec,contract,e2e,browser,oracle,packed,nats}.{ts,tsx}', {
   cwd: root,
 })
@@ -34,6 +38,13 @@ describe('laws', () => {
     expect(laws.filter((id, at) => laws.indexOf(id) !== at)).toEqual([]);
   });
 
+  it('have at most 40 words', () => {
+    expect(stages.filter(({ words }) => words > 40)).toEqual([]);
+    expect(lawsOf(`- **R7** ${'word '.repeat(41)}*(one source)*`)).toEqual([
+      { id: 'R7', words: 41 },
+    ]);
+  });
+
   it('have a test', () => {
     const tested = new Set(tests.map(({ id }) => id));
     expect(laws.filter((id) => !tested.has(id))).toEqual([]);
@@ -41,5 +52,22 @@ describe('laws', () => {
 
   it('exist for each id in a test title', () => {
     expect(tests.filter(({ id }) => !laws.includes(id))).toEqual([]);
+  });
+});
+
+describe('a clause that was removed from a law', () => {
+  const rows = readFileSync(`${root}spec/removed-clauses.txt`, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(' | '));
+
+  it('is in another law, in a file, or in the tests of its law', () => {
+    const isPlace = (place: string) =>
+      place === 'tests' ||
+      (place.startsWith('law ') ? laws.includes(place.slice(4)) : existsSync(`${root}${place}`));
+    expect(rows.length).toBeGreaterThan(200);
+    expect(
+      rows.filter(([law = '', , place = '']) => !laws.includes(law) || !isPlace(place)),
+    ).toEqual([]);
   });
 });

@@ -48,7 +48,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('I90: rounds begin 70 % of a period apart and spread their pages of 500 objects evenly', async () => {
+  it('I90, I121: rounds begin 70 % of a period apart and spread their pages of 500 objects evenly', async () => {
     const rig = await auditRig({ objects: 1_700 });
     rig.informer.start();
     await rig.time.advance(10 * PERIOD_MS);

@@ -300,7 +300,7 @@ describe('an edit', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('C14: if a transform shortened a list, the edit applies to the indexes of the server’s list', async () => {
+  it('C14, C43: if a transform shortened a list, the edit applies to the indexes of the server’s list', async () => {
     const owners = ['a', 'b'].map((name) => ({ apiVersion: 'v1', kind: 'X', name, uid: name }));
     const complete = { ...prices(), metadata: { ...prices().metadata, ownerReferences: owners } };
     const cut = {
@@ -352,7 +352,7 @@ describe('an edit', () => {
     expect((await settled(client.edit(own, raise))).data).toEqual({ tea: '4' });
   });
 
-  it('C15: with check uid, other fields may change, but not a list that the recipe changes inside', async () => {
+  it('C15, C44: with check uid, other fields may change, but not a list that the recipe changes inside', async () => {
     const { client, asked, others, set, settled } = rig();
     others.set(1, set('coffee', '5'));
     const written = await settled(client.edit(prices(), raise, { check: 'uid' }));
@@ -410,7 +410,7 @@ describe('an edit', () => {
   };
   const again = 'GET PATCH GET PATCH';
 
-  it('C15: with check uid, keeps what others wrote into a list or map that the recipe adds or removes', async () => {
+  it('C15, C44: with check uid, keeps what others wrote into a list or map that the recipe adds or removes', async () => {
     const cases: [Partial<Meta>, Partial<Meta>, (metadata: Meta) => void, object][] = [
       [
         {},
@@ -453,7 +453,7 @@ describe('an edit', () => {
     }
   });
 
-  it('C15: with check uid, keeps what others wrote into a value that the recipe replaces by another type', async () => {
+  it('C15, C44: with check uid, keeps what others wrote into a value that the recipe replaces by another type', async () => {
     const data = (value: unknown) => ({ ...prices(), data: value }) as unknown as ConfigMap;
     const { client, state, others, settled, write, asked } = rig(data({ tea: '3' }));
     others.set(1, () => write(data({ tea: '3', theirs: '1' })));
@@ -473,7 +473,7 @@ describe('an edit', () => {
     expect(methods(asked).join(' ')).toBe(again);
   });
 
-  it('C15: with check uid, overwrites a single value, whatever another writer made of it', async () => {
+  it('C15, C44: with check uid, overwrites a single value, whatever another writer made of it', async () => {
     const { rest, sent } = await besides(
       { labels: { tier: 'a', old: 'x' } },
       { labels: { tier: 'b', old: 'y', theirs: '1' } },
@@ -512,7 +512,7 @@ describe('an edit', () => {
     );
   });
 
-  it('C14: if a transform removed a map or a list, the edit runs again on the server’s object', async () => {
+  it('C14, C43: if a transform removed a map or a list, the edit runs again on the server’s object', async () => {
     const complete = {
       ...prices(),
       metadata: { ...prices().metadata, labels: { theirs: '1' }, finalizers: ['theirs'] },

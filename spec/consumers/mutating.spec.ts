@@ -142,7 +142,7 @@ const spoils: Record<string, Spoil> = {
 
 describe('a consumer that changes, without the guard,', () => {
   it.each(Object.entries(spoils))(
-    'S16: %s: damages that object until a list contains another version of it, and no other object',
+    'S16, S62: %s: damages that object until a list contains another version of it, and no other object',
     async (_, spoil) => {
       let spoilt = false;
       const { informer, source, story, reported, stop } = rig(
@@ -234,7 +234,7 @@ describe('a consumer that changes a part that several versions share, without th
     return { source, informer, first, second, app, receive };
   }
 
-  it('S16, S60: damages that part in the versions that share it, until the part changes or is parsed again', async () => {
+  it('S16, S60, S62: damages that part in the versions that share it, until the part changes or is parsed again', async () => {
     const { informer, first, second, app, receive } = await spoilt();
     expect(second?.metadata.labels).toBe(first?.metadata.labels);
     expect([app('a'), app('b')]).toEqual(['spoilt', 'web']);
@@ -250,7 +250,7 @@ describe('a consumer that changes a part that several versions share, without th
     await informer.stop();
   });
 
-  it('S16, S9: a list with the same version keeps the damage, and the first list of the next run repairs it', async () => {
+  it('S16, S9, S62: a list with the same version keeps the damage, and the first list of the next run repairs it', async () => {
     const { source, informer, app } = await spoilt();
     source.listed(2, labelled('a', 2), labelled('b', 1));
     await informer.refresh();

@@ -92,7 +92,7 @@ describe('a filtering handler', () => {
     expect(seen).toEqual([{ ...base, finalStateUnknown: false }, 'relist']);
   });
 
-  it('I4, I23: a filter that throws is reported and lets nothing through, and adds and deletes stay balanced', async () => {
+  it('I4, I23, I118: a filter that throws is reported and lets nothing through, and adds and deletes stay balanced', async () => {
     const log: string[] = [];
     const filter = ({ metadata }: Pod) => {
       if (metadata.labels?.tier === 'bad') throw new Error('no tier');
@@ -138,7 +138,7 @@ describe('a filtering handler', () => {
     await informer.stop();
   });
 
-  it('I4, I23: if the filter and the handler fail in one call, one error reports both', async () => {
+  it('I4, I23, I118: if the filter and the handler fail in one call, one error reports both', async () => {
     const failing = (how: 'throws' | 'rejects') => {
       const errors: unknown[] = [];
       const source = scriptedListWatch();

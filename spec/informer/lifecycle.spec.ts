@@ -49,7 +49,7 @@ describe('lifecycle', () => {
       at(72, () => expect((scheduler as TestScheduler).actions).toHaveLength(0));
     }));
 
-  it('I5: an idle informer with a handler keeps its store, and the next run reports the difference', () =>
+  it('I5, I114: an idle informer with a handler keeps its store, and the next run reports the difference', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { lingerMs: 30, scheduler });

@@ -70,7 +70,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: in backoff makes the due request immediately, and lists after a watch', async () => {
+  it('I81, I119: in backoff makes the due request immediately, and lists after a watch', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     source.fail(lost());
     await time.advance(100);
@@ -86,7 +86,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: in backoff sends no request before the Retry-After', async () => {
+  it('I81, I119: in backoff sends no request before the Retry-After', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     source.fail(lost(20_000));
     await time.advance(5_000);
@@ -102,7 +102,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: rejects when the try fails, and the informer retries by itself', async () => {
+  it('I81, I120: rejects when the try fails, and the informer retries by itself', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     void refresh();
     source.failList(lost());
@@ -142,7 +142,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: rejects when the informer is stopped, or is not running', async () => {
+  it('I81, I120: rejects when the informer is stopped, or is not running', async () => {
     const { time, informer, outcomes, refresh } = started();
     void refresh();
     await informer.stop();
@@ -212,7 +212,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81: rejects when onError has ended one of several scopes, and still lists the others', async () => {
+  it('I81, I120: rejects when onError has ended one of several scopes, and still lists the others', async () => {
     const time = new VirtualTime();
     const shop = scriptedListWatch('shop');
     const bank = scriptedListWatch('bank');

@@ -246,7 +246,7 @@ describe('resyncs', () => {
     },
   );
 
-  it('I18: a shorter period on a running informer is raised to the shortest period at the start of the run (TestResyncCheckPeriod)', async () => {
+  it('I18, I117: a shorter period on a running informer is raised to the shortest period at the start of the run (TestResyncCheckPeriod)', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const warnings: InformerWarning[] = [];
@@ -286,7 +286,7 @@ describe('resyncs', () => {
     await informer.stop();
   });
 
-  it('I18: a handler that joins a run without a check period keeps its period', async () => {
+  it('I18, I117: a handler that joins a run without a check period keeps its period', async () => {
     const time = new VirtualTime();
     for (const never of [undefined, 0, Number.POSITIVE_INFINITY]) {
       const source = scriptedListWatch();

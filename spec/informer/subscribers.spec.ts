@@ -130,7 +130,7 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
-  it('I3: a subscriber that takes only the snapshot starts no run', async () => {
+  it('I3, I113: a subscriber that takes only the snapshot starts no run', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { lingerMs: 0 });
     informer.changes$.pipe(take(1)).subscribe();

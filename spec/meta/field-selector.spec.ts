@@ -44,7 +44,7 @@ describe('field selector', () => {
     );
   });
 
-  it('M4: selectors with one meaning have one text form: terms in order, one equality sign, each term once', () => {
+  it('M4, M17: selectors with one meaning have one text form: terms in order, one equality sign, each term once', () => {
     const forms = [
       'status.phase!=Failed,spec.nodeName=n',
       'spec.nodeName==n,status.phase!=Failed',

@@ -133,7 +133,7 @@ describe('label selector', () => {
     expect(() => parseLabelSelector(selector as object)).toThrow(message);
   });
 
-  it('M3: selectors with one meaning have one text form: requirements in order, each once', () => {
+  it('M3, M17: selectors with one meaning have one text form: requirements in order, each once', () => {
     const forms = ['a=1,a!=2,b', 'b,a!=2,a==1', 'a!=2,b,a=1,b,a in (1),a notin (2)'];
     expect([...new Set(forms.map((text) => parseLabelSelector(text).toString()))]).toEqual([
       'a!=2,a=1,b',

@@ -52,7 +52,7 @@ describe('a streaming list (TestWatchList)', () => {
     expect([requested, emitted]).toEqual(['S', ['(a@1', 'b@2)@3', '~a@4']]);
   });
 
-  it('R5, R6: a bookmark before the end mark commits nothing, and shows that the server ignores the request for a streaming list', () => {
+  it('R5, R6, R31: a bookmark before the end mark commits nothing, and shows that the server ignores the request for a streaming list', () => {
     const watches = [open(['+a@1', 'b@2'], ['+b@3']), open()];
     const { requested, emitted, remembered } = run({ watches, lists }, 100);
     expect(requested).toBe('S L0 W7');

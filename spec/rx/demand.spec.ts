@@ -239,7 +239,7 @@ describe('a time slice', () => {
     return { time, demand: timeSlice({ budgetMs: 8, scheduler: time }) };
   };
 
-  it('X8: is open for its budget, yields for one turn, then starts a new slice', async () => {
+  it('X8, X25: is open for its budget, yields for one turn, then starts a new slice', async () => {
     const { time, demand } = sliced();
     const asked: boolean[] = [];
     for (let ms = 0; ms < 20; ms++) {

@@ -285,7 +285,7 @@ describe('an idle timeout', () => {
     });
   });
 
-  it('X6: limits the pause of the reader', () => {
+  it('X6, X24: limits the pause of the reader', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const waitingMs = () => (scheduler.now() >= 20 ? scheduler.now() - 20 : undefined);
       const source = cold('a').pipe(watchdog(scheduler, { waitingMs, pauseLimitMs: 50 }));

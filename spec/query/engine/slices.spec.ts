@@ -61,7 +61,7 @@ beforeAll(() => {
 });
 
 describe('an answer that is computed in slices', () => {
-  it('Q21: the former answer stands and receives commits, then one set makes it the new one', () => {
+  it('Q21, Q86: the former answer stands and receives commits, then one set makes it the new one', () => {
     const slicesSeen = { first: 0, later: 0, abandoned: 0 };
     fc.assert(
       fc.property(
@@ -269,7 +269,7 @@ describe('an answer that is computed in slices', () => {
     }
   });
 
-  it('Q21: the set of a new parameter has the cause `query`, a commit meanwhile keeps its own', () => {
+  it('Q21, Q86: the set of a new parameter has the cause `query`, a commit meanwhile keeps its own', () => {
     const scheduler = new SlicesOfTime();
     const world = worldOf(150);
     const predicate$ = new BehaviorSubject(({ n }: Item) => n > 3);
@@ -286,7 +286,7 @@ describe('an answer that is computed in slices', () => {
     ]);
   });
 
-  it('Q21: the first set keeps its cause if commits arrive before it', () => {
+  it('Q21, Q86: the first set keeps its cause if commits arrive before it', () => {
     const scheduler = new SlicesOfTime();
     const world = worldOf(150);
     const mirror = new Mirror(liveFilter<Item>(({ n }) => n > 3, { scheduler })(world.changes$));
