@@ -1,6 +1,6 @@
 /** The scope of an informer: which part of a resource it covers, and when two requests mean the same informer. */
 import { normalFieldText } from '../meta/field-selector.ts';
-import { givenTexts } from '../meta/given-selectors.ts';
+import { checkGivenSelectors, givenText } from '../meta/given-selectors.ts';
 import { normalLabelText } from '../meta/label-selector.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 
@@ -72,12 +72,12 @@ export function readScope(
     );
   }
   const where = 'informer scope';
-  const selectors = { ...givenTexts(where, defaults), ...scope };
-  const { labelSelector, fieldSelector } = givenTexts(where, selectors);
+  checkGivenSelectors(where, defaults);
+  const selectors = { ...defaults, ...scope };
   return {
     namespaces: resource.namespaced ? (asked ?? namespacesOf(defaults) ?? []) : [],
-    labelSelector: normalLabelText(labelSelector),
-    fieldSelector: normalFieldText(fieldSelector),
+    labelSelector: normalLabelText(givenText(where, selectors, 'labelSelector')),
+    fieldSelector: normalFieldText(givenText(where, selectors, 'fieldSelector')),
     as,
   };
 }

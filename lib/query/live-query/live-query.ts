@@ -1,7 +1,7 @@
 /** `liveQuery`: a query as plain data. */
 import type { PartialObjectMetadata } from '../../decode/projection.ts';
 import { normalFieldText } from '../../meta/field-selector.ts';
-import { givenTexts } from '../../meta/given-selectors.ts';
+import { givenText } from '../../meta/given-selectors.ts';
 import { isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { normalLabelText } from '../../meta/label-selector.ts';
@@ -144,7 +144,12 @@ function checkedForm(as: unknown): 'metadata' | undefined {
   return refused('as', `is ${shown(as)}; it must be 'metadata', or left out for complete objects`);
 }
 
-function selectorText(field: string, normal: (text: string) => string, text: string): string {
+function selectorText(
+  spec: object,
+  field: 'labelSelector' | 'fieldSelector',
+  normal: (text: string) => string,
+): string {
+  const text = givenText('liveQuery', spec, field);
   try {
     return normal(text);
   } catch (error) {
@@ -161,7 +166,6 @@ function checkedCount(field: string, count: unknown): number {
 function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
   if (!isFields(spec)) throw new TypeError(`liveQuery: got ${shown(spec)}; pass { from, … }`);
   checkFields('', spec, FIELDS);
-  const { labelSelector, fieldSelector } = givenTexts('liveQuery', spec);
   const from = checkedResource(spec['from']);
   const as = checkedForm(spec['as']);
   const { namespace, where, select, orderBy, limit, offset } = spec;
@@ -175,10 +179,10 @@ function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
     ...(as === undefined ? {} : { as }),
     ...(namespace === undefined ? {} : { namespace: checkedNamespace(from, namespace) }),
     ...('labelSelector' in spec && {
-      labelSelector: selectorText('labelSelector', normalLabelText, labelSelector),
+      labelSelector: selectorText(spec, 'labelSelector', normalLabelText),
     }),
     ...('fieldSelector' in spec && {
-      fieldSelector: selectorText('fieldSelector', normalFieldText, fieldSelector),
+      fieldSelector: selectorText(spec, 'fieldSelector', normalFieldText),
     }),
     ...(condition === undefined || isEverything ? {} : { where: condition }),
     ...(select === undefined ? {} : { select: normalSelection(select) }),
