@@ -1,4 +1,4 @@
-/** `useStatus`, the status of what the hooks read. */
+/** `useStatus` and `useQueryStatus`, the status of what the hooks read. */
 import { useState, useSyncExternalStore } from 'react';
 import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
 import type { View } from '../query/view/view.ts';
@@ -15,24 +15,42 @@ import {
   statusOfRows,
 } from './status-source.ts';
 
-/** What {@link useStatus} reads: a live query, a view or an informer. */
-export type StatusOf = LiveQuery | View<unknown> | InformerWithStatus;
+/** What {@link useStatus} reads: a view or an informer. */
+export type StatusOf = View<unknown> | InformerWithStatus;
 
 const noResult = () => NO_RESULT;
 
-function sourceOf(provided: Provided, of: StatusOf | undefined): StatusSource {
+function sourceOf(of: StatusOf | undefined): StatusSource {
   if (of === undefined) return statusOfRows(SKIPPED);
-  if ('from' in of) return statusOfRows(sourceOfQuery(provided, of));
   if ('getSnapshot' in of) return statusOfRows(sourceOfView(of));
-  return statusOfInformer(of);
+  if ('status$' in of) return statusOfInformer(of);
+  throw new TypeError(
+    'useStatus: the argument is neither a view nor an informer; for a live query, call useQueryStatus(query)',
+  );
+}
+
+function useSource(
+  provided: Provided,
+  identity: unknown,
+  sourceNow: () => StatusSource,
+): StatusResult {
+  const begin = () => ({ provided, identity, source: sourceNow() });
+  const [held, setHeld] = useState(begin);
+  let now = held;
+  if (held.provided !== provided || held.identity !== identity) {
+    now = begin();
+    setHeld(now);
+  }
+  return useSyncExternalStore(now.source.subscribe, now.source.getSnapshot, noResult);
 }
 
 /**
- * Returns the status of a live query, a view or an informer, and renders again only when the status changes, not when
- * rows do. Without an argument it is the merged status of everything that the hooks of the provider read: the phase that
+ * Returns the status of a view or an informer, and renders again only when the status changes, not when rows do. Without
+ * an argument it is the merged status of everything that the hooks of the provider read: the phase that
  * needs most attention, and the first error that blocks an answer. `undefined` as the argument asks for nothing.
  *
- * A query or a view is read as {@link useQuery} reads it; an informer is not started. Throws as {@link useQuery} does.
+ * A view is read as {@link useView} reads it; an informer is not started. Throws as {@link useQuery} does. For a live
+ * query there is {@link useQueryStatus}.
  *
  * @example
  * ```ts
@@ -52,20 +70,35 @@ function sourceOf(provided: Provided, of: StatusOf | undefined): StatusSource {
  */
 export function useStatus(...args: readonly [of?: StatusOf | undefined]): StatusResult {
   const provided = useProvided('useStatus');
-  const [given] = args;
-  const of =
-    given !== undefined && 'from' in given ? (liveQuery(given as never) as LiveQuery) : given;
-  const identity: unknown =
-    args.length === 0 ? provided : of !== undefined && 'from' in of ? of.key : of;
-  const begin = () => {
-    const source = args.length === 0 ? provided.part(mergedStatusOf) : sourceOf(provided, of);
-    return { provided, identity, source };
-  };
-  const [held, setHeld] = useState(begin);
-  let now = held;
-  if (held.provided !== provided || held.identity !== identity) {
-    now = begin();
-    setHeld(now);
-  }
-  return useSyncExternalStore(now.source.subscribe, now.source.getSnapshot, noResult);
+  const [of] = args;
+  const isMerged = args.length === 0;
+  return useSource(provided, isMerged ? provided : of, () =>
+    isMerged ? provided.part(mergedStatusOf) : sourceOf(of),
+  );
+}
+
+/**
+ * Returns the status of a live query, which is read as {@link useQuery} reads it, and renders again only when the status
+ * changes. `undefined` asks for nothing. Throws as {@link useQuery} does.
+ *
+ * @example
+ * ```ts
+ * import { createElement } from 'react';
+ * import { renderToString } from 'react-dom/server';
+ * import { createClient, liveQuery } from 'rx-informer';
+ * import { InformerProvider, useQueryStatus } from 'rx-informer/react';
+ * import { pods } from 'rx-informer/resources';
+ *
+ * const query = liveQuery({ from: pods, namespace: 'shop' });
+ * const Freshness = () => (useQueryStatus(query).status.live === true ? 'live' : 'not live');
+ * const client = createClient({ baseUrl: 'http://localhost:8001' });
+ * renderToString(createElement(InformerProvider, { client }, createElement(Freshness))); // => 'not live'
+ * ```
+ */
+export function useQueryStatus(query: LiveQuery | undefined): StatusResult {
+  const provided = useProvided('useQueryStatus');
+  const valid = query && (liveQuery(query as never) as LiveQuery);
+  return useSource(provided, valid?.key, () =>
+    statusOfRows(valid === undefined ? SKIPPED : sourceOfQuery(provided, valid)),
+  );
 }

@@ -8,6 +8,7 @@ import {
   useList,
   useObject,
   useQuery,
+  useQueryStatus,
   useStatus,
   useSuspenseList,
   useSuspenseQuery,
@@ -47,8 +48,8 @@ describe('a server render', () => {
       const own = useView(view);
       const { object, synced } = useObject(pods, { namespace: 'shop', name: 'web' });
       const informer = useInformer(pods);
-      const status = useStatus();
-      return JSON.stringify([list, query.rows, own.rows, object, synced, informer, status]);
+      const status = [useStatus(), useQueryStatus(liveQuery({ from: pods }))];
+      return JSON.stringify([list, query.rows, own.rows, object, synced, informer, ...status]);
     }
     const { text, server } = render(<All />);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -60,9 +61,17 @@ describe('a server render', () => {
       false,
       null,
       { rows: [], total: 0, synced: false, stale: false, status: { rejected: [] } },
+      { rows: [], total: 0, synced: false, stale: false, status: { rejected: [] } },
     ]);
     expect(server.requests).toEqual([]);
     expect(subscriptions).toBe(0);
+  });
+
+  it('V8: useStatus refuses what is neither a view nor an informer', () => {
+    function Status() {
+      return useStatus(liveQuery({ from: pods }) as never).error?.message;
+    }
+    expect(() => render(<Status />)).toThrow(/^useStatus: .*call useQueryStatus\(query\)$/);
   });
 
   it('V14: a suspending hook gives the empty answer, without a request', async () => {

@@ -119,4 +119,12 @@ describe('budgets', () => {
     ]);
     expect(both - controller).toBeGreaterThan(4_000);
   });
+
+  it('X21: useStatus loads no live queries', async () => {
+    const [status, query] = await Promise.all([
+      initialSize('InformerProvider, useInformer, useStatus, useView', './react'),
+      initialSize('InformerProvider, useInformer, useStatus, useView, useQueryStatus', './react'),
+    ]);
+    expect(query - status).toBeGreaterThan(10_000);
+  });
 });

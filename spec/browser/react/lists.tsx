@@ -7,6 +7,7 @@ import {
   useList,
   useObject,
   useQuery,
+  useQueryStatus,
   useStatus,
 } from 'rx-informer/react';
 import { type Pod, pods } from 'rx-informer/resources';
@@ -198,7 +199,7 @@ export async function quietStatus() {
       .rows.map(({ status }) => status?.phase)
       .join();
   function Status() {
-    const { status } = useStatus(query);
+    const { status } = useQueryStatus(query);
     note(renders, status);
     return status.live === true ? ' live' : ' not live';
   }
