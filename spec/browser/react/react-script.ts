@@ -1,11 +1,14 @@
 /** Bundles `scenarios.ts` for a page, with one of the versions of React, with or without the React Compiler. */
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 // @ts-expect-error The package has no types.
 import { transformAsync } from '@babel/core';
 import { build, type Plugin, transform } from 'esbuild';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+const reactCompiler = createRequire(import.meta.url).resolve('babel-plugin-react-compiler');
 
 const VERSIONS = {
   '18.3': { packages: here('../../react/react-18/node_modules'), isCompiled: false },
@@ -30,7 +33,7 @@ const compiler: Plugin = {
         configFile: false,
         babelrc: false,
         parserOpts: { plugins: ['jsx'] },
-        plugins: [['babel-plugin-react-compiler', { target: '19' }]],
+        plugins: [[reactCompiler, { target: '19' }]],
       });
       return { contents: compiled?.code ?? '', loader: 'jsx' };
     });
