@@ -307,6 +307,30 @@ describe('the texts that are kept', () => {
     expect(decoding.counts).toEqual({ compared: 2, parsed: 4, unchanged: 0 });
   });
 
+  it('D17: objects that change in turn are kept only if their texts are within the limit together', () => {
+    const recent = new RecentDocuments(64 * 1024);
+    const counts = { compared: 0, parsed: 0, unchanged: 0 };
+    const reader = new DifferentialReader<Anything>(context, recent, counts);
+    const data = 'x'.repeat(2000);
+    let version = 0;
+    const readInTurn = (objects: number, times: number) => {
+      for (let event = 0; event < objects * times; event++) {
+        const object = { ...pod(++version, 'a'), data };
+        object.metadata.uid = `u${event % objects}`;
+        const text = bytes(JSON.stringify(object));
+        expect(reader.read(text, 0, text.length, false)).toEqual(object);
+      }
+      const { compared } = counts;
+      counts.compared = 0;
+      return [compared, recent.count];
+    };
+    expect(readInTurn(100, 5)).toEqual([0, 0]);
+    // The first change of each follows its last change among the others too late.
+    expect(readInTurn(10, 5)).toEqual([30, 10]);
+    // Kept texts stay, so their objects are compared among others that are not kept.
+    expect(readInTurn(100, 5)).toEqual([50, 10]);
+  });
+
   it('D17: the names of members count for the limit, and are forgotten when they reach their part of it', () => {
     const maxBytes = 256 * 1024;
     const recent = new RecentDocuments(maxBytes);

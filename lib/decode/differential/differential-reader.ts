@@ -66,7 +66,10 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     const value = compared ?? parseText(this.#text.behind(head, bytes, from, to), 'an object');
     if (hash === undefined) return value;
     if (isLast) recent.drop(hash);
-    else if (compared === undefined && (earlier !== undefined || recent.isSecond(hash))) {
+    else if (
+      compared === undefined &&
+      (recent.isRecent(hash, to - from) || earlier !== undefined)
+    ) {
       recent.keep(hash, this.#form, bytes, from, to, value);
     }
     return value;

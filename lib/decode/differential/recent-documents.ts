@@ -1,6 +1,7 @@
 /**
  * Keeps the texts of recently changed objects, and the names of their members, within a limit of bytes. A text is kept
- * from the second change of an object on, because objects that change in turn would only displace each other.
+ * from the second change of an object on, if all texts that were parsed between the two changes are within the limit.
+ * Otherwise more objects change in turn than can be kept, and they would only displace each other.
  */
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
@@ -33,6 +34,9 @@ export class RecentDocuments {
   readonly longest: number;
   readonly #maxBytes: number;
   readonly #seen = new Int32Array(SEEN);
+  /** How many bytes had been parsed when each of these changes was seen. */
+  readonly #seenAt = new Float64Array(SEEN);
+  #parsedBytes = 0;
   readonly #entries = new Map<number, Entry>();
   #bytes = 0;
 
@@ -62,12 +66,15 @@ export class RecentDocuments {
     return entry;
   }
 
-  /** Records a change of an object whose text is not kept. Returns whether it should be kept from now on. */
-  isSecond(hash: number): boolean {
+  /** Records a change of an object that was parsed and is not kept. Returns whether its text is to be kept now. */
+  isRecent(hash: number, length: number): boolean {
     const place = hash & (SEEN - 1);
-    if (this.#seen[place] === hash) return true;
+    this.#parsedBytes += length;
+    const since = this.#parsedBytes - (this.#seenAt[place] ?? 0);
+    const isRecent = this.#seen[place] === hash && since <= this.#maxBytes;
     this.#seen[place] = hash;
-    return false;
+    this.#seenAt[place] = this.#parsedBytes;
+    return isRecent;
   }
 
   /** Keeps a copy of the text between `from` and `to` with its value. */
