@@ -3,8 +3,8 @@
  * buffer instead of many small objects, because reading scattered memory takes longer than comparing the text.
  */
 
-/** The room for positions at first, as a part of the text. It grows when it is full. */
-const TABLE_SHARE = 0.25;
+/** The room for positions at first, as a part of the text: enough for a Pod. When it grows, all positions are found again. */
+const TABLE_SHARE = 0.375;
 /** The least room for positions, in words. */
 const LEAST_TABLE = 64;
 /** Buffers are rounded up to this size, in bytes. */
