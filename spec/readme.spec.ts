@@ -4,6 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, statSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -51,6 +52,27 @@ describe('README', () => {
     expect(readme).toContain(`| Node | ${engines.node.slice(2)} or newer |`);
     expect(named.length).toBeGreaterThan(1);
     expect(named.filter((each) => !each.endsWith(`: ${engines.node}`))).toEqual([]);
+  });
+
+  it('A88: links to a heading point to an existing heading', () => {
+    const textOf = (file: string) => readFileSync(file, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+    const headingsOf = (file: string) =>
+      [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+        heading
+          .toLowerCase()
+          .replace(/[^\w\s-]/g, '')
+          .replace(/\s/g, '-'),
+      );
+    const missing: string[] = [];
+    for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: root })]) {
+      const links = textOf(`${root}${file}`).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g);
+      for (const [, page = '', heading = ''] of links) {
+        const target = page === '' ? file : posix.join(posix.dirname(file), page);
+        if (!headingsOf(`${root}${target}`).includes(heading))
+          missing.push(`${file}: ${page}#${heading}`);
+      }
+    }
+    expect(missing).toEqual([]);
   });
 
   it('A88: relative links and pictures point to existing files, and a picture has at most 200 kB', () => {
