@@ -12,6 +12,8 @@ const shared = {
 const ALONE = ['spec/browser/load.browser.ts', 'spec/browser/dashboard.browser.ts'];
 
 const test = {
+  setupFiles: [fileURLToPath(new URL('../support/setup.ts', import.meta.url))],
+  expect: { poll: { timeout: 20_000 } },
   testTimeout: 180_000,
   hookTimeout: 120_000,
   // The Vite configurations of the documentation import the library.

@@ -96,7 +96,7 @@ describe.skipIf(noControl).each([
     expect(stoodAt).toContain(watch?.query.resourceVersion);
     expect(list?.kind).toBe(streams ? 'stream' : 'list');
     expect(list?.query.resourceVersion).toBe(watch?.query.resourceVersion);
-    expect((list?.sentMs ?? 0) - (watch?.sentMs ?? 0)).toBeGreaterThanOrEqual(100);
+    expect((list?.sentMs ?? 0) - (watch?.sentMs ?? 0)).toBeGreaterThanOrEqual(99);
     const at = place().namespace;
     for (const name of ['doomed-unseen', 'doomed-recreated']) {
       expect(mirrored.deleted).toContainEqual({ key: `${at}/${name}`, finalStateUnknown: true });

@@ -10,6 +10,7 @@ export interface Recorded {
   /** `stream` is a WATCH with initial events. */
   readonly kind: 'list' | 'stream' | 'watch';
   readonly query: Readonly<Record<string, string>>;
+  /** By the monotonic clock. */
   readonly sentMs: number;
   /** The HTTP status; 0 before the response. */
   status: number;
@@ -52,7 +53,7 @@ export async function openRecordedClient(options: RecordedClientOptions): Promis
       const record: Recorded = {
         kind: kindOf(request),
         query: request.query ?? {},
-        sentMs: Date.now(),
+        sentMs: performance.now(),
         status: 0,
         end: 'open',
       };

@@ -20,6 +20,8 @@ const shared = {
 
 const test = {
   globalSetup: [here('./global-setup.ts')],
+  setupFiles: [here('../support/setup.ts')],
+  expect: { poll: { timeout: 20_000 } },
   testTimeout: 60_000,
   hookTimeout: 120_000,
 };

@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     include: folders.map((folder) => `spec/${folder}/**/*.spec.ts`),
     exclude: ['node_modules/**'],
+    setupFiles: [fileURLToPath(new URL('../support/setup.ts', import.meta.url))],
     testTimeout: 60_000,
   },
 });

@@ -35,7 +35,8 @@ export class PublishProcess {
     this.#child = spawn(process.execPath, [...flags, command, 'publish', ...servers, ...args], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    this.#ended = once(this.#child, 'exit');
+    // Unlike `exit`, `close` follows the last text.
+    this.#ended = once(this.#child, 'close');
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.text += text;
     });

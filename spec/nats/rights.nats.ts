@@ -118,7 +118,7 @@ describe('the rights of a reader', () => {
     await eventually(() => contents(one).length === 2, 'db-1');
     await eventually(() => contents(all).join() === scene.truth().join(), 'all');
     await none.whenSynced({ timeoutMs: 10_000 });
-    expect([one, none, all].map(({ status }) => status.live)).toEqual([true, true, true]);
+    await eventually(() => [one, none, all].every(({ status }) => status.live), 'all are live');
     scene.create('shared', 'x');
     await eventually(() => contents(none).length === 1, 'the first object');
   });
@@ -255,7 +255,7 @@ describe('a hostile reader', () => {
     );
     expect(added).toEqual(['$KV.k8s.core.pods.bank.urgent']);
     expect(heard).toEqual([]);
-    expect(publisher.status.phase).toBe('publishing');
+    await eventually(() => publisher.status.phase === 'publishing', 'the publisher publishes');
   });
 
   it('J21: injects nothing for a reader of another account, nor for one of its own account whose inbox it knows', async () => {

@@ -9,6 +9,8 @@ export default defineConfig({
   test: {
     include: ['spec/nats/**/*.nats.ts'],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
+    setupFiles: [fileURLToPath(new URL('../support/setup.ts', import.meta.url))],
+    expect: { poll: { timeout: 20_000 } },
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,
