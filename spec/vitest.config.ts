@@ -27,8 +27,10 @@ const shared = {
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
 };
 
-/** Limits for a machine with other work; a test that succeeds never waits for them. */
+/** The limits are for a machine with other work; a test that succeeds never waits for them. */
 const patient = {
+  // The processes that tests start load the same sources again and again.
+  env: { NODE_COMPILE_CACHE: here('../node_modules/.cache/compiled') },
   setupFiles: [here('./support/setup.ts')],
   testTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },

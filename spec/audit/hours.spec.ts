@@ -6,7 +6,7 @@ import { createHistory } from '../faults/history.ts';
 import { Truth } from '../faults/judge.ts';
 import { type AuditRig, auditRig, BOOKMARK_MS, PERIOD_MS } from './rig.ts';
 
-/** How many worlds are played. The nightly form is `AUDIT_SEEDS=6`. */
+/** How many worlds are played. CI plays more, with `AUDIT_SEEDS`. */
 const SEEDS = Number(process.env['AUDIT_SEEDS'] ?? 2);
 
 const HOUR_MS = 3_600_000;

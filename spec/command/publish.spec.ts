@@ -176,7 +176,7 @@ describe('publish with servers', () => {
       );
       expect(code).toBe(1);
     },
-    30_000,
+    100_000,
   );
 
   it('J61: a NATS server that cannot be reached ends the command with its address', async () => {
@@ -217,7 +217,7 @@ describe('publish without its packages', () => {
       expect(code).toBe(1);
       expect(text).toContain(`needs the package '${name}': npm install ${name}`);
     },
-    30_000,
+    100_000,
   );
 
   it('J61: other commands and the help need no package of NATS', async () => {
@@ -226,5 +226,5 @@ describe('publish without its packages', () => {
     const file = `${root}spec/node/widgets.crd.yaml`;
     const types = await without('@nats-io/nats-core', 'crd-types', '--file', file);
     expect(types.text).toContain('export interface Widget');
-  }, 30_000);
+  }, 100_000);
 });

@@ -60,7 +60,7 @@ test('clusters.md: the sample of the status is what a refused connection gives',
     () => expect(texts).toContain(sample.replace('https://west.example:6443', url)),
     { timeout: 20_000, interval: 50 },
   );
-}, 30_000);
+}, 100_000);
 
 test.each(['conflate', 'buffer', 'drop'] as const)(
   'back-pressure.md: %s calls `ready` after each delivery of changes, and not after an empty first set',
@@ -111,7 +111,7 @@ test('from-client-node.md: the snippet logs each error once, although each phase
 });
 
 test('from-client-node.md: an error of a callback of client-node rejects start(), and later ends the process', {
-  timeout: 30_000,
+  timeout: 100_000,
 }, async () => {
   const program = `
     import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';

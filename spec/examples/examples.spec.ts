@@ -114,11 +114,11 @@ describe('examples', () => {
   });
 
   // Run concurrently, because they spend most of their time waiting.
-  test.concurrent.for(files)('%s', { timeout: 30_000 }, async (name, { expect }) => {
+  test.concurrent.for(files)('%s', { timeout: 100_000 }, async (name, { expect }) => {
     const { stdout, stderr } = await run(
       process.execPath,
       ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning', folder + name],
-      { timeout: 25_000 },
+      { timeout: 90_000 },
     );
     expect(stderr).toBe('');
     const lines = stdout.trimEnd().split('\n');

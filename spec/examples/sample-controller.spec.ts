@@ -16,10 +16,10 @@ import { startSampleController } from '../../examples/sample-controller/sample-c
 const main = fileURLToPath(new URL('../../examples/sample-controller/main.ts', import.meta.url));
 const run = promisify(execFile);
 
-test('the demo runs and ends', { timeout: 40_000 }, async () => {
+test('the demo runs and ends', { timeout: 100_000 }, async () => {
   const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
   const { stdout, stderr } = await run(process.execPath, [...flags, main, '--embedded'], {
-    timeout: 30_000,
+    timeout: 90_000,
   });
   expect(stderr).toBe('');
   expect(stdout.split('\n').filter((line) => line.startsWith('--'))).toEqual([
@@ -32,7 +32,7 @@ test('the demo runs and ends', { timeout: 40_000 }, async () => {
 });
 
 test('without a cluster the program says what is missing and how to run the demo, without a stack trace', {
-  timeout: 40_000,
+  timeout: 100_000,
 }, async () => {
   const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
   const folder = mkdtempSync(join(tmpdir(), 'sample-'));

@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Faults, runModel } from './model/run-model.ts';
 
-const SEEDS = Number(process.env['NATS_SEEDS'] ?? 150);
+const SEEDS = Number(process.env['NATS_SEEDS'] ?? 60);
 
 interface Outcome {
   readonly mistakes: readonly string[];

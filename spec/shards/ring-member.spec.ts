@@ -7,7 +7,7 @@ import { PERIODS, type Process, World } from './ring-model.ts';
 
 const { leaseDurationMs } = PERIODS;
 
-/** How many histories are played. The nightly form is `RING_SEEDS=5000`. */
+/** How many histories are played. CI plays more, with `RING_SEEDS`. */
 const SEEDS = Number(process.env['RING_SEEDS'] ?? 40);
 
 /** A member that may go, so that another one remains. */

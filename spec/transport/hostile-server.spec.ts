@@ -124,14 +124,14 @@ describe.each(ways)('over %s', (way) => {
       const filler = Buffer.from(part.repeat(Math.ceil(65_536 / part.length)));
       sent = endlessly((bytes) => response.write(bytes), request.socket, filler);
     });
-    const bounds = { maxFrameBytes: 4 * MiB, maxPageBytes: 8 * MiB };
+    const bounds = { maxFrameBytes: MiB, maxPageBytes: 2 * MiB };
     const listWatch = createListWatch(client, pods, bounds);
     const asked: Observable<unknown> =
       use === 'list' ? listWatch.list(LIST) : listWatch.watch(WATCH);
     const error = await failureOf(lastValueFrom(asked));
     expect(error.reason).toBe('TooLarge');
     expect(error.message).toMatch(/^(LIST|WATCH) v1\/pods: .* longer than \d+ bytes; .*raise max/);
-    expect(sent.bytes).toBeLessThan(40 * MiB);
+    expect(sent.bytes).toBeLessThan(20 * MiB);
     expect(heldMiB() - before).toBeLessThan(30);
   });
 
@@ -142,7 +142,7 @@ describe.each(ways)('over %s', (way) => {
         response.writeHead(200, { 'content-type': 'application/json' });
         endlessly((bytes) => response.write(bytes), request.socket, Buffer.alloc(65_536, '['));
       },
-      { maxBodyBytes: 4 * MiB },
+      { maxBodyBytes: MiB },
     );
     for (const call of [
       () => client.request({ path: '/x' }),
@@ -259,13 +259,13 @@ describe.each(ways)('over %s', (way) => {
         .log('x/a')
         .subscribe((line) => {
           longest = Math.max(longest, line.length);
-          if (++pieces < 100) return;
+          if (++pieces < 70) return;
           subscription.unsubscribe();
           resolve();
         });
     });
     expect(longest).toBe(MiB);
-    // A hundred pieces of 1 MiB were received. The amount in flight depends on the pace of server and
+    // Seventy pieces of 1 MiB were received. The amount in flight depends on the pace of server and
     // reader, which share this process.
     expect(heldMiB() - before).toBeLessThan(64);
   });
