@@ -56,5 +56,5 @@ export async function expectRows(page: Page, expected: readonly Row[]): Promise<
     }));
     expect(rows).toEqual(wanted);
   };
-  await vi.waitFor(until, { timeout: 5_000 });
+  await vi.waitFor(until);
 }

@@ -7,7 +7,7 @@ import {
   type TransportRequest,
 } from 'rx-informer';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -89,7 +89,10 @@ describe.skipIf(noControl).each([
     await expectSameAsServer(informer, mirrored, place());
     const expired = mirrored.statuses.find(({ error }) => error?.isExpired);
     expect(expired).toMatchObject({ phase: 'backoff', error: { code: 410, reason: 'Expired' } });
-    expect(informer.status).toMatchObject({ phase: 'watching', relists: 1 });
+    // The store may be equal before the watch after the list is open.
+    await vi.waitFor(() =>
+      expect(informer.status).toMatchObject({ phase: 'watching', relists: 1 }),
+    );
     // First the watch is resumed. After the wait a list at the last version is requested.
     const [watch, list] = client.sent.slice(asked);
     expect(watch?.kind).toBe('watch');
