@@ -4,13 +4,12 @@ import type { Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { noteInformers } from './factory-informers.ts';
+import { FactoryInformers, noteInformers } from './factory-informers.ts';
 import type { InformerFactory } from './informer-factory.ts';
 import type { AnyInformer } from './make-informer.ts';
 import type { InformerFactoryOptions } from './options.ts';
 import { whenAllSynced } from './readiness.ts';
 import type { InformerScope, ReadScope } from './scope.ts';
-import { SharedInformers } from './shared-informers.ts';
 
 /**
  * Creates a factory, which returns the same informer for the same resource, scope and projection.
@@ -45,7 +44,7 @@ export function createInformerFactory(
   client: KubeClient,
   options: InformerFactoryOptions = {},
 ): InformerFactory {
-  const informers = new SharedInformers(client, options);
+  const informers = new FactoryInformers(client, options);
   type R = Resource<KubernetesObject>;
   const listers = new WeakMap<AnyInformer, Lister<KubernetesObject>>();
   const listerOf = (resource: R, { namespaces }: ReadScope, informer: AnyInformer) => {

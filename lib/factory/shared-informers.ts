@@ -1,7 +1,4 @@
-/**
- * The informers of a factory: created when first requested, started once, counted, and stopped one by one or together.
- * client-go: informers/factory.go, which can neither stop nor remove a single informer.
- */
+/** The informers of a factory or of a provider: created when first requested, counted, and stopped together. */
 import { BehaviorSubject, type SchedulerLike, Subject, type Subscription } from 'rxjs';
 import { portOf } from '../informer/part.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -34,13 +31,10 @@ export interface Entry {
 }
 
 /** An informer with requests of its own. */
-interface OwnEntry extends Entry {
+export interface OwnEntry extends Entry {
   /** Whether it does not linger. */
   readonly inUse$: BehaviorSubject<boolean>;
 }
-
-/** The names in use. Two factories of one name could not be distinguished in logs and metrics. */
-const namesInUse = new Set<string>();
 
 /** A hold on an informer. */
 export interface Hold {
@@ -50,49 +44,45 @@ export interface Hold {
 }
 
 /** Ends an informer for good, also the streams of its status and its metrics. */
-function removed(informer: AnyInformer): Promise<void> {
+export function removed(informer: AnyInformer): Promise<void> {
   return portOf(informer, 'informer factory').remove();
 }
 
-/** The informers of one factory, of any type. */
+/** The informers of one factory or provider, of any type. */
 export class SharedInformers {
   readonly name: string;
   readonly #client: KubeClient;
-  readonly #options: InformerFactoryOptions;
+  protected readonly options: InformerFactoryOptions;
   readonly scheduler: SchedulerLike;
-  readonly #entries = new Map<string, OwnEntry>();
+  protected readonly byIdentity: Map<string, OwnEntry> = new Map();
   /** Emits when an informer has been created. */
   readonly created$: Subject<void> = new Subject();
-  #hasName = false;
-  #started = false;
+  /** Whether the factory is started, so that an informer starts when it is created. */
+  protected started = false;
 
   constructor(client: KubeClient, options: InformerFactoryOptions) {
     this.#client = client;
-    this.#options = options;
+    this.options = options;
     this.scheduler = timingOf(options).scheduler;
-    if (options.name === '') {
-      throw new TypeError("informer factory: name is ''; pass a name, or leave it out");
-    }
     this.name = options.name ?? '';
     checkOptions(options);
-    this.#takeName();
   }
 
   get lingerMs(): number {
-    return this.#options.lingerMs ?? 30_000;
+    return this.options.lingerMs ?? 30_000;
   }
 
   /** The informers of a resource, of any scope and projection. */
   entriesOf({ group, version, plural }: Resource<Anything>): readonly Entry[] {
     const start = JSON.stringify([group, version, plural]).slice(0, -1);
-    return [...this.#entries.values()].filter(({ identity }) => identity.startsWith(`${start},`));
+    return [...this.byIdentity.values()].filter(({ identity }) => identity.startsWith(`${start},`));
   }
 
   /** The scope that a request means. Throws a `TypeError` if the factory cannot have such an informer. */
   scopeOf(resource: Resource<Anything>, scope: InformerScope): ReadScope {
-    const { projections, listWatch } = this.#options;
+    const { projections, listWatch } = this.options;
     const { as } = scope;
-    const read = readScope(resource, scope, this.#options);
+    const read = readScope(resource, scope, this.options);
     // The metadata may come from elsewhere.
     if (as === 'table' || (as === 'metadata' && listWatch === undefined)) makerOf(projections, as);
     return read;
@@ -100,35 +90,20 @@ export class SharedInformers {
 
   /** The name of the informer of a scope, also if it does not exist yet. */
   nameOf(resource: Resource<Anything>, scope: ReadScope): string {
-    return this.#entries.get(identityOf(resource, scope))?.name ?? this.#nameOf(resource, scope);
+    return this.byIdentity.get(identityOf(resource, scope))?.name ?? this.#nameOf(resource, scope);
   }
 
   /** The names of the indices. Those of one resource read complete objects. */
   indicesOf(resource: Resource<Anything>, as: ReadScope['as']): readonly string[] {
     const own = as === 'object' ? this.#settings(resource).indexers : {};
-    const all = { ...this.#options.indexers, ...own };
+    const all = { ...this.options.indexers, ...own };
     return [...new Set([NAMESPACE_INDEX, ...Object.keys(all)])];
   }
 
-  get entries(): readonly Entry[] {
-    return [...this.#entries.values()];
-  }
-
-  get names(): readonly string[] {
-    return this.entries.map(({ name }) => name);
-  }
-
-  keep(resource: Resource<Anything>, scope: InformerScope = {}): OwnEntry {
-    const entry = this.#entry(resource, scope);
-    entry.kept = true;
-    this.#use(entry);
-    return entry;
-  }
-
   acquire(resource: Resource<Anything>, scope: InformerScope = {}): Hold {
-    const entry = this.#entry(resource, scope);
+    const entry = this.entry(resource, scope);
     entry.holders++;
-    this.#use(entry);
+    this.use(entry);
     let released = false;
     const release = () => {
       if (released) return;
@@ -140,73 +115,40 @@ export class SharedInformers {
     return { informer, scope: read, release };
   }
 
-  start(): void {
-    this.#takeName();
-    this.#started = true;
-    // Includes informers that were stopped separately; a running informer is not affected.
-    for (const { informer } of this.#entries.values()) informer.start();
-  }
-
   async stop(): Promise<void> {
-    this.#started = false;
-    const entries = [...this.#entries];
+    const entries = [...this.byIdentity];
     for (const [identity, entry] of entries) {
       entry.linger?.unsubscribe();
       // An informer that lingers has no holder, so it is not kept for another start.
-      if (!entry.kept && entry.holders === 0) this.#entries.delete(identity);
+      if (!entry.kept && entry.holders === 0) this.byIdentity.delete(identity);
     }
-    if (this.#hasName) namesInUse.delete(this.name);
-    this.#hasName = false;
     const end = (entry: OwnEntry) =>
       this.#isPresent(entry) ? entry.informer.stop() : removed(entry.informer);
-    const ends = entries.map(([, entry]) => end(entry));
-    // A callback of the first that was stopped may have started the factory again.
-    if (this.#started) this.start();
-    await Promise.all(ends);
-  }
-
-  async stopOne(resource: Resource<Anything>, scope: InformerScope = {}): Promise<void> {
-    const identity = identityOf(resource, readScope(resource, scope, this.#options));
-    const entry = this.#entries.get(identity);
-    if (entry === undefined) return;
-    entry.linger?.unsubscribe();
-    this.#entries.delete(identity);
-    await removed(entry.informer);
+    await Promise.all(entries.map(([, entry]) => end(entry)));
   }
 
   #isPresent(entry: OwnEntry): boolean {
-    return this.#entries.get(entry.identity) === entry;
+    return this.byIdentity.get(entry.identity) === entry;
   }
 
-  #takeName(): void {
-    if (this.name === '' || this.#hasName) return;
-    if (namesInUse.has(this.name)) {
-      throw new TypeError(
-        `informer factory: the name ${JSON.stringify(this.name)} is in use by another factory; pass another name, or await the stop() of that factory first`,
-      );
-    }
-    namesInUse.add(this.name);
-    this.#hasName = true;
-  }
-
-  #entry(resource: Resource<Anything>, asked: InformerScope): OwnEntry {
+  protected entry(resource: Resource<Anything>, asked: InformerScope): OwnEntry {
     const scope = this.scopeOf(resource, asked);
     const identity = identityOf(resource, scope);
-    const known = this.#entries.get(identity);
+    const known = this.byIdentity.get(identity);
     if (known !== undefined) {
-      if (this.#started && known.informer.isStopped) known.informer.start();
+      if (this.started && known.informer.isStopped) known.informer.start();
       return known;
     }
     const name = this.#nameOf(resource, scope);
     const inUse$ = new BehaviorSubject(true);
     const informer = makeInformer(resource, scope, {
       ...{ name, inUse$, client: this.#client, scheduler: this.scheduler },
-      ...{ options: this.#options, own: this.#settings(resource) },
+      ...{ options: this.options, own: this.#settings(resource) },
     });
     const counts = { kept: false, holders: 0, linger: undefined };
     const entry: OwnEntry = { identity, name, scope, informer, inUse$, ...counts };
-    this.#entries.set(identity, entry);
-    if (this.#started) informer.start();
+    this.byIdentity.set(identity, entry);
+    if (this.started) informer.start();
     this.created$.next();
     return entry;
   }
@@ -216,7 +158,8 @@ export class SharedInformers {
     const of = (own: string) =>
       [this.name, own, scopeName(scope)].filter((part) => part !== '').join('/');
     const name = of(resourceName(resource));
-    return this.names.includes(name) ? of(`${resourceName(resource)}@${resource.version}`) : name;
+    const isTaken = [...this.byIdentity.values()].some((entry) => entry.name === name);
+    return isTaken ? of(`${resourceName(resource)}@${resource.version}`) : name;
   }
 
   #lingerOf(entry: OwnEntry): void {
@@ -224,7 +167,7 @@ export class SharedInformers {
     // A handle may outlive its informer, and another informer may have taken its place.
     if (!this.#isPresent(entry)) return;
     const forget = () => {
-      this.#entries.delete(entry.identity);
+      this.byIdentity.delete(entry.identity);
       void removed(entry.informer);
     };
     const { lingerMs } = this;
@@ -235,14 +178,14 @@ export class SharedInformers {
     entry.inUse$.next(false);
   }
 
-  #use({ linger, inUse$ }: OwnEntry): void {
+  protected use({ linger, inUse$ }: OwnEntry): void {
     linger?.unsubscribe();
     if (!inUse$.value) inUse$.next(true);
   }
 
   #settings(resource: Resource<Anything>): InformerSettings<Anything> {
     const { group, version, plural } = resource;
-    const own = this.#options.resources?.findLast(
+    const own = this.options.resources?.findLast(
       ({ resource: each }) =>
         each.group === group && each.version === version && each.plural === plural,
     );
