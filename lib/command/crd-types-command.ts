@@ -72,7 +72,7 @@ async function definitionsIn(text: string, file: string): Promise<CustomResource
 
 async function definitionsOf(
   names: readonly string[],
-  source: { readonly file?: string; readonly context?: string },
+  source: { readonly file: string | undefined; readonly context: string | undefined },
 ): Promise<CustomResourceDefinitionLike[]> {
   if (names.length === 0) return [];
   // Imported only here, because the option --file needs neither undici nor client-node.
@@ -110,11 +110,7 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
         : await withFile('file', file, readFile(file, 'utf8'));
     definitions.push(...(await definitionsIn(text, file === '-' ? 'the standard input' : file)));
   }
-  const source = {
-    ...(kubeconfig === undefined ? {} : { file: kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  };
-  definitions.push(...(await definitionsOf(names, source)));
+  definitions.push(...(await definitionsOf(names, { file: kubeconfig, context })));
   const text = await crdTypes(definitions);
   if (out === undefined) streams.out(text);
   else await withFile('out', out, writeFile(out, text));

@@ -156,8 +156,8 @@ async function run(given: readonly string[], streams: CommandStreams): Promise<v
   const stops: Stop[] = [];
   try {
     const client = await clientFromKubeConfig({
-      ...(file === undefined ? {} : { file }),
-      ...(context === undefined ? {} : { context }),
+      file,
+      context,
     });
     stops.push(() => client.close());
     const resources = await resourcesOf(client, args);

@@ -39,7 +39,7 @@ export interface ControllerErrorContext {
   /** `for: foos`, `watches: secrets`, `sources[0]`, `stop` … */
   readonly where: string;
   /** The key of the object that was processed. */
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 /** Options of {@link createController}. `O` are the types of the owned objects, `W` those of the other watched objects. */
@@ -104,7 +104,7 @@ export interface ControllerStatus {
   /** Whether this process leads, or takes part in the ring of `shards`. Always true without both. */
   readonly leading: boolean;
   /** Which slots this replica owns, in words; absent without the option `shards`. */
-  readonly shards?: string;
+  readonly shards?: string | undefined;
   /** The sources whose cache is not complete yet. */
   readonly waitingFor: readonly string[];
   /** The sources that ended while the controller was running. Their changes no longer reach the controller. */

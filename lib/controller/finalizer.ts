@@ -79,7 +79,7 @@ async function change<T extends KubernetesObject>(
 ): Promise<Stored<T> | undefined> {
   const options = signal === undefined ? {} : { signal };
   const { namespace, name: objectName = '' } = object.metadata ?? {};
-  const target = { name: objectName, ...(namespace === undefined ? {} : { namespace }) };
+  const target = { name: objectName, namespace };
   let current = object;
   try {
     for (let tries = 1; ; tries++) {

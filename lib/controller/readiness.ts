@@ -37,5 +37,5 @@ export function notReady(
   const message = `${name} was not ready within ${timeoutMs} ms: ${reasons[phase] ?? phase}`;
   const failed = missing.find(({ informer }) => informer?.status.error !== undefined);
   const cause = phase === 'standby' ? lastError : failed?.informer?.status.error;
-  return ApiError.local('NotObserved', message, cause === undefined ? {} : { cause });
+  return ApiError.local('NotObserved', message, { cause });
 }

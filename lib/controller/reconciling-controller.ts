@@ -301,7 +301,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       phase,
       synced: this.#held !== undefined && waitingFor.length === 0,
       leading: this.#leading,
-      ...(this.#shards === undefined ? {} : { shards: this.#shards.text }),
+      shards: this.#shards?.text,
       waitingFor: this.#held === undefined ? [] : waitingFor,
       ended: [...this.#ended].map(({ name }) => name),
     };
@@ -314,8 +314,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     const { onUnhandledError } = this.#options;
     if (onUnhandledError === undefined) return reportUnhandled(error);
     try {
-      const at = { controller: this.name, where, ...(key === undefined ? {} : { key }) };
-      onUnhandledError(error, at);
+      onUnhandledError(error, { controller: this.name, where, key });
     } catch (thrown) {
       reportUnhandled(thrown);
     }

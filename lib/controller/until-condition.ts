@@ -32,7 +32,7 @@ export class ConditionTimeout<T extends KubernetesObject = KubernetesObject> ext
   readonly lastSeen: Stored<T> | undefined;
 
   constructor(message: string, lastSeen: Stored<T> | undefined, cause: unknown) {
-    super({ code: 0, reason: 'NotObserved', message, ...(cause === undefined ? {} : { cause }) });
+    super({ code: 0, reason: 'NotObserved', message, cause });
     this.lastSeen = lastSeen;
   }
 }
@@ -109,7 +109,7 @@ export async function untilCondition<T extends KubernetesObject>(
   const aborted = () => ApiError.local('Aborted', `untilCondition: ${what}: aborted by the caller`);
   if (signal?.aborted) throw aborted();
   const one = createListWatch(client, resource, {
-    ...(namespace === undefined ? {} : { namespace }),
+    namespace,
     fieldSelector: `metadata.name=${name}`,
   });
   const informer = createSharedInformer(one, { ...timing, name: what });

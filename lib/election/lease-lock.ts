@@ -35,7 +35,7 @@ export class LeaseLock {
     const path = resourcePath(LEASES, method === 'POST' ? { namespace } : { namespace, name });
     return await limitedCall<LeaseObject>(
       client,
-      { method, path, ...(body === undefined ? {} : { body }) },
+      { method, path, body },
       { limitMs: renewDeadlineMs / 2, scheduler, signal },
     );
   }

@@ -45,7 +45,7 @@ export class NotSyncedError extends ApiError {
       code: one && cause !== undefined ? cause.code : 0,
       reason: one && cause !== undefined ? cause.reason : 'NotObserved',
       message: `${count === '' ? `${first?.name ?? 'the informer'} is not synced` : count}${after}: ${names}${next}`,
-      ...(cause === undefined ? {} : { cause }),
+      cause,
     });
     this.missing = missing;
   }

@@ -38,10 +38,10 @@ function queryOf(resource: Resource<KubernetesObject>, ref: ObjectRef): LiveQuer
   }
   return liveQuery({
     from: resource,
-    ...(as === undefined ? {} : { as }),
-    ...(namespace === undefined ? {} : { namespace }),
+    as,
+    namespace,
     fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`,
-    ...(uid === undefined ? {} : { where: { path: 'metadata.uid', eq: uid } }),
+    where: uid === undefined ? undefined : { path: 'metadata.uid', eq: uid },
   } as never) as unknown as LiveQuery;
 }
 

@@ -59,7 +59,7 @@ function checked(options: ShardOptions): RingSettings {
   return {
     ...{ client: options.client, namespace, name, by, identity, drainMs, suffix, scheduler },
     periods: { leaseDurationMs, renewDeadlineMs, retryPeriodMs },
-    ...(options.onError === undefined ? {} : { onError: options.onError }),
+    onError: options.onError,
   };
 }
 

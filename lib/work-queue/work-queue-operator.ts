@@ -33,6 +33,8 @@ function queueOf<K>(options: WorkQueueOptions<K>): {
   return { queue: own, leave: () => own.discard() };
 }
 
+const RUN = /* @__PURE__ */ Symbol('run');
+
 /**
  * What a reconciler is told about its run. An object literal with a getter would take four times as long to create, because
  * each has a function of its own.
@@ -42,20 +44,21 @@ class RunContext<K> implements ReconcileContext<K> {
     configurable: true,
     enumerable: true,
     get(this: RunContext<unknown>): AbortSignal {
-      return this.#run.controller.signal;
+      return this[RUN].controller.signal;
     },
   };
   readonly key: K;
   readonly attempt: number;
   readonly queuedMs: number;
   declare readonly signal: AbortSignal;
-  readonly #run: ReconcileRun<K>;
+  /** No private field, so that a Proxy of the context has the signal, too. */
+  declare readonly [RUN]: ReconcileRun<K>;
 
   constructor(run: ReconcileRun<K>) {
     this.key = run.key;
     this.attempt = run.attempt;
     this.queuedMs = run.queuedMs;
-    this.#run = run;
+    this[RUN] = run;
     // A property of its own, so that a copy of the context has it, too.
     Object.defineProperty(this, 'signal', RunContext.#SIGNAL);
   }

@@ -55,7 +55,7 @@ export function mergedStatus(
     synced,
     live: statuses.every(({ live }) => live),
     resourceVersion: '',
-    ...(error === undefined ? {} : { error }),
+    error,
   };
   return withErrors(status, errors);
 }
@@ -68,7 +68,7 @@ export interface ClusterStatus {
   /** Whether every informer of the cluster follows its API server. */
   readonly live: boolean;
   /** The first failure: of an informer, or why the cluster cannot be shown at all. */
-  readonly error?: Error;
+  readonly error?: Error | undefined;
   /** The state in words, such as `live, 2 informers`, or `pods: backoff: connection refused`. */
   readonly text: string;
   /** The status of each informer that is in use, by its name. */
@@ -80,7 +80,7 @@ export interface ClustersStatus {
   /** By name, in the order in which they came. */
   readonly clusters: Readonly<Record<string, ClusterStatus>>;
   /** The error of `clients$`, or of its last value. The clusters stay as they were before it. */
-  readonly error?: Error;
+  readonly error?: Error | undefined;
   /** The state in words, such as `2 of 3 clusters live; west: pods: backoff: connection refused`. */
   readonly text: string;
 }
@@ -110,7 +110,7 @@ export function clusterStatus(
     name,
     synced: all.every(([, status]) => status.synced),
     live: all.length > 0 && waiting.length === 0,
-    ...(error === undefined ? {} : { error }),
+    error,
     text,
     informers,
   };
@@ -135,5 +135,5 @@ export function clustersStatus(
     : 'the clusters are not known yet';
   const failed = error === undefined ? [] : [`clients$: ${error.message}`];
   const text = [count, ...others, ...failed].join('; ');
-  return { clusters, ...(error === undefined ? {} : { error }), text };
+  return { clusters, error, text };
 }

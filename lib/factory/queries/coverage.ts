@@ -60,5 +60,5 @@ export function localScope(asked: ReadScope, has: ReadScope): LocalScope | undef
   const fieldSelector = localFields(asked.fieldSelector, has.fieldSelector);
   if (labelSelector === undefined || fieldSelector === undefined) return undefined;
   const isSame = asked.namespaces.length === has.namespaces.length;
-  return { ...(isSame ? {} : { namespaces: asked.namespaces }), labelSelector, fieldSelector };
+  return { namespaces: isSame ? undefined : asked.namespaces, labelSelector, fieldSelector };
 }

@@ -69,12 +69,8 @@ export function requestOf(scope: ReadScope): InformerScope {
 function askedScope(query: LiveQuery, context: PlanContext): ReadScope {
   const { from, as, namespace, labelSelector, fieldSelector } = query;
   return context.scopeOf(from, {
-    ...(as === undefined ? {} : { as }),
-    ...(namespace === undefined
-      ? {}
-      : typeof namespace === 'string'
-        ? { namespace }
-        : { namespaces: namespace }),
+    as,
+    ...(typeof namespace === 'string' ? { namespace } : { namespaces: namespace }),
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   });

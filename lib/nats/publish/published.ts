@@ -282,7 +282,7 @@ export class Published {
     const fields = {
       ...{ epoch: this.#epoch, terms: this.#terms, horizon: this.#horizon, resourceVersion },
       ...{ count: tally.count, digest: tally.digest },
-      ...(isOpen === undefined ? {} : { isOpen }),
+      isOpen,
     };
     return recordMessage(this.#settings, namespace, fields, this.#records.get(namespace) ?? 0);
   }
