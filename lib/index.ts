@@ -111,6 +111,11 @@ export {
   type ReconcileInCluster,
   reconcileInCluster,
 } from './controller/reconcile-in-cluster.ts';
+export {
+  type NewCondition,
+  setCondition,
+  type WrittenCondition,
+} from './controller/set-condition.ts';
 export type { FilteredSource, MappedSource, WatchedInformer } from './controller/sources.ts';
 export {
   ConditionTimeout,
@@ -369,6 +374,7 @@ export {
 export type { LiveOptions, Param } from './query/engine/operator.ts';
 export type { RejectedRow } from './query/engine/rejections.ts';
 export type { QueryComparison, QueryCondition } from './query/live-query/condition.ts';
+export { containsIgnoringCase } from './query/live-query/contains-ignoring-case.ts';
 export {
   type LiveQuery,
   type LiveQuerySpec,

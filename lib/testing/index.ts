@@ -49,13 +49,16 @@ export type {
 export type { MarbleLimits } from './streams/bounded-scheduler.ts';
 export { type ChangeSetInit, changeSet } from './streams/change-set.ts';
 export {
-  type MarbleEvent,
-  type MarbleList,
   type MarbleListWatch,
   type MarbleListWatchOptions,
   type MarbleRequest,
-  type MarbleValue,
   marbleListWatch,
 } from './streams/marble-list-watch.ts';
+export type {
+  MarbleEvent,
+  MarbleList,
+  MarbleSignal,
+  MarbleValue,
+} from './streams/marble-values.ts';
 export { type MarbleHelpers, marbles } from './streams/marbles.ts';
 export type { PrinterColumn } from './tables/printer-column.ts';

@@ -291,6 +291,7 @@ const MOMENTS: Record<string, string> = {
   'lib/election/candidacy.ts': 'the times of a Lease, which are never compared',
   'lib/shards/ring-server.ts': 'the times of a Lease, which are never compared',
   'lib/controller/events/event-recorder.ts': 'the times of an Event',
+  'lib/controller/set-condition.ts': 'the time of a transition',
   'lib/store/expiration-store.ts': 'when an object was written, for a policy',
   'lib/node/credentials.ts':
     'a token expires at a date; durations are read from a clock that cannot be set',

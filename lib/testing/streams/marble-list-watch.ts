@@ -5,48 +5,12 @@
 import { Observable } from 'rxjs';
 import { map, takeWhile } from 'rxjs/operators';
 import { TestScheduler } from 'rxjs/testing';
-import type { ListPart, WatchEvent } from '../../decode/watch-event.ts';
 import type { ListerWatcher, WatchSignal } from '../../list-watch/lister-watcher.ts';
 import { ApiError } from '../../meta/api-error.ts';
-import { metaNamespaceKeyFunc } from '../../meta/key.ts';
-import { type KubernetesObject, versionOf } from '../../meta/kubernetes-object.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { listPart, type MarbleValue, watchSignal } from './marble-values.ts';
 import type { MarbleHelpers } from './marbles.ts';
 import { failMarbles } from './virtual-time.ts';
-
-/**
- * A letter in the diagram of a LIST: items. The items with a `resourceVersion` are the last ones and complete the LIST.
- */
-export interface MarbleList<T> {
-  readonly items: readonly T[];
-  /** The version of the list. Without a version, more items follow in the same diagram. */
-  readonly resourceVersion?: string;
-  /** The token of the next page, which the next diagram of `lists` answers. */
-  readonly continue?: string;
-  readonly remainingItemCount?: number;
-}
-
-/** A letter in the diagram of a WATCH: an event as on the wire, without the fields that follow from the object. */
-export type MarbleEvent<T> =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  | {
-      readonly type: 'BOOKMARK';
-      readonly resourceVersion: string;
-      /** Ends the initial events of a streaming LIST. @defaultValue false */
-      readonly initialEventsEnd?: boolean;
-    }
-  | { readonly type: 'ERROR'; readonly error: ApiError };
-
-/**
- * The value of a letter. An `ApiError` ends the request with that error, like a response with its status. Events in an
- * array arrive together. `'opened'` is the head of a watch's response, and `'alive'` is bytes without an event.
- */
-export type MarbleValue<T> =
-  | MarbleList<T>
-  | MarbleEvent<T>
-  | readonly MarbleEvent<T>[]
-  | ApiError
-  | 'opened'
-  | 'alive';
 
 /** Options of {@link marbleListWatch}. */
 export interface MarbleListWatchOptions<T> {
@@ -87,50 +51,6 @@ export interface MarbleListWatch<T> extends ListerWatcher<T> {
   readonly listSubscriptions: SubscriptionLogs;
   /** The frames at which each WATCH was sent and ended, for `expectSubscriptions`. */
   readonly watchSubscriptions: SubscriptionLogs;
-}
-
-function listPart<T>(value: MarbleValue<T>): ListPart<T> | undefined {
-  if (typeof value !== 'object' || !('items' in value) || !Array.isArray(value.items)) {
-    return undefined;
-  }
-  const { items, resourceVersion, ...rest } = value;
-  if (resourceVersion === undefined) return { items };
-  return { items, metadata: { resourceVersion, ...rest } };
-}
-
-/** `undefined` for a value that is not an event, which a test without types may give. */
-function watchEvent<T extends KubernetesObject>(event: MarbleEvent<T>): WatchEvent<T> | undefined {
-  switch (event.type) {
-    case 'ADDED':
-    case 'MODIFIED':
-    case 'DELETED': {
-      const { type, object } = event;
-      const key = metaNamespaceKeyFunc(object);
-      if (type !== 'DELETED') return { type, key, object };
-      return { type, key, object, resourceVersion: versionOf(object) };
-    }
-    case 'BOOKMARK':
-      return { initialEventsEnd: false, ...event };
-    case 'ERROR':
-      return event;
-    default:
-      return undefined;
-  }
-}
-
-function isBatch<T>(value: MarbleValue<T>): value is readonly MarbleEvent<T>[] {
-  return Array.isArray(value);
-}
-
-function watchSignal<T extends KubernetesObject>(
-  value: MarbleValue<T>,
-): WatchSignal<T> | undefined {
-  if (value === 'opened' || value === 'alive') return { kind: value };
-  if (!isBatch(value) && (typeof value !== 'object' || !('type' in value))) return undefined;
-  const events = [value].flat().map((event) => watchEvent<T>(event as MarbleEvent<T>));
-  return events.includes(undefined)
-    ? undefined
-    : { kind: 'events', events: events as WatchEvent<T>[] };
 }
 
 /** The part that the diagrams of both verbs share. */
@@ -219,7 +139,7 @@ class Diagrams<T, R> {
       const wanted =
         this.#verb === 'list'
           ? '{ items, resourceVersion } or an ApiError'
-          : "{ type, object } as on the wire, an array of these, 'opened', 'alive' or an ApiError";
+          : "{ type, object } as on the wire, an array of these, 'opened', 'alive', 'doubted' or an ApiError";
       throw new TypeError(
         `marbleListWatch: the letter at frame ${frame} of ${JSON.stringify(diagram)} has the value ` +
           `${JSON.stringify(value)}; the value of a letter of ${this.#option} must be ${wanted}`,

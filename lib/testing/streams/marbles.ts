@@ -1,10 +1,8 @@
 /** `marbles`: marble tests with any test framework, in virtual time. Throws an error if frames differ. */
 import type { SchedulerLike } from 'rxjs';
-import type { TestScheduler } from 'rxjs/testing';
 import { deepEqual } from '../deep-equal.ts';
 import { BoundedScheduler, type MarbleLimits } from './bounded-scheduler.ts';
-
-type RunHelpers = Parameters<Parameters<TestScheduler['run']>[0]>[0];
+import { Expectations, type RunHelpers } from './expectations.ts';
 
 /** The helpers of a marble test: those of rxjs, and the scheduler to pass to the code under test. */
 export interface MarbleHelpers extends RunHelpers {
@@ -30,7 +28,7 @@ function isPromise(value: unknown): boolean {
  * Pass `scheduler` to the code under test. Promises do not run in virtual time, so code that awaits a promise does not
  * continue within the test. Use {@link marbleListWatch} in place of the fake API server.
  *
- * Throws an `Error` that shows both sides if frames differ. Also throws an `Error` if virtual time passes `maxFrames`
+ * Throws an `Error` that shows the number and the diagram of the expectation and both sides if frames differ. Also throws an `Error` if virtual time passes `maxFrames`
  * or the test runs more than `maxActions` actions, because something was not unsubscribed, if `run` returns a promise,
  * and if the fake API server receives a request within the test. Throws a `TypeError` if a limit is not a valid number.
  *
@@ -45,12 +43,16 @@ function isPromise(value: unknown): boolean {
  * ```
  */
 export function marbles<R>(run: (helpers: MarbleHelpers) => R, limits: MarbleLimits = {}): R {
+  const expectations = new Expectations();
   const scheduler = new BoundedScheduler((actual, expected) => {
+    const label = expectations.next();
     if (deepEqual(actual, expected)) return;
-    throw new Error(`marbles differ\nexpected:\n${frames(expected)}\nbut got:\n${frames(actual)}`);
+    throw new Error(
+      `marbles differ in ${label}\nexpected:\n${frames(expected)}\nbut got:\n${frames(actual)}`,
+    );
   }, limits);
   return scheduler.run((helpers) => {
-    const returned = run({ ...helpers, scheduler });
+    const returned = run({ ...helpers, ...expectations.labelling(helpers), scheduler });
     if (isPromise(returned)) {
       throw new Error(
         'marbles: the function returned a promise, and promises do not run in virtual time: ' +

@@ -9,6 +9,23 @@ import { pod } from '../../support/scripted-list-watch.ts';
 const plain = { random: () => 0, lingerMs: 0 };
 
 describe('marbleListWatch', () => {
+  it('A86: a watch that is doubted is not live until it is trusted again', () =>
+    marbles((helpers) => {
+      const { scheduler, expectObservable } = helpers;
+      const source = marbleListWatch(helpers, {
+        lists: ['-l'],
+        watches: ['o-d--o'],
+        values: { l: { items: [], resourceVersion: '1' }, d: 'doubted', o: 'opened' },
+      });
+      const informer = createSharedInformer(source, { scheduler, ...plain });
+      const live = informer.status$.pipe(
+        map((status) => status.live),
+        distinctUntilChanged(),
+      );
+      expectObservable(informer.added$, '^--------!').toBe('-');
+      expectObservable(live, '^-------!').toBe('ft-f--t', { f: false, t: true });
+    }));
+
   it('A86: a complete informer runs from diagrams: lists, events, a lost connection and its retry', () =>
     marbles((helpers) => {
       const { scheduler, expectObservable, expectSubscriptions } = helpers;

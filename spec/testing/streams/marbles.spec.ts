@@ -37,6 +37,36 @@ describe('marbles', () => {
   });
 });
 
+describe('marbles: labels', () => {
+  it('A90: a failing expectation shows its number and its diagram, in any order of statements and flushes', () => {
+    const second = () =>
+      marbles(({ cold, expectObservable, expectSubscriptions }) => {
+        const source = cold('a-b|');
+        expectObservable(source).toBe('a-b|');
+        expectSubscriptions(source.subscriptions).toBe(['^--!', '^-!']);
+        expectObservable(source).toEqual(source);
+      });
+    expect(second).toThrow(
+      'marbles differ in expectation 2, expectSubscriptions: ["^--!","^-!"]\nexpected:',
+    );
+    const third = () =>
+      marbles(({ cold, expectObservable, flush }) => {
+        expectObservable(cold('a|')).toBe('a|');
+        flush();
+        const forgotten = expectObservable(cold('b|'));
+        const last = expectObservable(cold('c|'));
+        last.toBe('--c|');
+        void forgotten;
+      });
+    expect(third).toThrow('marbles differ in expectation 3, expectObservable: "--c|"');
+    const other = () =>
+      marbles(({ cold, expectObservable }) => {
+        expectObservable(cold('a|')).toEqual(cold('b|'));
+      });
+    expect(other).toThrow('expectation 1, expectObservable: "another Observable"');
+  });
+});
+
 describe('marbles: limits', () => {
   it('A85: the fake API server cannot answer in virtual time, and the error names the alternative', () => {
     const server = createFakeApiServer();
