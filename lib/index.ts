@@ -123,7 +123,7 @@ export {
   untilCondition,
 } from './controller/until-condition.ts';
 // decode: turns bytes into events
-export type { DecodeContext, Decoder, Decoding, Skipped, Transform } from './decode/decoding.ts';
+export type { DecodeContext, Decoder, Decoding, Refusal, Transform } from './decode/decoding.ts';
 export {
   type DifferentialDecoding,
   type DifferentialDecodingOptions,
@@ -372,7 +372,7 @@ export {
   sum,
 } from './query/aggregates/built-in.ts';
 export type { LiveOptions, Param } from './query/engine/operator.ts';
-export type { RejectedRow } from './query/engine/rejections.ts';
+export type { RefusedRow } from './query/engine/refused-rows.ts';
 export type { QueryComparison, QueryCondition } from './query/live-query/condition.ts';
 export { containsIgnoringCase } from './query/live-query/contains-ignoring-case.ts';
 export {
@@ -490,7 +490,7 @@ export type {
   OrderedChangeStream,
   SetStream,
 } from './store/change-stream.ts';
-export type { Rejection } from './store/committer.ts';
+export type { StoreRefusal } from './store/committer.ts';
 export { type ConflateByKeyOptions, conflateByKey } from './store/conflate-by-key.ts';
 export { createIndexer } from './store/create-indexer.ts';
 export {
@@ -526,7 +526,7 @@ export {
   type MutationCacheOptions,
 } from './store/mutation-cache.ts';
 export type { MutationGuard } from './store/mutation-guard.ts';
-export type { Quarantine, RefusedObjects } from './store/quarantine.ts';
+export type { RefusedObjects, WritableRefusedObjects } from './store/refused-objects.ts';
 export type { UnchangedParts } from './store/successor-of.ts';
 // transport: HTTP requests as streams of bytes
 export type { KubeRequest } from './transport/call.ts';

@@ -35,7 +35,7 @@ function watchEvents<T extends KubernetesObject>(
   { scheduler }: Timing,
 ): Observable<WatchEvent<Stored<T>>> {
   const { resourceVersion = '', timeoutSeconds = 300, sendInitialEvents = false } = options;
-  const { labelSelector, fieldSelector, demand, onSkipped, signal } = options;
+  const { labelSelector, fieldSelector, demand, onRefused, signal } = options;
   checkedSentCount(timeoutSeconds, 'watch: timeoutSeconds', 0);
   checkGivenSelectors('watch', options);
   const namespace = namespaceFor(resource, options.namespace, scope);
@@ -45,7 +45,7 @@ function watchEvents<T extends KubernetesObject>(
     ...(namespace === undefined ? {} : { namespace }),
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
-    ...(onSkipped === undefined ? {} : { onSkipped }),
+    ...(onRefused === undefined ? {} : { onRefused }),
   });
   const streaming = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
   const request = {

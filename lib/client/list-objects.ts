@@ -55,7 +55,7 @@ export async function listAll<T extends KubernetesObject>(
   const page = ({
     known: _known,
     demand: _demand,
-    onSkipped: _onSkipped,
+    onRefused: _onRefused,
     onTurn: _onTurn,
     ...request
   }: ListRequest<Stored<T>>) =>

@@ -5,7 +5,7 @@
  */
 
 import type { Observable } from 'rxjs';
-import type { Skipped } from '../decode/decoding.ts';
+import type { Refusal } from '../decode/decoding.ts';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import type { Status } from '../meta/api-error.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -66,8 +66,8 @@ export interface WatchCallOptions extends CallOptions, SelectionOptions {
   readonly sendInitialEvents?: boolean | undefined;
   /** Asked for capacity before each read. @defaultValue no limit */
   readonly demand?: Demand | undefined;
-  /** Called for every object that was skipped, with the reason. */
-  readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
+  /** Called for every object that was refused, with the reason. */
+  readonly onRefused?: ((refusal: Refusal) => void) | undefined;
 }
 
 /** The options of {@link ResourceClient.apply}. */

@@ -1,6 +1,6 @@
 /**
  * The checks and changes that a decoded object passes before it is stored: kind, `apiVersion`, removal of
- * `managedFields`, transform, key. An object that fails a check is skipped or refused and reported; the other objects
+ * `managedFields`, transform, key. An object that fails a check is refused and reported; the other objects
  * are not affected.
  */
 import { ApiError } from '../meta/api-error.ts';
@@ -17,15 +17,15 @@ import type { Refused } from './watch-event.ts';
 import type { KindTally } from './wrong-kind.ts';
 
 /**
- * The result for one object: admitted with its key; rejected, although it exists; or skipped, because it is not an
+ * The result for one object: admitted with its key; refused, although it exists; or dropped, because it is not an
  * object of this collection.
  */
 export type Admitted<T> =
   | { readonly verdict: 'admitted'; readonly key: string; readonly object: T }
-  | { readonly verdict: 'rejected'; readonly refused: Refused }
-  | { readonly verdict: 'skipped' };
+  | { readonly verdict: 'refused'; readonly refused: Refused }
+  | { readonly verdict: 'dropped' };
 
-const SKIPPED = { verdict: 'skipped' } as const;
+const DROPPED = { verdict: 'dropped' } as const;
 
 /** The fields that a transform must not change. */
 const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
@@ -41,16 +41,16 @@ function transformed<T extends KubernetesObject>(
     after = transform(object);
   } catch (error) {
     const message = `${key}: the transform threw: ${shownError(error)}`;
-    throw ApiError.local('Rejected', message, { cause: shownCause(error) });
+    throw ApiError.local('Refused', message, { cause: shownCause(error) });
   }
   if (typeof after !== 'object' || after === null) {
     const message = `${key}: the transform returned ${typeof after === 'string' ? 'a string' : String(after)} instead of an object`;
-    throw ApiError.local('Rejected', message);
+    throw ApiError.local('Refused', message);
   }
   const changed = IDENTITY.find((field) => before[field] !== after.metadata?.[field]);
   if (changed === undefined) return after;
   const message = `${key}: the transform changed metadata.${changed}; a store without it would lose updates`;
-  throw ApiError.local('Rejected', message);
+  throw ApiError.local('Refused', message);
 }
 
 /** Creates the admission of one decoder. `tally` counts the objects by kind. */
@@ -58,39 +58,39 @@ export function createAdmission<T extends KubernetesObject>(
   context: DecodeContext<T>,
   tally: KindTally,
 ): (received: unknown, deleted?: boolean) => Admitted<T> {
-  const { resource, transform, keepManagedFields, onSkipped } = context;
+  const { resource, transform, keepManagedFields, onRefused } = context;
   const { kind, apiVersion } = context.projection ?? resource;
   const unexpected = (what: string) => {
     const message = `${resource.plural}: expected ${kind === '' ? 'an object' : `a ${kind}`}, got ${what}`;
-    onSkipped({ reason: ApiError.local('Unexpected', message) });
+    onRefused({ reason: ApiError.local('Unexpected', message) });
     return message;
   };
-  const skip = (what: string) => {
+  const drop = (what: string) => {
     unexpected(what);
-    return SKIPPED;
+    return DROPPED;
   };
   return (received, deleted = false) => {
     if (typeof received !== 'object' || received === null)
-      return skip('a value that is not an object');
+      return drop('a value that is not an object');
     const object = received as T;
     if (kind === '') {
       if (typeof object.kind !== 'string' || object.kind === '')
-        return skip('an object without a kind');
-      if (object.kind === 'Table' || object.kind === 'Status') return skip(`a ${object.kind}`);
+        return drop('an object without a kind');
+      if (object.kind === 'Table' || object.kind === 'Status') return drop(`a ${object.kind}`);
     } else if (object.kind === undefined) object.kind = kind;
     else if (object.kind !== kind) {
       const own: unknown = object.kind;
-      if (typeof own !== 'string') return skip('an object without a kind');
+      if (typeof own !== 'string') return drop('an object without a kind');
       tally.other(unexpected(`a ${own.slice(0, 60)}`));
-      return SKIPPED;
+      return DROPPED;
     }
     tally.own();
     if (object.apiVersion === undefined) object.apiVersion = apiVersion;
     const { metadata } = object;
     if (typeof metadata !== 'object' || metadata === null)
-      return skip('an object without metadata');
+      return drop('an object without metadata');
     if (!hasSoundMetadata(object))
-      return skip('an object whose name, namespace, UID or version is not a string');
+      return drop('an object whose name, namespace, UID or version is not a string');
     // `managedFields` is the last field on the wire, so V8 deletes it without converting the object to dictionary
     // mode.
     if (!keepManagedFields && metadata.managedFields !== undefined) delete metadata.managedFields;
@@ -98,7 +98,7 @@ export function createAdmission<T extends KubernetesObject>(
     try {
       key = metaNamespaceKeyFunc(object);
     } catch {
-      return skip('an object without a name');
+      return drop('an object without a name');
     }
     if (transform === undefined) return { verdict: 'admitted', key, object };
     // Read before the transform runs, because the transform may change the object in place before it is refused.
@@ -110,10 +110,10 @@ export function createAdmission<T extends KubernetesObject>(
       const { uid = '', resourceVersion = '' } = before;
       const reason = ApiError.from(error, key);
       // A deleted object needs no retry.
-      if (!deleted) onSkipped({ reason, key, resourceVersion, retry });
+      if (!deleted) onRefused({ reason, key, resourceVersion, retry });
       const controllerUid = controllerUidOf({ metadata: before });
       const refused = { key, uid, resourceVersion, controllerUid, reason, retry };
-      return { verdict: 'rejected', refused };
+      return { verdict: 'refused', refused };
     }
   };
 }

@@ -16,8 +16,8 @@ import type { ListPart, WatchEvent } from './watch-event.ts';
  */
 export type Transform<T> = (object: T) => T;
 
-/** A skipped or refused object, with the reason. */
-export interface Skipped {
+/** A refused object, or an item that is no object of the collection, with the reason. */
+export interface Refusal {
   readonly reason: ApiError;
   /** Absent if the object has no key. */
   readonly key?: string;
@@ -49,7 +49,7 @@ export interface DecodeContext<T extends KubernetesObject> {
   readonly transform?: Transform<T> | undefined;
   /** Whether to keep `managedFields`, which are most of an object's size and rarely read. */
   readonly keepManagedFields: boolean;
-  onSkipped(skipped: Skipped): void;
+  onRefused(refusal: Refusal): void;
 }
 
 /** Decodes one body, which arrives in chunks. */

@@ -43,7 +43,7 @@ type ItemReader<T> = Pick<ObjectReader<T>, 'count' | 'item' | 'reduce'>;
 /** A list part that is being filled. */
 export interface PartDraft<T> {
   items: T[];
-  rejected: Refused[];
+  refused: Refused[];
   unparsed?: true;
   wrongKind?: ApiError;
   metadata?: ListMeta;
@@ -75,11 +75,11 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
   }
 
   protected override empty(): PartDraft<T> {
-    return { items: [], rejected: [] };
+    return { items: [], refused: [] };
   }
 
   protected override isEmpty(out: PartDraft<T>): boolean {
-    return out.items.length === 0 && out.rejected.length === 0 && out.metadata === undefined;
+    return out.items.length === 0 && out.refused.length === 0 && out.metadata === undefined;
   }
 
   protected override read(chunk: Uint8Array, out: PartDraft<T>): void {
@@ -179,6 +179,6 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
   #keep(received: unknown, out: PartDraft<T>): void {
     const admitted = this.#admit(received);
     if (admitted.verdict === 'admitted') out.items.push(admitted.object);
-    else if (admitted.verdict === 'rejected') out.rejected.push(admitted.refused);
+    else if (admitted.verdict === 'refused') out.refused.push(admitted.refused);
   }
 }

@@ -108,18 +108,18 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     }
     const shown = typeof type === 'string' ? type.slice(0, 40) : typeof type;
     const message = `${this.#context.resource.plural}: unknown watch event type ${JSON.stringify(shown)}`;
-    this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
+    this.#context.onRefused({ reason: ApiError.local('Unexpected', message) });
   }
 
   #object(type: ObjectEventType, received: unknown, out: WatchEvent<T>[], basis?: T): void {
     const isDeleted = type === 'DELETED';
     const admitted = this.#admit(received, isDeleted);
-    if (admitted.verdict === 'skipped') return;
-    if (admitted.verdict === 'rejected') {
+    if (admitted.verdict === 'dropped') return;
+    if (admitted.verdict === 'refused') {
       const { refused } = admitted;
       const { key, resourceVersion } = refused;
       if (isDeleted) out.push({ type, key, resourceVersion });
-      else out.push({ type: 'REJECTED', key, refused });
+      else out.push({ type: 'REFUSED', key, refused });
       return;
     }
     const { key, object } = admitted;
@@ -136,7 +136,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     const resourceVersion = metadata?.resourceVersion;
     if (typeof resourceVersion !== 'string' || resourceVersion === '') {
       const message = `${this.#context.resource.plural}: a bookmark without resourceVersion`;
-      this.#context.onSkipped({ reason: ApiError.local('Unexpected', message) });
+      this.#context.onRefused({ reason: ApiError.local('Unexpected', message) });
       return;
     }
     this.#isList = false;

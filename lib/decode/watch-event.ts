@@ -45,7 +45,7 @@ export type WatchEvent<T> =
   /** The server ended the stream with a Status. */
   | { readonly type: 'ERROR'; readonly error: ApiError }
   /** An existing object that the transform refused: it has a version but no state. */
-  | { readonly type: 'REJECTED'; readonly key: string; readonly refused: Refused };
+  | { readonly type: 'REFUSED'; readonly key: string; readonly refused: Refused };
 
 /** A part of a list's items. The last part of a response has its metadata. */
 export interface ListPart<T> {
@@ -53,8 +53,8 @@ export interface ListPart<T> {
   /** Whether items are stored objects, which were not parsed again because their UIDs and versions are equal. */
   readonly unparsed?: true;
   /** Objects that the transform refused. */
-  readonly rejected?: readonly Refused[] | undefined;
-  /** Set together with `metadata` if every object of the response had another kind and was skipped. */
+  readonly refused?: readonly Refused[] | undefined;
+  /** Set together with `metadata` if every object of the response had another kind and was refused. */
   readonly wrongKind?: ApiError;
   readonly metadata?: ListMeta;
 }

@@ -1,6 +1,6 @@
 /**
- * Detects a collection of another kind than its resource. A single object of another kind is skipped, but if every
- * object were skipped, an empty store would be reported as synced.
+ * Detects a collection of another kind than its resource. A single object of another kind is refused, but if every
+ * object were refused, an empty store would be reported as synced.
  */
 import { ApiError } from '../meta/api-error.ts';
 import type { Resource } from '../meta/resource.ts';
@@ -18,7 +18,7 @@ export class KindTally {
   #others = 0;
   #last = '';
 
-  /** Counts an object of the right kind, whether it is admitted, refused or skipped for another reason. */
+  /** Counts an object of the right kind, whether it is admitted, or refused for another reason. */
   own(): void {
     this.#own++;
   }

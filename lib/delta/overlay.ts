@@ -70,7 +70,7 @@ export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects
       const key = keyOrNone(object);
       if (key !== undefined) this.#store(key, object);
     }
-    for (const refused of delta.rejected ?? []) this.refused.set(refused.key, refused);
+    for (const refused of delta.refused ?? []) this.refused.set(refused.key, refused);
     if (delta.type !== 'replacing') return;
     for (const key of delta.removed ?? []) {
       this.#objects.delete(key);
@@ -117,10 +117,10 @@ export class Overlay<T> {
    * Replaces the refused states of a scope by those of a complete list. If the parts of the list were passed on before
    * (`flowed`), they have done so already, and only the new states are added.
    */
-  refuseListed(rejected: readonly Refused[], scope: string | undefined, flowed: boolean): void {
+  refuseListed(refused: readonly Refused[], scope: string | undefined, flowed: boolean): void {
     for (const key of flowed ? [] : this.refusedKeys())
       if (inScope(key, scope)) this.#refused.set(key, undefined);
-    for (const refused of rejected) this.#refused.set(refused.key, refused);
+    for (const each of refused) this.#refused.set(each.key, each);
   }
 
   /** Whether this pop has changed the key. */

@@ -11,8 +11,8 @@ import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
 export type Compression = 'none' | 'latest';
 
 type Keyed<T> = Extract<Delta<T>, { key: string }>;
-type Refusal<T> = Extract<Delta<T>, { type: 'refused' }>;
-type Present<T> = Exclude<Keyed<T>, Deleted<T> | Refusal<T>>;
+type RefusedDelta<T> = Extract<Delta<T>, { type: 'refused' }>;
+type Present<T> = Exclude<Keyed<T>, Deleted<T> | RefusedDelta<T>>;
 
 /** A place in the queue: a single delta, which may stand for a complete list, or the net delta of one key. */
 export type Entry<T> = Delta<T> | NetDelta<T>;
@@ -26,7 +26,7 @@ export interface NetDelta<T> {
   deletedLater: Deleted<T> | undefined;
   present: Present<T> | undefined;
   /** The newest state, if it was refused. It is delivered after `present`, the newest accepted state. */
-  refused: Refusal<T> | undefined;
+  refused: RefusedDelta<T> | undefined;
   /** Whether an object was created and deleted while it waited, so its deletion may be unknown to the consumer. */
   fleeting: boolean;
 }
@@ -138,7 +138,7 @@ export class Pending<T> {
     else if (delta.type !== 'sync') this.#foldState(delta, last);
   }
 
-  #foldRefusal(delta: Refusal<T>, last: NetDelta<T>): void {
+  #foldRefusal(delta: RefusedDelta<T>, last: NetDelta<T>): void {
     const newest = last.refused?.refused.resourceVersion ?? '';
     if (!isOlder(delta.refused.resourceVersion, newest)) last.refused = delta;
   }

@@ -36,7 +36,7 @@ export function isEmptyScope<T>(known: KnownObjects<T>, scope: string | undefine
 /** Collects the parts of the list of one scope. */
 export class RelistInProgress<T extends KubernetesObject> {
   #held = new Map<string, T>();
-  #rejected = new Map<string, Refused>();
+  #refused = new Map<string, Refused>();
   #keyless: T[] = [];
   #begun = false;
   #flows = false;
@@ -52,9 +52,9 @@ export class RelistInProgress<T extends KubernetesObject> {
     this.#take(part.objects, part.keys);
     for (const key of part.removed ?? []) {
       this.#held.delete(key);
-      this.#rejected.delete(key);
+      this.#refused.delete(key);
     }
-    this.#refuse(part.rejected);
+    this.#refuse(part.refused);
     return undefined;
   }
 
@@ -64,15 +64,15 @@ export class RelistInProgress<T extends KubernetesObject> {
    */
   end(delta: Replaced<T>): Replaced<T> {
     this.#take(delta.objects);
-    this.#refuse(delta.rejected);
-    const rejected = [...this.#rejected.values()];
+    this.#refuse(delta.refused);
+    const refused = [...this.#refused.values()];
     const list = {
       ...delta,
       objects: [...this.#held.values(), ...this.#keyless],
       listed: this.#held,
       // Set again, because this queue may have held back parts that an earlier queue has passed on.
       flowed: this.#flows || undefined,
-      ...(rejected.length === 0 ? {} : { rejected }),
+      ...(refused.length === 0 ? {} : { refused }),
     };
     this.#reset();
     return list;
@@ -90,7 +90,7 @@ export class RelistInProgress<T extends KubernetesObject> {
 
   #reset(): void {
     this.#held = new Map();
-    this.#rejected = new Map();
+    this.#refused = new Map();
     this.#keyless = [];
     this.#begun = false;
     this.#flows = false;
@@ -105,16 +105,16 @@ export class RelistInProgress<T extends KubernetesObject> {
         this.#keyless.push(object);
         continue;
       }
-      if (this.#rejected.size > 0) this.#rejected.delete(key);
+      if (this.#refused.size > 0) this.#refused.delete(key);
       this.#held.set(key, object);
     }
   }
 
   /** Records objects whose new state is refused; the known states are kept. */
-  #refuse(rejected: readonly Refused[] = []): void {
-    for (const refused of rejected) {
-      this.#held.delete(refused.key);
-      this.#rejected.set(refused.key, refused);
+  #refuse(refused: readonly Refused[] = []): void {
+    for (const each of refused) {
+      this.#held.delete(each.key);
+      this.#refused.set(each.key, each);
     }
   }
 }

@@ -61,7 +61,7 @@ export class Resolution<T extends KubernetesObject> {
         const key = keyOrNone(object);
         if (key !== undefined) overlay.set(key, object);
       }
-      for (const refused of delta.rejected ?? []) overlay.refuse(refused.key, refused);
+      for (const refused of delta.refused ?? []) overlay.refuse(refused.key, refused);
       for (const key of delta.removed ?? []) {
         overlay.set(key, undefined);
         overlay.refuse(key, undefined);
@@ -89,12 +89,12 @@ export class Resolution<T extends KubernetesObject> {
 
   /** Objects that were passed on in parts are not in the list again, so that the first list is processed once. */
   #replace(list: Replaced<T>): void {
-    const { scope, listed = new Map<string, T>(), rejected = [], flowed = false } = list;
+    const { scope, listed = new Map<string, T>(), refused = [], flowed = false } = list;
     const overlay = this.#overlay;
     const missing: Deletion<T>[] = [];
     if (!flowed && !overlay.isWithin(listed)) {
-      const refused = new Set(rejected.map(({ key }) => key));
-      const isListed = (key: string) => listed.has(key) || refused.has(key);
+      const refusedKeys = new Set(refused.map(({ key }) => key));
+      const isListed = (key: string) => listed.has(key) || refusedKeys.has(key);
       for (const key of unlistedKeys(list, overlay, isListed)) {
         const object = overlay.get(key) as T;
         missing.push({ type: 'deleted', key, object, finalStateUnknown: true });
@@ -102,7 +102,7 @@ export class Resolution<T extends KubernetesObject> {
     }
     for (const { key } of missing) overlay.set(key, undefined);
     if (!this.#isLast) {
-      overlay.refuseListed(rejected, scope, flowed);
+      overlay.refuseListed(refused, scope, flowed);
       for (const [key, object] of listed) overlay.set(key, object);
     }
     this.out.push({ ...list, missing });

@@ -13,7 +13,7 @@ const MIN_RESYNC_MS = 1_000;
 
 /** The options of every informer. The options of the reflector apply to each ListerWatcher. */
 export interface InformerOptions<T, Names extends string = string>
-  extends Omit<ReflectOptions<T>, 'known' | 'onStatus' | 'onSkipped' | 'resumeFrom'>,
+  extends Omit<ReflectOptions<T>, 'known' | 'onStatus' | 'onRefused' | 'resumeFrom'>,
     ReporterOptions {
   /** The name of the informer in errors, warnings and metrics. @defaultValue 'informer' */
   readonly name?: string | undefined;

@@ -68,7 +68,7 @@ class Stages<T extends KubernetesObject> {
   readonly #informer: InformerCore<T>;
   readonly #generation: number;
   readonly #ended = new Subject<void>();
-  readonly #skips = new Subject<void>();
+  readonly #refusals = new Subject<void>();
 
   constructor(informer: InformerCore<T>) {
     this.#informer = informer;
@@ -111,8 +111,8 @@ class Stages<T extends KubernetesObject> {
       applyDeltas(store, {
         scopes,
         unchangedParts: options.unchangedParts,
-        onRejected: ({ key, error }) => {
-          if (key === '') this.#skip(ApiError.local('Rejected', shownError(error)));
+        onRefused: ({ key, error }) => {
+          if (key === '') this.#refuseItem(ApiError.local('Refused', shownError(error)));
         },
         onCommitted: (deltas) => {
           this.#informer.each((part) => part.committed?.(deltas));
@@ -121,13 +121,13 @@ class Stages<T extends KubernetesObject> {
       }),
       tap((set) => listeners.deliver(set)),
     );
-    // Published once per turn of the event loop, because a server may send nothing but skipped objects.
-    const skipStatus$ = this.#skips.pipe(
+    // Published once per turn of the event loop, because a server may send nothing but objects that are refused.
+    const refusals$ = this.#refusals.pipe(
       exhaustMap(() => nextMacrotask(scheduler)),
       takeUntil(this.#ended),
       tap(() => this.#within(() => board.publish())),
     );
-    return merge(skipStatus$, sets$).pipe(ignoreElements());
+    return merge(refusals$, sets$).pipe(ignoreElements());
   }
 
   /** The deltas of one ListerWatcher. */
@@ -146,9 +146,10 @@ class Stages<T extends KubernetesObject> {
           board.publish();
           each((part) => part.status?.(at, status));
         }),
-      onSkipped: (skipped) => {
+      onRefused: (refusal) => {
         // An object that can be tried again travels to the commit with the other deltas.
-        if (skipped.key === undefined || skipped.retry === undefined) this.#skip(skipped.reason);
+        if (refusal.key === undefined || refusal.retry === undefined)
+          this.#refuseItem(refusal.reason);
       },
       refresh$: orders$.pipe(
         filter((ordered) => ordered.at === at),
@@ -172,9 +173,9 @@ class Stages<T extends KubernetesObject> {
     });
   }
 
-  #skip(reason: ApiError): void {
-    this.#informer.board.skip(reason);
-    this.#skips.next();
+  #refuseItem(reason: ApiError): void {
+    this.#informer.board.refuseItem(reason);
+    this.#refusals.next();
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { asyncScheduler, type Observable, type SchedulerLike } from 'rxjs';
 import { finalize, mergeMap, tap } from 'rxjs/operators';
-import type { DecodeContext, Decoder, Decoding, Skipped, Transform } from '../decode/decoding.ts';
+import type { DecodeContext, Decoder, Decoding, Refusal, Transform } from '../decode/decoding.ts';
 import {
   metadataProjection,
   type PartialObjectMetadata,
@@ -67,8 +67,8 @@ export interface ListWatchOptions<T extends KubernetesObject> {
    * while others wait, and continues where it was when somebody uses it. @defaultValue always
    */
   readonly inUse$?: Observable<boolean> | undefined;
-  /** Called for every skipped or refused object, with the reason. An error that it throws is reported. */
-  readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
+  /** Called for every refused object or item, with the reason. An error that it throws is reported. */
+  readonly onRefused?: ((refusal: Refusal) => void) | undefined;
   /** The scheduler of batches and probes. @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
 }
@@ -140,7 +140,7 @@ export class CollectionRequests<T extends KubernetesObject> {
   readonly #path: string;
   readonly findings: ServerFindings;
   readonly #bounds: Pick<DecodeContext<T>, 'maxFrameBytes' | 'maxPageBytes'>;
-  readonly #onSkipped: (skipped: Skipped) => void;
+  readonly #onRefused: (refusal: Refusal) => void;
 
   constructor(
     client: KubeClient,
@@ -160,7 +160,7 @@ export class CollectionRequests<T extends KubernetesObject> {
     this.#options = options;
     this.#projection = projection;
     this.#path = resourcePath(resource, { namespace });
-    this.#onSkipped = reportingErrors(options.onSkipped);
+    this.#onRefused = reportingErrors(options.onRefused);
     this.findings = findingsOf(client, scheduler);
   }
 
@@ -191,9 +191,9 @@ export class CollectionRequests<T extends KubernetesObject> {
       projection: this.#projection,
       ...this.#bounds,
       keepManagedFields,
-      onSkipped: (skipped) => {
-        this.#onSkipped(skipped);
-        request.onSkipped?.(skipped);
+      onRefused: (refusal) => {
+        this.#onRefused(refusal);
+        request.onRefused?.(refusal);
       },
       known: request.known,
       reuse: isList ? request.reuse === true : undefined,
@@ -209,7 +209,7 @@ export class CollectionRequests<T extends KubernetesObject> {
       projection: metadataProjection,
       ...this.#bounds,
       keepManagedFields: false,
-      onSkipped: request.onSkipped ?? (() => undefined),
+      onRefused: request.onRefused ?? (() => undefined),
     };
   }
 

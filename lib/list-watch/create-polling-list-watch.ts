@@ -79,12 +79,12 @@ export function createPollingListWatch<T extends KubernetesObject>(
     last: { resourceVersion: ResourceVersion },
     mayReuse: boolean,
   ): Observable<WatchSignal<T>> => {
-    const { known, demand, onSkipped } = request;
+    const { known, demand, onRefused } = request;
     const asked = {
       resourceVersion: '',
       limit: 500,
       reuse: mayReuse,
-      ...{ known, demand, onSkipped },
+      ...{ known, demand, onRefused },
     };
     const source: ListerWatcher<T> = {
       list: (page) => noting(lister.list(page)),
@@ -93,7 +93,7 @@ export function createPollingListWatch<T extends KubernetesObject>(
     const capacity = defer(() => untilOpen(demand)() ?? EMPTY);
     const listed = defer(() => {
       let items: T[] = [];
-      let rejected: Refused[] = [];
+      let refused: Refused[] = [];
       let reused = false;
       return listPages(source, asked).pipe(
         concatMap((progress): Observable<WatchSignal<T>> => {
@@ -104,13 +104,13 @@ export function createPollingListWatch<T extends KubernetesObject>(
             if (resourceVersion !== '') last.resourceVersion = resourceVersion;
             // The server may have been restored from a backup, so equal versions do not mean equal content.
             if (reused && isBack) return completeList(request, last, false);
-            return of({ kind: 'listed', items, rejected, resourceVersion });
+            return of({ kind: 'listed', items, refused, resourceVersion });
           }
-          if (progress.kind === 'restart') [items, rejected, reused] = [[], [], false];
+          if (progress.kind === 'restart') [items, refused, reused] = [[], [], false];
           else {
             reused ||= progress.unparsed === true;
             for (const item of progress.items) items.push(item);
-            for (const refused of progress.rejected) rejected.push(refused);
+            for (const each of progress.refused) refused.push(each);
           }
           return of(alive);
         }),

@@ -23,7 +23,7 @@ export type ListSignal<T> =
   | {
       readonly kind: 'part';
       readonly items: readonly T[];
-      readonly rejected: readonly Refused[];
+      readonly refused: readonly Refused[];
       readonly unparsed?: true | undefined;
       /** How many objects remain, if the server reports it. */
       readonly remaining?: number | undefined;
@@ -34,7 +34,7 @@ export type ListSignal<T> =
       readonly kind: 'listed';
       /** None, because the parts contain them. */
       readonly items: readonly never[];
-      readonly rejected?: undefined;
+      readonly refused?: undefined;
       /** The version of the first page. Later pages may be newer, so a watch must not start from their versions. */
       readonly resourceVersion: string;
       /** Whether the list consisted of several pages. */
@@ -73,22 +73,22 @@ export function listPages<T>(
       subscriber.complete();
     };
     const emit = (part: ListPart<T>) => {
-      const { items, rejected = [], metadata } = part;
+      const { items, refused = [], metadata } = part;
       wrongKind ??= part.wrongKind;
-      hasOwn ||= items.length > 0 || rejected.length > 0;
+      hasOwn ||= items.length > 0 || refused.length > 0;
       if (
         items.length === 0 &&
-        rejected.length === 0 &&
+        refused.length === 0 &&
         metadata?.remainingItemCount === undefined
       ) {
         return;
       }
-      if (items.length > 0 || rejected.length > 0) emptyPages = 0;
+      if (items.length > 0 || refused.length > 0) emptyPages = 0;
       const remaining = metadata?.remainingItemCount;
       subscriber.next({
         kind: 'part',
         items,
-        rejected,
+        refused,
         unparsed: part.unparsed,
         remaining,
       });

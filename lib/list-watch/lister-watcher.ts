@@ -3,7 +3,7 @@
  * request to send and when to retry. client-go: tools/cache/listwatch.go.
  */
 import type { Observable } from 'rxjs';
-import type { Skipped } from '../decode/decoding.ts';
+import type { Refusal } from '../decode/decoding.ts';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { ListPart, Refused, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
@@ -34,8 +34,8 @@ export interface ListRequest<T> {
    */
   readonly reuse?: boolean | undefined;
   readonly demand?: Demand | undefined;
-  /** Called for every skipped or refused object, with the reason. */
-  readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
+  /** Called for every refused object or item, with the reason. */
+  readonly onRefused?: ((refusal: Refusal) => void) | undefined;
   /**
    * Called when the request has to wait before it is sent, and when it is sent. This wait does not count as a silence
    * of the server. `reason` says why it has to wait, if the user should know.
@@ -60,8 +60,8 @@ export interface WatchRequest<T> {
    */
   readonly reuse?: boolean | undefined;
   readonly demand?: Demand | undefined;
-  /** Called for every skipped or refused object, with the reason. */
-  readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
+  /** Called for every refused object or item, with the reason. */
+  readonly onRefused?: ((refusal: Refusal) => void) | undefined;
 }
 
 /**
@@ -79,7 +79,7 @@ export type WatchSignal<T> =
   | {
       readonly kind: 'listed';
       readonly items: readonly T[];
-      readonly rejected?: readonly Refused[] | undefined;
+      readonly refused?: readonly Refused[] | undefined;
       readonly resourceVersion: ResourceVersion | '';
     };
 

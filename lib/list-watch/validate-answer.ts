@@ -50,8 +50,8 @@ function isListMeta(metadata: unknown): boolean {
 export function validatedPart<T>(part: ListPart<T>): ListPart<T> {
   if (!isObject(part) || !Array.isArray(part.items)) throw malformed('a part without items');
   if (!part.items.every(isItem)) throw malformed('an invalid item');
-  const { rejected = [] } = part;
-  if (!Array.isArray(rejected) || !rejected.every(isRefused)) {
+  const { refused = [] } = part;
+  if (!Array.isArray(refused) || !refused.every(isRefused)) {
     throw malformed('an invalid object');
   }
   if (part.wrongKind !== undefined && !(part.wrongKind instanceof ApiError)) {
@@ -72,7 +72,7 @@ function isSound<T>(event: WatchEvent<T>): boolean {
     case 'DELETED':
       if (typeof event.key !== 'string' || typeof event.resourceVersion !== 'string') return false;
       return event.object === undefined || isKeyed(event.object, event.key);
-    case 'REJECTED':
+    case 'REFUSED':
       return isRefused(event.refused) && event.refused.key === event.key;
     case 'BOOKMARK':
       return typeof event.resourceVersion === 'string';

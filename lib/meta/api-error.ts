@@ -30,7 +30,7 @@ export interface Status {
  * refused, reset or closed early · `Silent` nothing was received for too long · `HeldBack` a proxy holds events back
  * until a watch ends · `Malformed` invalid JSON, or a body that was cut · `TooLarge` a line or an item over its limit
  * · `Unexpected` valid JSON that is not what was requested · `WrongKind` objects of another kind than the resource ·
- * `Rejected` a transform, key function or index function threw · `Aborted` the caller's signal was aborted ·
+ * `Refused` a transform, key function or index function threw · `Aborted` the caller's signal was aborted ·
  * `Credentials` the credentials could not be obtained · `Stopped` the informer was stopped · `NotObserved` a wait
  * timed out · `NoMatch` the server has no resource of this name or kind.
  */
@@ -43,7 +43,7 @@ export type LocalReason =
   | 'TooLarge'
   | 'Unexpected'
   | 'WrongKind'
-  | 'Rejected'
+  | 'Refused'
   | 'Aborted'
   | 'Credentials'
   | 'Stopped'
@@ -241,7 +241,7 @@ export class ApiError extends Error {
   /** Whether the same request may succeed if it is sent again. */
   get retryable(): boolean {
     if (this.code === 0) {
-      return !/^(?:Rejected|Aborted|Stopped|TooLarge|NotObserved|WrongKind)$/.test(this.reason);
+      return !/^(?:Refused|Aborted|Stopped|TooLarge|NotObserved|WrongKind)$/.test(this.reason);
     }
     if (this.retryAfterMs !== undefined) return true;
     return this.code === 408 || this.code === 429 || (this.code >= 500 && this.code !== 501);

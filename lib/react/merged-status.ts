@@ -19,9 +19,9 @@ function merged({ used }: Provided, former: StatusResult): StatusResult {
   // Once for all that read the same informers.
   const statuses = [...new Map(read).values()].map(({ status }) => status as InformerStatus);
   const known = statuses.filter(({ phase }) => phase !== undefined && phase !== 'idle');
-  const all = results.flatMap(({ status }) => status.rejected);
-  const rejected = kept(former.status.rejected, all);
-  const status = kept(former.status, { ...(known.length > 0 && mergeStatus(known)), rejected });
+  const all = results.flatMap(({ status }) => status.refusedRows);
+  const refusedRows = kept(former.status.refusedRows, all);
+  const status = kept(former.status, { ...(known.length > 0 && mergeStatus(known)), refusedRows });
   const synced = results.every((result) => result.synced);
   const error =
     results.find((result) => result.error !== undefined)?.error ?? blockingError(status);

@@ -30,7 +30,7 @@ export interface ListResult<Row> extends StatusResult {
 }
 
 const NO_ROWS: readonly never[] = /* @__PURE__ */ Object.freeze([]);
-const NO_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ rejected: NO_ROWS });
+const NO_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ refusedRows: NO_ROWS });
 
 /** The answer without a request: on a server, and if there is nothing to ask. */
 export const NO_RESULT: ListResult<never> = /* @__PURE__ */ Object.freeze({

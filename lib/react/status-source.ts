@@ -35,8 +35,8 @@ export function statusOfInformer(informer: InformerWithStatus): StatusSource {
   let of: InformerStatus = informer.status;
   let shown: StatusResult | undefined;
   const getSnapshot = (): StatusResult => {
-    const { rejected } = NO_RESULT.status;
-    const status = Object.freeze({ ...of, rejected });
+    const { refusedRows } = NO_RESULT.status;
+    const status = Object.freeze({ ...of, refusedRows });
     shown ??= Object.freeze({ synced: of.synced, status, error: blockingError(of) });
     return shown;
   };

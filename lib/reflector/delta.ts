@@ -56,7 +56,7 @@ export type Delta<T> =
   | Deletion<T>
   /** The object exists, but its new state was refused. The stored state, if any, is kept. */
   | { readonly type: 'refused'; readonly key: string; readonly refused: Refused }
-  /** The objects that are in the quarantine when this delta is applied are to be tried again. */
+  /** The objects that are refused when this delta is applied are to be tried again. */
   | { readonly type: 'retry' }
   /** A part of a list in progress: more of its objects, and keys that were deleted again while the list streamed. */
   | {
@@ -67,7 +67,7 @@ export type Delta<T> =
       readonly keys?: readonly string[] | undefined;
       readonly removed?: readonly string[] | undefined;
       /** Objects whose state was refused. They exist on the server, so they do not count as missing from the list. */
-      readonly rejected?: readonly Refused[] | undefined;
+      readonly refused?: readonly Refused[] | undefined;
     }
   /** The list in progress failed. The queue passes this delta on if it has passed on parts of that list. */
   | { readonly type: 'replace-abort'; readonly scope?: string | undefined }
@@ -89,7 +89,7 @@ export type Delta<T> =
       readonly flowed?: true | undefined;
       /** The list covers only these shards, so it deletes no object of others. */
       readonly within?: ShardBounds | undefined;
-      readonly rejected?: readonly Refused[] | undefined;
+      readonly refused?: readonly Refused[] | undefined;
       readonly resourceVersion: ResourceVersion;
       /** Whether equal versions mean equal content. `false` if the list is older than a version already seen. */
       readonly trustVersions: boolean;

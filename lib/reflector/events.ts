@@ -33,7 +33,7 @@ function versionIn(event: Change): string {
     case 'ADDED':
     case 'MODIFIED':
       return versionOf(event.object);
-    case 'REJECTED':
+    case 'REFUSED':
       return event.refused.resourceVersion;
     default:
       return event.resourceVersion;
@@ -44,7 +44,7 @@ function deltaOf(event: Change, scope: string | undefined): Delta<KubernetesObje
   switch (event.type) {
     case 'BOOKMARK':
       return { type: 'bookmark', resourceVersion: event.resourceVersion, scope };
-    case 'REJECTED':
+    case 'REFUSED':
       return { type: 'refused', key: event.key, refused: event.refused };
     case 'DELETED': {
       const { key, object, resourceVersion } = event;
@@ -96,7 +96,7 @@ export function readEvents(
       repeats = undefined;
     }
     // A REJECTED event may be among the first events of the watch, which are not in the order of their versions.
-    if (event.type !== 'ADDED' && event.type !== 'REJECTED') adopting = true;
+    if (event.type !== 'ADDED' && event.type !== 'REFUSED') adopting = true;
     if (adopting) {
       const isBack = isOlder(received, resourceVersion);
       // The deletion of this object may have been received before, so applying the event could store a deleted object.
@@ -120,7 +120,7 @@ export interface StreamReading {
   /** The keys of the objects, in the same order. */
   readonly keys: readonly string[];
   readonly removed: readonly string[];
-  readonly rejected: readonly Refused[];
+  readonly refused: readonly Refused[];
   /** Whether objects are stored ones that were not parsed. */
   readonly unparsed: boolean;
   /** The version of the end mark and the events after it; `undefined` if the batch contains no end mark. */
@@ -141,7 +141,7 @@ function readAdditions(events: readonly Addition[]): StreamReading {
     objects: events.map(({ object }) => object),
     keys: events.map(({ key }) => key),
     removed: [],
-    rejected: [],
+    refused: [],
     unparsed: events.some(({ unparsed }) => unparsed === true),
     end: undefined,
     error: undefined,
@@ -153,13 +153,13 @@ export function readStream(events: readonly Event[]): StreamReading {
   if (events.every(isAddition)) return readAdditions(events);
   const objects = new Map<string, KubernetesObject>();
   const removed = new Set<string>();
-  const rejected = new Map<string, Refused>();
+  const refused = new Map<string, Refused>();
   let unparsed = false;
   const reading = (end: StreamReading['end'], error: ApiError | undefined): StreamReading => ({
     objects: [...objects.values()],
     keys: [...objects.keys()],
     removed: [...removed],
-    rejected: [...rejected.values()],
+    refused: [...refused.values()],
     unparsed,
     end,
     error,
@@ -175,15 +175,15 @@ export function readStream(events: readonly Event[]): StreamReading {
     const { key } = event;
     if (event.type === 'DELETED') {
       objects.delete(key);
-      rejected.delete(key);
+      refused.delete(key);
       removed.add(key);
-    } else if (event.type === 'REJECTED') {
+    } else if (event.type === 'REFUSED') {
       objects.delete(key);
       removed.delete(key);
-      rejected.set(key, event.refused);
+      refused.set(key, event.refused);
     } else {
       removed.delete(key);
-      rejected.delete(key);
+      refused.delete(key);
       objects.set(key, event.object);
       unparsed ||= event.unparsed === true;
     }

@@ -36,9 +36,9 @@ export function healthy(memory: Memory, { nowMs }: Moment): Memory {
 
 /** Emits a part of a list in progress, if it is not empty. */
 export function replacing(part: Part, { config: { scope } }: Moment): readonly ReflectorEffect[] {
-  const { objects, keys, removed, rejected } = part;
-  const isEmpty = objects.length === 0 && !removed?.length && !rejected?.length;
-  return emit(isEmpty ? [] : [{ type: 'replacing', scope, objects, keys, removed, rejected }]);
+  const { objects, keys, removed, refused } = part;
+  const isEmpty = objects.length === 0 && !removed?.length && !refused?.length;
+  return emit(isEmpty ? [] : [{ type: 'replacing', scope, objects, keys, removed, refused }]);
 }
 
 /**
@@ -67,7 +67,7 @@ export function rereadIfDoubted(
 /** Commits a complete list: the parts emitted so far and `items`. */
 export function replaced(
   memory: Memory,
-  { items: objects, rejected, resourceVersion }: Omit<Listed, 'kind'>,
+  { items: objects, refused, resourceVersion }: Omit<Listed, 'kind'>,
   moment: Moment,
 ): [Memory, readonly ReflectorEffect[]] {
   const { scope } = moment.config;
@@ -86,7 +86,7 @@ export function replaced(
     staleSinceMs: undefined,
   };
   const commit = emit([
-    { type: 'replaced', scope, objects, rejected, resourceVersion, trustVersions },
+    { type: 'replaced', scope, objects, refused, resourceVersion, trustVersions },
   ]);
   const isRefreshed = memory.refreshing !== undefined;
   return [listed, isRefreshed ? [...commit, { type: 'refreshed', error: undefined }] : commit];

@@ -1,6 +1,6 @@
 /** `ReflectOptions`, the options of `reflect`. */
 import type { Observable } from 'rxjs';
-import type { Skipped } from '../decode/decoding.ts';
+import type { Refusal } from '../decode/decoding.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { Backoff } from '../rx/backoff.ts';
@@ -22,8 +22,8 @@ export interface ReflectOptions<T> extends Timing {
   readonly onStatus?: ((status: ReflectorStatus) => void) | undefined;
   /** Called at each failure. `'stop'` completes the stream; any other result lets the reflector retry. */
   readonly onError?: ((error: ApiError) => 'stop' | 'retry' | undefined) | undefined;
-  /** Called for every skipped or refused object, with the reason. */
-  readonly onSkipped?: ((skipped: Skipped) => void) | undefined;
+  /** Called for every refused object or item, with the reason. */
+  readonly onRefused?: ((refusal: Refusal) => void) | undefined;
   /**
    * How the collection is listed.
    * @defaultValue 'auto': as a streaming list if the server supports it, otherwise in pages

@@ -143,7 +143,7 @@ function reflectObjects(
   options: ReflectOptions<KubernetesObject>,
 ): Observable<Deltas> {
   const { scheduler, random } = timingOf(options);
-  const { known, onError, onSkipped, refresh$ = EMPTY } = options;
+  const { known, onError, onRefused, refresh$ = EMPTY } = options;
   const notifyStatus = reportingErrors(options.onStatus);
   const notifyRefreshed = reportingErrors(options.onRefreshed);
   const limits = limitsOf(options);
@@ -181,7 +181,7 @@ function reflectObjects(
     let shown: ReflectorStatus | undefined;
     const sending = createSending({
       ...{ listerWatcher, scheduler, limits, demand },
-      port: { known, onSkipped: onSkipped && reportingErrors(onSkipped) },
+      port: { known, onRefused: onRefused && reportingErrors(onRefused) },
       isWatching: () => state !== undefined && isLive(state),
     });
     return machine<ReflectorState, ReflectorInput | LateInput, ReflectorEffect, Deltas>({

@@ -26,7 +26,7 @@ export interface SendingOptions {
   /** Checked before each read. */
   readonly demand: Demand;
   /** The fields that every request carries in addition. */
-  readonly port: Pick<Request, 'known' | 'onSkipped'>;
+  readonly port: Pick<Request, 'known' | 'onRefused'>;
   /** Whether the current request is an answered watch, for which a longer silence is allowed. */
   isWatching(): boolean;
 }

@@ -131,19 +131,19 @@ function otherHistory(): ApiError {
 }
 
 function streamEvents(state: Streaming, { events }: InputOf<'events'>, moment: Moment): Next {
-  const { objects, keys, removed, rejected, unparsed, end, error } = readStream(events);
+  const { objects, keys, removed, refused, unparsed, end, error } = readStream(events);
   const reused = state.reused || unparsed;
   if (error !== undefined) return failed(state, { error }, moment);
   if (end === undefined) {
     const loaded = Math.max(0, state.loaded + objects.length - removed.length);
     const partial = { ...state, loaded, reused };
     const next = objects.length > 0 ? remember(partial, { blocked: undefined }) : partial;
-    return [next, replacing({ objects, keys, removed, rejected }, moment)];
+    return [next, replacing({ objects, keys, removed, refused }, moment)];
   }
   const { resourceVersion } = end;
   const again = rereadIfDoubted(state.memory, reused, resourceVersion, moment);
   if (again !== undefined) return again;
-  const lastPart = replacing({ objects: [], removed, rejected }, moment);
+  const lastPart = replacing({ objects: [], removed, refused }, moment);
   const [memory, commit] = replaced(state.memory, { items: objects, resourceVersion }, moment);
   const watching = continued(state, memory, true);
   const [next, effects]: Next =
@@ -188,12 +188,12 @@ export const reflectorTable: ReflectorTable = {
     queued: markQueued,
     sending: markSending,
     opened: markOpened,
-    part: (state, { items, rejected, unparsed, remaining }, moment) => {
+    part: (state, { items, refused, unparsed, remaining }, moment) => {
       const loaded = state.loaded + items.length;
       const reused = state.reused || unparsed === true;
       const partial = { ...state, loaded, remaining, reused };
       const next = items.length > 0 ? remember(partial, { blocked: undefined }) : partial;
-      return [next, replacing({ objects: items, rejected }, moment)];
+      return [next, replacing({ objects: items, refused }, moment)];
     },
     restart: (state, _input, moment) =>
       aborting([{ ...state, loaded: 0, remaining: undefined, reused: false }, []], moment),

@@ -11,7 +11,7 @@ import { Drain } from '../rx/drain.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
 import type { ChangeSet } from './change-set.ts';
 import { splitCommits } from './commits.ts';
-import { Committer, type Rejection } from './committer.ts';
+import { Committer, type StoreRefusal } from './committer.ts';
 import type { Indexer } from './indexer.ts';
 import type { UnchangedParts } from './successor-of.ts';
 
@@ -20,7 +20,7 @@ export interface ApplyDeltasOptions<T> {
   /** The scopes of the store. The store is synced when the first list of each is complete. @defaultValue one for all */
   readonly scopes?: readonly string[] | undefined;
   /** Called for an object that a key or index function refused. It is not stored; the other objects are. */
-  readonly onRejected?: ((rejection: Rejection<T>) => void) | undefined;
+  readonly onRefused?: ((refusal: StoreRefusal<T>) => void) | undefined;
   /** Whether unchanged parts of a changed object stay the same JavaScript objects. @defaultValue 'same' */
   readonly unchangedParts?: UnchangedParts | undefined;
   /** Called after each commit, also after one that changed only the version. */

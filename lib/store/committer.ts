@@ -26,7 +26,7 @@ import { Scopes } from './scopes.ts';
 import { type Origin, successorOf, type UnchangedParts } from './successor-of.ts';
 
 /** An object that the store refused, because a key or index function threw an error. */
-export interface Rejection<T> {
+export interface StoreRefusal<T> {
   /** The key; '' for an object without a key, which is not tried again. */
   readonly key: string;
   readonly object: T;
@@ -36,16 +36,16 @@ export interface Rejection<T> {
 /** The options of a {@link Committer}. */
 export interface CommitterOptions<T> {
   readonly scopes?: readonly string[] | undefined;
-  readonly onRejected?: ((rejection: Rejection<T>) => void) | undefined;
+  readonly onRefused?: ((refusal: StoreRefusal<T>) => void) | undefined;
   readonly unchangedParts?: UnchangedParts | undefined;
 }
 
 type Removal<T> = Omit<Deletion<T>, 'type'>;
 
-function rejected(key: string, error: unknown): ApiError {
+function refusalOf(key: string, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const message = `${key}: ${shownError(error)}`;
-  return ApiError.local('Rejected', message, { cause: shownCause(error) });
+  return ApiError.local('Refused', message, { cause: shownCause(error) });
 }
 
 /** The state of the commit in progress. */
@@ -57,7 +57,7 @@ interface Work<T extends KubernetesObject> {
 /** Applies the commits of one run to a store. */
 export class Committer<T extends KubernetesObject> {
   readonly #indexer: Indexer<T>;
-  readonly #onRejected: (rejection: Rejection<T>) => void;
+  readonly #onRefused: (refusal: StoreRefusal<T>) => void;
   readonly #isNew: boolean;
   readonly scopes: Scopes;
   /** The lists in progress whose parts are committed as they arrive, by scope, each with the keys it has refused. */
@@ -65,7 +65,7 @@ export class Committer<T extends KubernetesObject> {
 
   constructor(indexer: Indexer<T>, options: CommitterOptions<T>) {
     this.#indexer = indexer;
-    this.#onRejected = reportingErrors(options.onRejected);
+    this.#onRefused = reportingErrors(options.onRefused);
     this.#isNew = options.unchangedParts === 'new';
     this.scopes = new Scopes(options.scopes ?? []);
   }
@@ -126,7 +126,7 @@ export class Committer<T extends KubernetesObject> {
     for (let at = 0; at < delta.objects.length; at++) {
       this.#put(delta.objects[at] as T, delta.keys?.[at], 'part', work);
     }
-    for (const refused of delta.rejected ?? []) this.#refuse(refused, 'part');
+    for (const refused of delta.refused ?? []) this.#refuse(refused, 'part');
     for (const key of delta.removed ?? []) this.#remove({ key, finalStateUnknown: false }, work);
   }
 
@@ -137,7 +137,7 @@ export class Committer<T extends KubernetesObject> {
     const origin = trusted ? 'trusting' : 'doubting';
     this.#releaseUnlisted(delta);
     for (const missing of delta.missing ?? []) this.#remove(missing, work);
-    const kept = new Set(delta.rejected?.map(({ key }) => key));
+    const kept = new Set(delta.refused?.map(({ key }) => key));
     const listed = listedObjects(delta);
     let found = 0;
     listed?.forEach((object, key) => {
@@ -154,7 +154,7 @@ export class Committer<T extends KubernetesObject> {
         this.#remove({ key, finalStateUnknown: true }, work);
       }
     }
-    for (const refused of delta.rejected ?? []) this.#refuse(refused, origin);
+    for (const refused of delta.refused ?? []) this.#refuse(refused, origin);
     const name = scopes.name(delta.scope);
     scopes.move(name, delta.resourceVersion, true);
     scopes.sync(name);
@@ -209,14 +209,14 @@ export class Committer<T extends KubernetesObject> {
    */
   #reject(key: string, object: T, error: unknown): void {
     if (key !== '') {
-      const reason = rejected(key, error);
+      const reason = refusalOf(key, error);
       const controllerUid = controllerUidOf(object);
       this.#keep({ key, ...stateOf(object), controllerUid, reason, retry: () => object });
     }
-    this.#onRejected({ key, object, error });
+    this.#onRefused({ key, object, error });
   }
 
-  /** Puts an object that a transform refused into the quarantine, unless newer information is known. */
+  /** Puts an object that a transform refused among the refused objects, unless newer information is known. */
   #refuse(refused: Refused, origin: Origin): void {
     const { key, uid, resourceVersion } = refused;
     const had = this.#indexer.getByKey(key);
@@ -251,7 +251,7 @@ export class Committer<T extends KubernetesObject> {
         if (this.#indexer.keyOf(object) !== key)
           throw new TypeError('the object has another key now');
       } catch (error) {
-        this.#keep({ ...each, reason: rejected(key, error) });
+        this.#keep({ ...each, reason: refusalOf(key, error) });
         continue;
       }
       this.#put(object, key, 'doubting', work);

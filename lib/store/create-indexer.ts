@@ -8,12 +8,12 @@ import type { Indexers } from './index-funcs.ts';
 import { IndexTable, indexValues } from './index-table.ts';
 import type { Indexer, IndexerOptions, IndexerTransaction } from './indexer.ts';
 import { defaultMutationGuard, guardObject, type MutationGuard } from './mutation-guard.ts';
-import { createQuarantine, type Quarantine } from './quarantine.ts';
+import { createRefusedObjects, type WritableRefusedObjects } from './refused-objects.ts';
 import { type StoreReader, StoreReaders } from './store-reader.ts';
 
 class MapIndexer<T extends object> implements Indexer<T> {
   readonly keyOf: KeyFunc<T>;
-  readonly refused: Quarantine = createQuarantine();
+  readonly refused: WritableRefusedObjects = createRefusedObjects();
   readonly #guard: MutationGuard;
   readonly #items = new Map<string, Stored<T>>();
   readonly #tables = new Map<string, IndexTable<T>>();

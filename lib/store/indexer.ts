@@ -10,7 +10,7 @@ import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Stored } from '../meta/stored.ts';
 import type { Indexers, ReadIndexers } from './index-funcs.ts';
 import type { MutationGuard } from './mutation-guard.ts';
-import type { Quarantine, RefusedObjects } from './quarantine.ts';
+import type { RefusedObjects, WritableRefusedObjects } from './refused-objects.ts';
 import type { Snapshot, StoreReader } from './store-reader.ts';
 
 export type { Snapshot, StoreReader };
@@ -76,7 +76,7 @@ export interface IndexerTransaction<T> {
 
 /** An {@link IndexerReader} that can be written to. */
 export interface Indexer<T, Names extends string = string> extends IndexerReader<T, Names> {
-  readonly refused: Quarantine;
+  readonly refused: WritableRefusedObjects;
   /** Stores an object, new or not; `update` does the same. Throws errors of the key and index functions. */
   add(object: T): void;
   update(object: T): void;

@@ -7,8 +7,8 @@ export interface Origin {
   readonly rank: number;
   /** The status of each informer that the stream reads. */
   readonly informers: ReadonlySet<Observable<unknown>>;
-  /** The rows that the operators before it have rejected. */
-  readonly rejections: ReadonlySet<object>;
+  /** The rows that the operators before it have refused. */
+  readonly refusedRows: ReadonlySet<object>;
   /** Whether the name of a cluster stands before each id and key. */
   readonly isOverClusters?: boolean | undefined;
 }
@@ -16,7 +16,7 @@ export interface Origin {
 const NONE: ReadonlySet<never> = /* @__PURE__ */ new Set();
 
 /** That of a stream of which nothing is known. */
-const UNKNOWN: Origin = { rank: 0, informers: NONE, rejections: NONE };
+const UNKNOWN: Origin = { rank: 0, informers: NONE, refusedRows: NONE };
 
 /** The origin of a stream, or the stream that it passes on. */
 const notes = /* @__PURE__ */ new WeakMap<object, Partial<Origin> | Observable<unknown>>();

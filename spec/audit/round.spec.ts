@@ -21,7 +21,7 @@ function round(...stored: readonly Pod[]) {
 
 function refused(object: Pod) {
   const { uid, resourceVersion, name } = object.metadata;
-  const reason = ApiError.local('Rejected', 'not now');
+  const reason = ApiError.local('Refused', 'not now');
   return { key: `shop/${name}`, uid, resourceVersion, reason, retry: () => object };
 }
 

@@ -53,7 +53,7 @@ async function measure({ decoding, keepManagedFields = false, reads }: Way): Pro
     resource: defineResource({ ...corpora[corpus], namespaced: true }),
     maxFrameBytes: 2 ** 24,
     keepManagedFields,
-    onSkipped: ({ reason }) => {
+    onRefused: ({ reason }) => {
       throw reason;
     },
   });

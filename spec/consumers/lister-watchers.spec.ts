@@ -90,7 +90,7 @@ const lists: Record<string, (request: ListRequest<Pod>) => List> = {
   'emits an item whose metadata is not an object': () =>
     of(garbage<ListPart<Pod>>({ ...part(5), items: [pod('half', 5), { metadata: 7 }] })),
   'emits refused objects that are not valid': () =>
-    of(garbage<ListPart<Pod>>({ ...part(5, pod('half', 5)), rejected: [7] })),
+    of(garbage<ListPart<Pod>>({ ...part(5, pod('half', 5)), refused: [7] })),
   'emits items that are not objects': () =>
     of(garbage<ListPart<Pod>>({ items: [null, 7, {}], metadata: { resourceVersion: '5' } })),
 };
@@ -140,7 +140,7 @@ const malformed: Record<string, WatchSignal<Pod>> = {
   'a deletion whose version is not a string': events(
     garbage({ ...deleted(pod('web', 6)), resourceVersion: 6 }),
   ),
-  'a refusal without a version': events(garbage({ type: 'REJECTED', key: 'shop/web' })),
+  'a refusal without a version': events(garbage({ type: 'REFUSED', key: 'shop/web' })),
   'a list of items that are not objects': garbage({
     kind: 'listed',
     items: [7],

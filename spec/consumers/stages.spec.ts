@@ -38,7 +38,7 @@ beforeEach(() => {
 afterEach(() => errors.restore());
 
 describe('a listener of a stage that throws', () => {
-  const listed = (onSkipped: () => never) => {
+  const listed = (onRefused: () => never) => {
     const server = createFakeApiServer();
     for (const name of ['bad', 'good']) {
       server.objects.create(configMaps, { metadata: { name, namespace: 'shop' } });
@@ -48,11 +48,11 @@ describe('a listener of a stage that throws', () => {
       if (object.metadata?.name === 'bad') throw new Error('no');
       return object;
     };
-    return createListWatch(client, configMaps, { transform, onSkipped });
+    return createListWatch(client, configMaps, { transform, onRefused });
   };
 
   it.each(['pages', 'stream'] as const)(
-    'D14: onSkipped of a list-watch: the list is complete all the same (%s)',
+    'D14: onRefused of a list-watch: the list is complete all the same (%s)',
     async (initialList) => {
       const informer = createSharedInformer(listed(culprit), { initialList });
       informer.start();
@@ -64,15 +64,15 @@ describe('a listener of a stage that throws', () => {
     },
   );
 
-  it('D14, R22: onSkipped and onStatus of a reflector, and a method of the ListerWatcher: the list is complete all the same', async () => {
+  it('D14, R22: onRefused and onStatus of a reflector, and a method of the ListerWatcher: the list is complete all the same', async () => {
     const time = new VirtualTime();
     const types: string[] = [];
     const skipped = { reason: ApiError.local('Unexpected', 'none') };
     const listerWatcher: ListerWatcher<Pod> = {
       watchList: true,
       onWatchListUnsupported: culprit,
-      list: ({ onSkipped }) => {
-        onSkipped?.(skipped);
+      list: ({ onRefused }) => {
+        onRefused?.(skipped);
         return of({ items: [pod('a', 1)], metadata: { resourceVersion: '1' } });
       },
       watch: ({ sendInitialEvents }) =>
@@ -80,7 +80,7 @@ describe('a listener of a stage that throws', () => {
     };
     const subscription = reflect(listerWatcher, {
       scheduler: time,
-      onSkipped: culprit,
+      onRefused: culprit,
       onStatus: culprit,
     }).subscribe((deltas) => types.push(...deltas.map(({ type }) => type)));
     await time.advance(1_000);
@@ -175,14 +175,14 @@ describe('a listener of a stage that throws', () => {
     expect(await errors.reports()).toEqual([]);
   });
 
-  it('S22: onRejected and onCommitted of a store: the commit is complete', async () => {
+  it('S22: onRefused and onCommitted of a store: the commit is complete', async () => {
     const indexer = createIndexer<Pod>({
       indexers: { picky: ({ metadata }) => (metadata.name === 'b' ? culprit() : []) },
     });
     const source = new Subject<readonly Delta<Pod>[]>();
     const sets: string[] = [];
     source
-      .pipe(applyDeltas(indexer, { onRejected: culprit, onCommitted: culprit }))
+      .pipe(applyDeltas(indexer, { onRefused: culprit, onCommitted: culprit }))
       .subscribe((set) => sets.push(brief(set)));
     const objects = [pod('a', 1), pod('b', 1), pod('c', 1)];
     source.next([{ type: 'replaced', objects, resourceVersion: '1', trustVersions: true }]);

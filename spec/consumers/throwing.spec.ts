@@ -284,7 +284,7 @@ describe('an option that throws', () => {
       set.replace(' ~shop/d@3>6', ''),
     );
     expect(witnesses).toEqual([without, without]);
-    expect(informer.status.quarantine?.map(({ key }) => key)).toEqual(['shop/d']);
+    expect(informer.status.refusedObjects?.map(({ key }) => key)).toEqual(['shop/d']);
     await informer.stop();
   });
 

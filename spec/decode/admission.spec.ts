@@ -156,38 +156,38 @@ describe('a transform', () => {
   };
 
   it('D5: an object whose transform throws is refused and reported with its key; the others are stored', () => {
-    const { out, rejected, skipped, failure } = list(
+    const { out, refused, refusals, failure } = list(
       [bodyOf(object('a'), object('bad'), object('b'))],
       {
         transform: throws,
       },
     );
     expect(out.map(({ metadata }) => metadata?.name)).toEqual(['a', 'b']);
-    expect(rejected).toEqual([
+    expect(refused).toEqual([
       expect.objectContaining({ key: 'd/bad', uid: 'bad', resourceVersion: '1' }),
     ]);
     expect(failure).toBeUndefined();
-    expect(rejected?.[0]?.reason).toBe(skipped[0]?.reason);
+    expect(refused?.[0]?.reason).toBe(refusals[0]?.reason);
     expect(
-      skipped.map(({ key, resourceVersion, reason }) => [key, resourceVersion, reason.message]),
+      refusals.map(({ key, resourceVersion, reason }) => [key, resourceVersion, reason.message]),
     ).toEqual([['d/bad', '1', 'd/bad: the transform threw: not this one']]);
   });
 
   it('D5: an event whose transform throws moves the version without an object', () => {
-    const { out, skipped } = watch(
+    const { out, refusals } = watch(
       [line('ADDED', object('bad')), line('DELETED', object('bad')), line('ADDED', object('a'))],
       { transform: throws },
     );
     expect(out.slice(0, 2)).toEqual([
       {
-        type: 'REJECTED',
+        type: 'REFUSED',
         key: 'd/bad',
         refused: expect.objectContaining({ key: 'd/bad', uid: 'bad', resourceVersion: '1' }),
       },
       { type: 'DELETED', key: 'd/bad', resourceVersion: '1' },
     ]);
     // A deleted object needs no retry and no report.
-    expect([out.length, skipped.length]).toEqual([3, 1]);
+    expect([out.length, refusals.length]).toEqual([3, 1]);
   });
 
   it('D5: the transform can be tried again with the received object', () => {
@@ -196,10 +196,10 @@ describe('a transform', () => {
       if (refuses) throw new Error('later');
       return each;
     };
-    const { skipped } = list([bodyOf(object('a', { spec: 1 }))], { transform });
-    expect(() => skipped[0]?.retry?.()).toThrow('d/a: the transform threw: later');
+    const { refusals } = list([bodyOf(object('a', { spec: 1 }))], { transform });
+    expect(() => refusals[0]?.retry?.()).toThrow('d/a: the transform threw: later');
     refuses = false;
-    expect(skipped[0]?.retry?.()).toMatchObject({ metadata: { name: 'a' }, spec: 1 });
+    expect(refusals[0]?.retry?.()).toMatchObject({ metadata: { name: 'a' }, spec: 1 });
   });
 
   it('D15: a transform that removed the version in place is refused at every later try, too', () => {
@@ -208,10 +208,10 @@ describe('a transform', () => {
       if (metadata?.resourceVersion !== undefined) delete metadata.resourceVersion;
       return each;
     };
-    const { skipped, rejected } = list([bodyOf(object('a'))], { transform });
-    expect(rejected?.[0]?.resourceVersion).toBe('1');
+    const { refusals, refused } = list([bodyOf(object('a'))], { transform });
+    expect(refused?.[0]?.resourceVersion).toBe('1');
     for (let tries = 0; tries < 3; tries++) {
-      expect(() => skipped[0]?.retry?.()).toThrow(/changed metadata\.resourceVersion/);
+      expect(() => refusals[0]?.retry?.()).toThrow(/changed metadata\.resourceVersion/);
     }
   });
 
@@ -236,9 +236,9 @@ describe('a transform', () => {
     ['null', () => null, /returned null/],
     ['a text', () => 'x', /returned a string instead of an object/],
   ])('D5: a transform must not change or return %s', (_name, transform, message) => {
-    const { out, skipped } = list([bodyOf(object('a'))], { transform: transform as never });
-    expect([out, skipped.length]).toEqual([[], 1]);
-    expect(skipped[0]?.reason.message).toMatch(message);
-    expect(skipped[0]?.reason.reason).toBe('Rejected');
+    const { out, refusals } = list([bodyOf(object('a'))], { transform: transform as never });
+    expect([out, refusals.length]).toEqual([[], 1]);
+    expect(refusals[0]?.reason.message).toMatch(message);
+    expect(refusals[0]?.reason.reason).toBe('Refused');
   });
 });

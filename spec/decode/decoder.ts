@@ -7,7 +7,7 @@ import {
   jsonDecoding,
   type KubernetesObject,
   type ListPart,
-  type Skipped,
+  type Refusal,
   type WatchEvent,
 } from 'rx-informer';
 
@@ -25,18 +25,18 @@ export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text
 
 export interface Decoded<Out> {
   readonly out: Out[];
-  readonly skipped: Skipped[];
+  readonly refusals: Refusal[];
   readonly failure: string | undefined;
 }
 
 export type Options = Partial<DecodeContext<Anything>> & { readonly decoding?: Decoding };
 
-function context(skipped: Skipped[], options: Options): DecodeContext<Anything> {
+function context(refusals: Refusal[], options: Options): DecodeContext<Anything> {
   return {
     resource: pods,
     maxFrameBytes: 1_000_000,
     keepManagedFields: false,
-    onSkipped: (each) => skipped.push(each),
+    onRefused: (each) => refusals.push(each),
     ...options,
   };
 }
@@ -59,30 +59,30 @@ export function watch(
   chunks: readonly (string | Uint8Array)[],
   options: Options & { readonly ends?: boolean } = {},
 ): Decoded<WatchEvent<Anything>> {
-  const skipped: Skipped[] = [];
+  const refusals: Refusal[] = [];
   const { ends = true, decoding = jsonDecoding(), ...rest } = options;
-  const decoder = decoding.watch(context(skipped, rest));
+  const decoder = decoding.watch(context(refusals, rest));
   const parts = chunks.map((each) => (typeof each === 'string' ? bytes(each) : each));
   const out = run(decoder, parts, ends).flat();
-  return { out, skipped, failure: decoder.failure?.message };
+  return { out, refusals, failure: decoder.failure?.message };
 }
 
 /** Decodes a list body from these chunks and joins its parts. */
 export function list(
   chunks: readonly (string | Uint8Array)[],
   options: Options = {},
-): Decoded<Anything> & Pick<ListPart<Anything>, 'metadata' | 'rejected'> & { reason?: string } {
-  const skipped: Skipped[] = [];
+): Decoded<Anything> & Pick<ListPart<Anything>, 'metadata' | 'refused'> & { reason?: string } {
+  const refusals: Refusal[] = [];
   const { decoding = jsonDecoding(), ...rest } = options;
-  const decoder = decoding.list(context(skipped, rest));
+  const decoder = decoding.list(context(refusals, rest));
   const parts = chunks.map((each) => (typeof each === 'string' ? bytes(each) : each));
   const all = run(decoder, parts, true);
   const metadata = all.at(-1)?.metadata;
   const { failure } = decoder;
   return {
     out: all.flatMap(({ items }) => items),
-    rejected: all.flatMap(({ rejected = [] }) => rejected),
-    skipped,
+    refused: all.flatMap(({ refused = [] }) => refused),
+    refusals,
     failure: failure?.message,
     ...(failure === undefined ? {} : { reason: failure.reason }),
     ...(metadata === undefined ? {} : { metadata }),

@@ -48,7 +48,7 @@ const context = {
   resource: pods,
   maxFrameBytes: 1_000_000,
   keepManagedFields: false,
-  onSkipped: () => undefined,
+  onRefused: () => undefined,
 };
 const line = (type: string, object: unknown) => bytes(`${JSON.stringify({ type, object })}\n`);
 

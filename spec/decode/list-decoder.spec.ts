@@ -96,11 +96,11 @@ describe('the items of a list', () => {
     }
   });
 
-  it('D7: items that are empty or of another kind are skipped and reported', () => {
+  it('D7: items that are empty or of another kind are refused and reported', () => {
     const items = [{}, { kind: 'Node', metadata: { name: 'n' } }, item('a'), { metadata: {} }];
-    const { out, skipped, failure } = list([JSON.stringify({ ...head, metadata, items })]);
+    const { out, refusals, failure } = list([JSON.stringify({ ...head, metadata, items })]);
     expect([out, failure]).toEqual([[typed(item('a'))], undefined]);
-    expect(skipped.map(({ reason: { message } }) => message)).toEqual([
+    expect(refusals.map(({ reason: { message } }) => message)).toEqual([
       'pods: expected a Pod, got an object without metadata',
       'pods: expected a Pod, got a Node',
       'pods: expected a Pod, got an object without a name',
@@ -161,7 +161,7 @@ describe('an item without an end', () => {
       resource: pods,
       maxFrameBytes: 1_000,
       keepManagedFields: false,
-      onSkipped: () => undefined,
+      onRefused: () => undefined,
     });
     decoder.push(bytes('{"kind":"PodList","items":[{"metadata":{"name":"a"},"text":"'));
     let sent = 0;

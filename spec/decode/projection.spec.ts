@@ -41,7 +41,7 @@ describe('metadata', () => {
     const body = `{"kind":"PartialObjectMetadataList",${v1},"metadata":{"resourceVersion":"9"},"items":[${partial('a', 5)},{${meta('b', 6)}}]}`;
     const listed = list([body], options);
     expect(listed.out).toEqual([stored('a', 5), stored('b', 6)]);
-    expect(listed).toMatchObject({ skipped: [], metadata: { resourceVersion: '9' } });
+    expect(listed).toMatchObject({ refusals: [], metadata: { resourceVersion: '9' } });
     const empty = `{"kind":"PartialObjectMetadataList",${v1},"metadata":{"resourceVersion":"9"},"items":null}`;
     expect(list([empty], options)).toMatchObject({ out: [], metadata: { resourceVersion: '9' } });
 
@@ -94,7 +94,7 @@ describe('a table', () => {
       const { projection, reported } = tables();
       const listed = list([head, tail], { projection });
       expect(listed.out).toEqual([storedRow('a', 5), storedRow('b', 6, '1/1')]);
-      expect(listed).toMatchObject({ skipped: [], metadata: { resourceVersion: '9' } });
+      expect(listed).toMatchObject({ refusals: [], metadata: { resourceVersion: '9' } });
       expect(reported[0]).toEqual(['Name', 'Ready']);
     }
   });
@@ -144,26 +144,26 @@ describe('a table', () => {
     ]);
   });
 
-  it('D12: a response that is not a table is a 406; a row without metadata is skipped', () => {
+  it('D12: a response that is not a table is a 406; a row without metadata is refused', () => {
     const { projection } = tables();
     const complete = `{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)}}]}`;
     expect(list([complete], { projection }).failure).toContain('asked for a Table, got PodList');
     const bare = table(9, '[{"cells":["a"],"object":null},{"cells":["b"]}]', columns);
     const listed = list([bare], { projection });
     expect(listed.out).toEqual([]);
-    expect(listed.skipped.map(({ reason }) => reason.message)).toEqual(
+    expect(listed.refusals.map(({ reason }) => reason.message)).toEqual(
       Array(2).fill('pods: expected a TableRow, got an object without metadata'),
     );
   });
 
-  it('D7: a table is skipped if objects were requested, also at the end of a streaming list', () => {
+  it('D7: a table is refused if objects were requested, also at the end of a streaming list', () => {
     const end = `{"cells":[],"object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}}}}`;
-    const { out, skipped } = watch([
+    const { out, refusals } = watch([
       event('ADDED', table(5, `[${row('a', 5)}]`, columns)),
       event('BOOKMARK', table(9, `[${end}]`)),
     ]);
     expect(out).toEqual([{ type: 'BOOKMARK', resourceVersion: '9', initialEventsEnd: false }]);
-    expect(skipped).toHaveLength(1);
+    expect(refusals).toHaveLength(1);
   });
 });
 
@@ -179,29 +179,29 @@ describe('a resource without a kind', () => {
 
   it('D13: objects of any kind are accepted, with their own kind or that of their list', () => {
     const body = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)}},{"kind":"Odd","apiVersion":"x/v1",${meta('b', 6)}}]}`;
-    const { out, skipped } = list([body], { resource });
+    const { out, refusals } = list([body], { resource });
     expect(out.map(({ kind, apiVersion }) => `${apiVersion} ${kind}`)).toEqual([
       'v1 Pod',
       'x/v1 Odd',
     ]);
-    expect(skipped).toEqual([]);
+    expect(refusals).toEqual([]);
     const custom = `{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Widget",${meta('a', 5)}}],"kind":"WidgetList","metadata":{"resourceVersion":"9"}}`;
     expect(list([custom], { resource }).out).toMatchObject([{ kind: 'Widget' }]);
     const watched = watch([event('ADDED', `{"kind":"Pod",${meta('a', 5)}}`)], { resource });
     expect(watched.out).toMatchObject([{ object: { kind: 'Pod', apiVersion: 'v1' } }]);
   });
 
-  it('D13: objects without a kind, a Table and a Status are skipped, and a body that is not a list is refused', () => {
+  it('D13: objects without a kind, a Table and a Status are refused, and a body that is not a list is refused', () => {
     const late = `{"items":[{${meta('a', 5)}}],"kind":"PodList","metadata":{"resourceVersion":"9"}}`;
-    expect(list([late], { resource }).skipped.map(({ reason }) => reason.message)).toEqual([
+    expect(list([late], { resource }).refusals.map(({ reason }) => reason.message)).toEqual([
       'pods: expected an object, got an object without a kind',
     ]);
-    const { out, skipped } = watch(
+    const { out, refusals } = watch(
       [event('ADDED', table(5, '[]')), event('ADDED', `{"kind":"Status",${meta('a', 5)}}`)],
       { resource },
     );
     expect(out).toEqual([]);
-    expect(skipped).toHaveLength(2);
+    expect(refusals).toHaveLength(2);
     const status = '{"kind":"Status","metadata":{}}';
     expect(list([status], { resource }).failure).toBe('pods: expected a List, got "Status"');
   });

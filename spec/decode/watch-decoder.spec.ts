@@ -156,34 +156,34 @@ describe('input that is not an object of the kind', () => {
     ['null', 'null\n', /unknown watch event type/],
     ['a bookmark without version', line('BOOKMARK', { metadata: {} }), /a bookmark without/],
   ])(
-    'D7: %s is skipped and reported, and the stream continues (TestReflectorWatchHandler)',
+    'D7: %s is refused and reported, and the stream continues (TestReflectorWatchHandler)',
     (_name, text, reason) => {
-      const { out, skipped, failure } = watch([text, line('ADDED', object('b', 2))]);
+      const { out, refusals, failure } = watch([text, line('ADDED', object('b', 2))]);
       expect(failure).toBeUndefined();
       expect(out.map((event) => 'key' in event && event.key)).toEqual(['d/b']);
-      expect(skipped.map(({ reason: { message } }) => message)).toEqual([
+      expect(refusals.map(({ reason: { message } }) => message)).toEqual([
         expect.stringMatching(reason),
       ]);
-      expect(skipped[0]?.reason.reason).toBe('Unexpected');
+      expect(refusals[0]?.reason.reason).toBe('Unexpected');
     },
   );
 
-  it('D7: an object whose kind or name is not a string is skipped, and the stream continues', () => {
+  it('D7: an object whose kind or name is not a string is refused, and the stream continues', () => {
     const lines = ['{"kind":{"toString":1}', '{"kind":["hush"]', '{"kind":7', '{"kind":"Pod"'].map(
       (start) => `{"type":"ADDED","object":${start},"metadata":{"name":{"toString":"hush"}}}}\n`,
     );
     const good = '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}\n';
-    const { out, skipped, failure } = watch([...lines, good]);
+    const { out, refusals, failure } = watch([...lines, good]);
     expect([out.length, failure]).toEqual([1, undefined]);
-    expect(skipped.map(({ reason }) => reason.reason)).toEqual(Array(4).fill('Unexpected'));
-    expect(skipped.map(({ reason }) => reason.message).join()).not.toContain('hush');
+    expect(refusals.map(({ reason }) => reason.reason)).toEqual(Array(4).fill('Unexpected'));
+    expect(refusals.map(({ reason }) => reason.message).join()).not.toContain('hush');
     const long = `{"type":"ADDED","object":{"kind":"${'x'.repeat(10_000)}","metadata":{}}}\n`;
-    expect(watch([long]).skipped[0]?.reason.message.length).toBeLessThan(120);
+    expect(watch([long]).refusals[0]?.reason.message.length).toBeLessThan(120);
   });
 
   it('D7: the report does not quote the object', () => {
-    const { skipped } = watch([line('ADDED', { kind: 'Secret', data: { password: 'hush' } })]);
-    expect(skipped[0]?.reason.message).not.toContain('hush');
+    const { refusals } = watch([line('ADDED', { kind: 'Secret', data: { password: 'hush' } })]);
+    expect(refusals[0]?.reason.message).not.toContain('hush');
   });
 });
 

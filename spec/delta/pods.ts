@@ -47,7 +47,7 @@ export function deleted(object: Pod): Keyed {
 export function refusal(object: Pod): Refused {
   const { uid, resourceVersion } = object.metadata;
   const key = keyOf(object);
-  const reason = ApiError.local('Rejected', `${key}: no`);
+  const reason = ApiError.local('Refused', `${key}: no`);
   return { key, uid, resourceVersion, reason, retry: () => object };
 }
 
@@ -84,8 +84,8 @@ export function bookmark(version: number): Delta<Pod> {
   return { type: 'bookmark', resourceVersion: String(version) };
 }
 
-const refusals = (rejected: readonly Refused[] = []) =>
-  rejected.map(({ key, resourceVersion }) => `x${key}@${resourceVersion}`);
+const refusals = (refused: readonly Refused[] = []) =>
+  refused.map(({ key, resourceVersion }) => `x${key}@${resourceVersion}`);
 const at = (object: Pod) => `${keyOf(object)}@${object.metadata.resourceVersion}`;
 
 function word(delta: Delta<Pod>): string {
@@ -105,11 +105,11 @@ function word(delta: Delta<Pod>): string {
       return `-${what}${delta.finalStateUnknown ? '?' : ''}`;
     }
     case 'replacing':
-      return `(${[...delta.objects.map(at), ...refusals(delta.rejected)].join(' ')})`;
+      return `(${[...delta.objects.map(at), ...refusals(delta.refused)].join(' ')})`;
     case 'replaced':
       return [
         ...(delta.missing ?? []).map(word),
-        `[${[...delta.objects.map(at), ...refusals(delta.rejected)].join(' ')}]@${delta.resourceVersion}`,
+        `[${[...delta.objects.map(at), ...refusals(delta.refused)].join(' ')}]@${delta.resourceVersion}`,
         ...(delta.flowed === undefined ? [] : ['too']),
       ].join(' ');
     case 'replace-abort':

@@ -146,8 +146,8 @@ describe('deltaFifo: a relist', () => {
     const refused: unknown[] = [];
     source.pipe(deltaFifo({ known })).subscribe((deltas) => refused.push(brief(deltas)));
     source.next([
-      replacing([pod('c', 2)], { rejected: [refusal(pod('a', 2))] }),
-      replaced([], 9, { rejected: [refusal(pod('b', 2)), refusal(pod('c', 3))] }),
+      replacing([pod('c', 2)], { refused: [refusal(pod('a', 2))] }),
+      replaced([], 9, { refused: [refusal(pod('b', 2)), refusal(pod('c', 3))] }),
     ]);
     expect(refused).toEqual(['[xa@2 xb@2 xc@3]@9']);
   });
@@ -210,7 +210,7 @@ describe('deltaFifo: the parts of a list', () => {
 
   it('F6: an aborted list deletes nothing, and its parts do not reach the next list', () => {
     const { send, pop } = gated({ known: knowing(pod('a', 1)) });
-    send(replacing([pod('b', 2)], { removed: ['a'], rejected: [refusal(pod('c', 2))] }), abort);
+    send(replacing([pod('b', 2)], { removed: ['a'], refused: [refusal(pod('c', 2))] }), abort);
     expect(pop()).toEqual([]);
     send(replacing([pod('d', 3)]), replaced([], 9));
     expect(pop()).toEqual(['-a@1? [d@3]@9']);

@@ -26,7 +26,7 @@ const step = fc.record({
   key: fc.constantFrom('shop/a', 'shop/b', 'lab/a', 'lab/b'),
   scope: fc.constantFrom(undefined, undefined, 'shop', 'lab'),
   keys: fc.uniqueArray(fc.constantFrom('shop/a', 'shop/b', 'lab/a', 'lab/c'), { maxLength: 3 }),
-  fate: fc.constantFrom('removed', 'rejected', 'none'),
+  fate: fc.constantFrom('removed', 'refused', 'none'),
 });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 type Act = { pop: true } | { resync: true } | { deltas: Delta<Pod>[] };
@@ -47,10 +47,10 @@ function play(steps: readonly Step[]): Act[] {
     const mine = keys.filter((name) => scope === undefined || name.startsWith(`${scope}/`));
     const [first, ...others] = mine;
     const refusals =
-      fate === 'rejected' && first !== undefined ? [refusal(make(first, there.get(first)))] : [];
-    const fates: Pick<Extract<Delta<Pod>, { type: 'replacing' }>, 'removed' | 'rejected'> = {
+      fate === 'refused' && first !== undefined ? [refusal(make(first, there.get(first)))] : [];
+    const fates: Pick<Extract<Delta<Pod>, { type: 'replacing' }>, 'removed' | 'refused'> = {
       ...(fate === 'removed' && first !== undefined ? { removed: [first] } : {}),
-      ...(refusals.length > 0 ? { rejected: refusals } : {}),
+      ...(refusals.length > 0 ? { refused: refusals } : {}),
     };
     const objects = (fate === 'none' ? mine : others).map((name) => make(name, there.get(name)));
     switch (what) {
@@ -73,9 +73,9 @@ function play(steps: readonly Step[]): Act[] {
       case 'part':
         return [{ type: 'replacing', ...scoped, objects, ...fates }];
       case 'end': {
-        const rejected = refusals.length > 0 ? { rejected: refusals } : {};
+        const refused = refusals.length > 0 ? { refused: refusals } : {};
         const resourceVersion = String(++version);
-        const rest = { ...scoped, ...rejected, resourceVersion, trustVersions: true };
+        const rest = { ...scoped, ...refused, resourceVersion, trustVersions: true };
         return [{ type: 'replaced', objects, ...rest }];
       }
       case 'abort':
@@ -108,10 +108,10 @@ function lines(deltas: readonly Delta<Pod>[]): unknown[] {
     if (delta.type !== 'replaced') out.push(delta);
     else {
       const objects = [...delta.objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-      const rejected = (delta.rejected ?? []).map(({ key }) => key).sort();
+      const refused = (delta.refused ?? []).map(({ key }) => key).sort();
       const missing = [...(delta.missing ?? [])].sort((a, b) => (a.key < b.key ? -1 : 1));
       const listed = [...(delta.listed ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
-      out.push({ ...delta, objects, rejected, missing, listed });
+      out.push({ ...delta, objects, refused, missing, listed });
     }
   }
   flush();

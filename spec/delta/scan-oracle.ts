@@ -162,10 +162,10 @@ function folded(queue: readonly Item[], compression: Compression): readonly (Ite
 /** The contents of the `replaced` of a list; without the parts that were passed on before. */
 function contents({ flows, parts }: List, end: Replaced) {
   const objects = new Map<string, Pod>();
-  const rejected = new Map<string, Refused>();
+  const refused = new Map<string, Refused>();
   const forget = (key: string) => {
     objects.delete(key);
-    rejected.delete(key);
+    refused.delete(key);
   };
   for (const part of flows ? [end] : [...parts, end]) {
     for (const object of part.objects) {
@@ -173,12 +173,12 @@ function contents({ flows, parts }: List, end: Replaced) {
       objects.set(keyOf(object), object);
     }
     if (part.type === 'replacing') part.removed?.forEach(forget);
-    for (const refused of part.rejected ?? []) {
-      forget(refused.key);
-      rejected.set(refused.key, refused);
+    for (const each of part.refused ?? []) {
+      forget(each.key);
+      refused.set(each.key, each);
     }
   }
-  return { objects, rejected };
+  return { objects, refused };
 }
 
 function pop(state: State, compression: Compression): State {
@@ -209,30 +209,30 @@ function pop(state: State, compression: Compression): State {
     put(key, undefined);
   };
   const emitList = ({ list, end }: Extract<Item, { kind: 'list' }>) => {
-    const { objects, rejected } = contents(list, end);
+    const { objects, refused: listedRefused } = contents(list, end);
     // Parts that were passed on to an empty store are all objects of the scope, so none can be missing.
     const missing: Deleted[] = [];
     for (const [key, object] of list.flows ? [] : [...world]) {
-      if (objects.has(key) || rejected.has(key) || !within(key, end.scope)) continue;
+      if (objects.has(key) || listedRefused.has(key) || !within(key, end.scope)) continue;
       missing.push({ type: 'deleted', key, object, finalStateUnknown: true });
       put(key, undefined);
     }
     for (const key of list.flows ? [] : refused) if (within(key, end.scope)) refused.delete(key);
     for (const [key, object] of objects) put(key, object);
-    for (const key of rejected.keys()) refuse(key);
+    for (const key of listedRefused.keys()) refuse(key);
     out.push({
       ...end,
       objects: [...objects.values()],
       ...{ listed: objects, missing },
       ...(list.flows ? { flowed: true } : {}),
-      ...(rejected.size > 0 ? { rejected: [...rejected.values()] } : {}),
+      ...(listedRefused.size > 0 ? { refused: [...listedRefused.values()] } : {}),
     });
   };
   const emitUnkeyed = (delta: Extract<Item, { kind: 'delta' }>['delta']) => {
     out.push(delta);
     if (delta.type !== 'replacing') return;
     for (const object of delta.objects) put(keyOf(object), object);
-    for (const { key } of delta.rejected ?? []) refuse(key);
+    for (const { key } of delta.refused ?? []) refuse(key);
     for (const key of delta.removed ?? []) put(key, undefined);
   };
   for (const item of folded(state.queue, compression)) {

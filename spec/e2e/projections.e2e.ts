@@ -126,7 +126,7 @@ describe.skipIf(noControl)('projections of a real server', () => {
       await remove(pods, 'meta-old');
       await ended(informer, old);
       for (const each of [informer, widgetsOnly]) {
-        expect(each.status).toMatchObject({ phase: 'watching', skipped: 0, relists: 0 });
+        expect(each.status).toMatchObject({ phase: 'watching', refusedItems: 0, relists: 0 });
         expect(each.status.error).toBeUndefined();
       }
     },
@@ -172,7 +172,7 @@ describe.skipIf(noControl)('projections of a real server', () => {
       expect(informer.indexer.size).toBe(0);
       expect(columns).toHaveLength(1);
       for (const each of [informer, ofWidgets]) {
-        expect(each.status).toMatchObject({ phase: 'watching', skipped: 0, relists: 0 });
+        expect(each.status).toMatchObject({ phase: 'watching', refusedItems: 0, relists: 0 });
       }
     },
   );
@@ -224,7 +224,7 @@ describe.skipIf(noControl)('projections of a real server', () => {
     await seen(metadata, late);
     for (const informer of [rows, metadata]) {
       await until(informer.status$, ({ phase }) => phase === 'watching');
-      expect(informer.status).toMatchObject({ relists: 1, skipped: 0 });
+      expect(informer.status).toMatchObject({ relists: 1, refusedItems: 0 });
       expect([...informer.indexer.listKeys()].sort()).toEqual([
         `${namespace}/kept`,
         `${namespace}/late`,
@@ -295,7 +295,7 @@ describe.skipIf(noControl)('projections of a real server', () => {
       expect(after?.metadata?.labels).toBe(before?.metadata?.labels);
       await remove(pods, 'slim');
       await ended(informer, made);
-      expect(informer.status).toMatchObject({ phase: 'watching', skipped: 0, relists: 0 });
+      expect(informer.status).toMatchObject({ phase: 'watching', refusedItems: 0, relists: 0 });
       expect(informer.status.error).toBeUndefined();
     },
   );

@@ -14,10 +14,10 @@ const calm: InformerStatus = {
   attempt: 0,
   reconnects: 0,
   relists: 0,
-  quarantined: 0,
+  refused: 0,
   resourceVersion: '8123',
   generation: 1,
-  skipped: 0,
+  refusedItems: 0,
   unknownDeletions: 0,
 };
 

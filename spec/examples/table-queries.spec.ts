@@ -224,12 +224,12 @@ test('a pod that cannot be read is left out and reported, until it can be read',
   const previous = odd as unknown as Pod;
   changes$.next(changeSet({ added: [previous, podIn(2, 0, 'Running', 2)] }));
   expect(table.getSnapshot().rows.map(({ uid }) => uid)).toEqual(['uid-2']);
-  const { rejected } = table.getSnapshot().status;
+  const { refusedRows } = table.getSnapshot().status;
   const counts = () => [tones, all].map((view) => view.getSnapshot().rows[0]?.count);
   expect(counts()).toEqual([1, 1]);
-  expect(rejected).toMatchObject([{ operator: 'liveMap', id: 'uid-1', key: 'ns-b/pod-1' }]);
+  expect(refusedRows).toMatchObject([{ operator: 'liveMap', id: 'uid-1', key: 'ns-b/pod-1' }]);
   changes$.next(changeSet({ updated: [{ previous, object: podIn(1, 0, 'Running', 3) }] }));
-  expect(table.getSnapshot().status.rejected).toEqual([]);
+  expect(table.getSnapshot().status.refusedRows).toEqual([]);
   expect(counts()).toEqual([2, 2]);
 });
 

@@ -164,7 +164,7 @@ describe('whenSynced of a factory', () => {
     ]);
   });
 
-  it('I65: a caller that is rejected gets the error, so the factory does not warn', async () => {
+  it('I65: a caller that is refused gets the error, so the factory does not warn', async () => {
     const { server, factory, time } = rig();
     const warnings: string[] = [];
     const own = factory({ onWarning: (message) => warnings.push(message) });

@@ -97,8 +97,8 @@ describe('live queries', () => {
     factory.start();
     await r.until(factory.whenSynced());
     expect(view.getSnapshot().rows).toHaveLength(2);
-    const { rejected, phase } = view.getSnapshot().status;
-    expect(rejected).toMatchObject([{ operator: 'liveFilter', key: 'till/web-0' }]);
+    const { refusedRows, phase } = view.getSnapshot().status;
+    expect(refusedRows).toMatchObject([{ operator: 'liveFilter', key: 'till/web-0' }]);
     expect(phase).toBe('watching');
     leave();
   });

@@ -245,7 +245,7 @@ describe('tables', () => {
         'update one Pending > one Running',
         'delete one Running',
       ]);
-      expect(informer.status).toMatchObject({ phase: 'watching', skipped: 0 });
+      expect(informer.status).toMatchObject({ phase: 'watching', refusedItems: 0 });
       expect(all.server.requests.every(({ query }) => query.includeObject === 'Metadata')).toBe(
         true,
       );

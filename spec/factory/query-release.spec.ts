@@ -74,9 +74,9 @@ async function useOnce(
   r.server.objects.delete(pods, place('web-9'));
   await r.time.advance(100);
   expect(view.getSnapshot().rows.length).toBeGreaterThan(1);
-  const { rejected } = view.getSnapshot().status;
-  expect(rejected).toHaveLength(1);
-  note('rejected', rejected);
+  const { refusedRows } = view.getSnapshot().status;
+  expect(refusedRows).toHaveLength(1);
+  note('refusedRows', refusedRows);
   queries.explain(query);
   subscription.unsubscribe();
   leave();

@@ -360,10 +360,10 @@ export async function createScene(stage: Stage): Promise<Scene> {
       if (audits && !loses && typeof audit === 'object' && audit.differed > 0 && !restores) {
         wrong.push(`audit, ${when}: ${JSON.stringify(audit)}, but no event was lost`);
       }
-      const { phase, synced, live, error, staleSinceMs, quarantined } = informer.status;
+      const { phase, synced, live, error, staleSinceMs, refused } = informer.status;
       const isHealthy = phase === 'watching' && synced && live && error === undefined;
-      if (!isHealthy || staleSinceMs !== undefined || quarantined > 0) {
-        const shown = JSON.stringify({ phase, synced, live, error, staleSinceMs, quarantined });
+      if (!isHealthy || staleSinceMs !== undefined || refused > 0) {
+        const shown = JSON.stringify({ phase, synced, live, error, staleSinceMs, refused });
         wrong.push(`status, ${when}: ${shown}`);
       }
     },

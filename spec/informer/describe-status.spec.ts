@@ -37,7 +37,7 @@ describe('describeStatus', () => {
     [{ phase: 'backoff', blocked: 'forbidden', error }, 'Forbidden: the connection was lost'],
     [{ phase: 'listing', blocked: 'unauthorized' }, 'Not signed in'],
     [{ phase: 'watching', live: true, synced: true }, 'Live'],
-    [{ phase: 'watching', live: true, quarantined: 1 }, 'Live: 1 object left out'],
+    [{ phase: 'watching', live: true, refused: 1 }, 'Live: 1 object left out'],
     [
       { phase: 'watching', live: true, access: { message: 'not till' } } as Partial<InformerStatus>,
       'Live: not till',
@@ -57,10 +57,10 @@ describe('describeStatus', () => {
   });
 
   it('I110: accepts what a view and a hook return, with the error of a pipe', () => {
-    const status = { phase: 'watching', live: true, synced: true, rejected: [{}, {}] } as const;
+    const status = { phase: 'watching', live: true, synced: true, refusedRows: [{}, {}] } as const;
     expect(said({ status, error: undefined })).toBe('Live: 2 rows left out');
     expect(said({ status, error: new Error('the pipe broke') })).toBe('Not live: the pipe broke');
-    const blocked = { phase: 'backoff', blocked: 'forbidden', error, rejected: [] } as const;
+    const blocked = { phase: 'backoff', blocked: 'forbidden', error, refusedRows: [] } as const;
     expect(said({ status: blocked, error })).toBe('Forbidden: the connection was lost');
   });
 

@@ -68,7 +68,7 @@ describe('metrics', () => {
         pendingNotifications: 0,
         processingLatencySeconds: zero,
         storeResourceVersion: '',
-        quarantined: 0,
+        refused: 0,
         reconnects: 0,
         relists: 0,
         auditCompared: 0,
@@ -125,7 +125,7 @@ describe('metrics', () => {
       informer_store_resource_version: [9, labels],
       informer_pending_notifications: [0, labels],
       informer_objects: [1, labels],
-      informer_quarantined_objects: [0, labels],
+      informer_refused_objects: [0, labels],
     });
     expect(sums.get('informer_relists_total')).toBe(1);
     await informer.stop();

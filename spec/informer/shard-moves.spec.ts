@@ -312,10 +312,10 @@ describe('a move of shards', () => {
     fake.objects.modify(configMaps, { namespace: 'cart', name: 'one' }, (draft) => {
       draft.data = { text: 'refused' };
     });
-    await vi.waitFor(() => expect(informer.status.quarantine).toHaveLength(1));
+    await vi.waitFor(() => expect(informer.status.refusedObjects).toHaveLength(1));
     ranges$.next(of('bar'));
     expect(keys()).toEqual(['bar/one']);
-    await vi.waitFor(() => expect(informer.status.quarantine ?? []).toEqual([]));
+    await vi.waitFor(() => expect(informer.status.refusedObjects ?? []).toEqual([]));
     isRefusing = false;
     await sleep(1_300);
     expect(keys()).toEqual(['bar/one']);

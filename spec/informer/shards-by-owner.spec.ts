@@ -110,7 +110,7 @@ describe('a sharded informer by owner', () => {
       informer: { resyncPeriodMs: 1_000 },
     });
     await start();
-    const refused = () => informer.status.quarantine?.map(({ key }) => key).sort() ?? [];
+    const refused = () => informer.status.refusedObjects?.map(({ key }) => key).sort() ?? [];
     expect(refused()).toEqual(['shop/mine', 'shop/moves']);
     ranges$.next(of('web', 'db'));
     await vi.waitFor(() => expect(refused()).toEqual(['shop/mine', 'shop/moves', 'shop/other']));
@@ -142,7 +142,7 @@ describe('a sharded informer by owner', () => {
     create('last', 'web');
     await vi.waitFor(() => expect(keys()).toEqual(['shop/last']));
     expect(calls).toEqual(['<shop/moves', '-shop/mine', '+shop/last']);
-    expect(informer.status.quarantine).toBeUndefined();
+    expect(informer.status.refusedObjects).toBeUndefined();
     expect(informer.status.unknownDeletions).toBe(0);
     await informer.stop();
   });

@@ -153,7 +153,7 @@ describe('status', () => {
     source.listed(1, pod('a', 1), pod('b', 1));
     informer.start();
     const keys: (string | undefined)[] = [];
-    informer.status$.subscribe(({ quarantine }) => keys.push(quarantine?.[0]?.key));
+    informer.status$.subscribe(({ refusedObjects }) => keys.push(refusedObjects?.[0]?.key));
     source.send(modified(pod('a', 2)));
     refused = 'b';
     source.send(modified(pod('a', 3)), modified(pod('b', 3)));
@@ -178,8 +178,8 @@ describe('status', () => {
     informer.start();
     await informer.whenSynced({ timeoutMs: 5_000 });
     expect(informer.indexer.listKeys()).toEqual(['shop/good']);
-    expect(informer.status.quarantined).toBe(1);
-    expect(informer.status.quarantine?.[0]).toMatchObject({
+    expect(informer.status.refused).toBe(1);
+    expect(informer.status.refusedObjects?.[0]).toMatchObject({
       key: 'shop/bad',
       error: { message: 'shop/bad: the transform threw: too huge' },
     });
@@ -190,7 +190,7 @@ describe('status', () => {
     });
     await informer.whenObserved('shop/bad', server.objects.resourceVersion, { timeoutMs: 5_000 });
     expect(informer.indexer.getByKey('shop/bad')).toBeDefined();
-    expect(informer.status.quarantined).toBe(0);
+    expect(informer.status.refused).toBe(0);
     await informer.stop();
   });
 
@@ -205,18 +205,18 @@ describe('status', () => {
       lingerMs: 0,
       indexers: { strict },
     });
-    const quarantined = () => [informer.status.quarantined, informer.status.quarantine?.length];
+    const refused = () => [informer.status.refused, informer.status.refusedObjects?.length];
     source.listed(1, pod('bad', 1));
     informer.start();
-    expect(quarantined()).toEqual([1, 1]);
+    expect(refused()).toEqual([1, 1]);
     await informer.stop();
-    expect(quarantined()).toEqual([0, undefined]);
+    expect(refused()).toEqual([0, undefined]);
     addEventHandler(informer, {});
     source.listed(2, pod('bad', 1));
     const run = informer.changes$.subscribe();
-    expect(quarantined()).toEqual([1, 1]);
+    expect(refused()).toEqual([1, 1]);
     run.unsubscribe();
-    expect([informer.status.phase, ...quarantined()]).toEqual(['idle', 0, undefined]);
+    expect([informer.status.phase, ...refused()]).toEqual(['idle', 0, undefined]);
   });
 
   it('I13: an object that an index function refused is tried again at a resync', () =>
@@ -236,19 +236,19 @@ describe('status', () => {
       source.listed(1, pod('good', 1), pod('bad', 1));
       informer.start();
       expect(informer.indexer.listKeys()).toEqual(['shop/good']);
-      expect(informer.status.quarantine?.[0]?.error.message).toBe('shop/bad: not yet');
-      scheduler.schedule(() => expect(informer.status.quarantined).toBe(1), 1500);
+      expect(informer.status.refusedObjects?.[0]?.error.message).toBe('shop/bad: not yet');
+      scheduler.schedule(() => expect(informer.status.refused).toBe(1), 1500);
       scheduler.schedule(() => {
         refuses = false;
       }, 1600);
       scheduler.schedule(() => {
         expect(informer.indexer.listKeys()).toEqual(['shop/good', 'shop/bad']);
-        expect(informer.status.quarantined).toBe(0);
+        expect(informer.status.refused).toBe(0);
         void informer.stop();
       }, 2500);
     }));
 
-  it('I13: a deletion, or a relist without the object, removes it from the quarantine', () =>
+  it('I13: a deletion, or a relist without the object, removes it from the refused objects', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const refuse = (object: Pod): string[] => {
@@ -258,13 +258,13 @@ describe('status', () => {
       const informer = createSharedInformer(source, { scheduler, indexers: { strict: refuse } });
       source.listed(1, pod('bad1', 1), pod('bad2', 1));
       informer.start();
-      expect(informer.status.quarantined).toBe(2);
+      expect(informer.status.refused).toBe(2);
       source.send(deleted(pod('bad1', 2)));
-      expect(informer.status.quarantined).toBe(1);
+      expect(informer.status.refused).toBe(1);
       source.listed(9);
       source.send({ type: 'ERROR', error: expired() });
       scheduler.schedule(() => {
-        expect(informer.status.quarantined).toBe(0);
+        expect(informer.status.refused).toBe(0);
         void informer.stop();
       }, 4000);
     }));

@@ -41,7 +41,7 @@ describe('whenSynced', () => {
   });
 
   it('I9: rejects with the last cause when its timeout has passed', async () => {
-    const rejections: unknown[] = [];
+    const refusals: unknown[] = [];
     marbles(({ scheduler, cold }) => {
       const forbidden = ApiError.fromStatus(
         { code: 403, reason: 'Forbidden', message: 'pods is forbidden' },
@@ -56,7 +56,7 @@ describe('whenSynced', () => {
         { scheduler, name: 'pods' },
       );
       const wait = { timeoutMs: 5_000, whileBlocked: 'wait' } as const;
-      informer.whenSynced(wait).catch((error) => rejections.push(error));
+      informer.whenSynced(wait).catch((error) => refusals.push(error));
       informer.start();
       scheduler.schedule(() => {
         expect(informer.status.blocked).toBe('forbidden');
@@ -64,7 +64,7 @@ describe('whenSynced', () => {
       }, 5_001);
     });
     await Promise.resolve();
-    expect(rejections.map(String)).toEqual([
+    expect(refusals.map(String)).toEqual([
       'ApiError: pods is not synced after 5000 ms: pods is forbidden',
     ]);
   });

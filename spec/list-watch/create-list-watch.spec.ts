@@ -9,7 +9,7 @@ import {
   jsonDecoding,
   type KubernetesObject,
   type ListWatchOptions,
-  type Skipped,
+  type Refusal,
   type Transport,
   type TransportEvent,
   type WatchSignal,
@@ -418,17 +418,17 @@ describe('a response', () => {
     expect(received).toEqual(['opened', 1, 2, '|']);
   });
 
-  it('D5: a refused object is reported to the onSkipped of the options and of the request', async () => {
-    const own: Skipped[] = [];
-    const asked: Skipped[] = [];
+  it('D5: a refused object is reported to the onRefused of the options and of the request', async () => {
+    const own: Refusal[] = [];
+    const asked: Refusal[] = [];
     const { time, listWatch } = setUp({
-      onSkipped: (each) => own.push(each),
+      onRefused: (each) => own.push(each),
       transform: (each) => {
         if (each.metadata?.name === 'b') throw new Error('no');
         return each;
       },
     });
-    listWatch.list({ ...LIST, onSkipped: (each) => asked.push(each) }).subscribe();
+    listWatch.list({ ...LIST, onRefused: (each) => asked.push(each) }).subscribe();
     await time.advance(1);
     expect(own.map(({ key }) => key)).toEqual(['d/b']);
     expect(asked).toEqual(own);

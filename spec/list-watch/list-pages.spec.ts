@@ -28,7 +28,7 @@ const brief = (progress: ListSignal<Pod>): string => {
     return `listed ${progress.resourceVersion}${progress.paginated ? ' in pages' : ''}`;
   }
   const names = progress.items.map(({ metadata }) => metadata.name);
-  return [...names, ...progress.rejected.map((key) => `!${key}`)].join(' ');
+  return [...names, ...progress.refused.map((key) => `!${key}`)].join(' ');
 };
 
 function collected(listPagesOf: Observable<ListSignal<Pod>>): string[] {
@@ -80,28 +80,28 @@ describe('a list in pages', () => {
 
   it('W1: parts are emitted as they arrive, with refused objects and the number of remaining objects', () => {
     const progress: ListSignal<Pod>[] = [];
-    const rejected = [refusal('b@3')];
+    const refused = [refusal('b@3')];
     const parts = of<ListPart<Pod>[]>(
       { items: [pod('a@1')] },
-      { items: [], rejected },
+      { items: [], refused },
       { items: [], metadata: { resourceVersion: '10', remainingItemCount: 0 } },
     );
     listPages(lister(parts), first).subscribe((each) => progress.push(each));
     expect(progress).toEqual([
-      { kind: 'part', items: [pod('a@1')], rejected: [] },
-      { kind: 'part', items: [], rejected },
-      { kind: 'part', items: [], rejected: [], remaining: 0 },
+      { kind: 'part', items: [pod('a@1')], refused: [] },
+      { kind: 'part', items: [], refused },
+      { kind: 'part', items: [], refused: [], remaining: 0 },
       { kind: 'listed', items: [], resourceVersion: '10', paginated: false },
     ]);
   });
 
-  it('W1: every page is requested with the demand, the known objects and onSkipped', () => {
+  it('W1: every page is requested with the demand, the known objects and onRefused', () => {
     const pages = lister(of(listPart('10', ['a@1'], 'C1')), of(listPart('10')));
     const demand = () => null;
     const known = new Map<string, Pod>();
-    const onSkipped = () => {};
-    collected(listPages(pages, { ...first, demand, known, onSkipped }));
-    for (const request of pages.asked) expect(request).toMatchObject({ demand, known, onSkipped });
+    const onRefused = () => {};
+    collected(listPages(pages, { ...first, demand, known, onRefused }));
+    for (const request of pages.asked) expect(request).toMatchObject({ demand, known, onRefused });
   });
 });
 
@@ -168,7 +168,7 @@ describe('unsubscribing', () => {
       const page2 = cold('---(l|)', { l: listPart('10', ['b@2'], 'C2') });
       const pages = lister(page1, page2);
       expectObservable(listPages(pages, first), '^-!').toBe('-p', {
-        p: { kind: 'part', items: [pod('a@1')], rejected: [] },
+        p: { kind: 'part', items: [pod('a@1')], refused: [] },
       });
       expectSubscriptions(page1.subscriptions).toBe('^!');
       expectSubscriptions(page2.subscriptions).toBe('-^!');

@@ -171,10 +171,10 @@ describe('a kind that is polled', () => {
       },
     });
     await time.advance(10_500);
-    expect([informer.indexer.listKeys(), informer.status.quarantined]).toEqual([['shop/b'], 1]);
+    expect([informer.indexer.listKeys(), informer.status.refused]).toEqual([['shop/b'], 1]);
     refuses = false;
     await time.advance(1_000);
-    expect([informer.indexer.size, informer.status.quarantined, errors]).toEqual([2, 0, []]);
+    expect([informer.indexer.size, informer.status.refused, errors]).toEqual([2, 0, []]);
     await informer.stop();
   });
 

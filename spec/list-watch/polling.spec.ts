@@ -33,10 +33,10 @@ function polled(
     const run = polling.watch({ ...REQUEST, ...more }).subscribe({
       next: (signal: WatchSignal<Pod>) => {
         if (signal.kind !== 'listed') return record(signal.kind);
-        const { items, rejected = [], resourceVersion } = signal;
+        const { items, refused = [], resourceVersion } = signal;
         const names = items.map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
         return record(
-          [...names, ...rejected.map(({ key }) => `?${key}`), `)${resourceVersion}`].join(' '),
+          [...names, ...refused.map(({ key }) => `?${key}`), `)${resourceVersion}`].join(' '),
         );
       },
       error: (error) => record(`# ${error.code}`),
@@ -51,7 +51,7 @@ describe('a kind that cannot be watched', () => {
   it('W5: the kind is listed repeatedly, and each list is emitted when it is complete', () => {
     const lists = [
       of(listPart('6', ['a@1', 'b@2'])),
-      of({ ...listPart('7', ['a@7', 'c@7']), rejected: [refusal('d@7')] }),
+      of({ ...listPart('7', ['a@7', 'c@7']), refused: [refusal('d@7')] }),
       of(listPart('7')),
     ];
     expect(polled(lists, 3_500)).toEqual([
@@ -64,7 +64,7 @@ describe('a kind that cannot be watched', () => {
 
   it('W5: the kind is listed in pages, and after an expired token the list starts again', () => {
     const lists = [
-      of({ ...listPart('6', ['a@1'], 'C1'), rejected: [refusal('b@6')] }),
+      of({ ...listPart('6', ['a@1'], 'C1'), refused: [refusal('b@6')] }),
       throwError(() => answer(410, 'Expired')),
       of(listPart('8', ['c@8'])),
     ];

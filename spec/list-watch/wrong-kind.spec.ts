@@ -163,12 +163,12 @@ describe('a streaming list', () => {
   const failureOf = (...lines: string[]) => watch(lines).failure;
 
   it('W15: a streaming list whose objects are all of another kind fails at its end mark', () => {
-    const { out, failure, skipped } = watch([
+    const { out, failure, refusals } = watch([
       event('ADDED', node),
       event('ADDED', node),
       bookmark(undefined, end),
     ]);
-    expect([out, skipped.length]).toEqual([[], 2]);
+    expect([out, refusals.length]).toEqual([[], 2]);
     expect(failure).toBe(
       'every object (2) is of another kind; the last: pods: expected a Pod, got a Node. Correct the kind or the plural of the resource',
     );
@@ -183,7 +183,7 @@ describe('a streaming list', () => {
     );
   });
 
-  it('W15: an object of the right kind that is skipped for another reason shows that the kind is right', () => {
+  it('W15: an object of the right kind that is refused for another reason shows that the kind is right', () => {
     const nameless = event('ADDED', { kind: 'Pod' });
     expect(failureOf(event('ADDED', node), nameless, bookmark('Pod', end))).toBe(undefined);
   });
@@ -235,7 +235,7 @@ describe('a list in pages', () => {
     expect(paged([], [])).toEqual(['WrongKind']);
   });
 
-  it('W15: a page of another kind is skipped if another page has an object of the right kind (D7)', () => {
+  it('W15: a page of another kind is refused if another page has an object of the right kind (D7)', () => {
     expect(paged([], [pod as Anything], [])).toEqual(['part', 'listed']);
     expect(
       list([JSON.stringify({ kind: 'List', metadata: {}, items: [node, pod] })]),
@@ -253,7 +253,11 @@ describe('a list in pages', () => {
     const client = createClient({ baseUrl: 'http://fake', fetch, scheduler: time });
     const source = createListWatch(client, wrong, { watchList: false });
     const { informer } = await firstFailure({ time }, source);
-    expect(informer.status).toMatchObject({ blocked: 'wrong-kind', synced: false, skipped: 1 });
+    expect(informer.status).toMatchObject({
+      blocked: 'wrong-kind',
+      synced: false,
+      refusedItems: 1,
+    });
     expect(informer.status.error?.message).toMatch(/every object \(1\) is of another kind/);
   });
 });

@@ -156,7 +156,7 @@ export class Watching {
       this.error = event.error;
       return;
     }
-    if (event.type === 'REJECTED') throw new Error(`${event.key} was refused`);
+    if (event.type === 'REFUSED') throw new Error(`${event.key} was refused`);
     if (event.type === 'BOOKMARK') {
       this.#moved(event.resourceVersion, 'a bookmark');
       this.bookmarks.push(event.resourceVersion);

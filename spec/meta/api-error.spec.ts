@@ -83,7 +83,7 @@ describe('ApiError', () => {
       ApiError.local(reason, 'x').retryable;
     expect((['Network', 'Silent', 'Malformed', 'Credentials'] as const).every(local)).toBe(true);
     expect(
-      (['Rejected', 'Aborted', 'Stopped', 'TooLarge', 'NotObserved'] as const).some(local),
+      (['Refused', 'Aborted', 'Stopped', 'TooLarge', 'NotObserved'] as const).some(local),
     ).toBe(false);
   });
 

@@ -279,7 +279,7 @@ export class World {
     server.write(0);
     for (let round = 0; round < 3; round++) await this.#settle();
     this.check();
-    expect(informer.status).toMatchObject({ phase: 'watching', synced: true, quarantined: 0 });
+    expect(informer.status).toMatchObject({ phase: 'watching', synced: true, refused: 0 });
     const truth = this.#truth();
     expect(this.consumers[fresh]?.state?.objects).toEqual(truth);
     this.#agree(truth);

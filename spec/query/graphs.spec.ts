@@ -5,7 +5,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { runGraph } from './model/graph-run.ts';
 import { graphScenario } from './model/graph-scenario.ts';
 
-// The functions that throw are reported, because no view shows what they rejected.
+// The functions that throw are reported, because no view shows what they refused.
 beforeAll(() => {
   config.onUnhandledError = () => undefined;
 });

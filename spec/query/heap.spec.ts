@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { heapMb } from '../soak/heap.ts';
 import { ComingsAndGoings } from './model/comings-and-goings.ts';
 
-// The functions that throw are reported, because no view shows what they rejected.
+// The functions that throw are reported, because no view shows what they refused.
 beforeAll(() => {
   config.onUnhandledError = () => undefined;
 });

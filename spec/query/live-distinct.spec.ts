@@ -52,7 +52,7 @@ describe('liveDistinct', () => {
       return 'z';
     });
     expect(view.getSnapshot().rows).toEqual(['z']);
-    expect(view.getSnapshot().status.rejected.map(({ key }) => key)).toEqual(['y']);
+    expect(view.getSnapshot().status.refusedRows.map(({ key }) => key)).toEqual(['y']);
     leave();
   });
 

@@ -23,7 +23,7 @@ function flat(...first: Pod[]) {
   const view = toView(rows);
   view.subscribe(() => undefined);
   sets.next(changeSet({ added: first, reset: true }));
-  return { sets, mirror, rejected: () => view.getSnapshot().status.rejected };
+  return { sets, mirror, refusedRows: () => view.getSnapshot().status.refusedRows };
 }
 
 describe('liveFlatMap', () => {
@@ -43,8 +43,8 @@ describe('liveFlatMap', () => {
       const { metadata, parts } = pod(uid, ...rows);
       return { metadata: { ...metadata, name: `pod-${at}` }, parts };
     });
-    const { sets, mirror, rejected } = flat(...all);
-    expect([mirror.rows.size, rejected().length]).toEqual([names.length * all.length, 0]);
+    const { sets, mirror, refusedRows } = flat(...all);
+    expect([mirror.rows.size, refusedRows().length]).toEqual([names.length * all.length, 0]);
     sets.next(changeSet({ deleted: all.slice(0, 1) }));
     expect(mirror.rows.size).toBe(names.length * (all.length - 1));
   });
@@ -71,20 +71,20 @@ describe('liveFlatMap', () => {
 
   it('Q50: two rows with one id, or a row without one, reject their object and say what to do', () => {
     const twice = pod('u1', { name: 'a' }, { name: 'a' });
-    const { sets, mirror, rejected } = flat(twice, pod('u2', { n: 1 }), pod('u3', 'ok'));
+    const { sets, mirror, refusedRows } = flat(twice, pod('u2', { n: 1 }), pod('u3', 'ok'));
     expect(mirror.ids()).toEqual(['u3/ok']);
-    expect(rejected().map(({ operator, id, key }) => [operator, id, key])).toEqual([
+    expect(refusedRows().map(({ operator, id, key }) => [operator, id, key])).toEqual([
       ['liveFlatMap', 'u1', 'shop/pod-u1'],
       ['liveFlatMap', 'u2', 'shop/pod-u2'],
     ]);
-    expect(rejected().map(({ error }) => (error as Error).message)).toEqual([
+    expect(refusedRows().map(({ error }) => (error as Error).message)).toEqual([
       'liveFlatMap: two rows of shop/pod-u1 have the id "a"; return different ids with the option idOf',
       'liveFlatMap: a row of shop/pod-u2 has no id, because it has neither a name nor a type; return one with the option idOf',
     ]);
     const healed = pod('u1', { name: 'a' });
     sets.next(changeSet({ updated: [{ previous: twice, object: healed }] }));
-    expect([mirror.ids(), rejected().length]).toEqual([['u1/a', 'u3/ok'], 1]);
+    expect([mirror.ids(), refusedRows().length]).toEqual([['u1/a', 'u3/ok'], 1]);
     sets.next(changeSet({ updated: [{ previous: healed, object: twice }] }));
-    expect([mirror.ids(), rejected().length]).toEqual([['u3/ok'], 2]);
+    expect([mirror.ids(), refusedRows().length]).toEqual([['u3/ok'], 2]);
   });
 });

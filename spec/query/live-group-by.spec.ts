@@ -187,11 +187,11 @@ describe('functions that throw', () => {
   function viewOf(stream: Observable<ChangeSet<unknown>>) {
     const view = toView(stream);
     view.subscribe(() => undefined);
-    const rejected = () =>
+    const refusedRows = () =>
       view
         .getSnapshot()
-        .status.rejected.map(({ operator, key, error }) => [operator, key, String(error)]);
-    return { rows: () => view.getSnapshot().rows, rejected };
+        .status.refusedRows.map(({ operator, key, error }) => [operator, key, String(error)]);
+    return { rows: () => view.getSnapshot().rows, refusedRows };
   }
 
   it('Q36: keep their row out of every group until it changes', () => {
@@ -209,7 +209,7 @@ describe('functions that throw', () => {
     expect(rows(set('x', 1), set('y', 7), set('z', 8), set('v', 9))).toEqual([
       { key: 'a', n: 1, total: 1 },
     ]);
-    expect(view.rejected()).toEqual([
+    expect(view.refusedRows()).toEqual([
       ['liveGroupBy', 'y', 'Error: seven'],
       ['liveGroupBy', 'z', 'TypeError: sum: the value of a row is "8", which it cannot take'],
       [
@@ -220,7 +220,7 @@ describe('functions that throw', () => {
     ]);
     world.commit([set('x', 7), set('y', 2), drop('z'), drop('v')]);
     expect(rows()).toEqual([{ key: 'a', n: 1, total: 2 }]);
-    expect(view.rejected()).toEqual([['liveGroupBy', 'x', 'Error: seven']]);
+    expect(view.refusedRows()).toEqual([['liveGroupBy', 'x', 'Error: seven']]);
   });
 
   it('Q36: in `add` or `remove` leave no wrong state behind', async () => {
@@ -242,10 +242,10 @@ describe('functions that throw', () => {
     const { stream, rows } = grouped({ n: count(), list });
     const view = viewOf(stream);
     expect(rows(set('x', 1), set('y', 7), set('z', 3))).toEqual([{ key: 'a', n: 2, list: '1,3' }]);
-    expect(view.rejected()).toEqual([['liveGroupBy', 'y', 'Error: seven']]);
+    expect(view.refusedRows()).toEqual([['liveGroupBy', 'y', 'Error: seven']]);
     expect(rows(set('x', 2), set('y', 5))).toEqual([{ key: 'a', n: 3, list: '2,3,5' }]);
     expect(rows(drop('z'), set('x', 7))).toEqual([{ key: 'a', n: 1, list: '5' }]);
-    expect(view.rejected()).toEqual([['liveGroupBy', 'x', 'Error: seven']]);
+    expect(view.refusedRows()).toEqual([['liveGroupBy', 'x', 'Error: seven']]);
     await new Promise((resolve) => setTimeout(resolve));
     expect(new Set(reported.map(String))).toEqual(new Set(['Error: three']));
   });
@@ -279,15 +279,15 @@ describe('functions that throw', () => {
     const { stream, rows } = grouped({ odd });
     const view = viewOf(stream);
     expect(rows(set('x', 1), set('y', 1), set('z', 1, 'b'))).toEqual([{ key: 'b', odd: 1 }]);
-    expect(view.rejected()).toEqual([['liveGroupBy', 'a', 'Error: two']]);
+    expect(view.refusedRows()).toEqual([['liveGroupBy', 'a', 'Error: two']]);
     expect(rows(drop('x'))).toEqual([
       { key: 'a', odd: 1 },
       { key: 'b', odd: 1 },
     ]);
-    expect(view.rejected()).toEqual([]);
+    expect(view.refusedRows()).toEqual([]);
     rows(set('x', 1));
     expect(rows(drop('x'), drop('y'))).toEqual([{ key: 'b', odd: 1 }]);
-    expect(view.rejected()).toEqual([]);
+    expect(view.refusedRows()).toEqual([]);
   });
 });
 
@@ -509,7 +509,7 @@ describe('aggregates', () => {
     }
   });
 
-  it('Q36: a group that is rejected stays listed when a row of the same id is read', () => {
+  it('Q36: a group that is refused stays listed when a row of the same id is read', () => {
     const world = new World();
     const failing: Aggregate<Item, number, boolean, number> = {
       ...count(({ n }) => n > 0),
@@ -522,12 +522,12 @@ describe('aggregates', () => {
     );
     view.subscribe(() => undefined);
     world.commit([set('a', 1)]);
-    const rejected = () => view.getSnapshot().status.rejected.length;
-    expect(rejected()).toBe(1);
+    const refusedRows = () => view.getSnapshot().status.refusedRows.length;
+    expect(refusedRows()).toBe(1);
     // The value is the same, so the result is not asked for again.
     world.commit([set('a', 2)]);
-    expect([view.getSnapshot().rows.length, rejected()]).toEqual([0, 1]);
+    expect([view.getSnapshot().rows.length, refusedRows()]).toEqual([0, 1]);
     world.commit([drop('a')]);
-    expect(rejected()).toBe(0);
+    expect(refusedRows()).toBe(0);
   });
 });

@@ -403,19 +403,19 @@ describe('liveJoin', () => {
     view.subscribe(() => undefined);
     const shown = () =>
       view.getSnapshot().rows.map(({ left, right }) => `${left.metadata.name}${right.length}`);
-    const rejected = () =>
-      view.getSnapshot().status.rejected.map(({ id, error }) => `${id}: ${error}`);
+    const refusedRows = () =>
+      view.getSnapshot().status.refusedRows.map(({ id, error }) => `${id}: ${error}`);
     rows.next(first(thing('a', { of: 'left' }), thing('b', { of: 'right' }), thing('c')));
-    expect([shown(), rejected()]).toEqual([
+    expect([shown(), refusedRows()]).toEqual([
       ['b2', 'c2'],
       ['a: Error: left', 'b: Error: right'],
     ]);
     rows.next(update(thing('b', { of: 'right' }), thing('b')));
     rows.next(update(thing('a', { of: 'left' }), thing('a')));
-    expect([shown(), rejected()]).toEqual([['b3', 'c3', 'a3'], []]);
+    expect([shown(), refusedRows()]).toEqual([['b3', 'c3', 'a3'], []]);
     rows.next(update(thing('a'), thing('a', { of: 3 as never })));
     rows.next(remove(thing('a')));
-    expect(rejected()).toEqual([]);
+    expect(refusedRows()).toEqual([]);
   });
 
   it('Q45: `project` makes rows of its own, keeps rows out, and is called only for what changed', () => {

@@ -84,7 +84,10 @@ describe('liveMergeMap', () => {
     view.subscribe(() => undefined);
     const shown = () => {
       const { rows, status } = view.getSnapshot();
-      return [rows, status.rejected.map(({ key, error }) => `${key} ${(error as Error).message}`)];
+      return [
+        rows,
+        status.refusedRows.map(({ key, error }) => `${key} ${(error as Error).message}`),
+      ];
     };
     world.commit([set('a', 1), set('b', 9), set('c', 8)]);
     expect(shown()).toEqual([[], ['b sync', 'c projection']]);
@@ -177,7 +180,7 @@ describe('liveMergeMap', () => {
     world.commit([set('a', 1), set('c', 1)]);
     of$('a').next('first');
     const { rows, status } = view.getSnapshot();
-    expect([rows, status.rejected]).toEqual([['new'], []]);
+    expect([rows, status.refusedRows]).toEqual([['new'], []]);
   });
 
   it('Q51: values, frame by frame', () => {

@@ -102,7 +102,7 @@ describe('liveShare', () => {
     expect(failing.error).toEqual(new Error('boom'));
   });
 
-  it('Q54: carries what the operators before it rejected, and checks its source', () => {
+  it('Q54: carries what the operators before it refused, and checks its source', () => {
     const world = new World();
     world.reset([{ name: 'a', n: 1 }]);
     const refusing = liveFilter<Item>(() => {
@@ -110,7 +110,7 @@ describe('liveShare', () => {
     })(world.changes$);
     const view = toView(liveShare()(refusing));
     view.subscribe(() => undefined);
-    expect(view.getSnapshot().status.rejected.map(({ key }) => key)).toEqual(['a']);
+    expect(view.getSnapshot().status.refusedRows.map(({ key }) => key)).toEqual(['a']);
     const mixed = new Mirror(liveShare()(merge(world.changes$, new World().changes$)));
     expect(String(mixed.error)).toMatch(/^Error: liveShare: its source emitted two first sets/);
   });

@@ -90,7 +90,7 @@ describe('liveUnion without names', () => {
     const view = toView(liveUnion([one, other]));
     view.subscribe(() => undefined);
     const shown = () => view.getSnapshot().rows.map(({ metadata }) => metadata.resourceVersion);
-    const errors = () => view.getSnapshot().status.rejected.map(({ error }) => String(error));
+    const errors = () => view.getSnapshot().status.refusedRows.map(({ error }) => String(error));
     const [web, web2] = [pod('web', 1), pod('web', 2)];
     one.next(first(web));
     other.next(first(web));
@@ -114,16 +114,16 @@ describe('liveUnion without names', () => {
   it('Q47: different ids of one key are kept out and listed until one is left', () => {
     const [east, west] = sources();
     const mirror = new Mirror(liveUnion([east, west]));
-    const rejected: number[] = [];
+    const refusedRows: number[] = [];
     const view = toView(liveUnion([east, west]));
-    view.status$.subscribe((status) => rejected.push(status.rejected.length));
+    view.status$.subscribe((status) => refusedRows.push(status.refusedRows.length));
     const [inEast, inWest] = [pod('shop/web', 1, 'u1'), pod('shop/web', 1, 'u2')];
     east.next(first(inEast, pod('shop/db', 1)));
     west.next(first(inWest));
     expect(mirror.ids()).toEqual(['u-shop/db']);
-    expect(rejected.at(-1)).toBe(2);
+    expect(refusedRows.at(-1)).toBe(2);
     east.next(remove(inEast));
-    expect([mirror.ids(), rejected.at(-1)]).toEqual([['u-shop/db', 'u2'], 0]);
+    expect([mirror.ids(), refusedRows.at(-1)]).toEqual([['u-shop/db', 'u2'], 0]);
     // An object that is created again under its name, in one source or in both.
     west.next(changeSet<Pod>({ deleted: [inWest], added: [inEast] }));
     east.next(add(inEast));
@@ -131,7 +131,7 @@ describe('liveUnion without names', () => {
       for (const each of [east, west])
         each.next(changeSet<Pod>({ deleted: [inEast], added: [inWest] }));
     });
-    expect([mirror.ids(), rejected.at(-1)]).toEqual([['u-shop/db', 'u2'], 0]);
+    expect([mirror.ids(), refusedRows.at(-1)]).toEqual([['u-shop/db', 'u2'], 0]);
   });
 });
 

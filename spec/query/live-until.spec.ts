@@ -85,11 +85,11 @@ describe('liveUntil', () => {
     expect(mirror.sets[0]?.total).toBe(2);
     world.commit([set('i2', 0), set('i3', 4)]);
     expect(mirror.objects().map(({ n }) => n)).toEqual([0, 1]);
-    expect(view.getSnapshot().status.rejected.map(({ error }) => (error as Error).message)).toEqual(
-      [
-        'liveUntil: the function returned a value of type object; it must return milliseconds since the Unix epoch, or undefined',
-      ],
-    );
+    expect(
+      view.getSnapshot().status.refusedRows.map(({ error }) => (error as Error).message),
+    ).toEqual([
+      'liveUntil: the function returned a value of type object; it must return milliseconds since the Unix epoch, or undefined',
+    ]);
     scheduler.elapse(10);
     expect(mirror.sets.at(-1)?.cause).toBe('time');
     mirror.expectKeptOrders();

@@ -11,7 +11,7 @@ import { runSliced, slicedScenario } from './model/sliced.ts';
 import { pick, rowsOfWorld } from './model/step.ts';
 import { type Item, World } from './world.ts';
 
-// The functions that throw are reported, because no view shows what they rejected.
+// The functions that throw are reported, because no view shows what they refused.
 beforeAll(() => {
   config.onUnhandledError = () => undefined;
 });

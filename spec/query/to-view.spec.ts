@@ -286,7 +286,7 @@ describe('toView', () => {
     );
     expect(phases).toEqual(['idle']);
     const view = toView<Pod>()(of(changeSet({ added: [pod('a', 1)] })));
-    expect(view.getSnapshot().status).toEqual({ rejected: [] });
+    expect(view.getSnapshot().status).toEqual({ refusedRows: [] });
     const seen: string[] = [];
     view.items$.subscribe({
       next: (rows) => seen.push(names(rows)),

@@ -77,7 +77,7 @@ describe('the snapshot of a view', () => {
     expect([look(), seen.at(-1)?.synced, seen.at(-2)?.synced]).toEqual([true, false, true]);
     send(sets, 'b');
     expect([look(), seen.at(-1)?.total, seen.at(-2)?.total]).toEqual([true, 2, 1]);
-    expect(seen[0]).toEqual({ rows: [], total: 0, synced: false, status: { rejected: [] } });
+    expect(seen[0]).toEqual({ rows: [], total: 0, synced: false, status: { refusedRows: [] } });
   });
 
   it('Q11: survives an unsubscription and a subscription that change nothing (StrictMode)', () => {
@@ -183,7 +183,7 @@ describe('the status of a view', () => {
     for (const view of views) view.subscribe(() => undefined);
     source.listed(1, servedPod('a', 1));
     for (const view of views) {
-      expect(view.getSnapshot().status).toMatchObject({ ...informer.status, rejected: [] });
+      expect(view.getSnapshot().status).toMatchObject({ ...informer.status, refusedRows: [] });
     }
     await informer.stop();
     for (const view of views) expect(view.getSnapshot().status.phase).toBe('stopped');
@@ -208,7 +208,7 @@ describe('the status of a view', () => {
     });
     sourceB.listed(1, servedPod('x', 1));
     const { status } = view.getSnapshot();
-    expect(status).toMatchObject({ synced: true, generation: 1, skipped: 0 });
+    expect(status).toMatchObject({ synced: true, generation: 1, refusedItems: 0 });
     expect([status.phase, status.scopes, status.audit]).toEqual([
       a.status.phase,
       undefined,
@@ -228,13 +228,13 @@ describe('the status of a view', () => {
   });
 
   it('Q14: adds up the counters of several informers, without the parts of a single one', () => {
-    const one = { phase: 'watching', generation: 1, quarantined: 1, skipped: 2 };
+    const one = { phase: 'watching', generation: 1, refused: 1, refusedItems: 2 };
     const statuses = [
-      { ...one, unknownDeletions: 3, quarantine: ['q'], audit: {}, scopes: [] },
-      { ...one, unknownDeletions: 4, quarantined: 5, generation: 7, skipped: 6, scopes: [] },
+      { ...one, unknownDeletions: 3, refusedObjects: ['q'], audit: {}, scopes: [] },
+      { ...one, unknownDeletions: 4, refused: 5, generation: 7, refusedItems: 6, scopes: [] },
     ] as unknown as InformerStatus[];
     expect(mergeStatus(statuses)).toMatchObject({
-      ...{ quarantined: 6, skipped: 8, unknownDeletions: 7, generation: 7, quarantine: ['q'] },
+      ...{ refused: 6, refusedItems: 8, unknownDeletions: 7, generation: 7, refusedObjects: ['q'] },
     });
     expect(mergeStatus(statuses)).not.toHaveProperty('audit');
     expect(mergeStatus(statuses)).not.toHaveProperty('scopes');
@@ -244,7 +244,7 @@ describe('the status of a view', () => {
     expect(mergeStatus([NO_STATUS, listing])).toEqual(listing);
   });
 
-  it('Q15: lists the rejected rows, which stay listed beside the last rows', () => {
+  it('Q15: lists the refused rows, which stay listed beside the last rows', () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     const world = new World();
@@ -258,11 +258,11 @@ describe('the status of a view', () => {
     let calls = 0;
     const leave = view.subscribe(() => calls++);
     const leaveOther = other.subscribe(() => undefined);
-    const { rejected } = view.getSnapshot().status;
-    expect(rejected).toMatchObject([{ operator: 'liveFilter', id: 'u0', key: 'a' }]);
-    expect(Object.isFrozen(rejected)).toBe(true);
+    const { refusedRows } = view.getSnapshot().status;
+    expect(refusedRows).toMatchObject([{ operator: 'liveFilter', id: 'u0', key: 'a' }]);
+    expect(Object.isFrozen(refusedRows)).toBe(true);
     world.commit([{ name: 'b', what: 'set', n: -2, group: 'a' }]);
-    expect([view.getSnapshot().status.rejected.length, calls]).toEqual([2, 1]);
+    expect([view.getSnapshot().status.refusedRows.length, calls]).toEqual([2, 1]);
     leaveOther();
     const last = view.getSnapshot();
     leave();
@@ -271,7 +271,7 @@ describe('the status of a view', () => {
     expect(reported).toEqual([]);
   });
 
-  it('Q15: lists the rejected rows of a run that has ended until the next run has rows', () => {
+  it('Q15: lists the refused rows of a run that has ended until the next run has rows', () => {
     const world = new World();
     world.commit([{ name: 'a', what: 'set', n: -1, group: 'a' }]);
     let isOpen = new Subject<void>();
@@ -284,15 +284,15 @@ describe('the status of a view', () => {
     );
     const view = toView(liveFilter(positive)(source$));
     view.subscribe(() => undefined);
-    const rejected = () => view.getSnapshot().status.rejected.map(({ key }) => key);
-    expect(rejected()).toEqual(['a']);
+    const refusedRows = () => view.getSnapshot().status.refusedRows.map(({ key }) => key);
+    expect(refusedRows()).toEqual(['a']);
     const ended = isOpen;
     isOpen = new Subject();
     ended.next();
-    expect(rejected()).toEqual(['a']);
+    expect(refusedRows()).toEqual(['a']);
     world.commit([{ name: 'a', what: 'set', n: 1, group: 'a' }]);
     view.subscribe(() => undefined);
-    expect([rejected(), view.getSnapshot().rows.length]).toEqual([[], 1]);
+    expect([refusedRows(), view.getSnapshot().rows.length]).toEqual([[], 1]);
   });
 });
 

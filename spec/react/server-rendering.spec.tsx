@@ -54,14 +54,14 @@ describe('a server render', () => {
     const { text, server } = render(<All />);
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(JSON.parse(text.replaceAll('&quot;', '"'))).toEqual([
-      { rows: [], total: 0, synced: false, stale: false, status: { rejected: [] } },
+      { rows: [], total: 0, synced: false, stale: false, status: { refusedRows: [] } },
       [],
       [],
       null,
       false,
       null,
-      { rows: [], total: 0, synced: false, stale: false, status: { rejected: [] } },
-      { rows: [], total: 0, synced: false, stale: false, status: { rejected: [] } },
+      { rows: [], total: 0, synced: false, stale: false, status: { refusedRows: [] } },
+      { rows: [], total: 0, synced: false, stale: false, status: { refusedRows: [] } },
     ]);
     expect(server.requests).toEqual([]);
     expect(subscriptions).toBe(0);

@@ -155,7 +155,7 @@ describe('a reflector', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const part = {
         items: [pod('a@1')],
-        rejected: [refusal('b@3')],
+        refused: [refusal('b@3')],
         metadata: { resourceVersion: '5' },
       };
       const scripted = script({

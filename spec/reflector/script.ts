@@ -28,7 +28,7 @@ export function refusal(text: string): Refused {
   const object = pod(text);
   const { name, uid, resourceVersion } = object.metadata;
   const key = `d/${name}`;
-  const reason = ApiError.local('Rejected', `${key}: no`);
+  const reason = ApiError.local('Refused', `${key}: no`);
   return { key, uid, resourceVersion, reason, retry: () => object };
 }
 
@@ -52,7 +52,7 @@ export function event(text: string): WatchEvent<Pod> {
   if (text.startsWith('+')) return { type: 'ADDED', key, object };
   if (text.startsWith('~')) return { type: 'MODIFIED', key, object };
   if (text.startsWith('-')) return { type: 'DELETED', key, object, resourceVersion };
-  if (text.startsWith('?')) return { type: 'REJECTED', key, refused: refusal(text.slice(1)) };
+  if (text.startsWith('?')) return { type: 'REFUSED', key, refused: refusal(text.slice(1)) };
   const [kind, version = ''] = text.split('@');
   return { type: 'BOOKMARK', resourceVersion: version, initialEventsEnd: kind === 'end' };
 }
@@ -159,9 +159,9 @@ export function brief(deltas: readonly Delta<Pod>[]): string {
         case 'deleted':
           return delta.object === undefined ? `-${short(delta.key)}?` : `-${name(delta.object)}`;
         case 'replacing': {
-          const { objects, removed = [], rejected = [] } = delta;
+          const { objects, removed = [], refused = [] } = delta;
           const gone = removed.map((key) => `-${short(key)}`);
-          return `(${[...objects.map(name), ...gone, ...rejected.map(({ key }) => `?${short(key)}`)].join(' ')}`;
+          return `(${[...objects.map(name), ...gone, ...refused.map(({ key }) => `?${short(key)}`)].join(' ')}`;
         }
         case 'replace-abort':
           return 'x';

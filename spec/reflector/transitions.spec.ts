@@ -69,7 +69,7 @@ const inputs: { readonly [Type in Kind]: Input & { kind: Type } } = {
   opened: { kind: 'opened' },
   alive: { kind: 'alive' },
   doubted: { kind: 'doubted' },
-  part: { kind: 'part', items: [pod('a@1')], rejected: [] },
+  part: { kind: 'part', items: [pod('a@1')], refused: [] },
   restart: { kind: 'restart' },
   listed: { kind: 'listed', items: [], resourceVersion: '9', paginated: false },
   events: { kind: 'events', events: [event('~a@6')] },
@@ -281,7 +281,7 @@ const errors = [
   refused,
   expired,
   tooLarge,
-  ...(['Silent', 'Malformed', 'TooLarge', 'Unexpected', 'Stopped', 'Rejected'] as const).map(
+  ...(['Silent', 'Malformed', 'TooLarge', 'Unexpected', 'Stopped', 'Refused'] as const).map(
     (reason) => ApiError.local(reason, reason),
   ),
 ];

@@ -9,7 +9,7 @@ const MOST_GROWTH = 1.05;
 const PARTS = 10;
 
 export async function queriesPhase(events: number, seed: number): Promise<PhaseResult> {
-  // The functions that throw are reported, because no view shows what they rejected.
+  // The functions that throw are reported, because no view shows what they refused.
   config.onUnhandledError = () => undefined;
   const startedMs = performance.now();
   const queries = new ComingsAndGoings(seed);

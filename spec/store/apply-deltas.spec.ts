@@ -234,7 +234,7 @@ describe('applyDeltas: effects of deltas', () => {
     const spec = (size: number) => ({ size, ports: [{ n: 1 }] });
     const make = (version: number, size: number): Pod =>
       Object.assign(pod('a', version), { spec: spec(size) });
-    const { send, indexer, rejections } = storing([make(1, 1)], {}, { indexers });
+    const { send, indexer, refusals } = storing([make(1, 1)], {}, { indexers });
     type Sized = Pod & { spec: ReturnType<typeof spec> };
     const first = indexer.get('a') as Sized;
     const second = { ...make(2, 1), spec: first.spec };
@@ -244,7 +244,7 @@ describe('applyDeltas: effects of deltas', () => {
     const third = make(3, 2);
     send(updated(third));
     expect(indexer.get('a')).toBe(second);
-    expect(rejections.map(({ object }) => object)).toEqual([third]);
+    expect(refusals.map(({ object }) => object)).toEqual([third]);
     refuses.on = false;
     send({ type: 'retry' });
     const stored = indexer.get('a') as Sized;
@@ -329,7 +329,7 @@ describe('applyDeltas: effects of deltas', () => {
 
   it('F4, F9: a list without tombstones deletes missing objects, but no refused objects and no objects of other scopes', () => {
     const { send, indexer } = storing([pod('shop/a', 1), pod('shop/b', 1), pod('lab/a', 1)]);
-    const rest = { scope: 'shop', rejected: [refusal(pod('shop/b', 2))] };
+    const rest = { scope: 'shop', refused: [refusal(pod('shop/b', 2))] };
     expect(send(replaced([], 9, rest))).toEqual(['relist* -shop/a@1?']);
     expect(indexer.listKeys()).toEqual(['shop/b', 'lab/a']);
   });
@@ -404,10 +404,10 @@ describe('applyDeltas: refused objects', () => {
   ])(
     'S12: if the index function refuses %s, the refused ones are reported and the others are stored (TestProcessDeltasInBatch)',
     (_case, deltas, emitted, refused) => {
-      const { send, rejections, indexer } = storing([pod('a', 1)], {}, strict);
+      const { send, refusals, indexer } = storing([pod('a', 1)], {}, strict);
       expect(send(...deltas)).toEqual(emitted);
-      expect(rejections.map(({ key }) => key)).toEqual(refused);
-      for (const { object, error } of rejections) {
+      expect(refusals.map(({ key }) => key)).toEqual(refused);
+      for (const { object, error } of refusals) {
         expect(object.metadata.uid).toBe('bad');
         expect(error).toEqual(new Error('bad object'));
       }
@@ -425,16 +425,16 @@ describe('applyDeltas: refused objects', () => {
       [b, delta, c],
       [b, c, delta],
     ]) {
-      const { send, rejections } = storing([pod('a', 1)]);
+      const { send, refusals } = storing([pod('a', 1)]);
       expect(send(...deltas)).toEqual(['watch* +b@3 +c@4']);
-      expect(rejections.map(({ object }) => object)).toEqual([broken]);
+      expect(refusals.map(({ object }) => object)).toEqual([broken]);
     }
-    const { send, rejections } = storing([pod('a', 1)]);
+    const { send, refusals } = storing([pod('a', 1)]);
     expect(send(replaced([broken, pod('a', 1), pod('b', 2)], 9))).toEqual(['relist* +b@2']);
-    expect(rejections).toHaveLength(1);
+    expect(refusals).toHaveLength(1);
   });
 
-  it('S12: a refused object is not stored, also without `onRejected`', () => {
+  it('S12: a refused object is not stored, also without `onRefused`', () => {
     const indexer = createIndexer<Pod>(strict);
     of([added(bad('a', 1)), added(pod('b', 2))])
       .pipe(applyDeltas(indexer))

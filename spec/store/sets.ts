@@ -7,7 +7,7 @@ import {
   type ChangeSet,
   createIndexer,
   type Delta,
-  type Rejection,
+  type StoreRefusal,
 } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { type Pod, pod } from '../delta/pods.ts';
@@ -35,10 +35,10 @@ export function storing(
   const indexer = createIndexer<Pod>({ indexers: { namespace: byNamespace }, ...indexers });
   const source = new Subject<readonly Delta<Pod>[]>();
   const sets: ChangeSet<Pod>[] = [];
-  const rejections: Rejection<Pod>[] = [];
-  const onRejected = (rejection: Rejection<Pod>) => rejections.push(rejection);
+  const refusals: StoreRefusal<Pod>[] = [];
+  const onRefused = (rejection: StoreRefusal<Pod>) => refusals.push(rejection);
   const end = { completed: false };
-  const subscription = source.pipe(applyDeltas(indexer, { onRejected, ...options })).subscribe({
+  const subscription = source.pipe(applyDeltas(indexer, { onRefused, ...options })).subscribe({
     next: (set) => sets.push(set),
     complete: () => {
       end.completed = true;
@@ -51,7 +51,7 @@ export function storing(
   if (objects !== undefined) {
     send({ type: 'replaced', objects, resourceVersion: '1', trustVersions: true });
   }
-  return { indexer, source, sets, rejections, send, subscription, end };
+  return { indexer, source, sets, refusals, send, subscription, end };
 }
 
 /** An object whose index function throws. */

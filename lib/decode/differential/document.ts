@@ -49,7 +49,7 @@ export class KeptDocument extends WordText {
   /** How many more states are read before the store is looked at again. */
   unchecked = 0;
   /** The stored object that was found to be another one. */
-  rejected: unknown;
+  other: unknown;
   /** Where the table begins and where its free part begins, in words. */
   #table = 0;
   #free = 0;

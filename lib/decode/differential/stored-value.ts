@@ -22,10 +22,10 @@ export function adoptStored<T extends KubernetesObject>(
   }
   const stored = known.get(document.key);
   if (stored === document.value) document.unchecked = TRUST;
-  if (stored === undefined || stored === document.value || stored === document.rejected) return;
+  if (stored === undefined || stored === document.value || stored === document.other) return;
   const value = document.value as KubernetesObject;
   if (versionOf(stored) !== versionOf(value) || uidOf(stored) !== uidOf(value)) return;
   // A server that was restored from a backup assigns a version twice, so the content is compared once.
   if (reuseUnchanged(stored, value) === stored) document.value = stored;
-  else document.rejected = stored;
+  else document.other = stored;
 }

@@ -21,7 +21,7 @@ export function statusOfRefused(error: unknown, nowMs: number): InformerStatus {
   const why = error instanceof Error ? error.message : String(error);
   return {
     ...statusOfNone('stopped', { nowMs, synced: false, generation: 0 }),
-    error: ApiError.local('Rejected', `the informer could not be created: ${why}`, {
+    error: ApiError.local('Refused', `the informer could not be created: ${why}`, {
       cause: error,
     }),
   };
@@ -32,8 +32,7 @@ export function withErrors(status: InformerStatus, errors: readonly Error[]): In
   const [first] = errors;
   if (first === undefined) return status;
   const cause = { cause: first };
-  const error =
-    first instanceof ApiError ? first : ApiError.local('Rejected', first.message, cause);
+  const error = first instanceof ApiError ? first : ApiError.local('Refused', first.message, cause);
   return { ...status, live: false, error: status.error ?? error };
 }
 

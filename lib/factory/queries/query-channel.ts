@@ -1,7 +1,7 @@
 /** The stream and the view of one query, which outlive its pipelines. */
 import { Observable, Subject, Subscription } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import { type RejectedRow, Rejections } from '../../query/engine/rejections.ts';
+import { type RefusedRow, RefusedRows } from '../../query/engine/refused-rows.ts';
 import { type ToViewOptions, toView } from '../../query/view/to-view.ts';
 import type { View } from '../../query/view/view.ts';
 import type { Demand } from '../../rx/demand.ts';
@@ -39,21 +39,21 @@ export class QueryChannel {
   readonly view: View<unknown>;
   readonly #queries: RunningQueries;
   readonly #entered = new Subject<void>();
-  readonly #rejections = new Rejections();
+  readonly #refusedRows = new RefusedRows();
 
   constructor(queries: RunningQueries, { ready, mutationGuard }: LiveQueriesOptions) {
     this.#queries = queries;
     this.stream = new Observable((subscriber) => {
       const { running, leave } = queries.enter(this);
       subscriber.add(leave);
-      subscriber.add(this.#mirrorRejections(running));
+      subscriber.add(this.#mirrorRefusedRows(running));
       this.#entered.next();
       subscriber.add(running.answer.subscribe(subscriber));
     });
     const informers = new Set([this.#status$]);
     const { isOverClusters } = queries;
-    const rejections = new Set([this.#rejections]);
-    noteOrigin(this.stream, { rank: RANK, informers, rejections, isOverClusters });
+    const refusedRows = new Set([this.#refusedRows]);
+    noteOrigin(this.stream, { rank: RANK, informers, refusedRows, isOverClusters });
     const paced =
       ready === undefined ? this.stream : conflateByKey<unknown, unknown>({ ready })(this.stream);
     this.view = toView(paced, { mutationGuard });
@@ -93,17 +93,17 @@ export class QueryChannel {
     subscriber.add(this.#queries.created$.subscribe(() => queueMicrotask(follow)));
   });
 
-  #mirrorRejections({ lineage }: RunningQuery): Subscription {
+  #mirrorRefusedRows({ lineage }: RunningQuery): Subscription {
     const subscription = new Subscription();
     const publish = () => {
-      const rows = [...lineage.rejections].flatMap((each) => each.rows);
-      const byId = new Map<string, RejectedRow>(
+      const rows = [...lineage.refusedRows].flatMap((each) => each.rows);
+      const byId = new Map<string, RefusedRow>(
         rows.map((row) => [`${row.operator}/${row.id}`, row]),
       );
-      this.#rejections.publish(subscription, byId);
+      this.#refusedRows.publish(subscription, byId);
     };
-    for (const { rows$ } of lineage.rejections) subscription.add(rows$.subscribe(publish));
-    subscription.add(() => this.#rejections.publish(subscription, new Map()));
+    for (const { rows$ } of lineage.refusedRows) subscription.add(rows$.subscribe(publish));
+    subscription.add(() => this.#refusedRows.publish(subscription, new Map()));
     return subscription;
   }
 }

@@ -41,7 +41,7 @@ export interface InformerMetrics {
   };
   readonly storeResourceVersion: ResourceVersion | '';
   /** Refused objects. */
-  readonly quarantined: number;
+  readonly refused: number;
   readonly reconnects: number;
   readonly relists: number;
   /** Objects that the audit of this run compared with the server. */
@@ -113,7 +113,7 @@ class Instruments {
         (of) => of.pendingNotifications,
       ),
       gauge('informer_objects', 'Objects in the store', (of) => of.objects),
-      gauge('informer_quarantined_objects', 'Objects that were refused', (of) => of.quarantined),
+      gauge('informer_refused_objects', 'Objects that were refused', (of) => of.refused),
     ];
     this.#counters = [
       counter('reconnects', 'reconnects', 'Watches that were reopened'),
@@ -189,7 +189,7 @@ class Meter<T extends KubernetesObject> implements InformerPart<T> {
       pendingNotifications: waiting,
       processingLatencySeconds: { count: this.#count, sum: this.#sum, max: this.#max },
       storeResourceVersion: store.resourceVersion,
-      quarantined: status.quarantined,
+      refused: status.refused,
       ...countsOf(status),
     };
   }

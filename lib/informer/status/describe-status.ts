@@ -17,7 +17,9 @@ export interface StatusWords {
 }
 
 /** The status of an informer, of a view or of hooks, in which any field may be absent. */
-export type DescribedStatus = Partial<InformerStatus> & { readonly rejected?: readonly unknown[] };
+export type DescribedStatus = Partial<InformerStatus> & {
+  readonly refusedRows?: readonly unknown[];
+};
 
 /** The time to which waits and ages refer. */
 export interface DescribeStatusOptions {
@@ -54,10 +56,10 @@ function ageOf({ synced, staleSinceMs }: DescribedStatus, nowMs: number): string
 }
 
 /** The objects and permissions that are missing although the watch is open. */
-function gapsOf({ quarantined = 0, rejected = [], access }: DescribedStatus): string {
+function gapsOf({ refused = 0, refusedRows = [], access }: DescribedStatus): string {
   const count = (all: number, what: string) =>
     all === 0 ? '' : `${shown(all)} ${what}${all === 1 ? '' : 's'} left out`;
-  return joined(count(quarantined, 'object'), count(rejected.length, 'row'), access?.message);
+  return joined(count(refused, 'object'), count(refusedRows.length, 'row'), access?.message);
 }
 
 function loading({ synced, loaded = 0, remaining }: DescribedStatus, age: string): Words {

@@ -6,7 +6,7 @@ import { ApiError } from '../../meta/api-error.ts';
 import type { ReflectorStatus } from '../../reflector/status.ts';
 import type { Drain } from '../../rx/drain.ts';
 import type { IndexerReader } from '../../store/indexer.ts';
-import type { RefusedObjects } from '../../store/quarantine.ts';
+import type { RefusedObjects } from '../../store/refused-objects.ts';
 import type { LimitedAccess } from '../sources.ts';
 import type { SyncWaitOptions } from '../waits.ts';
 import { mergeStatus } from './merge-status.ts';
@@ -17,7 +17,7 @@ import type { InformerWarning } from './warnings.ts';
 /** How many refused objects the status shows. */
 const SHOWN = 10;
 
-function shown(refused: RefusedObjects): NonNullable<InformerStatus['quarantine']> {
+function shown(refused: RefusedObjects): NonNullable<InformerStatus['refusedObjects']> {
   return refused.latest(SHOWN).map(({ key, reason }) => ({ key, error: reason }));
 }
 
@@ -38,8 +38,8 @@ export class StatusBoard<T> {
   /** Since when the copy of an earlier run in the store is stale. */
   #staleSinceMs: number | undefined;
   #generation = 0;
-  #skipped = 0;
-  #lastSkipped: ApiError | undefined;
+  #refusedItems = 0;
+  #lastRefusal: ApiError | undefined;
   #unknownDeletions = 0;
   /** The status of the audit; absent without an audit. */
   audit: AuditStatus | 'unsupported' | undefined;
@@ -117,9 +117,9 @@ export class StatusBoard<T> {
     this.publish();
   }
 
-  skip(reason: ApiError): void {
-    this.#skipped++;
-    this.#lastSkipped = reason;
+  refuseItem(reason: ApiError): void {
+    this.#refusedItems++;
+    this.#lastRefusal = reason;
   }
 
   unknownDeletion(): void {
@@ -148,11 +148,12 @@ export class StatusBoard<T> {
    * reflector.
    */
   publishCommit(): void {
-    const { quarantined, quarantine, synced } = this.#status;
-    const caughtUp = this.#indexer.synced !== synced && this.#listed;
+    const shownStatus = this.#status;
+    const caughtUp = this.#indexer.synced !== shownStatus.synced && this.#listed;
     const refused = this.#indexer.refused.size;
-    const changed = refused > 0 && !sameRefused(quarantine, shown(this.#indexer.refused));
-    if (caughtUp || refused !== quarantined || changed) this.publish();
+    const changed =
+      refused > 0 && !sameRefused(shownStatus.refusedObjects, shown(this.#indexer.refused));
+    if (caughtUp || refused !== shownStatus.refused || changed) this.publish();
   }
 
   /** Completes the present subscribers, because the informer is removed from its factory. */
@@ -204,7 +205,7 @@ export class StatusBoard<T> {
   #compute(): InformerStatus {
     const merged = mergeStatus([...this.reflectors.values()]);
     const inactive = this.#inactive;
-    const quarantined = this.#indexer.refused.size;
+    const refused = this.#indexer.refused.size;
     const { synced, resourceVersion } = this.#indexer;
     const several = this.reflectors.size > 1 && inactive === undefined;
     const isRunning = inactive === undefined && this.reflectors.size > 0;
@@ -225,10 +226,10 @@ export class StatusBoard<T> {
       staleSinceMs: synced ? running : (this.#staleSinceMs ?? running),
       resourceVersion,
       generation: this.#generation,
-      quarantined,
-      quarantine: quarantined === 0 ? undefined : shown(this.#indexer.refused),
-      skipped: this.#skipped,
-      lastSkipped: this.#lastSkipped,
+      refused,
+      refusedObjects: refused === 0 ? undefined : shown(this.#indexer.refused),
+      refusedItems: this.#refusedItems,
+      lastRefusal: this.#lastRefusal,
       unknownDeletions: this.#unknownDeletions,
       audit: this.audit,
       access: this.access,

@@ -45,13 +45,15 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
    * How many objects are not in the store with their newest state, because a transform, key or index function refused
    * it.
    */
-  readonly quarantined: number;
+  readonly refused: number;
   /** Some of the refused objects, the latest first, with their keys and the errors. */
-  readonly quarantine?: readonly { readonly key: string; readonly error: ApiError }[] | undefined;
+  readonly refusedObjects?:
+    | readonly { readonly key: string; readonly error: ApiError }[]
+    | undefined;
   /** How many received items were not objects of the resource. */
-  readonly skipped: number;
-  /** The reason for the last skipped item. */
-  readonly lastSkipped?: ApiError | undefined;
+  readonly refusedItems: number;
+  /** The reason for the latest refusal of such an item. */
+  readonly lastRefusal?: ApiError | undefined;
   /** How many deletions were of objects that the store did not contain. They are not delivered. */
   readonly unknownDeletions: number;
   /**
@@ -71,8 +73,8 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
 
 /** Whether the same objects are refused, in any order. */
 export function sameRefused(
-  a: InformerStatus['quarantine'] = [],
-  b: InformerStatus['quarantine'] = [],
+  a: InformerStatus['refusedObjects'] = [],
+  b: InformerStatus['refusedObjects'] = [],
 ): boolean {
   if (a.length !== b.length) return false;
   const keys = new Set(a.map(({ key }) => key));
@@ -84,10 +86,16 @@ const TOLD_OF_SCOPES = ['phase', 'error', 'synced', 'blocked'] as const;
 
 /** Whether a change from one status to the other is not a transition. */
 export function sameTransition(a: InformerStatus, b: InformerStatus): boolean {
-  const quiet = new Set(['resourceVersion', 'sinceMs', 'unknownDeletions', 'scopes', 'quarantine']);
+  const quiet = new Set([
+    'resourceVersion',
+    'sinceMs',
+    'unknownDeletions',
+    'scopes',
+    'refusedObjects',
+  ]);
   const names = Object.keys({ ...a, ...b }) as (keyof InformerStatus)[];
   if (names.some((name) => !quiet.has(name) && a[name] !== b[name])) return false;
-  if (!sameRefused(a.quarantine, b.quarantine)) return false;
+  if (!sameRefused(a.refusedObjects, b.refusedObjects)) return false;
   return Object.keys({ ...a.scopes, ...b.scopes }).every((scope) =>
     TOLD_OF_SCOPES.every((field) => a.scopes?.[scope]?.[field] === b.scopes?.[scope]?.[field]),
   );

@@ -16,18 +16,18 @@ import { contextFor } from './machine-context.ts';
 import type { Operator } from './operator.ts';
 import { Parameters } from './parameters.ts';
 import { type FedRows, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
-import type { RejectedRow, Rejections } from './rejections.ts';
+import type { RefusedRow, RefusedRows } from './refused-rows.ts';
 import { RowStore } from './row-store.ts';
 import { sliceOn, withinSlice } from './slice.ts';
 
 /** A first set of more rows is computed in slices together with the rows of the other inputs. */
 const ROWS_AT_ONCE = 512;
 
-type Rejected = Map<string, RejectedRow>;
+type RefusedById = Map<string, RefusedRow>;
 
 interface Computation<Out> {
   readonly of: Recomputation<Out>;
-  readonly rejected: Rejected;
+  readonly refusedRows: RefusedById;
   readonly steps: Generator<void, void, void>;
   readonly slice: Demand;
   readonly run: Subscription;
@@ -37,7 +37,7 @@ interface Computation<Out> {
 export interface ExecutionParts<Out> {
   readonly operator: Operator<Out>;
   readonly subscriber: Subscriber<AnyChangeSet<Out>>;
-  readonly rejections: Rejections;
+  readonly refusedRows: RefusedRows;
   readonly rank: number;
   /** Whether emissions wait for the end of the turn, because another input may still change in it. */
   readonly waits: boolean;
@@ -60,7 +60,7 @@ export class Execution<Out> {
   /** The order of the source, if it has one. */
   #source: Arrangement<unknown> | undefined;
   #machine: Machine<Out> | undefined;
-  #rejected: Rejected = new Map();
+  #refusedRows: RefusedById = new Map();
   #computation: Computation<Out> | undefined;
   /** Changes that the machine no longer knows of, because another machine has replaced it. */
   #pending: (readonly Change<Out>[])[] = [];
@@ -185,7 +185,7 @@ export class Execution<Out> {
     this.#computation?.of.next.close?.();
     this.#machine?.close?.();
     this.#due.close();
-    this.#parts.rejections.publish(this, new Map());
+    this.#parts.refusedRows.publish(this, new Map());
   }
 
   #retune(): void {
@@ -222,22 +222,22 @@ export class Execution<Out> {
     abandoned?.run.unsubscribe();
     abandoned?.of.next.close?.();
     this.#computation = undefined;
-    const rejected: Rejected = new Map();
+    const refusedRows: RefusedById = new Map();
     const former = this.#machine;
     const values = this.#params.values as never[];
-    const next = this.#parts.operator.create(values, this.#contextFor(rejected), former);
+    const next = this.#parts.operator.create(values, this.#contextFor(refusedRows), former);
     if (this.#source !== undefined) next.arranged?.(this.#source);
-    if (!isRowFed(next)) return this.#install(next, rejected);
+    if (!isRowFed(next)) return this.#install(next, refusedRows);
     const of = new Recomputation(next, rows, former, abandoned?.of);
     if (change !== undefined) of.begin(change.input, change.set);
     const slice = sliceOn(this.#scheduler);
     const run = new Subscription();
-    this.#computation = { of, rejected, slice, run, steps: of.steps() };
+    this.#computation = { of, refusedRows, slice, run, steps: of.steps() };
     this.#advance(this.#computation);
   }
 
   #advance(computation: Computation<Out>): void {
-    const { of, rejected, slice, run, steps } = computation;
+    const { of, refusedRows, slice, run, steps } = computation;
     withinSlice(slice, this.#scheduler, () => {
       while (!run.closed && !this.#parts.subscriber.closed) {
         // Before the time is read, so that a few rows never wait.
@@ -246,7 +246,7 @@ export class Execution<Out> {
           this.#machine?.wake?.();
           this.#pending.push(this.#take(), of.difference());
           this.#computation = undefined;
-          return this.#install(of.next, rejected);
+          return this.#install(of.next, refusedRows);
         }
         const wait = slice();
         if (wait === null) continue;
@@ -257,17 +257,17 @@ export class Execution<Out> {
     });
   }
 
-  #install(machine: Machine<Out>, rejected: Rejected): void {
+  #install(machine: Machine<Out>, refusedRows: RefusedById): void {
     if (this.#hasRetuned && this.#machine !== undefined) this.#emission.because('query');
     this.#hasRetuned = false;
     this.#isBehind = false;
     this.#machine?.close?.();
     this.#machine = machine;
-    this.#rejected = rejected;
+    this.#refusedRows = refusedRows;
     this.#schedule();
   }
 
-  #contextFor(rejected: Rejected): MachineContext {
+  #contextFor(refusedRows: RefusedById): MachineContext {
     const change = (task: () => void) =>
       this.#run(() => {
         task();
@@ -277,7 +277,7 @@ export class Execution<Out> {
       this.#nowMs ??= this.#scheduler.now();
       return this.#nowMs;
     };
-    return contextFor(this.#parts.operator.name, rejected, { change, nowMs });
+    return contextFor(this.#parts.operator.name, refusedRows, { change, nowMs });
   }
 
   #schedule(): void {
@@ -308,8 +308,8 @@ export class Execution<Out> {
     const arrangement = machine.arrangement?.();
     const changes = this.#emission.hasEmitted ? changed : firstOf(machine, arrangement);
     const set = this.#emission.next(changes, arrangement);
-    // Before the set, so that a view that shows it shows what was rejected, too.
-    this.#parts.rejections.publish(this, this.#rejected);
+    // Before the set, so that a view that shows it shows what was refused, too.
+    this.#parts.refusedRows.publish(this, this.#refusedRows);
     this.#due.await(machine.dueMs);
     if (set !== undefined) this.#parts.subscriber.next(set);
     this.#completeIfDone();

@@ -1,16 +1,16 @@
 /**
- * What a live stream descends from: the informers whose status a view shows, the rows that its operators rejected, and
+ * What a live stream descends from: the informers whose status a view shows, the rows that its operators refused, and
  * its rank, which orders operators at the end of a turn.
  */
 import type { Observable } from 'rxjs';
 import { mergeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { type Origin, originOf } from '../../store/origin.ts';
-import type { Rejections } from './rejections.ts';
+import type { RefusedRows } from './refused-rows.ts';
 
 export interface Lineage extends Origin {
   readonly informers: ReadonlySet<Observable<InformerStatus>>;
-  readonly rejections: ReadonlySet<Rejections>;
+  readonly refusedRows: ReadonlySet<RefusedRows>;
   /** Merges the status of several informers. Absent if there is one, so that the view of an informer does not load it. */
   readonly merge?: typeof mergeStatus | undefined;
 }
@@ -24,13 +24,13 @@ export function lineageOf(stream: Observable<unknown>): Lineage {
 /** The lineage of an operator over these sources. */
 export function descend(
   sources: readonly Observable<unknown>[],
-  own: readonly Rejections[],
+  own: readonly RefusedRows[],
 ): Lineage {
   const above = sources.map(lineageOf);
   return {
     rank: 1 + Math.max(0, ...above.map(({ rank }) => rank)),
     informers: new Set(above.flatMap(({ informers }) => [...informers])),
-    rejections: new Set([...above.flatMap(({ rejections }) => [...rejections]), ...own]),
+    refusedRows: new Set([...above.flatMap(({ refusedRows }) => [...refusedRows]), ...own]),
     merge: mergeStatus,
     isOverClusters: above.some((each) => each.isOverClusters),
   };

@@ -7,15 +7,15 @@ import { Execution } from './execution.ts';
 import { descend } from './lineage.ts';
 import { setCheck } from './misuse.ts';
 import type { Operator } from './operator.ts';
-import { Rejections } from './rejections.ts';
+import { RefusedRows } from './refused-rows.ts';
 
 /** Creates the Observable of an operator. Each subscription has a machine of its own. */
 export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out>>(
   operator: Operator<Out>,
 ): Observable<S> {
-  const rejections = new Rejections();
+  const refusedRows = new RefusedRows();
   const params$ = operator.params.filter(isObservable);
-  const lineage = descend([...operator.sources, ...params$], [rejections]);
+  const lineage = descend([...operator.sources, ...params$], [refusedRows]);
   const stream = new Observable<AnyChangeSet<Out>>((subscriber) => {
     const drain = new Drain();
     const run = (task: () => void) =>
@@ -29,7 +29,7 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
       });
     const waits = operator.hasInnerStreams === true || operator.sources.length + params$.length > 1;
     const { rank } = lineage;
-    const execution = new Execution<Out>({ operator, subscriber, rejections, rank, waits, run });
+    const execution = new Execution<Out>({ operator, subscriber, refusedRows, rank, waits, run });
     // After the running task: a function that unsubscribes is called in the middle of a set, of which the rest is applied.
     subscriber.add(() => drain.run(() => execution.close()));
     const error = (cause: unknown) => subscriber.error(cause);

@@ -9,7 +9,7 @@ import { ROWS_A_STEP } from '../engine/slice.ts';
 import { checkedKeys, type GroupKey } from './group-key.ts';
 import { type AnyGroupRow, groupRow } from './group-row.ts';
 
-/** Tells the rejected groups from the rejected rows, because a row may have the id of a group. */
+/** Tells the refused groups from the refused rows, because a row may have the id of a group. */
 const GROUPS = 1;
 
 /** A row, the groups that it counts in, and its value in each aggregate. */
@@ -28,7 +28,7 @@ interface Group {
   /** Whether the results may differ from the row. */
   isChanged: boolean;
   /** Whether a result has thrown, so that its error is kept with the group. */
-  isRejected: boolean;
+  isRefused: boolean;
 }
 
 const NOWHERE: readonly string[] = [];
@@ -242,7 +242,7 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
         states: [],
         row: undefined,
         isChanged: false,
-        isRejected: false,
+        isRefused: false,
       };
       this.#groups.set(key, group);
     }
@@ -281,19 +281,19 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
   }
 
   #rowOf(key: string, group: Group): HeldRow<AnyGroupRow> | undefined {
-    if (group.isRejected) this.context.forget(key, GROUPS);
-    group.isRejected = false;
+    if (group.isRefused) this.context.forget(key, GROUPS);
+    group.isRefused = false;
     try {
       if (this.#broken.has(key)) this.#rebuild(key, group);
       if (group.members === 0) return undefined;
       const results = this.#aggregates.map((each, at) => each.result(group.states[at]));
       return groupRow(key, this.#names, results, group.row ?? this.#former?.answer.get(key));
     } catch (error) {
-      group.isRejected = group.members > 0;
+      group.isRefused = group.members > 0;
       const fail = () => {
         throw error;
       };
-      if (group.isRejected) this.context.attempt(key, key, fail, GROUPS);
+      if (group.isRefused) this.context.attempt(key, key, fail, GROUPS);
       return undefined;
     }
   }

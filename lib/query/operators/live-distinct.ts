@@ -13,7 +13,7 @@ import { liveMap } from './live-map.ts';
  * text itself, and so are its id and its key. It is deleted when the last object with this text leaves.
  *
  * `undefined` leaves an object out, and an array gives several texts. If `value` throws for an object, the object gives
- * none and stands in the view's `status.rejected` of `liveGroupBy`. A new function from an Observable gives one change set.
+ * none and stands in the view's `status.refusedRows` of `liveGroupBy`. A new function from an Observable gives one change set.
  * Completes and errors as its source does; errors if the Observable of the function errors. Throws a `TypeError` if `value`
  * is neither a function nor an Observable.
  *

@@ -77,7 +77,7 @@ function predicateOf<T>(condition: FilterCondition<T>): RowPredicate<T> {
  * Keeps the rows for which a predicate holds. A row that no longer satisfies it is deleted from the answer.
  *
  * The predicate is called when a row is added, changes, or is to be evaluated again (a resync, or a time of
- * {@link liveUntil}). A predicate that throws keeps the row out, and the row stands in the view's `status.rejected`. A
+ * {@link liveUntil}). A predicate that throws keeps the row out, and the row stands in the view's `status.refusedRows`. A
  * new predicate from an Observable gives one change set. Completes and errors as its source does, and errors if the
  * Observable of the predicate errors. Throws a `TypeError` if a label selector cannot be parsed.
  *

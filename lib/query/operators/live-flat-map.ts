@@ -129,7 +129,7 @@ class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
  * The rows of an object are made again only when the object changes or is to be evaluated again. A row equal to the
  * former one with its id is the former one, so that a change of one container emits one row. `undefined` makes no rows.
  * A function that throws, a row without an id, and two rows with one id keep all rows of their object out, and the
- * object stands in the view's `status.rejected`. A new function from an Observable gives one change set. Completes and
+ * object stands in the view's `status.refusedRows`. A new function from an Observable gives one change set. Completes and
  * errors as its source does, and errors if the Observable of the function errors.
  *
  * Costs one call of the function for each changed row, and the rows that it returns.

@@ -17,7 +17,7 @@ import { GroupMachine } from './group-machine.ts';
  * group without rows is deleted. The row of a group is replaced only if a result changes; results are compared by
  * `Object.is`, and arrays, sets and plain objects by their elements.
  *
- * A key or an aggregate that throws for a row keeps that row out, and the row stands in the view's `status.rejected`. If
+ * A key or an aggregate that throws for a row keeps that row out, and the row stands in the view's `status.refusedRows`. If
  * the `result` of an aggregate throws, the group stays out and is listed there. New aggregates or a new key from an
  * Observable give one change set. Completes and errors as its source does; errors if an Observable of a parameter errors,
  * and with a `TypeError` if its value is invalid. Constant invalid values throw here.

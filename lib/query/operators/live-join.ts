@@ -127,7 +127,7 @@ function matchOf(on: JoinOn<never, never>): Match {
  *
  * The sides may arrive in any order. A left row to which nothing belongs has an empty list (with `one`: `undefined`), or
  * is not in the answer if `type` is `inner`. A key function, a `selectorOf` or a `project` that throws keeps its row out,
- * and the row stands in the view's `status.rejected`. The answer is emitted at the end of a turn, so that two streams of
+ * and the row stands in the view's `status.refusedRows`. The answer is emitted at the end of a turn, so that two streams of
  * one informer never show a state that is half new. Completes when both streams have completed; the rows of a stream
  * that has completed stay. Errors if either stream or the Observable of a parameter does. Throws a `TypeError` if `on`,
  * `type` or `right$` is invalid.

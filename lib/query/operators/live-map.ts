@@ -118,7 +118,7 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
  * Makes a row for each row, with the same id and key. A row is made again only when its object changes or is to be
  * evaluated again, and a row equal to the former one is the former one, so rows may be compared by identity.
  *
- * A function that throws keeps the row out, and the row stands in the view's `status.rejected`. A new function from an
+ * A function that throws keeps the row out, and the row stands in the view's `status.refusedRows`. A new function from an
  * Observable gives one change set. An ordered stream stays ordered: after {@link liveWindow} only the rows of the window
  * are made. Completes and errors as its source does, and errors if the Observable of the function errors.
  *

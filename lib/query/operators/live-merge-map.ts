@@ -189,7 +189,7 @@ class MergeMachine<A, B> extends RowMachine<B, Merged<B>> {
  * new Observable's first value. A new projection from an Observable replaces all Observables.
  *
  * An Observable that completes keeps its last row. One that errors, and a projection that throws, keeps the row out, and
- * the row stands in the view's `status.rejected`; the projection is called again when the object changes. Use RxJS's
+ * the row stands in the view's `status.refusedRows`; the projection is called again when the object changes. Use RxJS's
  * `retry` in the Observable to try earlier. Completes and errors as its source does, and then unsubscribes from all
  * Observables.
  *

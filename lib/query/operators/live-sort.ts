@@ -161,7 +161,7 @@ class SortMachine<T> extends RowMachine<T, SortedRow<T>> {
  * counts as 0.
  *
  * Each set has the complete order (`set.order`), which never changes, so it may be kept. A change of the order alone is
- * emitted. A row for which the comparison throws is kept out, and stands in the view's `status.rejected`. A new
+ * emitted. A row for which the comparison throws is kept out, and stands in the view's `status.refusedRows`. A new
  * comparison from an Observable gives one change set, computed in slices of 8 ms while the former order stands.
  * Completes and errors as its source does, and errors if the Observable of the comparison errors.
  *

@@ -12,7 +12,7 @@ import { liveWindow, wholeNumber } from './live-window.ts';
  * of all rows.
  *
  * A new `n` or comparison from an Observable gives one change set. A row for which the comparison throws is kept out, and
- * stands in the view's `status.rejected`. Completes and errors as its source does, and errors if an Observable of a
+ * stands in the view's `status.refusedRows`. Completes and errors as its source does, and errors if an Observable of a
  * parameter errors. Throws a `TypeError` if `n` is not a whole number of 0 or more (or Infinity).
  *
  * Costs O(log m) comparisons for each changed row of m, and `n` for each set, because all rows are kept in order: the row

@@ -46,7 +46,7 @@ function checkedNames(sources: UnionSources): readonly string[] | undefined {
  * sources is two rows. Without names, the sources must have different ids and keys, or the same objects, as two filters
  * of one informer do: such an object is one row until no source has it. If, at the end of a turn, two sources have
  * different objects under one id or key, the row is kept out until they agree, and stands in the view's
- * `status.rejected`.
+ * `status.refusedRows`.
  *
  * The answer is synced when all sources are, and is emitted at the end of a turn. Completes when all sources have
  * completed; the rows of a source that has completed stay. Errors if a source does. Throws a `TypeError` if a source is

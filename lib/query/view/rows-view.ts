@@ -6,7 +6,7 @@ import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Lineage } from '../engine/lineage.ts';
-import { NONE } from '../engine/rejections.ts';
+import { NONE } from '../engine/refused-rows.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
 import { FollowedInformers, isResting } from './informers.ts';
 import { latestOf } from './latest-of.ts';
@@ -21,7 +21,7 @@ export interface ViewParts<T> {
   readonly isFrozen: boolean;
 }
 
-const NO_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ rejected: NONE });
+const NO_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ refusedRows: NONE });
 
 export class RowsView<T> implements View<T> {
   readonly #parts: ViewParts<T>;
@@ -129,7 +129,7 @@ export class RowsView<T> implements View<T> {
       isReleased = true;
       this.#holders--;
       if (this.#holders > 0) return;
-      // First, because what the operators rejected belongs to the rows that stay readable.
+      // First, because what the operators refused belongs to the rows that stay readable.
       this.#followed?.unsubscribe();
       this.#followed = undefined;
       this.#run?.unsubscribe();
@@ -138,7 +138,7 @@ export class RowsView<T> implements View<T> {
   }
 
   #follow(): void {
-    const { informers, rejections } = this.#parts.lineage;
+    const { informers, refusedRows } = this.#parts.lineage;
     let isFollowing = false;
     const onStatus = () => {
       if (isFollowing) this.#readStatus();
@@ -150,7 +150,7 @@ export class RowsView<T> implements View<T> {
       // Afterwards, because it keeps the other informers of the pipe running.
       former?.unsubscribe();
     });
-    for (const { rows$ } of rejections) followed.add(rows$.subscribe(onStatus));
+    for (const { rows$ } of refusedRows) followed.add(rows$.subscribe(onStatus));
     isFollowing = true;
     this.#followed = followed;
     this.#readStatus();
@@ -158,15 +158,15 @@ export class RowsView<T> implements View<T> {
 
   #readStatus(): void {
     const statuses: readonly InformerStatus[] = this.#followed?.statuses ?? [];
-    const { rejected: before } = this.#status;
+    const { refusedRows: before } = this.#status;
     // A run that is over rejects nothing any more, but its rows stay.
     const all = this.#isOver
       ? before
-      : [...this.#parts.lineage.rejections].flatMap(({ rows }) => rows);
-    const rejected = shallowEqual(all, before) ? before : Object.freeze(all);
+      : [...this.#parts.lineage.refusedRows].flatMap(({ rows }) => rows);
+    const refusedRows = shallowEqual(all, before) ? before : Object.freeze(all);
     const { merge } = this.#parts.lineage;
     const merged = statuses.length > 1 ? merge?.(statuses) : statuses[0];
-    const status = { ...merged, rejected };
+    const status = { ...merged, refusedRows };
     // The rows may wait for a frame, and are live with it.
     if (status.live === true && !this.#rows.synced && !this.#isOver) return;
     if (shallowEqual(status, this.#status)) return;
@@ -216,7 +216,7 @@ export class RowsView<T> implements View<T> {
   }
 
   #apply(set: AnyChangeSet<T>): void {
-    if (this.#status.rejected.length > 0) this.#readStatus();
+    if (this.#status.refusedRows.length > 0) this.#readStatus();
     const changed = this.#rows.apply(set);
     if (changed === undefined) return;
     if (this.#status.live !== true) this.#readStatus();

@@ -2,7 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { Stored } from '../../meta/stored.ts';
-import type { RejectedRow } from '../engine/rejections.ts';
+import type { RefusedRow } from '../engine/refused-rows.ts';
 
 /**
  * The status of a view: that of the informers of its pipe, several of them merged, and the rows that the operators of
@@ -10,7 +10,7 @@ import type { RejectedRow } from '../engine/rejections.ts';
  */
 export interface ViewStatus extends Partial<InformerStatus> {
   /** The rows that are kept out because a function of an operator threw. */
-  readonly rejected: readonly RejectedRow[];
+  readonly refusedRows: readonly RefusedRow[];
 }
 
 /** The contents of a view at one moment. They never change. */

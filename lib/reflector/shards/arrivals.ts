@@ -72,11 +72,11 @@ export class Arrivals<T extends KubernetesObject> {
   }
 
   #list(delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>): void {
-    const { objects, rejected = [] } = delta;
+    const { objects, refused = [] } = delta;
     for (const object of objects) {
       if (object.metadata?.name) this.#listing.set(keyOf(object), object);
     }
-    for (const each of rejected) {
+    for (const each of refused) {
       this.#listing.objects.delete(each.key);
       this.#listing.refused.set(each.key, each);
     }

@@ -13,7 +13,7 @@ type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
 interface Selected<T> {
   readonly objects: readonly T[];
   readonly keys: readonly string[];
-  readonly rejected: readonly Refused[];
+  readonly refused: readonly Refused[];
   /** The keys that earlier parts contain, and that belong to other shards now. */
   readonly removed: readonly string[];
 }
@@ -42,29 +42,25 @@ export class ListedKeys<T extends KubernetesObject> {
       this.#emitted.delete(key);
       this.#elsewhere.delete(key);
     }
-    const { removed, rejected, ...selected } = this.#select(
-      delta,
-      filter,
-      delta.keys !== undefined,
-    );
+    const { removed, refused, ...selected } = this.#select(delta, filter, delta.keys !== undefined);
     const gone = [...(delta.removed ?? []), ...removed];
     const part: Part<T> = {
       ...delta,
       ...selected,
       ...(gone.length === 0 ? {} : { removed: gone }),
-      ...(delta.rejected === undefined ? {} : { rejected }),
+      ...(delta.refused === undefined ? {} : { refused }),
     };
     return [...this.#left(removed), part];
   }
 
   /** Completes the list. */
   end(delta: Replaced<T>, filter: ShardFilter): Delta<T>[] {
-    const { objects, rejected, removed } = this.#select(delta, filter, this.#emitted.size > 0);
+    const { objects, refused, removed } = this.#select(delta, filter, this.#emitted.size > 0);
     const list: Replaced<T> = {
       ...delta,
       objects,
       within: filter,
-      ...(delta.rejected === undefined ? {} : { rejected }),
+      ...(delta.refused === undefined ? {} : { refused }),
     };
     const out: Delta<T>[] = [
       ...this.#left(this.#elsewhere.keys()),
@@ -101,12 +97,12 @@ export class ListedKeys<T extends KubernetesObject> {
 
   /** `repeats`: a key may be in the list twice, for example because an object of another shard has taken the name. */
   #select(
-    { objects: all, rejected: refusals = [], ...rest }: Part<T> | Replaced<T>,
+    { objects: all, refused: refusals = [], ...rest }: Part<T> | Replaced<T>,
     filter: ShardFilter,
     repeats: boolean,
   ): Selected<T> {
     const given = 'keys' in rest ? rest.keys : undefined;
-    const [objects, keys, rejected, removed]: [T[], string[], Refused[], string[]] = [
+    const [objects, keys, refused, removed]: [T[], string[], Refused[], string[]] = [
       [],
       [],
       [],
@@ -131,16 +127,16 @@ export class ListedKeys<T extends KubernetesObject> {
       // The store reports an object without a key.
       if (key !== '') this.#emitted.set(key, { object });
     }
-    for (const refused of refusals) {
-      const { key } = refused;
-      if (!filter.containsRefused(refused)) {
-        drop(key, () => elsewhere({ type: 'refused', key, refused }));
+    for (const each of refusals) {
+      const { key } = each;
+      if (!filter.containsRefused(each)) {
+        drop(key, () => elsewhere({ type: 'refused', key, refused: each }));
         continue;
       }
-      rejected.push(refused);
+      refused.push(each);
       this.#elsewhere.delete(key);
-      this.#emitted.set(key, { refused });
+      this.#emitted.set(key, { refused: each });
     }
-    return { objects, keys, rejected, removed };
+    return { objects, keys, refused, removed };
   }
 }

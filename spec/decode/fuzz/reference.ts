@@ -30,7 +30,7 @@ export class Reference {
 
   constructor(context: DecodeContext<Anything>) {
     this.#context = context;
-    this.#admit = createAdmission({ ...context, onSkipped: () => undefined }, new KindTally());
+    this.#admit = createAdmission({ ...context, onRefused: () => undefined }, new KindTally());
   }
 
   line(bytes: Uint8Array): Expected {
@@ -45,11 +45,11 @@ export class Reference {
     }
     if (!isObject) return { shown: [], failed: false };
     const admitted = this.#admit(received, type === 'DELETED');
-    if (admitted.verdict === 'skipped') return { shown: [], failed: false };
-    if (admitted.verdict === 'rejected') {
+    if (admitted.verdict === 'dropped') return { shown: [], failed: false };
+    if (admitted.verdict === 'refused') {
       const { key, resourceVersion } = admitted.refused;
       return {
-        shown: [{ type: type === 'DELETED' ? type : 'REJECTED', key, resourceVersion }],
+        shown: [{ type: type === 'DELETED' ? type : 'REFUSED', key, resourceVersion }],
         failed: false,
       };
     }

@@ -6,7 +6,7 @@ import {
   type Decoding,
   jsonDecoding,
   type ListPart,
-  type Skipped,
+  type Refusal,
   type WatchEvent,
 } from 'rx-informer';
 import { metadataProjection } from '../../../lib/decode/projection.ts';
@@ -36,7 +36,7 @@ export function same(what: string, got: unknown, expected: unknown): void {
 }
 
 function shownEvent(event: WatchEvent<Anything>): Shown {
-  if (event.type === 'REJECTED') {
+  if (event.type === 'REFUSED') {
     const { key, resourceVersion } = event.refused;
     return { type: event.type, key, resourceVersion };
   }
@@ -45,23 +45,23 @@ function shownEvent(event: WatchEvent<Anything>): Shown {
   return object === undefined ? { ...event } : { type, key, object };
 }
 
-const messages = (skipped: readonly Skipped[]) =>
-  skipped.map(({ reason, key, resourceVersion }) => [reason.message, key, resourceVersion]);
+const messages = (refusals: readonly Refusal[]) =>
+  refusals.map(({ reason, key, resourceVersion }) => [reason.message, key, resourceVersion]);
 
 /** A body that both decoders read. */
 interface Read<Out> {
   readonly out: Out[];
   readonly failure: string | undefined;
-  readonly skipped: unknown;
+  readonly refusals: unknown;
 }
 
-function shownList({ out, failure, skipped }: Read<ListPart<Anything>>) {
+function shownList({ out, failure, refusals }: Read<ListPart<Anything>>) {
   return {
     items: out.flatMap(({ items }) => items),
-    rejected: out.flatMap(({ rejected = [] }) => rejected.map(({ key }) => key)),
+    refused: out.flatMap(({ refused = [] }) => refused.map(({ key }) => key)),
     metadata: out.map(({ metadata }) => metadata),
     failure,
-    skipped,
+    refusals,
   };
 }
 
@@ -74,14 +74,14 @@ export class Slot {
   #watches:
     | [Decoder<readonly WatchEvent<Anything>[]>, Decoder<readonly WatchEvent<Anything>[]>]
     | undefined;
-  readonly #skipped: [Skipped[], Skipped[]] = [[], []];
+  readonly #refusals: [Refusal[], Refusal[]] = [[], []];
 
   constructor(setting: Setting, decoding: Decoding) {
     this.setting = setting;
     this.#decoding = decoding;
   }
 
-  #context(skipped: Skipped[], reuse = false): DecodeContext<Anything> {
+  #context(refusals: Refusal[], reuse = false): DecodeContext<Anything> {
     const { kind, resourceKind, keepManagedFields, transforms, stores } = this.setting;
     const stored = this.#stored;
     const known = {
@@ -99,7 +99,7 @@ export class Slot {
       ...(transforms ? { transform } : {}),
       ...(stores ? { known } : {}),
       reuse,
-      onSkipped: (each) => skipped.push(each),
+      onRefused: (each) => refusals.push(each),
     };
   }
 
@@ -107,7 +107,7 @@ export class Slot {
     decoder: Decoder<Out>,
     chunks: readonly Uint8Array[],
     ends: boolean,
-    skipped: Skipped[],
+    refusals: Refusal[],
   ): Read<Out> {
     const out: Out[] = [];
     for (const chunk of chunks) {
@@ -119,12 +119,12 @@ export class Slot {
     }
     const rest = ends ? decoder.end() : undefined;
     if (rest !== undefined) out.push(rest);
-    return { out, failure: decoder.failure?.message, skipped: messages(skipped.splice(0)) };
+    return { out, failure: decoder.failure?.message, refusals: messages(refusals.splice(0)) };
   }
 
   /** Reads complete lines, or with `ends` the last ones of a watch, of which the last may be cut. */
   watch(lines: readonly Uint8Array[], chunks: readonly Uint8Array[], ends: boolean): void {
-    const [ownSkipped, plainSkipped] = this.#skipped;
+    const [ownSkipped, plainSkipped] = this.#refusals;
     this.#watches ??= [
       this.#decoding.watch(this.#context(ownSkipped)),
       jsonDecoding().watch(this.#context(plainSkipped)),
@@ -140,7 +140,7 @@ export class Slot {
       const plainShown = plainRead.out.flat().map(shownEvent);
       same('the events of the decoder that parses whole objects', shown, plainShown);
       same('its failure', got.failure, plainRead.failure);
-      same('what it skipped', got.skipped, plainRead.skipped);
+      same('what it refused', got.refusals, plainRead.refusals);
     }
     const objects = shown.filter(({ type }) => type !== 'BOOKMARK');
     this.#compareLines(lines, objects, got.failure);
@@ -179,7 +179,7 @@ export class Slot {
 
   /** Stores the object as a store does, and remembers the result. */
   #keep(event: WatchEvent<Anything>): void {
-    if (event.type === 'BOOKMARK' || event.type === 'ERROR' || event.type === 'REJECTED') return;
+    if (event.type === 'BOOKMARK' || event.type === 'ERROR' || event.type === 'REFUSED') return;
     const { key, object } = event;
     if (object === undefined) return;
     this.#remember(object);
@@ -215,7 +215,7 @@ export class Slot {
     reuse: boolean,
     isDamaged: boolean,
   ): void {
-    const [ownSkipped, plainSkipped]: [Skipped[], Skipped[]] = [[], []];
+    const [ownSkipped, plainSkipped]: [Refusal[], Refusal[]] = [[], []];
     const own = this.#decoding.list(this.#context(ownSkipped, reuse));
     const plain = jsonDecoding().list(this.#context(plainSkipped));
     const got = this.#read(own, body, true, ownSkipped);

@@ -6,7 +6,7 @@ import { lineageOf } from '../../../lib/query/engine/lineage.ts';
 import { VirtualTime } from '../../rx/virtual-time.ts';
 import { type Item, World } from '../world.ts';
 
-// The rejected rows are reported, because no view shows them.
+// The refused rows are reported, because no view shows them.
 beforeAll(() => {
   config.onUnhandledError = () => undefined;
 });
@@ -49,7 +49,7 @@ describe('a function that unsubscribes', () => {
       expect(scheduler.pending).toBe(0);
     });
 
-    it(`Q81: in the ${leavesAt} leaves no rejected row`, () => {
+    it(`Q81: in the ${leavesAt} leaves no refused row`, () => {
       const world = new World();
       world.reset([{ name: 'a', n: 1 }]);
       const refusing = (leave: () => void) =>
@@ -58,8 +58,8 @@ describe('a function that unsubscribes', () => {
           throw new Error('refused');
         })(world.changes$);
       const stream = leaving(refusing, leavesAt, world);
-      const rejected = [...lineageOf(stream).rejections].flatMap(({ rows }) => rows);
-      expect(rejected).toEqual([]);
+      const refusedRows = [...lineageOf(stream).refusedRows].flatMap(({ rows }) => rows);
+      expect(refusedRows).toEqual([]);
     });
 
     it(`Q81: in the ${leavesAt} leaves no inner subscription`, () => {

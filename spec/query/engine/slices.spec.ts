@@ -55,7 +55,7 @@ function make(which: number, start: number, scheduler: SlicesOfTime): PipelineSt
   return (makers[which % makers.length] as (typeof makers)[number])(start, plainly(scheduler));
 }
 
-// The functions that throw are reported, because no view shows what they rejected.
+// The functions that throw are reported, because no view shows what they refused.
 beforeAll(() => {
   config.onUnhandledError = () => undefined;
 });

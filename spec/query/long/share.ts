@@ -12,7 +12,7 @@ const EVENTS = Number(QUERY_EVENTS ?? 1_000_000);
 const SEEDS_A_SHARE = 100_000_000;
 
 export function queryShare(share: number, shares: number): void {
-  // The functions that throw are reported, because no view shows what they rejected.
+  // The functions that throw are reported, because no view shows what they refused.
   beforeAll(() => {
     config.onUnhandledError = () => undefined;
   });

@@ -29,7 +29,7 @@ export const PARTS: readonly ((object: Item) => readonly Item[] | undefined)[] =
   (object) => (object.n === 2 ? undefined : [{ ...object, group: 'p1' }]),
   ({ metadata, n }) =>
     Array.from({ length: n % 4 }, (_, each) => ({ metadata, n, group: `p${each}` })),
-  // Two rows with one id: the object is rejected.
+  // Two rows with one id: the object is refused.
   (object) => (object.n > 5 ? [object, object] : [object]),
 ];
 export const COMPARISONS: readonly ((one: Item, other: Item) => number)[] = [

@@ -79,7 +79,7 @@ const flatMap: Make = (start, { scheduler, varies }) => {
         rows.flatMap(({ id, key, object }) => {
           const parts = project.value(object) ?? [];
           const ids = new Set(parts.map(({ group }) => group));
-          // Two rows with one id, or a row without one: the object is rejected.
+          // Two rows with one id, or a row without one: the object is refused.
           if (ids.size < parts.length || ids.has('')) return [];
           return parts.map((part) => ({
             id: `${id}/${escaped(part.group)}`,

@@ -111,7 +111,7 @@ function Shown() {
   const shown = useView(queries.shown).rows[0]?.count ?? 0;
   const all = useView(queries.all).rows[0]?.count ?? 0;
   const isListed = useValue(queries.isListed$);
-  const rejected = useView(queries.table).status.rejected;
+  const refusedRows = useView(queries.table).status.refusedRows;
   const what = rowsName(kind, all);
   if (!isListed) return null;
   return (
@@ -119,12 +119,12 @@ function Shown() {
       {shown === all
         ? `${number.format(all)} ${what}`
         : `${number.format(shown)} of ${number.format(all)} ${what}`}
-      {rejected.length > 0 && (
+      {refusedRows.length > 0 && (
         <span
           className={classes.unreadable}
-          title={rejected.map(({ key, error }) => `${key}: ${error}`).join('\n')}
+          title={refusedRows.map(({ key, error }) => `${key}: ${error}`).join('\n')}
         >
-          {`, ${number.format(rejected.length)} unreadable`}
+          {`, ${number.format(refusedRows.length)} unreadable`}
         </span>
       )}
     </Text>

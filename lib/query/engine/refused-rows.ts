@@ -4,7 +4,7 @@ import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { sameList } from '../order/same-list.ts';
 
 /** A row that stays out until its object or a parameter changes. */
-export interface RejectedRow {
+export interface RefusedRow {
   /** The operator whose function threw: `liveFilter`. */
   readonly operator: string;
   /** The id and the key of the row that the function was called with. */
@@ -13,26 +13,26 @@ export interface RejectedRow {
   readonly error: unknown;
 }
 
-/** No rejected rows. */
-export const NONE: readonly RejectedRow[] = /* @__PURE__ */ Object.freeze([]);
+/** No refused rows. */
+export const NONE: readonly RefusedRow[] = /* @__PURE__ */ Object.freeze([]);
 
-/** The rejected rows of all subscriptions of one operator. */
-export class Rejections {
-  readonly #bySubscription = new Map<object, ReadonlyMap<string, RejectedRow>>();
-  readonly #rows = new BehaviorSubject<readonly RejectedRow[]>(NONE);
+/** The refused rows of all subscriptions of one operator. */
+export class RefusedRows {
+  readonly #bySubscription = new Map<object, ReadonlyMap<string, RefusedRow>>();
+  readonly #rows = new BehaviorSubject<readonly RefusedRow[]>(NONE);
 
-  /** The rejected rows now, and after each change. */
-  readonly rows$: Observable<readonly RejectedRow[]> = this.#rows.asObservable();
+  /** The refused rows now, and after each change. */
+  readonly rows$: Observable<readonly RefusedRow[]> = this.#rows.asObservable();
 
-  get rows(): readonly RejectedRow[] {
+  get rows(): readonly RefusedRow[] {
     return this.#rows.value;
   }
 
   /** Notes the rows that a subscription rejects; an empty map when it ends. Reports what is new if nothing listens. */
-  publish(subscription: object, rows: ReadonlyMap<string, RejectedRow>): void {
+  publish(subscription: object, rows: ReadonlyMap<string, RefusedRow>): void {
     if (rows.size === 0) this.#bySubscription.delete(subscription);
     else this.#bySubscription.set(subscription, rows);
-    const all = new Map<string, RejectedRow>();
+    const all = new Map<string, RefusedRow>();
     for (const each of this.#bySubscription.values()) {
       for (const [id, row] of each) if (!all.has(id)) all.set(id, row);
     }

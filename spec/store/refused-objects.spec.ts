@@ -1,7 +1,13 @@
-import { applyDeltas, createIndexer, type Delta, deltaFifo, type Quarantine } from 'rx-informer';
+import {
+  applyDeltas,
+  createIndexer,
+  type Delta,
+  deltaFifo,
+  type WritableRefusedObjects,
+} from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createQuarantine } from '../../lib/store/quarantine.ts';
+import { createRefusedObjects } from '../../lib/store/refused-objects.ts';
 import {
   added,
   deleted,
@@ -25,12 +31,12 @@ const abort = { type: 'replace-abort' } as const;
 const short = (it: Pod) => `${it.metadata.name}@${it.metadata.resourceVersion}`;
 
 /** Writes the refused objects, the oldest first: `a@5`. */
-function refusedOf(quarantine: Quarantine): string {
-  const all = quarantine.latest(quarantine.size).toReversed();
+function refusedOf(objects: WritableRefusedObjects): string {
+  const all = objects.latest(objects.size).toReversed();
   return all.map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).join(' ');
 }
 
-describe('the quarantine of a store', () => {
+describe('the refused objects of a store', () => {
   it.each<[string, Delta<Pod>[], string, string]>([
     ['accepted, then refused', [updated(pod('a', 5)), refused(pod('a', 6))], 'a@5', 'a@6'],
     ['refused, then accepted', [refused(pod('a', 5)), updated(pod('a', 6))], 'a@6', ''],
@@ -89,7 +95,7 @@ describe('the quarantine of a store', () => {
   it('S23: a complete list replaces the refused objects of its scope', () => {
     const { indexer, send } = storing([pod('shop/a', 1), pod('lab/a', 1)]);
     send(refused(pod('shop/b', 5)), refused(pod('shop/c', 5)), refused(pod('lab/b', 5)));
-    send(replaced([pod('shop/c', 6)], 9, { scope: 'shop', rejected: [refusal(pod('shop/a', 7))] }));
+    send(replaced([pod('shop/c', 6)], 9, { scope: 'shop', refused: [refusal(pod('shop/a', 7))] }));
     expect(refusedOf(indexer.refused)).toBe('lab/b@5 shop/a@7');
     expect(indexer.listKeys()).toEqual(['shop/a', 'lab/a', 'shop/c']);
     send(replaced([], 10));
@@ -98,7 +104,7 @@ describe('the quarantine of a store', () => {
 
   it('S23: the refused objects of a list are kept, also if the list is older than the stored objects', () => {
     const { indexer, send } = storing([pod('a', 50)]);
-    send(replaced([], 20, { trustVersions: false, rejected: [refusal(pod('a', 10))] }));
+    send(replaced([], 20, { trustVersions: false, refused: [refusal(pod('a', 10))] }));
     expect(refusedOf(indexer.refused)).toBe('a@10');
     expect(send(retry)).toEqual(['watch* ~a@50>10']);
     expect(refusedOf(indexer.refused)).toBe('');
@@ -106,17 +112,17 @@ describe('the quarantine of a store', () => {
 
   it('S23, F19: refused objects of an aborted list are kept until a complete list does not contain them', () => {
     const { indexer, send } = storing(undefined);
-    send(replacing([], { rejected: [refusal(pod('a', 1)), refusal(pod('b', 1))] }));
+    send(replacing([], { refused: [refusal(pod('a', 1)), refusal(pod('b', 1))] }));
     send(abort);
     expect(refusedOf(indexer.refused)).toBe('a@1 b@1');
-    send(replacing([], { rejected: [refusal(pod('b', 2))] }));
+    send(replacing([], { refused: [refusal(pod('b', 2))] }));
     send(replaced([], 9, { flowed: true }));
     expect(refusedOf(indexer.refused)).toBe('b@2');
   });
 
   it('S23: a refused object that is deleted or accepted while the list streams is not kept', () => {
     const { indexer, send } = storing(undefined);
-    send(replacing([], { rejected: [refusal(pod('a', 1)), refusal(pod('b', 1))] }));
+    send(replacing([], { refused: [refusal(pod('a', 1)), refusal(pod('b', 1))] }));
     send(replacing([pod('b', 2)], { removed: ['a'] }));
     expect([refusedOf(indexer.refused), indexer.listKeys()]).toEqual(['', ['b']]);
   });
@@ -131,12 +137,12 @@ describe('the quarantine of a store', () => {
         },
       },
     };
-    const { indexer, send, rejections } = storing([pod('a', 1)], {}, indexers);
+    const { indexer, send, refusals } = storing([pod('a', 1)], {}, indexers);
     const stubborn = { ...refusal(pod('s', 5)), retry: () => refusing(bad('s', 5)) };
     send(added(bad('b', 7)), { type: 'refused', key: 's', refused: stubborn });
     send(refused(pod('a', 8)));
     expect(send(retry)).toEqual(['watch* ~a@1>8']);
-    expect([refusedOf(indexer.refused), rejections.length]).toEqual(['b@7 s@5', 2]);
+    expect([refusedOf(indexer.refused), refusals.length]).toEqual(['b@7 s@5', 2]);
     expect(indexer.refused.get('s')?.reason.message).toBe('s: bad object');
     refuses = false;
     const { resourceVersion } = indexer;
@@ -147,7 +153,7 @@ describe('the quarantine of a store', () => {
 
   it('S24: before the first list a retry neither makes the store synced nor moves its version', () => {
     const { indexer, send } = storing(undefined);
-    send(replacing([pod('b', 9)], { rejected: [refusal(pod('a', 5))] }));
+    send(replacing([pod('b', 9)], { refused: [refusal(pod('a', 5))] }));
     expect(send(retry)).toEqual(['watch +a@5']);
     expect([indexer.synced, indexer.resourceVersion]).toEqual([false, '']);
   });
@@ -171,25 +177,29 @@ describe('the quarantine of a store', () => {
 
   it('S25: an object without a key is reported, and not kept', () => {
     const nameless = { metadata: { uid: 'x', resourceVersion: '1' } } as Pod;
-    const { indexer, send, rejections } = storing([]);
+    const { indexer, send, refusals } = storing([]);
     expect(send(replaced([nameless, pod('a', 1)], 5))).toEqual(['relist* +a@1']);
-    expect([rejections.length, rejections[0]?.key, indexer.refused.size]).toEqual([1, '', 0]);
+    expect([refusals.length, refusals[0]?.key, indexer.refused.size]).toEqual([1, '', 0]);
   });
 
   it('S26: the latest refused objects are shown first, whatever was released before', () => {
-    const quarantine = createQuarantine();
-    for (let at = 0; at < 1_000; at++) quarantine.set(refusal(pod(`p${at}`, at + 1)));
-    const shown = () => quarantine.latest(3).map(({ key }) => key);
+    const refusedObjects = createRefusedObjects();
+    for (let at = 0; at < 1_000; at++) refusedObjects.set(refusal(pod(`p${at}`, at + 1)));
+    const shown = () => refusedObjects.latest(3).map(({ key }) => key);
     expect(shown()).toEqual(['p999', 'p998', 'p997']);
-    quarantine.release('p998');
-    quarantine.set(refusal(pod('p5', 2_000)));
+    refusedObjects.release('p998');
+    refusedObjects.set(refusal(pod('p5', 2_000)));
     expect(shown()).toEqual(['p5', 'p999', 'p997']);
-    quarantine.release('p5');
-    quarantine.release('p0');
-    expect([quarantine.release('p0'), quarantine.size, shown()[0]]).toEqual([false, 997, 'p999']);
-    quarantine.clear();
-    expect([quarantine.size, shown(), [...quarantine.keys()]]).toEqual([0, [], []]);
-    quarantine.set(refusal(pod('a', 1)));
+    refusedObjects.release('p5');
+    refusedObjects.release('p0');
+    expect([refusedObjects.release('p0'), refusedObjects.size, shown()[0]]).toEqual([
+      false,
+      997,
+      'p999',
+    ]);
+    refusedObjects.clear();
+    expect([refusedObjects.size, shown(), [...refusedObjects.keys()]]).toEqual([0, [], []]);
+    refusedObjects.set(refusal(pod('a', 1)));
     expect(shown()).toEqual(['a']);
   });
 });
@@ -267,7 +277,7 @@ describe('deltaFifo: refusals', () => {
   it('F18: after a list the deletions of exactly its refused objects are passed on', () => {
     const known = Object.assign(knowing(), { refused: new Map([['a', refusal(pod('a', 2))]]) });
     const { send, pop, unknown } = gated({ known });
-    send(replaced([], 9, { rejected: [refusal(pod('b', 8))] }), lost('a'), lost('b'));
+    send(replaced([], 9, { refused: [refusal(pod('b', 8))] }), lost('a'), lost('b'));
     expect([pop(), unknown]).toEqual([['[xb@8]@9 -b?'], ['a']]);
   });
 
@@ -288,10 +298,10 @@ describe('deltaFifo: refusals', () => {
 
   it('F19: the abort of a list is passed on if its parts were passed on', () => {
     const flowing = gated();
-    flowing.send(replacing([], { rejected: [refusal(pod('a', 1))] }), abort);
+    flowing.send(replacing([], { refused: [refusal(pod('a', 1))] }), abort);
     expect(flowing.pop()).toEqual(['(xa@1) !']);
     const holding = gated({ known: knowing(pod('z', 1)) });
-    holding.send(replacing([], { rejected: [refusal(pod('a', 1))] }), abort);
+    holding.send(replacing([], { refused: [refusal(pod('a', 1))] }), abort);
     expect(holding.pop()).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 /** Rows that an operator keeps out because a user's function threw. */
-import { liveFilter, liveMap, liveSort, type RejectedRow, toView } from 'rx-informer';
+import { liveFilter, liveMap, liveSort, type RefusedRow, toView } from 'rx-informer';
 import { BehaviorSubject, config } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Item, World } from '../world.ts';
@@ -27,7 +27,7 @@ function reports(): string[] {
   return reported;
 }
 
-describe('rows that are rejected', () => {
+describe('rows that are refused', () => {
   it('Q23: stand in the status of the view, with operator, id, key and error', async () => {
     const reported = reports();
     const world = worldOf(1, 2);
@@ -37,9 +37,9 @@ describe('rows that are rejected', () => {
         return { n };
       })(liveFilter<Item>(refusing(2))(world.changes$)),
     );
-    const shown: (readonly RejectedRow[])[] = [];
-    const leave = view.subscribe(() => shown.push(view.getSnapshot().status.rejected));
-    const rejected = () => view.getSnapshot().status.rejected;
+    const shown: (readonly RefusedRow[])[] = [];
+    const leave = view.subscribe(() => shown.push(view.getSnapshot().status.refusedRows));
+    const refusedRows = () => view.getSnapshot().status.refusedRows;
     const uid = (name: string) => world.items.get(name)?.metadata.uid;
     const two = {
       operator: 'liveFilter',
@@ -47,12 +47,12 @@ describe('rows that are rejected', () => {
       key: 'n2',
       error: new Error('refuses 2'),
     };
-    expect(rejected()).toEqual([two]);
+    expect(refusedRows()).toEqual([two]);
     expect(view.getSnapshot().rows).toEqual([{ n: 1 }]);
     world.commit([set('n1', 4)]);
     const one = { operator: 'liveMap', id: uid('n1'), key: 'n1', error: new Error('maps no 4') };
-    expect(rejected()).toEqual(expect.arrayContaining([two, one]));
-    // The view shows the rows and what was rejected in one snapshot.
+    expect(refusedRows()).toEqual(expect.arrayContaining([two, one]));
+    // The view shows the rows and what was refused in one snapshot.
     expect([shown.length, shown[0]?.length]).toEqual([1, 2]);
     leave();
     await turn();
@@ -63,14 +63,14 @@ describe('rows that are rejected', () => {
     const world = worldOf(2, 3, 4);
     const view = toView(liveFilter<Item>(refusing(2))(world.changes$));
     view.subscribe(() => undefined);
-    const rejected = () => view.getSnapshot().status.rejected.map(({ key }) => key);
-    expect(rejected()).toEqual(['n2']);
+    const refusedRows = () => view.getSnapshot().status.refusedRows.map(({ key }) => key);
+    expect(refusedRows()).toEqual(['n2']);
     world.commit([set('n2', 5), set('n3', 2), set('n4', 2)]);
-    expect(rejected()).toEqual(['n3', 'n4']);
+    expect(refusedRows()).toEqual(['n3', 'n4']);
     world.commit([{ ...set('n3', 0), what: 'delete' }]);
-    expect(rejected()).toEqual(['n4']);
+    expect(refusedRows()).toEqual(['n4']);
     world.reset([{ name: 'n2', n: 5 }]);
-    expect(rejected()).toEqual([]);
+    expect(refusedRows()).toEqual([]);
     expect(view.getSnapshot().rows.map(({ n }) => n)).toEqual([5]);
   });
 
@@ -86,7 +86,7 @@ describe('rows that are rejected', () => {
     view.subscribe(() => undefined);
     const shown = () => [
       view.getSnapshot().rows.map(({ n }) => n),
-      view.getSnapshot().status.rejected.map(({ operator, key }) => `${operator} ${key}`),
+      view.getSnapshot().status.refusedRows.map(({ operator, key }) => `${operator} ${key}`),
     ];
     expect(shown()).toEqual([[], ['liveFilter n2', 'liveSort n3']]);
     predicate$.next(refusing(7));
@@ -115,10 +115,10 @@ describe('rows that are rejected', () => {
     const world = worldOf(2);
     const view = toView(liveFilter<Item>(refusing(2))(world.changes$));
     const leave = view.subscribe(() => undefined);
-    expect(view.getSnapshot().status.rejected).toHaveLength(1);
+    expect(view.getSnapshot().status.refusedRows).toHaveLength(1);
     leave();
     view.subscribe(() => undefined);
-    expect(view.getSnapshot().status.rejected).toHaveLength(1);
+    expect(view.getSnapshot().status.refusedRows).toHaveLength(1);
   });
 
   it('Q23: are forgotten when a function unsubscribes from the stream', async () => {
@@ -138,6 +138,6 @@ describe('rows that are rejected', () => {
     world.commit([{ ...set('a', 2), what: 'delete' }]);
     await turn();
     view.subscribe(() => undefined);
-    expect(view.getSnapshot().status.rejected).toEqual([]);
+    expect(view.getSnapshot().status.refusedRows).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The quarantine of a store: the objects that exist on the server, but that a transform, key or index function refused.
+ * The refused objects of a store: they exist on the server, but a transform, key or index function threw for them.
  * They are not stored, are found by their key, and are tried again. client-go blocks the informer instead
  * (kubernetes/kubernetes#57705) or skips the object silently.
  */
@@ -15,7 +15,7 @@ export interface RefusedObjects {
 }
 
 /** {@link RefusedObjects} that can be written to. Only the code that commits to the store does so. */
-export interface Quarantine extends RefusedObjects {
+export interface WritableRefusedObjects extends RefusedObjects {
   /** Adds a refused object as the latest, and replaces an earlier one with the same key. */
   set(refused: Refused): void;
   /** Removes a refused object. Returns whether the key existed. */
@@ -30,7 +30,7 @@ interface Place {
 }
 
 /** Links its entries in the order of arrival, because a `Map` alone can only be read from the oldest entry. */
-class LinkedQuarantine implements Quarantine {
+class LinkedRefusedObjects implements WritableRefusedObjects {
   readonly #places = new Map<string, Place>();
   #latest: Place | undefined;
 
@@ -78,7 +78,7 @@ class LinkedQuarantine implements Quarantine {
   }
 }
 
-/** Creates an empty quarantine. */
-export function createQuarantine(): Quarantine {
-  return new LinkedQuarantine();
+/** Creates an empty collection of refused objects. */
+export function createRefusedObjects(): WritableRefusedObjects {
+  return new LinkedRefusedObjects();
 }

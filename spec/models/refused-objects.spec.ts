@@ -123,7 +123,7 @@ class World {
       shown[key] = `refused ${indexer.refused.get(key)?.resourceVersion}`;
     }
     expect(shown).toEqual(expected);
-    expect(this.informer.status.quarantined).toBe(indexer.refused.size);
+    expect(this.informer.status.refused).toBe(indexer.refused.size);
     expect(this.handled).toEqual(new Map(indexer.list().map((it) => [indexer.keyOf(it), it])));
   }
 

@@ -59,7 +59,7 @@ function refusing(options: SharedInformerOptions<Thing> = {}) {
     const stored = informer.indexer
       .list()
       .map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`);
-    const refused = informer.status.quarantine?.map(({ key }) => `?${key.slice(5)}`) ?? [];
+    const refused = informer.status.refusedObjects?.map(({ key }) => `?${key.slice(5)}`) ?? [];
     return [...stored, ...refused].join(' ');
   };
   return { time, server, refuses, informer, feed, recover, shown };
@@ -72,7 +72,7 @@ describe('an informer that refuses objects', () => {
     server.put('shop/k', 'plain');
     server.put('shop/k', 'red');
     feed();
-    expect([shown(), informer.status.quarantined]).toEqual(['k@11 ?k', 1]);
+    expect([shown(), informer.status.refused]).toEqual(['k@11 ?k', 1]);
     recover();
     expect(shown()).toBe('k@12');
     await informer.stop();
@@ -271,21 +271,21 @@ describe('an informer that refuses every object', () => {
       informer.status$.subscribe((status) => statuses.push(status));
       informer.start();
       await informer.whenSynced({ timeoutMs: 15_000 });
-      expect(informer.status.quarantined).toBe(COUNT);
-      expect(informer.status.quarantine).toHaveLength(10);
+      expect(informer.status.refused).toBe(COUNT);
+      expect(informer.status.refusedObjects).toHaveLength(10);
       expect(statuses.length).toBeLessThan(COUNT / 10);
       await informer.stop();
     },
   );
 
   it('I63, D7: items that are not objects of the resource are reported once per batch, too', async () => {
-    const skipped = { reason: ApiError.local('Unexpected', 'a Node') };
+    const refusal = { reason: ApiError.local('Unexpected', 'a Node') };
     const source: ListerWatcher<Pod> = {
       watchList: false,
-      list: ({ onSkipped }) =>
+      list: ({ onRefused }) =>
         timer(1).pipe(
           map(() => {
-            for (let at = 0; at < COUNT; at++) onSkipped?.(skipped);
+            for (let at = 0; at < COUNT; at++) onRefused?.(refusal);
             return { items: [], metadata: { resourceVersion: '1' } };
           }),
         ),
@@ -297,9 +297,9 @@ describe('an informer that refuses every object', () => {
     informer.start();
     await informer.whenSynced({ timeoutMs: 15_000 });
     await new Promise((resolve) => setTimeout(resolve, 5));
-    expect([statuses.at(-1)?.skipped, statuses.at(-1)?.lastSkipped]).toEqual([
+    expect([statuses.at(-1)?.refusedItems, statuses.at(-1)?.lastRefusal]).toEqual([
       COUNT,
-      skipped.reason,
+      refusal.reason,
     ]);
     expect(statuses.length).toBeLessThan(10);
     await informer.stop();
@@ -319,12 +319,12 @@ describe('an informer that refuses every object', () => {
         return (user + system) / 1_000;
       });
     const refusals = quarters((at) => source.send(modified(pod(`p${at}`, 2 + at))));
-    expect(informer.status.quarantined).toBe(COUNT);
+    expect(informer.status.refused).toBe(COUNT);
     // The latest refused objects, which the status shows, are deleted first.
     const deletions = quarters((at) =>
       source.send(deleted(pod(`p${COUNT - 1 - at}`, COUNT + 2 + at))),
     );
-    expect(informer.status.quarantined).toBe(0);
+    expect(informer.status.refused).toBe(0);
     // If each event cost time in proportion to the number of refused objects, the slowest quarter would take seven
     // times the fastest.
     expect(refusals[3]).toBeLessThan(4 * (refusals[0] ?? 0) + 200);
