@@ -80,7 +80,8 @@ export function setCondition<C extends StatusCondition = WrittenCondition>(
   if (before === undefined) return [...conditions, made];
   const { lastTransitionTime } = before as Partial<WrittenCondition>;
   const entry: StatusCondition = { ...before, ...made };
-  if (FIELDS.every((field) => before[field] === entry[field])) return conditions;
+  // A server leaves empty fields out.
+  if (FIELDS.every((field) => (before[field] || '') === (entry[field] || ''))) return conditions;
   const isSame = before.status === status && lastTransitionTime !== undefined;
   return conditions.with(at, (isSame ? { ...entry, lastTransitionTime } : entry) as C);
 }

@@ -72,8 +72,14 @@ export function readScope(
     );
   }
   const where = 'informer scope';
+  checkGivenSelectors(where, scope);
   checkGivenSelectors(where, defaults);
-  const selectors = { ...defaults, ...scope };
+  // Read by name, because a scope may be an instance of a class with getters.
+  const { labelSelector = '', fieldSelector = '' } = defaults;
+  const selectors = {
+    labelSelector: scope.labelSelector ?? labelSelector,
+    fieldSelector: scope.fieldSelector ?? fieldSelector,
+  };
   return {
     namespaces: resource.namespaced ? (asked ?? namespacesOf(defaults) ?? []) : [],
     labelSelector: normalLabelText(givenText(where, selectors, 'labelSelector')),

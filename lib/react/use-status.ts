@@ -97,7 +97,7 @@ export function useStatus(...args: readonly [of?: StatusOf | undefined]): Status
  */
 export function useQueryStatus(query: LiveQuery | undefined): StatusResult {
   const provided = useProvided('useQueryStatus');
-  const valid = query && (liveQuery(query as never) as LiveQuery);
+  const valid = query === undefined ? undefined : (liveQuery(query as never) as LiveQuery);
   return useSource(provided, valid?.key, () =>
     statusOfRows(valid === undefined ? SKIPPED : sourceOfQuery(provided, valid)),
   );

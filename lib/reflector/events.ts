@@ -95,7 +95,7 @@ export function readEvents(
       }
       repeats = undefined;
     }
-    // A REJECTED event may be among the first events of the watch, which are not in the order of their versions.
+    // A REFUSED event may be among the first events of the watch, which are not in the order of their versions.
     if (event.type !== 'ADDED' && event.type !== 'REFUSED') adopting = true;
     if (adopting) {
       const isBack = isOlder(received, resourceVersion);

@@ -38,6 +38,12 @@ describe('setCondition', () => {
     expect(setCondition(holding(first), { ...ready, transitionAtMs: 9_000 })).toBe(first);
   });
 
+  it('N32: returns the same array if the server has left an empty message out', () => {
+    const { message, ...stored } = { ...first[0], message: '' };
+    const object = holding([stored as (typeof first)[0]]);
+    expect(setCondition(object, { ...ready, message })).toBe(object.status.conditions);
+  });
+
   it('N32: the transition time changes with the status only, and other fields and entries stay', () => {
     const probed = first.map((each) => ({ ...each, lastProbeTime: '2020-01-01T00:00:00Z' }));
     const other = { type: 'Done', status: 'False' };

@@ -48,6 +48,17 @@ describe('an informer factory', () => {
     expect(informer(pods, { as: 'object' })).toBe(informer(pods));
   });
 
+  it('G1: reads the selectors of a scope also from getters', () => {
+    class Shop {
+      get labelSelector() {
+        return 'app=web';
+      }
+    }
+    const { informer } = rig().factory();
+    expect(informer(pods, new Shop())).toBe(informer(pods, { labelSelector: 'app=web' }));
+    expect(informer(pods, new Shop())).not.toBe(informer(pods));
+  });
+
   it('G1: refuses an impossible scope', () => {
     const { informer } = rig().factory();
     const refused: [InformerScope, string][] = [

@@ -74,6 +74,11 @@ describe('a server render', () => {
     expect(() => render(<Status />)).toThrow(/^useStatus: .*call useQueryStatus\(query\)$/);
   });
 
+  it('V8: useQueryStatus refuses null as liveQuery does', () => {
+    const Status = () => useQueryStatus(null as never).error?.message;
+    expect(() => render(<Status />)).toThrow(/^liveQuery: /);
+  });
+
   it('V14: a suspending hook gives the empty answer, without a request', async () => {
     const List = () =>
       `${useSuspenseList(pods).rows.length} ${useSuspenseQuery(liveQuery({ from: pods })).synced}`;

@@ -9,7 +9,8 @@ import type { KeyedTest } from './where.ts';
  * A condition that holds if the text of some value at a path contains a text, whatever the case of both. Both are compared in lower
  * case, without regard to the language. Equal paths and texts make equal queries.
  *
- * The condition is a function with a key, so a query with it cannot be sent as JSON. The compiler does not check the path. Throws a
+ * The condition is a function with a key, so a query with it cannot be sent as JSON. The path is not checked by the compiler, and with
+ * `as: 'metadata'` a path outside of `metadata` finds nothing. Throws a
  * `TypeError` if the path is not valid, or the text is not text.
  *
  * @example

@@ -159,7 +159,7 @@ export class RowsView<T> implements View<T> {
   #readStatus(): void {
     const statuses: readonly InformerStatus[] = this.#followed?.statuses ?? [];
     const { refusedRows: before } = this.#status;
-    // A run that is over rejects nothing any more, but its rows stay.
+    // A run that is over refuses nothing any more, but its rows stay.
     const all = this.#isOver
       ? before
       : [...this.#parts.lineage.refusedRows].flatMap(({ rows }) => rows);
