@@ -198,7 +198,7 @@ export class Committer<T extends KubernetesObject> {
       if (newest === undefined || isOlder(versionOf(object), newest.resourceVersion)) return key;
       refused.release(key);
     } catch (error) {
-      this.#reject(key, object, error);
+      this.#refuseUnindexable(key, object, error);
     }
     return key;
   }
@@ -207,7 +207,7 @@ export class Committer<T extends KubernetesObject> {
    * The store refuses an object. An object without a key is only reported, because its deletion could not be
    * recognized.
    */
-  #reject(key: string, object: T, error: unknown): void {
+  #refuseUnindexable(key: string, object: T, error: unknown): void {
     if (key !== '') {
       const reason = refusalOf(key, error);
       const controllerUid = controllerUidOf(object);

@@ -1,5 +1,5 @@
 /**
- * What a live stream descends from: the informers whose status a view shows, the rows that its operators refused, and
+ * The lineage of a live stream: the informers whose status a view shows, the rows that its operators refused, and
  * its rank, which orders operators at the end of a turn.
  */
 import type { Observable } from 'rxjs';

@@ -28,7 +28,7 @@ export class RefusedRows {
     return this.#rows.value;
   }
 
-  /** Notes the rows that a subscription rejects; an empty map when it ends. Reports what is new if nothing listens. */
+  /** Notes the rows that a subscription refuses; an empty map when it ends. Reports what is new if nothing listens. */
   publish(subscription: object, rows: ReadonlyMap<string, RefusedRow>): void {
     if (rows.size === 0) this.#bySubscription.delete(subscription);
     else this.#bySubscription.set(subscription, rows);

@@ -9,9 +9,9 @@ import type { KeyedTest } from './where.ts';
  * A condition that holds if the text of some value at a path contains a text, whatever the case of both. Both are compared in lower
  * case, without regard to the language. Equal paths and texts make equal queries.
  *
- * The condition is a function with a key, so a query with it cannot be sent as JSON. The path is not checked by the compiler, and with
- * `as: 'metadata'` a path outside of `metadata` finds nothing. Throws a
- * `TypeError` if the path is not valid, or the text is not text.
+ * The condition is a function with a key, so a query with it cannot be sent as JSON. The path is not checked by the
+ * compiler, and with `as: 'metadata'` a path outside of `metadata` finds nothing. Throws a `TypeError` if the path is not valid, or
+ * the text is not text.
  *
  * @example
  * ```ts

@@ -43,7 +43,7 @@ export type MarbleValue<T> =
   | ApiError
   | MarbleSignal;
 
-/** The part of a list; `undefined` for a value that is none. */
+/** Returns the part of a list that a value describes; `undefined` if the value describes another thing. */
 export function listPart<T>(value: MarbleValue<T>): ListPart<T> | undefined {
   if (typeof value !== 'object' || !('items' in value) || !Array.isArray(value.items)) {
     return undefined;
@@ -81,7 +81,7 @@ function isBatch<T>(value: MarbleValue<T>): value is readonly MarbleEvent<T>[] {
   return Array.isArray(value);
 }
 
-/** The signal of a watch; `undefined` for a value that is none. */
+/** Returns the signal of a watch that a value describes; `undefined` if the value describes another thing. */
 export function watchSignal<T extends KubernetesObject>(
   value: MarbleValue<T>,
 ): WatchSignal<T> | undefined {
