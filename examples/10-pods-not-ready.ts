@@ -1,14 +1,16 @@
-/** Pods that are not ready per Deployment: two joins by owner, from Pods over ReplicaSets to Deployments. */
+/** Pods that are not ready per Deployment: a join by owner, from Deployments through ReplicaSets to Pods. */
 import {
   conditionTrue,
   createClient,
   createInformerFactory,
+  createMetadataListWatch,
   liveFilter,
   liveJoin,
   ownerReferenceOf,
+  through,
   toView,
 } from 'rx-informer';
-import { deployments, type Pod, pods, replicaSets } from 'rx-informer/resources';
+import { deployments, pods, replicaSets } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 
 const { fetch, objects } = createFakeApiServer();
@@ -32,27 +34,22 @@ for (const app of ['web', 'db']) {
 }
 
 const client = createClient({ baseUrl: 'http://fake', fetch });
-const factory = createInformerFactory(client, { namespaces: ['shop'] });
+const factory = createInformerFactory(client, {
+  namespaces: ['shop'],
+  projections: { metadata: createMetadataListWatch },
+});
 const podInformer = factory.informer(pods);
 const isReady = conditionTrue('Ready');
 
 const notReady$ = podInformer.changes$.pipe(liveFilter((pod) => !isReady(pod)));
-const perReplicaSet$ = factory.informer(replicaSets).changes$.pipe(
-  liveJoin(notReady$, {
-    on: { owner: 'left' },
-    project: ({ metadata }, waiting) => ({
-      owners: metadata.ownerReferences?.map(({ uid }) => uid),
-      pods: waiting.map((pod: Pod) => pod.metadata.name),
-    }),
-  }),
-);
-// A row of the first join is not an object with owner references, so the second join uses keys.
+// Of the ReplicaSets only the owners are needed.
+const replicaSets$ = factory.informer(replicaSets, { as: 'metadata' }).changes$;
 const perDeployment = factory.informer(deployments).changes$.pipe(
-  liveJoin(perReplicaSet$, {
-    on: { left: ({ metadata }) => metadata.uid, right: ({ owners }) => owners },
-    project: ({ metadata }, sets) => ({
+  liveJoin(notReady$, {
+    on: through(replicaSets$, { owner: 'left' }),
+    project: ({ metadata }, waiting) => ({
       name: metadata.name,
-      notReady: sets.flatMap((set) => set.pods).sort(),
+      notReady: waiting.map((pod) => pod.metadata.name).sort(),
     }),
   }),
   toView(),

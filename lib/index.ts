@@ -373,6 +373,7 @@ export {
 } from './query/aggregates/built-in.ts';
 export type { LiveOptions, Param } from './query/engine/operator.ts';
 export type { RefusedRow } from './query/engine/refused-rows.ts';
+export { type JoinThrough, through } from './query/join/through.ts';
 export type { QueryComparison, QueryCondition } from './query/live-query/condition.ts';
 export { containsIgnoringCase } from './query/live-query/contains-ignoring-case.ts';
 export {

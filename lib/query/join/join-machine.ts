@@ -11,6 +11,7 @@ import type { Bucket, LeftRow, Matching, Pair, RightRow } from './matching.ts';
 
 const LEFT = 0;
 const RIGHT = 1;
+const BETWEEN = 2;
 const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 const NO_BUCKETS: readonly Bucket[] = [];
 
@@ -58,7 +59,7 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
   #stamp = 0;
 
   constructor(parts: JoinParts, context: MachineContext, former: Machine<B> | undefined) {
-    super(context, 2);
+    super(context, 3);
     this.#parts = parts;
     this.#matching = parts.match(this.#rights);
     this.#former = former as JoinMachine<B> | undefined;
@@ -79,25 +80,28 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
   }
 
   put(input: number, id: string, key: string, object: never): void {
-    if (input === LEFT) this.#putLeft(id, key, object);
-    else this.#putRight(id, key, object);
+    if (input === LEFT) return this.#putLeft(id, key, object);
+    if (input === RIGHT) return this.#putRight(id, key, object);
+    (this.inputs[BETWEEN] as Map<string, HeldRow<unknown>>).set(id, { key, object });
+    this.#between(id, key, object, false);
   }
 
   protected removed(
     input: number,
-    _id: string,
+    id: string,
     row: LeftRow | RightRow,
     { finalStateUnknown }: Ending<unknown>,
   ): void {
+    if (input === BETWEEN) return this.#between(id, row.key, row.object, true);
     if (input === LEFT) {
       const left = row as LeftRow;
       this.log.touch(left.id, left.row as HeldRow<B> | undefined, { finalStateUnknown });
       this.#moveLeft(left, NO_BUCKETS);
-      return;
+    } else {
+      const right = row as RightRow;
+      this.#moveRight(right, NO_BUCKETS, right.object);
     }
-    const right = row as RightRow;
-    this.#moveRight(right, NO_BUCKETS, right.object);
-    this.#matching.rightRemoved(right);
+    this.#matching.removed(row);
   }
 
   *settle(): Generator<void, void, void> {
@@ -119,6 +123,19 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
   #fill(): void {
     const filling = this.#matching.fill();
     while (filling?.next().done === false);
+  }
+
+  #between(id: string, key: string, object: never, isGone: boolean): void {
+    const others = this.context.attempt(
+      id,
+      key,
+      () => this.#matching.between?.(id, object, isGone),
+      BETWEEN,
+    );
+    for (const row of others ?? []) {
+      const input = this.#lefts.get(row.id) === row ? LEFT : RIGHT;
+      this.put(input, row.id, row.key, row.object);
+    }
   }
 
   #putLeft(id: string, key: string, object: never): void {

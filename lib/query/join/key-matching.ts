@@ -41,8 +41,8 @@ export class KeyMatching implements Matching {
     return this.#of('right', this.#right(object, nowMs, key, id), buckets);
   }
 
-  rightRemoved(): void {
-    // Its buckets are all that is known of a right row.
+  removed(): void {
+    // Its buckets are all that is known of a row.
   }
 
   vacated(bucket: Bucket): void {

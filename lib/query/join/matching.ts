@@ -1,4 +1,7 @@
 /** How rows of two sides find each other: by buckets, which hold the right rows that a left row is joined with. */
+import type { Observable } from 'rxjs';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { HeldRow } from '../engine/machine.ts';
 import type { Few } from './few.ts';
 import { Members } from './members.ts';
@@ -49,10 +52,23 @@ export interface Matching {
   ofLeft(row: LeftRow, object: never, nowMs: number): readonly Bucket[];
   /** The buckets of a right row. Calls a function of the user, which may throw. */
   ofRight(row: RightRow, object: never, nowMs: number): readonly Bucket[];
-  /** Called when a right row has left its buckets and the join. */
-  rightRemoved(row: RightRow): void;
+  /** Called when a row has left its buckets and the join. */
+  removed(row: LeftRow | RightRow): void;
   /** Called when a left or a right row has left the bucket, which may be without rows now. */
   vacated(bucket: Bucket): void;
   /** Puts right rows into the buckets that were made since the last call, in short steps. */
   fill(): Generator<void, void, void> | undefined;
+  /**
+   * Takes an object of the stream between, which has changed or is gone, and returns the rows whose buckets may be others
+   * now. Only the matching of a {@link Relation} has it.
+   */
+  between?(id: string, object: KubernetesObject, isGone: boolean): Iterable<LeftRow | RightRow>;
 }
+
+/** A relation that reads a stream of its own. */
+export interface Relation {
+  readonly between$: Observable<AnyChangeSet<unknown>>;
+  match(): Matching;
+}
+
+export const RELATION: unique symbol = /* @__PURE__ */ Symbol('relation');

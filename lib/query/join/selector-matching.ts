@@ -118,7 +118,7 @@ export class SelectorMatching implements Matching {
     return this.#matches ? scope.index.matching(labelsOf(object)) : NO_BUCKETS;
   }
 
-  rightRemoved(row: RightRow): void {
+  removed(row: LeftRow | RightRow): void {
     const scope = this.#scopeOf.get(row);
     if (scope === undefined) return;
     this.#scopeOf.delete(row);

@@ -8,8 +8,9 @@ import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/operator.ts';
 import { JoinMachine, type JoinParts } from '../join/join-machine.ts';
 import { type JoinKeys, KeyMatching, ownerKeys } from '../join/key-matching.ts';
-import type { Matching, RightRow } from '../join/matching.ts';
+import { type Matching, RELATION, type Relation, type RightRow } from '../join/matching.ts';
 import { type AnySelector, SelectorMatching } from '../join/selector-matching.ts';
+import type { JoinThrough } from '../join/through.ts';
 
 export type { AnySelector, JoinKeys };
 
@@ -79,7 +80,7 @@ export interface LiveJoinOptions<
   B = JoinedRow<L, R, Type, One>,
 > extends LiveOptions {
   /** The relation between the rows of both sides. */
-  readonly on: Param<JoinOn<L, R>>;
+  readonly on: Param<JoinOn<L, R>> | JoinThrough;
   /** @defaultValue 'left' */
   readonly type?: Type | undefined;
   /** Whether a row has one right row or none, instead of a list. @defaultValue false */
@@ -116,13 +117,13 @@ function matchOf(on: JoinOn<never, never>): Match {
   return refused(
     'on',
     on,
-    "{ owner: 'left' | 'right' }, two key functions { left, right }, or { selectorOf }",
+    "{ owner: 'left' | 'right' }, two key functions { left, right }, { selectorOf }, or through(…)",
   );
 }
 
 /**
  * Joins each row with the rows of another stream that belong to it: by owner reference, by equal keys, or by a label
- * selector. The answer has one row for each left row, with the id and the key of the left row: `{ left, right }`, or
+ * selector; {@link through} joins owners with what their own objects own. The answer has one row for each left row, with the id and the key of the left row: `{ left, right }`, or
  * the result of `project`.
  *
  * The sides may arrive in any order. A left row to which nothing belongs has an empty list (with `one`: `undefined`), or
@@ -179,7 +180,9 @@ export function liveJoin<
   if (typeof options !== 'object') refused('options', options, '{ on: … }');
   const { on, type = 'left', one = false, project, ...timing } = options;
   if (type !== 'left' && type !== 'inner') refused('type', type, "'left' or 'inner'");
-  const constant = isObservable(on) ? undefined : matchOf(on as JoinOn<never, never>);
+  const relation = (on as Partial<JoinThrough> | undefined)?.[RELATION] as Relation | undefined;
+  const constant =
+    relation?.match ?? (isObservable(on) ? undefined : matchOf(on as JoinOn<never, never>));
   if (project !== undefined && !isObservable(project) && typeof project !== 'function') {
     refused('project', project, 'a function or an Observable of one');
   }
@@ -189,7 +192,7 @@ export function liveJoin<
       ...timing,
       name: 'liveJoin',
       isRemembering: true,
-      sources: [source, right$],
+      sources: relation === undefined ? [source, right$] : [source, right$, relation.between$],
       params: [on, project],
       create: (values: readonly unknown[], context, former) => {
         const match = constant ?? matchOf(values[0] as JoinOn<never, never>);
