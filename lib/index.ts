@@ -59,13 +59,6 @@ export {
 export { type RetryOnConflictOptions, retryOnConflict } from './client/retry-on-conflict.ts';
 // controller: reconciles objects when they change
 export { and, not, or, type Test } from './controller/combine.ts';
-export {
-  type Condition,
-  conditionTrue,
-  deleted,
-  exists,
-  type StatusCondition,
-} from './controller/conditions.ts';
 export type {
   Controller,
   ControllerErrorContext,
@@ -90,7 +83,6 @@ export {
   finalizer,
   removeFinalizer,
 } from './controller/finalizer.ts';
-export type { ChangeCause, ObjectChange } from './controller/object-change.ts';
 export {
   controllerOf,
   isControlledBy,
@@ -98,6 +90,7 @@ export {
   ownerReferenceOf,
   setControllerReference,
 } from './controller/owner-references.ts';
+export type { ChangeCause, ObjectChange } from './controller/predicates.ts';
 export {
   annotationsChanged,
   generationChanged,
@@ -118,7 +111,12 @@ export {
 } from './controller/set-condition.ts';
 export type { FilteredSource, MappedSource, WatchedInformer } from './controller/sources.ts';
 export {
+  type Condition,
   ConditionTimeout,
+  conditionTrue,
+  deleted,
+  exists,
+  type StatusCondition,
   type UntilConditionOptions,
   untilCondition,
 } from './controller/until-condition.ts';
@@ -130,13 +128,13 @@ export {
   differentialDecoding,
 } from './decode/differential/differential-decoding.ts';
 export { jsonDecoding } from './decode/json-decoding.ts';
+export type { Projected } from './decode/lazy/lazy-decoding.ts';
 export {
   type LazyDecodingOptions,
   lazyDecoding,
   type ProjectedDecoding,
   type ProjectionOptions,
 } from './decode/lazy/lazy-decoding.ts';
-export type { Projected } from './decode/lazy/projected.ts';
 export type {
   PartialObjectMetadata,
   Projection,

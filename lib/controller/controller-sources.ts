@@ -1,6 +1,11 @@
-/** Converts the `for`, `owns`, `watches` and `sources` options of a controller to sources of keys. */
+/**
+ * Converts the `for`, `owns`, `watches` and `sources` options of a controller to sources of keys, and says which of
+ * them are missing if the controller does not become ready.
+ */
+
+import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { ControllerOptions } from './controller.ts';
+import type { ControllerOptions, ControllerPhase, ControllerStatus } from './controller.ts';
 import { controllerKeys } from './owner-references.ts';
 import {
   type FilteredSource,
@@ -41,4 +46,41 @@ export function sourcesOf<T extends KubernetesObject>(
       ...(options.sources ?? []).map((keys$, at) => keySource(keys$, at)),
     ],
   };
+}
+
+/** The status of a controller that was never started. */
+export const IDLE: ControllerStatus = {
+  phase: 'idle',
+  synced: false,
+  leading: false,
+  waitingFor: [],
+  ended: [],
+};
+
+/** The error of `whenReady` when its timeout has passed. */
+export function notReady(
+  name: string,
+  timeoutMs: number,
+  state: {
+    readonly phase: ControllerPhase;
+    /** The sources whose caches are not complete. */
+    readonly missing: readonly Source[];
+    /** The last error of the election or of the ring. */
+    readonly lastError: ApiError | undefined;
+    /** Which slots are owned, in words. */
+    readonly shards: string | undefined;
+  },
+): ApiError {
+  const { phase, missing, lastError, shards } = state;
+  const names = missing.map((source) => `${source.name} (${source.why()})`);
+  const reasons: Partial<Record<ControllerPhase, string>> = {
+    idle: 'it was not started',
+    syncing: `waiting for ${names.join(', ')}`,
+    standby:
+      lastError?.message ?? shards ?? 'another candidate leads, or the elector was not started',
+  };
+  const message = `${name} was not ready within ${timeoutMs} ms: ${reasons[phase] ?? phase}`;
+  const failed = missing.find(({ informer }) => informer?.status.error !== undefined);
+  const cause = phase === 'standby' ? lastError : failed?.informer?.status.error;
+  return ApiError.local('NotObserved', message, { cause });
 }

@@ -6,7 +6,7 @@
 import { joinMetaNamespaceKey } from '../meta/key.ts';
 import { type KubernetesObject, type OwnerReference, uidOf } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
-import type { ObjectChange } from './object-change.ts';
+import type { ObjectChange } from './predicates.ts';
 
 /** Options of {@link ownerReferenceOf}. */
 export interface OwnerReferenceOptions {

@@ -2,9 +2,51 @@
  * Predicates, which decide whether a change queues its key. The predicates here drop updates only: additions and deletions
  * always pass. controller-runtime: pkg/predicate.
  */
+
+import type { Change } from '../delta/net-change.ts';
 import type { KubernetesObject, ObjectMeta } from '../meta/kubernetes-object.ts';
+import type { Stored } from '../meta/stored.ts';
+import type { Cause, ChangeSet } from '../store/change-set.ts';
 import type { Test } from './combine.ts';
-import type { ObjectChange } from './object-change.ts';
+
+/** Why a change is reported: the initial list, a watch event, a relist, or a resync without a change, or shards that arrived. */
+export type ChangeCause = Exclude<Cause, 'snapshot'>;
+
+/**
+ * A change of one object. It has the states before and after, because an object that moves from one owner to another
+ * affects both owners.
+ */
+export interface ObjectChange<T> {
+  readonly type: 'added' | 'updated' | 'deleted';
+  readonly cause: ChangeCause;
+  /** The key of the object itself, `namespace/name`. */
+  readonly key: string;
+  /** The state that was reported before. */
+  readonly previous?: Stored<T>;
+  /** The state after the change; absent if the object is deleted. */
+  readonly object?: Stored<T>;
+  /** For a deleted object: the newest state that was seen. */
+  readonly last?: Stored<T>;
+}
+
+/**
+ * Converts one change of a set; `undefined` if the object exists neither before nor after it, or if its shard has left:
+ * another replica reconciles it.
+ */
+export function objectChange<T>(
+  set: Pick<ChangeSet<T>, 'cause' | 'initial'>,
+  change: Change<T>,
+): ObjectChange<T> | undefined {
+  const { key, previous, object } = change;
+  if (object === undefined && change.left === true) return undefined;
+  const cause = set.cause === 'snapshot' || set.initial ? 'initial' : set.cause;
+  if (object !== undefined) {
+    if (previous === undefined) return { type: 'added', cause, key, object };
+    return { type: 'updated', cause, key, previous, object };
+  }
+  if (previous === undefined) return undefined;
+  return { type: 'deleted', cause, key, previous, last: change.last ?? previous };
+}
 
 /** Whether a change queues its key. If a predicate throws or returns a Promise, the error is reported and the change passes. */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = Test<ObjectChange<T>>;

@@ -1,5 +1,4 @@
 /** The lifecycle of a controller: it fills the caches, waits for the lead, and reconciles until it is stopped. */
-
 import {
   BehaviorSubject,
   defer,
@@ -9,8 +8,7 @@ import {
   Subscription,
 } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
-import { followLeading } from '../election/follow-leading.ts';
-import type { LeaderElector } from '../election/leader-elector.ts';
+import { followLeading, type LeaderElector } from '../election/leader-elector.ts';
 import { StartStop } from '../election/start-stop.ts';
 import { type WaitOptions, Waits } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -28,11 +26,9 @@ import type {
   ControllerStatus,
   StopOptions,
 } from './controller.ts';
-import { sourcesOf } from './controller-sources.ts';
-import { IDLE, notReady } from './readiness.ts';
+import { IDLE, notReady, sourcesOf } from './controller-sources.ts';
 import type { Source, WatchedInformer } from './sources.ts';
-import { Term } from './term.ts';
-import { Terms } from './terms.ts';
+import { Term, Terms } from './term.ts';
 
 /** The implementation of `createController`. */
 export class ReconcilingController<T extends KubernetesObject> implements Controller {

@@ -2,7 +2,7 @@
 import { asyncScheduler } from 'rxjs';
 import { microTime } from '../election/lease-record.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { type StatusCondition, statusConditions } from './conditions.ts';
+import { type StatusCondition, statusConditions } from './until-condition.ts';
 
 /** The condition that {@link setCondition} sets. */
 export interface NewCondition {

@@ -2,7 +2,6 @@
  * The sources of a controller's keys: the reconciled objects, the objects that they own, other objects with a mapping, and
  * streams of keys. client-go: the handlers of sample-controller; controller-runtime: pkg/builder, pkg/handler.
  */
-
 import type { Observable, Subscription } from 'rxjs';
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -10,8 +9,7 @@ import type { Stored } from '../meta/stored.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import { isKey, shownKey } from '../work-queue/keys.ts';
 import { ask } from './combine.ts';
-import { type ObjectChange, objectChange } from './object-change.ts';
-import type { Predicate } from './predicates.ts';
+import { type ObjectChange, objectChange, type Predicate } from './predicates.ts';
 
 /** The part of an informer that a controller uses. Every `SharedInformer` has it. */
 export interface WatchedInformer<T extends KubernetesObject> {

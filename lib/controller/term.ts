@@ -2,11 +2,12 @@
  * A term: the time in which a controller reconciles, from the moment when its caches are complete and it leads until it stops or
  * loses the lead. Each term begins with every existing object, so no state is carried from one term to the next.
  */
-
 import { type SchedulerLike, Subscription } from 'rxjs';
+import type { ApiError } from '../meta/api-error.ts';
 import { type ObjectName, splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Stored } from '../meta/stored.ts';
+import { longTimer } from '../rx/long-timer.ts';
 import type { KeyShards } from '../shards/shard-member.ts';
 import { type Outcome, type Reconcile, TerminalError } from '../work-queue/outcome.ts';
 import { PriorityKeyQueue } from '../work-queue/priority-queue.ts';
@@ -182,5 +183,61 @@ export class Term<T extends KubernetesObject> {
     if (outcome.type === 'requeued') this.#note(key, 'requeue');
     else if (outcome.type === 'failed') this.#note(key, 'retry');
     this.#host.emit({ ...outcome, reasons });
+  }
+}
+
+/** Collects terms, and waits until none of them reconciles. */
+export class Terms<T extends KubernetesObject> {
+  readonly #scheduler: SchedulerLike;
+  readonly #terms = new Set<Term<T>>();
+  #onSettled: (() => void) | undefined;
+
+  constructor(scheduler: SchedulerLike) {
+    this.#scheduler = scheduler;
+  }
+
+  /** The keys that are being reconciled. */
+  get working(): readonly string[] {
+    return [...this.#terms].flatMap((term) => term.working);
+  }
+
+  add(term: Term<T>): void {
+    this.#terms.add(term);
+  }
+
+  /** Forgets a term that has ended, once its last reconcile has ended. */
+  release(term: Term<T>): void {
+    if (term.working.length === 0) this.#terms.delete(term);
+  }
+
+  /** Call this when a reconcile has ended. */
+  settled(): void {
+    this.#onSettled?.();
+  }
+
+  abort(reason: ApiError): void {
+    for (const term of this.#terms) term.abort(reason);
+  }
+
+  clear(): void {
+    this.#terms.clear();
+  }
+
+  /** Resolves with whether no reconcile runs, now or within this time in milliseconds. */
+  idle(withinMs: number): Promise<boolean> {
+    const idle = () => this.working.length === 0;
+    if (idle()) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = longTimer(withinMs, this.#scheduler).subscribe(() => {
+        this.#onSettled = undefined;
+        resolve(false);
+      });
+      this.#onSettled = () => {
+        if (!idle()) return;
+        this.#onSettled = undefined;
+        timer.unsubscribe();
+        resolve(true);
+      };
+    });
   }
 }

@@ -2,22 +2,73 @@
  * Waits until one object meets a condition. It uses an informer of that one object, so it survives lost connections.
  * client-go: tools/watch/until.go, UntilWithSync.
  */
-
 import { Subscription } from 'rxjs';
 import { createSharedInformer } from '../informer/create-shared-informer.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { joinMetaNamespaceKey } from '../meta/key.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
 import type { Stored } from '../meta/stored.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { ask } from './combine.ts';
-import { type Condition, statusConditions } from './conditions.ts';
+import { ask, type Test } from './combine.ts';
+
+/** Tests the current state of an object; `undefined` if the object does not exist, yet or any more. */
+export type Condition<T extends KubernetesObject = KubernetesObject> = Test<T | undefined>;
+
+/** The object exists. */
+export const exists: Condition<KubernetesObject> = (object) => object !== undefined;
+
+/** The object does not exist. With a UID, an object of the same name with another UID counts as deleted, too. */
+export function deleted(uid?: string): Condition<KubernetesObject> {
+  return (object) => object === undefined || (uid !== undefined && uidOf(object) !== uid);
+}
+
+/** One entry of `status.conditions`. */
+export interface StatusCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly observedGeneration?: number;
+}
+
+/** The entries of `status.conditions`; an empty list if the object has none. */
+export function statusConditions(object: object | undefined): readonly StatusCondition[] {
+  const status = (object as { readonly status?: unknown } | undefined)?.status;
+  const conditions = (status as { readonly conditions?: unknown } | undefined)?.conditions;
+  return Array.isArray(conditions) ? (conditions as StatusCondition[]) : [];
+}
+
+/**
+ * An entry of `status.conditions` has this type and status `True`, and is about the current spec: an entry with an older
+ * `observedGeneration` does not count.
+ *
+ * @example
+ * ```ts
+ * import { conditionTrue } from 'rx-informer';
+ *
+ * const pod = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
+ * conditionTrue('Ready')(pod as object); // => false
+ * ```
+ */
+export function conditionTrue(type: string): Condition<KubernetesObject> {
+  return (object) =>
+    statusConditions(object).some((condition) => {
+      if (condition.type !== type || condition.status !== 'True') return false;
+      const { observedGeneration } = condition;
+      const generation = object?.metadata?.generation;
+      return (
+        observedGeneration === undefined ||
+        generation === undefined ||
+        observedGeneration >= generation
+      );
+    });
+}
 
 /** Options of {@link untilCondition}. */
 export interface UntilConditionOptions extends Timing {

@@ -2,17 +2,15 @@
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
-import { createAdmission } from './admission.ts';
+import { createAdmission, KindTally, wrongKind } from './admission.ts';
 import type { DecodeContext } from './decoding.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { parseText, textOf } from './json-text.ts';
 import { ItemFramer } from './list-items.ts';
-import type { ObjectReader } from './object-reader.ts';
-import { ObjectText } from './object-text.ts';
+import { type ObjectReader, ObjectText } from './object-reader.ts';
 import { expectKind } from './projection.ts';
 import { storedObjects } from './stored-objects.ts';
 import type { ListMeta, Refused } from './watch-event.ts';
-import { KindTally, wrongKind } from './wrong-kind.ts';
 
 /** Matches an item that begins with its kind or apiVersion. */
 const OWN_TYPE = /^\{\s*"(?:kind|apiVersion)"/;

@@ -1,17 +1,16 @@
 /** Decodes the lines of a watch into events. */
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { createAdmission } from './admission.ts';
+import { createAdmission, KindTally, wrongKind } from './admission.ts';
 import type { DecodeContext } from './decoding.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { LineFramer } from './json-lines.ts';
+import { CLOSE_OBJECT, isText, OPEN_OBJECT, QUOTE } from './json-scan.ts';
 import { parseText, textOf } from './json-text.ts';
 import { type ObjectReader, WholeReader } from './object-reader.ts';
 import { expectKind, type Projection } from './projection.ts';
 import { storedObjects } from './stored-objects.ts';
 import type { WatchEvent } from './watch-event.ts';
-import { type ObjectEventType, objectOfLine, typeOfLine } from './watch-line.ts';
-import { KindTally, wrongKind } from './wrong-kind.ts';
 
 /** The annotation of the bookmark that ends the initial events of a streaming LIST, with the value `"true"`. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
@@ -165,4 +164,34 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     }
     if (this.#tally.failure !== undefined) throw this.#tally.failure;
   }
+}
+
+/** The types of events that have an object of the collection. */
+type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+const TYPES: readonly ObjectEventType[] = ['MODIFIED', 'ADDED', 'DELETED'];
+const BEFORE_TYPE = '{"type":"';
+const BEFORE_OBJECT = ',"object":';
+
+function startsWith(bytes: Uint8Array, at: number, text: string): boolean {
+  return isText(text, bytes, at, at + text.length);
+}
+
+/** Returns the type of the event; `undefined` if the line is of another form. */
+function typeOfLine(bytes: Uint8Array, from: number, to: number): ObjectEventType | undefined {
+  if (bytes[to - 1] !== CLOSE_OBJECT || !startsWith(bytes, from, BEFORE_TYPE)) return undefined;
+  for (const type of TYPES) {
+    const end = from + BEFORE_TYPE.length + type.length;
+    if (bytes[end] !== QUOTE || !startsWith(bytes, end - type.length, type)) continue;
+    const object = end + 1 + BEFORE_OBJECT.length;
+    return startsWith(bytes, end + 1, BEFORE_OBJECT) && bytes[object] === OPEN_OBJECT
+      ? type
+      : undefined;
+  }
+  return undefined;
+}
+
+/** Returns where the object of a line of this type begins. It ends before the last byte of the line. */
+function objectOfLine(from: number, type: ObjectEventType): number {
+  return from + BEFORE_TYPE.length + type.length + 1 + BEFORE_OBJECT.length;
 }

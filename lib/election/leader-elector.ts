@@ -4,7 +4,7 @@
  * The clocks of two processes never have to agree. A candidate waits from the moment at which it saw the Lease change, and the
  * leader stops before that wait has ended; each measures by its own clock. Only the speed of the clocks must be about the same.
  */
-import type { Observable } from 'rxjs';
+import { type Observable, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -122,4 +122,30 @@ function checked(options: LeaderElectorOptions): LeaseElectorOptions {
  */
 export function createLeaderElector(options: LeaderElectorOptions): LeaderElector {
   return new LeaseElector(checked(options));
+}
+
+/**
+ * Calls `onChange` for each value of `leading$` and subscribes again when the elector is stopped, which completes that stream. A
+ * stream that completes during the subscription is not subscribed again, because that would never end; its last value stands.
+ */
+export function followLeading(
+  elector: Pick<LeaderElector, 'leading$'>,
+  onChange: (leads: boolean) => void,
+): Subscription {
+  const following = new Subscription();
+  const follow = () => {
+    let isBeginning = true;
+    const listening = elector.leading$.subscribe({
+      next: onChange,
+      complete: () => {
+        if (isBeginning) return;
+        following.remove(listening);
+        if (!following.closed) follow();
+      },
+    });
+    isBeginning = false;
+    following.add(listening);
+  };
+  follow();
+  return following;
 }

@@ -1,7 +1,7 @@
 /** The requests of one membership: its own Lease, the list of all Leases of the ring, and the ring, which is a Lease, too. */
 import type { SchedulerLike } from 'rxjs';
+import { limitedCall } from '../election/lease-lock.ts';
 import { LEASES, type LeaseObject, microTime } from '../election/lease-record.ts';
-import { limitedCall } from '../election/limited-call.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesList } from '../meta/kubernetes-object.ts';
 import { resourcePath } from '../meta/resource.ts';

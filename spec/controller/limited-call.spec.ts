@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events';
 import type { KubeRequest } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { limitedCall } from '../../lib/election/limited-call.ts';
+import { limitedCall } from '../../lib/election/lease-lock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 function rig() {

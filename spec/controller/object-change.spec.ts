@@ -1,7 +1,7 @@
 /** Which changes of an informer a controller's sources receive. */
 import type { KubernetesObject, Stored } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { objectChange } from '../../lib/controller/object-change.ts';
+import { objectChange } from '../../lib/controller/predicates.ts';
 
 const stored = (uid: string): Stored<KubernetesObject> => ({
   metadata: { namespace: 'a', name: 'b', uid, resourceVersion: '1' },

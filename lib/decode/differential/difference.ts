@@ -5,12 +5,9 @@
  */
 import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
 import { endOfValue, OPEN_ARRAY, OPEN_OBJECT } from '../json-scan.ts';
-import { KeptDocument, WordText } from './document.ts';
-import { copyOf, memberOf } from './members.ts';
-import { mismatch } from './mismatch.ts';
+import { ARRAY, growMember, HEAD, KeptDocument, MEMBER, makeSpan, WordText } from './document.ts';
 import { Scalars } from './scalars.ts';
 import type { Shapes } from './shapes.ts';
-import { ARRAY, growMember, HEAD, MEMBER, makeSpan } from './span.ts';
 
 /** Returned instead of a value if the members of an object or array are not those of the earlier one. */
 const OTHER_MEMBERS = { members: 'other' };
@@ -154,4 +151,69 @@ export class Difference {
     const read = this.#scalars.read(bytes, at, this.#end);
     return nests ? reuseUnchanged(had, read) : read;
   }
+}
+
+// Members are read and copied on a line of code per depth, because V8 caches the shapes of objects by line, and the
+// objects at one depth have few shapes.
+type Container = Record<string, unknown> & unknown[];
+
+/** Returns the member of an array by its index, or of an object by its name; `undefined` if there is no object. */
+function memberOf(value: unknown, name: string | undefined, index: number): unknown {
+  if (value === undefined) return undefined;
+  return name === undefined ? (value as unknown[])[index] : (value as Container)[name];
+}
+
+/** Returns a copy of an array or object at this depth of a document. */
+function copyOf(value: unknown, depth: number): Container {
+  if (Array.isArray(value)) return value.slice() as Container;
+  const object = value as Container;
+  if (depth === 0) return { ...object };
+  if (depth === 1) return { ...object };
+  if (depth === 2) return { ...object };
+  if (depth === 3) return { ...object };
+  return { ...object };
+}
+
+/** Returns how many bytes are equal from the two positions on, at most `length`. */
+export function mismatch(
+  a: WordText,
+  aAt: number,
+  b: WordText,
+  bAt: number,
+  length: number,
+): number {
+  // Words can be compared where both texts have the same position within a word, which is so until a member of another
+  // length has changed the distance.
+  if (((aAt - bAt) & 3) !== 0) return equalBytes(a.bytes, aAt, b.bytes, bAt, 0, length);
+  const head = Math.min(-aAt & 3, length);
+  const at = equalBytes(a.bytes, aAt, b.bytes, bAt, 0, head);
+  if (at < head) return at;
+  const words = (length - head) >> 2;
+  const same = equalWords(a.words, (aAt + head) >> 2, b.words, (bAt + head) >> 2, words);
+  return equalBytes(a.bytes, aAt, b.bytes, bAt, head + same * 4, length);
+}
+
+function equalWords(
+  a: Int32Array,
+  aAt: number,
+  b: Int32Array,
+  bAt: number,
+  length: number,
+): number {
+  let at = 0;
+  while (at < length && a[aAt + at] === b[bAt + at]) at++;
+  return at;
+}
+
+function equalBytes(
+  a: Uint8Array,
+  aAt: number,
+  b: Uint8Array,
+  bAt: number,
+  from: number,
+  length: number,
+): number {
+  let at = from;
+  while (at < length && a[aAt + at] === b[bAt + at]) at++;
+  return at;
 }

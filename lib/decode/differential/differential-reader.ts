@@ -1,16 +1,15 @@
 /** Reads objects by comparing their bytes with those of their last change, as far as these are kept. */
 import type { KnownObjects } from '../../meta/known-objects.ts';
-import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
+import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
+import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
 import type { DecodeContext } from '../decoding.ts';
 import { isText } from '../json-scan.ts';
 import { parseText } from '../json-text.ts';
 import { ObjectHead } from '../object-head.ts';
-import type { DecodeCounts, ObjectReader } from '../object-reader.ts';
-import { ObjectText } from '../object-text.ts';
+import { type DecodeCounts, type ObjectReader, ObjectText } from '../object-reader.ts';
 import { Difference } from './difference.ts';
 import type { KeptDocument } from './document.ts';
 import type { RecentDocuments } from './recent-documents.ts';
-import { adoptStored } from './stored-value.ts';
 
 /** Compares each object with the last kept text of the same UID. */
 export class DifferentialReader<T extends KubernetesObject> implements ObjectReader<T> {
@@ -96,4 +95,30 @@ function hashOf(start: number, bytes: Uint8Array, from: number, to: number): num
   let hash = start;
   for (let at = from; at < to; at++) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
   return hash;
+}
+
+/** How many states are read without another look at the store, after it held the value of the document. */
+const TRUST = 16;
+
+/**
+ * The store may hold another JavaScript object than the one that was decoded, because it takes parts of earlier states
+ * (S60). With the stored object as the value of the document, the next state has the same parts as the stored one, so
+ * that the store need not compare them again. If it holds another object, the store compares them.
+ */
+function adoptStored<T extends KubernetesObject>(
+  document: KeptDocument,
+  known: KnownObjects<T>,
+): void {
+  if (document.unchecked > 0) {
+    document.unchecked--;
+    return;
+  }
+  const stored = known.get(document.key);
+  if (stored === document.value) document.unchecked = TRUST;
+  if (stored === undefined || stored === document.value || stored === document.other) return;
+  const value = document.value as KubernetesObject;
+  if (versionOf(stored) !== versionOf(value) || uidOf(stored) !== uidOf(value)) return;
+  // A server that was restored from a backup assigns a version twice, so the content is compared once.
+  if (reuseUnchanged(stored, value) === stored) document.value = stored;
+  else document.other = stored;
 }

@@ -1,6 +1,6 @@
 /** `lazyDecoding`, the decoding for large collections of which little is read. */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import type { QueryPath } from '../../meta/object-path/typed-path.ts';
+import type { IsDescribed, QueryPath, Split } from '../../meta/object-path/typed-path.ts';
 import type { Resource } from '../../meta/resource.ts';
 import type { DecodeContext, Decoder, Decoding } from '../decoding.ts';
 import { ListDecoder } from '../list-decoder.ts';
@@ -8,8 +8,44 @@ import { WatchDecoder } from '../watch-decoder.ts';
 import type { ListPart, WatchEvent } from '../watch-event.ts';
 import { LazyReader } from './lazy-reader.ts';
 import { createPathTree } from './path-tree.ts';
-import type { Projected } from './projected.ts';
 import { ProjectionReader } from './projection-reader.ts';
+
+type Steps = readonly unknown[];
+
+type Head<S extends Steps> = S extends readonly [infer First, ...unknown[]] ? First : never;
+type Tail<S extends Steps, K> = S extends readonly [K, ...infer Rest] ? Rest : never;
+
+/** Keeps the members along the paths, through arrays. A map keeps its type. */
+type Kept<V, S extends Steps> = [] extends S
+  ? V
+  : V extends readonly (infer E)[]
+    ? Kept<E, S>[]
+    : V extends object
+      ? string extends keyof V
+        ? V
+        : { [K in keyof V as K extends Head<S> ? K : never]: Kept<V[K], Tail<S, K>> }
+      : V;
+
+/**
+ * An object of which only `kind`, `apiVersion`, `metadata` and these paths are kept.
+ *
+ * @example
+ * ```ts
+ * import type { Projected } from 'rx-informer';
+ * import type { Pod } from 'rx-informer/resources';
+ *
+ * const row: Projected<Pod, 'status.phase' | 'spec.containers.name'> = {
+ *   metadata: { name: 'web' },
+ *   spec: { containers: [{ name: 'main' }] },
+ *   status: { phase: 'Running' },
+ * };
+ * row.spec?.containers[0]?.name; // => 'main'
+ * ```
+ */
+export type Projected<T extends KubernetesObject, P extends string> = KubernetesObject &
+  (IsDescribed<T> extends true
+    ? Pick<T, keyof T & keyof KubernetesObject> & Omit<Kept<T, Split<P>>, keyof KubernetesObject>
+    : T);
 
 /** The options of {@link lazyDecoding}. */
 export interface LazyDecodingOptions {

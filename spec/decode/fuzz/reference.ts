@@ -1,7 +1,6 @@
 /** The reference: `JSON.parse` of whole lines and items, and the checks of the admission. */
 import type { DecodeContext } from 'rx-informer';
-import { type Admitted, createAdmission } from '../../../lib/decode/admission.ts';
-import { KindTally } from '../../../lib/decode/wrong-kind.ts';
+import { type Admitted, createAdmission, KindTally } from '../../../lib/decode/admission.ts';
 import type { Anything } from '../decoder.ts';
 
 /** An event as it is compared. */
