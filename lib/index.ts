@@ -165,14 +165,25 @@ export type { ClientsByName } from './factory/clusters/members.ts';
 export type { ClusterStatus, ClustersStatus } from './factory/clusters/merged-status.ts';
 export {
   createDynamicInformerFactory,
+  createInformerFactory,
   type DynamicInformerFactory,
-} from './factory/create-dynamic-informer-factory.ts';
-export { createInformerFactory } from './factory/create-informer-factory.ts';
+} from './factory/create-informer-factory.ts';
+// lister: reads from the store
+export { createLister } from './factory/create-lister.ts';
 export type {
   InformerFactory,
   InformerHandle,
   TableInformer,
 } from './factory/informer-factory.ts';
+export type {
+  AtLeast,
+  ListedAs,
+  Lister,
+  ListerInformer,
+  ListerOptions,
+  ListSelection,
+  NamespaceLister,
+} from './factory/lister.ts';
 export { type NamespaceFallback, namespaceFallback } from './factory/namespace-fallback.ts';
 export {
   type CollectionPart,
@@ -220,7 +231,7 @@ export type {
 export {
   type FilteringEventHandlerOptions,
   filteringEventHandler,
-} from './informer/handlers/filtering-event-handler.ts';
+} from './informer/handlers/event-handler.ts';
 export type { InformerOptions, SharedInformerOptions } from './informer/options.ts';
 export type { InformerPartMaker } from './informer/part.ts';
 export { type AuditOptions, audit } from './informer/parts/audit.ts';
@@ -239,9 +250,8 @@ export {
   type StatusTone,
   type StatusWords,
 } from './informer/status/describe-status.ts';
-export type { UnhandledErrorContext } from './informer/status/reporter.ts';
+export type { InformerWarning, UnhandledErrorContext } from './informer/status/reporter.ts';
 export type { InformerPhase, InformerStatus } from './informer/status/status.ts';
-export type { InformerWarning } from './informer/status/warnings.ts';
 export type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './informer/waits.ts';
 export type { HeldBack } from './list-watch/buffering-proxy.ts';
 // list-watch: single LIST and WATCH requests
@@ -264,17 +274,6 @@ export {
   createTableListWatch,
   type TableListerWatcher,
 } from './list-watch/projected-list-watch.ts';
-// lister: reads from the store
-export { createLister } from './lister/create-lister.ts';
-export type {
-  AtLeast,
-  ListedAs,
-  Lister,
-  ListerInformer,
-  ListerOptions,
-  ListSelection,
-  NamespaceLister,
-} from './lister/lister.ts';
 // meta: objects, resources, selectors, versions, errors
 export {
   ApiError,
@@ -301,6 +300,7 @@ export type {
   KubernetesObject,
   ObjectMeta,
   OwnerReference,
+  Stored,
   Time,
 } from './meta/kubernetes-object.ts';
 export {
@@ -357,7 +357,6 @@ export {
   shardSlot,
   shardSlotOf,
 } from './meta/shard-ranges/shard-filter.ts';
-export type { Stored } from './meta/stored.ts';
 // query: sorted rows for user interfaces
 export type { Aggregate, Aggregates, GroupRow } from './query/aggregates/aggregate.ts';
 export {
@@ -456,8 +455,7 @@ export {
   type DrainableWriter,
   whenDrained,
 } from './rx/demands/when-drained.ts';
-export type { EpochMs } from './rx/epoch-ms.ts';
-export type { Timing } from './rx/timing.ts';
+export type { EpochMs, Timing } from './rx/timing.ts';
 export { createShardMember } from './shards/create-shard-member.ts';
 // shards: divides objects between replicas
 export { guardedClient } from './shards/guarded-client.ts';

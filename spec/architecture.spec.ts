@@ -19,7 +19,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['store'],
   ['audit'],
   ['informer'],
-  ['query', 'lister', 'client', 'election'],
+  ['query', 'client', 'election'],
   ['factory', 'shards'],
   ['controller'],
 ];

@@ -25,7 +25,7 @@ import { pods } from 'rx-informer/resources';
 import { changeSet, createFakeApiServer } from 'rx-informer/testing';
 import { concat, lastValueFrom, merge, NEVER, type Observable, of, skip } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { readDefinition } from '../lib/node/cluster-definitions.ts';
+import { readDefinition } from '../lib/command/crd-types-command.ts';
 import { needed } from '../lib/node/optional-package.ts';
 import { silence } from '../lib/reflector/send-requests.ts';
 import * as failing from './node/failing-servers.ts';

@@ -1,7 +1,7 @@
 /** The status of an audit, and how the audits of several scopes are merged into one. */
 
 import type { ApiError } from '../meta/api-error.ts';
-import type { EpochMs } from '../rx/epoch-ms.ts';
+import type { EpochMs } from '../rx/timing.ts';
 
 /** The results of the audit in one run. */
 export interface AuditStatus {

@@ -7,8 +7,7 @@
 
 import { type Draft, Immer } from 'immer';
 import { ApiError } from '../meta/api-error.ts';
-import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
-import type { Stored } from '../meta/stored.ts';
+import { type KubernetesObject, type Stored, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import type { CallOptions, WriteOptions } from './call-options.ts';
 import { type JsonDifferenceOptions, jsonDifference } from './json-difference.ts';
 import { isComplete, isObject, type ObjectTarget } from './object-target.ts';

@@ -2,9 +2,8 @@
 
 import { ApiError } from '../meta/api-error.ts';
 import { isFields } from '../meta/json-fields.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
-import type { Stored } from '../meta/stored.ts';
 import { shownServer } from '../transport/address.ts';
 import type { KubeRequest } from '../transport/call.ts';
 import type { KubeClient } from '../transport/kube-client.ts';

@@ -4,8 +4,7 @@
  */
 
 import type { Change } from '../delta/net-change.ts';
-import type { KubernetesObject, ObjectMeta } from '../meta/kubernetes-object.ts';
-import type { Stored } from '../meta/stored.ts';
+import type { KubernetesObject, ObjectMeta, Stored } from '../meta/kubernetes-object.ts';
 import type { Cause, ChangeSet } from '../store/change-set.ts';
 import type { Test } from './combine.ts';
 

@@ -4,8 +4,7 @@
  */
 import type { Observable, Subscription } from 'rxjs';
 import type { InformerStatus } from '../informer/status/status.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Stored } from '../meta/stored.ts';
+import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../store/change-set.ts';
 import { isKey, shownKey } from '../work-queue/keys.ts';
 import { ask } from './combine.ts';

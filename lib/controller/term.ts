@@ -5,8 +5,7 @@
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
 import { type ObjectName, splitMetaNamespaceKey } from '../meta/key.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Stored } from '../meta/stored.ts';
+import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { KeyShards } from '../shards/shard-member.ts';
 import { type Outcome, type Reconcile, TerminalError } from '../work-queue/outcome.ts';

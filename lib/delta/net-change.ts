@@ -3,7 +3,7 @@
  * handlers. The delta queue does not: it folds deltas by its own rules (`pending-deltas.ts`). The fold is associative:
  * folding change sets one by one and folding their folds give the same result.
  */
-import type { Stored } from '../meta/stored.ts';
+import type { Stored } from '../meta/kubernetes-object.ts';
 
 /** The change of one object, as one consumer sees it. */
 export interface Change<T> {

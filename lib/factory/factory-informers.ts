@@ -6,10 +6,15 @@
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import type { InformerPool } from './informer-pool.ts';
 import type { InformerFactoryOptions } from './options.ts';
 import { type InformerScope, identityOf, readScope } from './scope.ts';
-import { type Entry, type OwnEntry, removed, SharedInformers } from './shared-informers.ts';
+import {
+  type Entry,
+  type InformerPool,
+  type OwnEntry,
+  removed,
+  SharedInformers,
+} from './shared-informers.ts';
 
 /** The names in use. Two factories of one name could not be distinguished in logs and metrics. */
 const namesInUse = /* @__PURE__ */ new Set<string>();

@@ -3,9 +3,9 @@ import type { Observable } from 'rxjs';
 import type { PartialObjectMetadata, TableColumn, TableRow } from '../decode/projection.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { SyncWaitOptions } from '../informer/waits.ts';
-import type { Lister } from '../lister/lister.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
+import type { Lister } from './lister.ts';
 import type { InformerScope } from './scope.ts';
 
 /** An informer of table rows, with the columns of their cells. */

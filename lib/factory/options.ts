@@ -13,7 +13,7 @@ import type {
 } from '../list-watch/projected-list-watch.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
-import { limitsOf } from '../reflector/limits.ts';
+import { limitsOf } from '../reflector/reflect-options.ts';
 import { checkedDuration, checkedLimit } from '../rx/checked-option.ts';
 import type { Indexers } from '../store/index-funcs.ts';
 import type { NamespaceFallback } from './namespace-fallback.ts';

@@ -1,5 +1,11 @@
 /** The informers of a factory or of a provider: created when first requested, counted, and stopped together. */
-import { BehaviorSubject, type SchedulerLike, Subject, type Subscription } from 'rxjs';
+import {
+  BehaviorSubject,
+  type Observable,
+  type SchedulerLike,
+  Subject,
+  type Subscription,
+} from 'rxjs';
 import { portOf } from '../informer/part.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
@@ -191,4 +197,16 @@ export class SharedInformers {
     );
     return own?.settings ?? {};
   }
+}
+
+/** The part of a factory's informers that queries use. */
+export interface InformerPool
+  extends Pick<
+    SharedInformers,
+    'lingerMs' | 'scheduler' | 'entriesOf' | 'scopeOf' | 'nameOf' | 'indicesOf' | 'acquire'
+  > {
+  /** Emits when an informer has been created. @defaultValue informers that are in use are never removed */
+  readonly created$?: Observable<void>;
+  /** Whether they are those of several clusters, whose names stand before ids and keys. @defaultValue false */
+  readonly isOverClusters?: boolean;
 }

@@ -1,12 +1,11 @@
 /** The state of one informer that its run, its lifecycle and its parts share: store, status, listeners and the parts. */
-import { type Observable, Subject } from 'rxjs';
+import { Observable, Subject } from 'rxjs';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { MetricAttributes } from '../meta/metrics.ts';
 import type { Delta } from '../reflector/delta.ts';
-import { limitsOf } from '../reflector/limits.ts';
-import type { RefreshOrder } from '../reflector/reflect-options.ts';
+import { limitsOf, type RefreshOrder } from '../reflector/reflect-options.ts';
 import type { reflect } from '../reflector/reflector.ts';
 import { allOf, type Demand, reliable, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
@@ -17,7 +16,6 @@ import type { Indexer } from '../store/indexer.ts';
 import { FanOut, type Listener } from './fan-out.ts';
 import { checkedResyncPeriod, type SharedInformerOptions } from './options.ts';
 import type { InformerPart, InformerPort } from './part.ts';
-import { PauseCounter } from './pause-counter.ts';
 import type { SourceSet } from './sources.ts';
 import { createReporter, type Reporter } from './status/reporter.ts';
 import { StatusBoard } from './status/status-board.ts';
@@ -157,5 +155,39 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
 
   caughtUp(): void {
     this.each((part) => part.caughtUp?.());
+  }
+}
+
+/** Counts the requested pauses. */
+class PauseCounter {
+  #count = 0;
+  readonly #waiting = new Set<() => void>();
+
+  /** Closed while the count is not zero. */
+  readonly demand: Demand = () =>
+    this.#count === 0
+      ? null
+      : new Observable<void>((subscriber) => {
+          const open = () => {
+            subscriber.next();
+            subscriber.complete();
+          };
+          this.#waiting.add(open);
+          return () => this.#waiting.delete(open);
+        });
+
+  /** Requests a pause, until the returned function is called. */
+  pause(): () => void {
+    this.#count++;
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      this.#count--;
+      if (this.#count > 0) return;
+      const waiting = [...this.#waiting];
+      this.#waiting.clear();
+      for (const open of waiting) open();
+    };
   }
 }

@@ -5,8 +5,7 @@
 
 import type { Observable } from 'rxjs';
 import type { DeletedObject } from '../delta/net-change.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Stored } from '../meta/stored.ts';
+import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import type { UpdatedObject } from '../store/change-set.ts';
 import type { ChangeStream } from '../store/change-stream.ts';
 import type { IndexerReader, StoreReader } from '../store/indexer.ts';

@@ -6,7 +6,7 @@ import { Observable } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../store/change-set.ts';
-import { noteOrigin } from '../store/origin.ts';
+import { noteOrigin } from '../store/change-stream.ts';
 import { contextOf, reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
 import type { InformerLifecycle } from './lifecycle.ts';
 import type { SharedInformer } from './shared-informer.ts';

@@ -6,9 +6,9 @@
 
 import { Observable, type SchedulerLike, Subject } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
-import type { EpochMs } from '../rx/epoch-ms.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
+import type { EpochMs } from '../rx/timing.ts';
 import type { TransportEvent } from '../transport/transport.ts';
 import { nextPromptness, type PromptnessInput, unknownPromptness } from './buffering-state.ts';
 import { type ObservedWatch, PromptnessObserver } from './promptness-observer.ts';

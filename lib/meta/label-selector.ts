@@ -3,11 +3,12 @@
  * `!=` and `notin` match objects without the label. client-go: apimachinery/pkg/labels/selector.go,
  * metav1.LabelSelectorAsSelector.
  */
-import { type LabelSelectorObject, requirementsOf } from './label-selector-object.ts';
 import {
   type LabelOperator,
   type LabelRequirement,
+  type LabelSelectorObject,
   parseRequirements,
+  requirementsOf,
 } from './label-selector-parser.ts';
 
 export type { LabelOperator, LabelRequirement, LabelSelectorObject };

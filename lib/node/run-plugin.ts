@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { ApiError } from '../meta/api-error.ts';
 import { isFields } from '../meta/json-fields.ts';
 import { shownText } from '../meta/shown-text.ts';
-import type { EpochMs } from '../rx/epoch-ms.ts';
+import type { EpochMs } from '../rx/timing.ts';
 import type { Plugin } from './exec-plugin.ts';
 
 /** The credentials in the answer of a plugin. */

@@ -2,8 +2,13 @@
  * The log of one resource: its current objects, and the changes since the last compaction. Each object carries its
  * version, which the writer of the log either counts itself or takes from the server that it copies.
  */
-import type { LoggedResource } from './logged-resource.ts';
-import { eventText, keyOf, type StoredObject, sizeOf } from './stored-object.ts';
+import {
+  eventText,
+  keyOf,
+  type LoggedResource,
+  type StoredObject,
+  sizeOf,
+} from './stored-object.ts';
 
 /** One change. */
 export interface LogEntry {

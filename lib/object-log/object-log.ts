@@ -1,8 +1,7 @@
 /** The collections of one server. They share one newest version, like the resources in one etcd. */
 import { resourceName } from '../meta/resource.ts';
 import { Collection, type HistoryLimits, type NewestVersion } from './collection.ts';
-import type { LoggedResource } from './logged-resource.ts';
-import type { StoredObject } from './stored-object.ts';
+import type { LoggedResource, StoredObject } from './stored-object.ts';
 
 /** A copy of the complete state, to restore later. */
 export interface Snapshot {

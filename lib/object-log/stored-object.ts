@@ -3,7 +3,16 @@
  * once for all lists and watches.
  */
 import type { KubernetesObject, ObjectMeta } from '../meta/kubernetes-object.ts';
-import type { LoggedResource } from './logged-resource.ts';
+import type { Resource } from '../meta/resource.ts';
+
+/** The properties of a resource that its lists and watches depend on. */
+export interface LoggedResource {
+  readonly resource: Resource<KubernetesObject>;
+  /** A custom resource: the items of its lists carry `kind` and `apiVersion`. */
+  readonly custom: boolean;
+  /** Fields that `fieldSelector` may name besides `metadata.name` and `metadata.namespace`. */
+  readonly selectableFields: readonly string[];
+}
 
 /** An object in the log, which always has a name, a UID and a resourceVersion. */
 export interface StoredObject extends KubernetesObject {

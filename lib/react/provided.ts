@@ -2,9 +2,8 @@
 import { Subscription } from 'rxjs';
 import { informersOfFactory } from '../factory/factory-informers.ts';
 import type { InformerFactory } from '../factory/informer-factory.ts';
-import type { InformerPool } from '../factory/informer-pool.ts';
 import type { InformerFactoryOptions } from '../factory/options.ts';
-import { SharedInformers } from '../factory/shared-informers.ts';
+import { type InformerPool, SharedInformers } from '../factory/shared-informers.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { leftLater } from './left-later.ts';

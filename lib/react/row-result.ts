@@ -1,6 +1,6 @@
 /** What the hooks return: immutable values, which are the same objects until something that they show has changed. */
 import type { InformerStatus } from '../informer/status/status.ts';
-import type { Stored } from '../meta/stored.ts';
+import type { Stored } from '../meta/kubernetes-object.ts';
 import type { ViewSnapshot, ViewStatus } from '../query/view/view.ts';
 
 /** What {@link useStatus} returns. */

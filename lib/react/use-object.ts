@@ -1,9 +1,8 @@
 /** `useObject`, one object. */
 import { useMemo } from 'react';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
-import type { Stored } from '../meta/stored.ts';
 import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
 import { useProvided } from './provider.ts';
 import type { ListResult, StatusResult } from './row-result.ts';

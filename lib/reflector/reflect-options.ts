@@ -4,6 +4,7 @@ import type { Refusal } from '../decode/decoding.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { Backoff } from '../rx/backoff.ts';
+import { checkedDuration, checkedSentCount, checkedTimeout } from '../rx/checked-option.ts';
 import type { Demand } from '../rx/demand.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { InitialList } from './state.ts';
@@ -81,4 +82,30 @@ export interface ReflectOptions<T> extends Timing {
 export interface RefreshOrder {
   /** Whether equal versions mean equal content. If `false`, the contents of the objects are compared. */
   readonly trustVersions: boolean;
+}
+
+type NumericOptions = Partial<Pick<ReflectOptions<unknown>, keyof ReflectorLimits>>;
+
+/** The limits of a reflector. A limit whose name ends in `Ms` is in milliseconds. */
+export interface ReflectorLimits {
+  readonly requestTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  readonly pauseLimitMs: number;
+  readonly healthyMs: number;
+  readonly minWatchTimeoutMs: number;
+  readonly pageSize: number | undefined;
+}
+
+/** Throws a `TypeError` that names the option if an option is out of its range. */
+export function limitsOf(options: NumericOptions): ReflectorLimits {
+  const { requestTimeoutMs = 30_000, idleTimeoutMs = 85_000, pauseLimitMs = 60_000 } = options;
+  const { healthyMs = 120_000, minWatchTimeoutMs = 300_000, pageSize } = options;
+  return {
+    requestTimeoutMs: checkedTimeout(requestTimeoutMs, 'requestTimeoutMs'),
+    idleTimeoutMs: checkedTimeout(idleTimeoutMs, 'idleTimeoutMs'),
+    pauseLimitMs: checkedDuration(pauseLimitMs, 'pauseLimitMs'),
+    healthyMs: checkedDuration(healthyMs, 'healthyMs'),
+    minWatchTimeoutMs: checkedTimeout(minWatchTimeoutMs, 'minWatchTimeoutMs'),
+    pageSize: pageSize === undefined ? undefined : checkedSentCount(pageSize, 'pageSize', 1),
+  };
 }

@@ -15,8 +15,7 @@ import { type MachineEffect, machine } from '../rx/machine.ts';
 import { reportingErrors, reportUnhandled } from '../rx/report-unhandled.ts';
 import { timingOf } from '../rx/timing.ts';
 import type { Delta } from './delta.ts';
-import { limitsOf, type ReflectorLimits } from './limits.ts';
-import type { ReflectOptions } from './reflect-options.ts';
+import { limitsOf, type ReflectOptions, type ReflectorLimits } from './reflect-options.ts';
 import { createSending, type LateInput, type Sending } from './send-requests.ts';
 import {
   initialMemory,

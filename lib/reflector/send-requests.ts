@@ -3,17 +3,17 @@
  * demand gate and its own watchdog, because two watches may be open at the same time.
  */
 import { defer, type Observable, of, type SchedulerLike } from 'rxjs';
-import { catchError, endWith, map, mergeMap } from 'rxjs/operators';
+import { catchError, endWith, finalize, map, mergeMap, tap } from 'rxjs/operators';
 import { listPages } from '../list-watch/list-pages.ts';
 import type { ListerWatcher, WatchRequest } from '../list-watch/lister-watcher.ts';
 import { validatedSignal } from '../list-watch/validate-answer.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { allOf, type Demand, timeSlice } from '../rx/demand.ts';
+import { allOf, type Demand, strict, timeSlice } from '../rx/demand.ts';
 import { idleTimeout } from '../rx/idle-timeout.ts';
-import type { ReflectorLimits } from './limits.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
+import type { ReflectorLimits } from './reflect-options.ts';
 import type { ReflectorEffect, ReflectorInput } from './state.ts';
-import { createTimedDemand } from './timed-demand.ts';
 import { HEAD_LIMIT_MS } from './watch-renewal.ts';
 
 type Request = WatchRequest<KubernetesObject>;
@@ -152,5 +152,49 @@ export function createSending(options: SendingOptions): Sending {
     takeOver: () => {
       next = undefined;
     },
+  };
+}
+
+/** A demand that knows how long it has been closed. */
+export interface TimedDemand {
+  readonly demand: Demand;
+  /** How long the demand has been closed, in milliseconds; `undefined` while it is open. */
+  closedMs(): number | undefined;
+}
+
+/**
+ * Wraps a demand and remembers when it closed. The watchdog needs this, because time in which nothing is read is not silence
+ * of the server.
+ */
+function createTimedDemand(demand: Demand, scheduler: SchedulerLike): TimedDemand {
+  const passedMs = stopwatch(scheduler);
+  const combined = allOf(demand);
+  let since: number | undefined;
+  /** The value of `since` before a signal, after which the demand may turn out to be closed still. */
+  let before: number | undefined;
+  const open = () => {
+    since = undefined;
+    before = undefined;
+  };
+  return {
+    closedMs: () => (since === undefined ? undefined : passedMs() - since),
+    demand: strict(() => {
+      const wait = combined();
+      if (wait === null) {
+        open();
+        return null;
+      }
+      since ??= before ?? passedMs();
+      let waits = true;
+      return wait.pipe(
+        tap(() => {
+          waits = false;
+          before = since;
+          since = undefined;
+        }),
+        // The request may end first; then no read waits for the demand any more.
+        finalize(() => waits && open()),
+      );
+    }),
   };
 }

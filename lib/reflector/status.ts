@@ -2,7 +2,7 @@
 import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import type { EpochMs } from '../rx/epoch-ms.ts';
+import type { EpochMs } from '../rx/timing.ts';
 import type { ShardHolding } from './shards/shard-holding.ts';
 import { type Blocked, isLive, type ReflectorPhase, type ReflectorState } from './state.ts';
 

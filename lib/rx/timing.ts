@@ -22,3 +22,23 @@ export interface ResolvedTiming {
 export function timingOf(options: Timing): ResolvedTiming {
   return { scheduler: options.scheduler ?? asyncScheduler, random: options.random ?? Math.random };
 }
+
+declare const epoch: unique symbol;
+
+/**
+ * A point in time, in milliseconds since the Unix epoch, of the clock of a scheduler: `Date.now()` unless a test gives
+ * another scheduler.
+ *
+ * Any number is accepted as a point in time, and a point in time is a number, so `Date.now() - status.sinceMs` is a
+ * duration and `new Date(status.sinceMs)` a date.
+ *
+ * @example
+ * ```ts
+ * import type { EpochMs } from 'rx-informer';
+ *
+ * const sinceMs: EpochMs = Date.now();
+ * const ageMs = Date.now() - sinceMs;
+ * ageMs < 1_000; // => true
+ * ```
+ */
+export type EpochMs = number & { readonly [epoch]?: true };

@@ -3,8 +3,8 @@
  * are first read.
  */
 import type { Change, DeletedObject } from '../delta/net-change.ts';
+import type { Stored } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import type { Stored } from '../meta/stored.ts';
 
 /**
  * The cause of a change set: `snapshot` (the present contents of the store), `initial` (the first list), `watch` (watch

@@ -10,8 +10,7 @@ import {
   unfold,
   untouched,
 } from '../delta/net-change.ts';
-import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
-import type { Stored } from '../meta/stored.ts';
+import { type KubernetesObject, type Stored, uidOf } from '../meta/kubernetes-object.ts';
 
 function idOf(object: KubernetesObject, key: string): string {
   return uidOf(object) || key;

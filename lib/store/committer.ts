@@ -10,12 +10,12 @@ import { inScope, isKeyOf } from '../meta/key.ts';
 import {
   controllerUidOf,
   type KubernetesObject,
+  type Stored,
   uidOf,
   versionOf,
 } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
-import type { Stored } from '../meta/stored.ts';
 import type { Deletion, Delta } from '../reflector/delta.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from './change-set.ts';

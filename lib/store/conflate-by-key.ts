@@ -15,8 +15,7 @@ import {
   createChangeSet,
   type SetOf,
 } from './change-set.ts';
-import type { SetStream } from './change-stream.ts';
-import { noteOrigin } from './origin.ts';
+import { noteOrigin, type SetStream } from './change-stream.ts';
 
 /** The options of {@link conflateByKey}. */
 export interface ConflateByKeyOptions {

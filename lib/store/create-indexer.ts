@@ -1,9 +1,8 @@
 /** `createIndexer`, the implementation of {@link Indexer} by a Map of objects and a table per index. */
 import type { BehaviorSubject } from 'rxjs';
 import { type KeyFunc, metaNamespaceKeyFunc } from '../meta/key.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import type { Stored } from '../meta/stored.ts';
 import type { Indexers } from './index-funcs.ts';
 import { IndexTable, indexValues } from './index-table.ts';
 import type { Indexer, IndexerOptions, IndexerTransaction } from './indexer.ts';

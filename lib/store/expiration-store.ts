@@ -8,8 +8,8 @@ import type { KeyFunc } from '../meta/key.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { bindMethods } from '../rx/bind-methods.ts';
 import { checkedRate } from '../rx/checked-option.ts';
-import type { EpochMs } from '../rx/epoch-ms.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
+import type { EpochMs } from '../rx/timing.ts';
 import { createIndexer } from './create-indexer.ts';
 import type { Indexer, IndexerOptions } from './indexer.ts';
 

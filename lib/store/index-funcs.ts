@@ -1,6 +1,5 @@
 /** The types of index functions, and ready-made ones. client-go: tools/cache/index.go, MetaNamespaceIndexFunc. */
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Stored } from '../meta/stored.ts';
+import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 
 /** Returns the index values of an object. An object without values is not in the index. */
 export type IndexFunc<T> = (object: Stored<T>) => readonly string[];

@@ -3,7 +3,8 @@
  * until one of its objects changes, so that reading it again costs nothing and returns the same array.
  * client-go: tools/cache/thread_safe_store.go, storeIndex.
  */
-import type { Stored } from '../meta/stored.ts';
+
+import type { Stored } from '../meta/kubernetes-object.ts';
 import type { IndexFunc } from './index-funcs.ts';
 
 /** The objects of one value. */

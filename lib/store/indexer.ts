@@ -6,8 +6,8 @@
 import type { BehaviorSubject, Observable } from 'rxjs';
 import type { KeyFunc } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
+import type { Stored } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import type { Stored } from '../meta/stored.ts';
 import type { Indexers, ReadIndexers } from './index-funcs.ts';
 import type { MutationGuard } from './mutation-guard.ts';
 import type { RefusedObjects, WritableRefusedObjects } from './refused-objects.ts';

@@ -4,9 +4,8 @@
  * client-go: tools/cache/mutation_cache.go.
  */
 import { asyncScheduler, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
-import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
+import { type KubernetesObject, type Stored, uidOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
-import type { Stored } from '../meta/stored.ts';
 import { bindMethods } from '../rx/bind-methods.ts';
 import { checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';

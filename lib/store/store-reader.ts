@@ -1,8 +1,8 @@
 /** `StoreReader`, the type of the values of `snapshot$`, and the emission of one reader per commit. */
 
 import { BehaviorSubject } from 'rxjs';
+import type { Stored } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import type { Stored } from '../meta/stored.ts';
 
 /**
  * A live reader of the store, not a copy: `get`, `list` and `byIndex` always read the present state, also on a reader

@@ -2,7 +2,7 @@
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import { reuseUnchanged } from '../meta/reuse-unchanged.ts';
-import { sameContent } from './same-content.ts';
+import { sameContent } from '../meta/same-content.ts';
 
 /**
  * The origin of an object: a watch, a part of a list, or a complete list, whose versions are trusted to mean equal

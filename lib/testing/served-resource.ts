@@ -5,8 +5,8 @@
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
 import type { Collection } from '../object-log/collection.ts';
-import type { LoggedResource } from '../object-log/logged-resource.ts';
 import type { ObjectLog } from '../object-log/object-log.ts';
+import type { LoggedResource } from '../object-log/stored-object.ts';
 import { jsonPath } from './tables/json-path.ts';
 import type { PrinterColumn } from './tables/printer-column.ts';
 

@@ -1,21 +1,24 @@
 /** The publisher's plan: which messages a change becomes, in which order, and what the records say. */
 import { describe, expect, it } from 'vitest';
 import type { Meta } from '../../lib/nats/meta.ts';
-import { HEADER_BYTES, inBatches, type Planned } from '../../lib/nats/publish/batches.ts';
 import {
   type Contents,
+  difference,
   type InBucket,
   isBehind,
   newestVersion,
   type Tombstone,
   type Wanted,
 } from '../../lib/nats/publish/contents.ts';
-import type { RecordSettings } from '../../lib/nats/publish/messages.ts';
+import {
+  HEADER_BYTES,
+  inBatches,
+  type Planned,
+  type RecordSettings,
+} from '../../lib/nats/publish/messages.ts';
 import { nextSet } from '../../lib/nats/publish/next-set.ts';
 import { Published } from '../../lib/nats/publish/published.ts';
-import { checkSource } from '../../lib/nats/publish/same-source.ts';
-import { takeOver } from '../../lib/nats/publish/take-over.ts';
-import { difference } from '../../lib/nats/publish/wanted.ts';
+import { checkSource, takeOver } from '../../lib/nats/publish/take-over.ts';
 
 const settings: RecordSettings = {
   prefix: '$KV.k8s.core.pods',

@@ -5,8 +5,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { Collection } from '../../lib/object-log/collection.ts';
 import { list } from '../../lib/object-log/list.ts';
 import { type LogEvent, LogWatch } from '../../lib/object-log/log-watch.ts';
-import type { LoggedResource } from '../../lib/object-log/logged-resource.ts';
-import { type StoredObject, store } from '../../lib/object-log/stored-object.ts';
+import {
+  type LoggedResource,
+  type StoredObject,
+  store,
+} from '../../lib/object-log/stored-object.ts';
 import { watchPlan } from '../../lib/object-log/watch-plan.ts';
 
 const served: LoggedResource = {

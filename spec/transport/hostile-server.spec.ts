@@ -18,7 +18,7 @@ import { pods } from 'rx-informer/resources';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { toArray } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
-import { sameContent } from '../../lib/store/same-content.ts';
+import { sameContent } from '../../lib/meta/same-content.ts';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;

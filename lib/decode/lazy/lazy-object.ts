@@ -10,7 +10,7 @@ import { deepFreeze } from '../../meta/deep-freeze.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
-import type { LazyGetter } from '../../meta/unread-text.ts';
+import type { LazyGetter } from '../../meta/same-content.ts';
 
 /** The value of a member, which may belong to several states of an object. */
 export class LazyValue {

@@ -2,9 +2,8 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { SyncWaitOptions } from '../../informer/waits.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
-import type { Stored } from '../../meta/stored.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Indexers } from '../../store/index-funcs.ts';
 import type { Member, MembersListener } from './members.ts';

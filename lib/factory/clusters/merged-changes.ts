@@ -2,8 +2,7 @@
 import { type Observable, type Subscriber, Subscription } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import type { Stored } from '../../meta/stored.ts';
+import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import { isResting } from '../../query/view/informers.ts';
 import { type Cause, type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import { hasFailed } from './merged-status.ts';

@@ -2,13 +2,11 @@
 import { Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { SyncWaitOptions } from '../../informer/waits.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
-import type { Stored } from '../../meta/stored.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
-import type { ChangeStream } from '../../store/change-stream.ts';
+import { type ChangeStream, noteOrigin } from '../../store/change-stream.ts';
 import type { Indexers } from '../../store/index-funcs.ts';
-import { noteOrigin } from '../../store/origin.ts';
 import type { InformerHandle } from '../informer-factory.ts';
 import type { InformerScope } from '../scope.ts';
 import type { ClustersInformer, MergedHost } from './clusters-informer.ts';

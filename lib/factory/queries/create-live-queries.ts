@@ -4,7 +4,7 @@ import type { View } from '../../query/view/view.ts';
 import type { ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream, OrderedChangeStream, SetStream } from '../../store/change-stream.ts';
 import type { Clusters } from '../clusters/create-clusters.ts';
-import type { DynamicInformerFactory } from '../create-dynamic-informer-factory.ts';
+import type { DynamicInformerFactory } from '../create-informer-factory.ts';
 import { informersOfFactory } from '../factory-informers.ts';
 import type { InformerFactory } from '../informer-factory.ts';
 import { explanationOf, type QueryExplanation } from './explain.ts';

@@ -2,9 +2,8 @@
 import { type Observable, Subject } from 'rxjs';
 import { takeUntil, tap } from 'rxjs/operators';
 import { parseFieldSelector } from '../../meta/field-selector.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import { parseLabelText } from '../../meta/label-selector.ts';
-import type { Stored } from '../../meta/stored.ts';
 import { liveOperator } from '../../query/engine/live-operator.ts';
 import type { LiveOptions } from '../../query/engine/operator.ts';
 import { PassMachine } from '../../query/engine/pass-machine.ts';
@@ -15,8 +14,7 @@ import { type IndexFuncs, type Predicate, predicateOf } from '../../query/live-q
 import { liveShare } from '../../query/operators/live-share.ts';
 import { indexedRows } from '../../query/sources/index-fan-out.ts';
 import type { AnyChangeSet, ChangeSet } from '../../store/change-set.ts';
-import type { InformerPool } from '../informer-pool.ts';
-import type { Hold } from '../shared-informers.ts';
+import type { Hold, InformerPool } from '../shared-informers.ts';
 import type { LocalScope } from './coverage.ts';
 import { requestOf, type SourcePlan } from './plan.ts';
 

@@ -6,8 +6,8 @@ import { type ToViewOptions, toView } from '../../query/view/to-view.ts';
 import type { View } from '../../query/view/view.ts';
 import type { Demand } from '../../rx/demand.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
+import { noteOrigin } from '../../store/change-stream.ts';
 import { conflateByKey } from '../../store/conflate-by-key.ts';
-import { noteOrigin } from '../../store/origin.ts';
 import type { RunningQuery } from './running-query.ts';
 
 /** Options of {@link createLiveQueries}. */

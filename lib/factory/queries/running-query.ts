@@ -6,8 +6,7 @@ import { type Lineage, lineageOf } from '../../query/engine/lineage.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import type { InformerPool } from '../informer-pool.ts';
-import type { Hold } from '../shared-informers.ts';
+import type { Hold, InformerPool } from '../shared-informers.ts';
 import { answerFrom, holdInformer, type Layer } from './pipeline.ts';
 import type { SourcePlan } from './plan.ts';
 

@@ -2,7 +2,7 @@
 import { EMPTY } from 'rxjs';
 import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
 import { checkedDuration } from '../../rx/checked-option.ts';
-import type { InformerPool } from '../informer-pool.ts';
+import type { InformerPool } from '../shared-informers.ts';
 import type { Layer } from './pipeline.ts';
 import { planOf, type SourcePlan } from './plan.ts';
 import { type LiveQueriesOptions, QueryChannel } from './query-channel.ts';

@@ -1,18 +1,18 @@
 /** Combines the status of the stages into the status of the informer, and publishes its transitions. */
-import { Observable, type SchedulerLike } from 'rxjs';
+import { Observable, type SchedulerLike, type Subscriber } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
 import type { AuditStatus } from '../../audit/status.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import type { ReflectorStatus } from '../../reflector/status.ts';
 import type { Drain } from '../../rx/drain.ts';
+import { reportingErrors } from '../../rx/report-unhandled.ts';
 import type { IndexerReader } from '../../store/indexer.ts';
 import type { RefusedObjects } from '../../store/refused-objects.ts';
 import type { LimitedAccess } from '../sources.ts';
 import type { SyncWaitOptions } from '../waits.ts';
 import { mergeStatus } from './merge-status.ts';
+import type { InformerWarning } from './reporter.ts';
 import { type InformerPhase, type InformerStatus, sameRefused, sameTransition } from './status.ts';
-import { SubscriberSet } from './subscriber-set.ts';
-import type { InformerWarning } from './warnings.ts';
 
 /** How many refused objects the status shows. */
 const SHOWN = 10;
@@ -236,5 +236,30 @@ export class StatusBoard<T> {
       scopes: several ? Object.fromEntries(this.reflectors) : undefined,
       namespace: several ? undefined : [...this.reflectors.keys()].join(),
     };
+  }
+}
+
+/**
+ * The subscribers of one stream, in the order of their subscriptions. Unlike a `Subject`, the stream can be subscribed again
+ * after it has completed, and a teardown that throws does not keep the other subscribers from completing.
+ */
+class SubscriberSet<V> {
+  readonly #subscribers = new Set<Subscriber<V>>();
+
+  /** Passes every later value to the subscriber, until it unsubscribes. */
+  join(subscriber: Subscriber<V>): void {
+    this.#subscribers.add(subscriber);
+    subscriber.add(() => this.#subscribers.delete(subscriber));
+  }
+
+  next(value: V): void {
+    for (const subscriber of [...this.#subscribers]) subscriber.next(value);
+  }
+
+  /** Completes the present subscribers. An error thrown by the teardown of one of them is reported. */
+  complete(): void {
+    for (const subscriber of [...this.#subscribers]) {
+      reportingErrors(() => subscriber.complete())();
+    }
   }
 }

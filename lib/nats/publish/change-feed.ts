@@ -4,8 +4,7 @@ import { filter, take } from 'rxjs/operators';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
-import type { Wanted } from './contents.ts';
-import { wantedOf } from './wanted.ts';
+import { type Wanted, wantedOf } from './contents.ts';
 
 export class ChangeFeed<T extends KubernetesObject> {
   readonly #informer: SharedInformer<T>;

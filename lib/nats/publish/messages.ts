@@ -1,7 +1,7 @@
-/** The messages of a publisher: objects, tombstones and records. */
+/** The messages of a publisher: objects, tombstones and records; and the division of a set into batches. */
 import { DELETE, HEADERS, metaSubject, objectSubject } from '../layout.ts';
 import type { Meta } from '../meta.ts';
-import { HEADER_BYTES, type Planned } from './batches.ts';
+import type { Outgoing } from './atomic-batch.ts';
 import type { Wanted } from './contents.ts';
 
 /** The settings of a publisher that its records show. */
@@ -81,4 +81,37 @@ export function recordMessage(
   const subject = metaSubject(prefix, record);
   const open = fields.isOpen === true ? { isOpen: fields.isOpen } : {};
   return { subject, body, headers: {}, expected, record, ...open };
+}
+
+/** A message, and what it means for the contents. */
+export interface Planned extends Outgoing {
+  readonly wanted?: Wanted;
+  /** The namespace of a record. */
+  readonly record?: string;
+  /** Whether the record does not end the set. */
+  readonly isOpen?: true;
+}
+
+/** What headers and the record of a message may need, in bytes. */
+export const HEADER_BYTES = 1_024;
+/** Splits messages into batches by number and by size. */
+export function inBatches(
+  messages: readonly Planned[],
+  mostMessages: number,
+  mostBytes: number,
+): Planned[][] {
+  const batches: Planned[][] = [];
+  let batch: Planned[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const size = message.body.length + HEADER_BYTES;
+    if (batch.length > 0 && (batch.length === mostMessages || bytes + size > mostBytes)) {
+      batches.push(batch);
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(message);
+    bytes += size;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
 }

@@ -1,6 +1,6 @@
 /** The messages of the next set: the changes, then the records that end them. */
-import type { Planned } from './batches.ts';
 import type { Wanted } from './contents.ts';
+import type { Planned } from './messages.ts';
 import type { Published } from './published.ts';
 
 /** The arguments of {@link nextSet}. */

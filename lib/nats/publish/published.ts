@@ -6,11 +6,11 @@ import { joinMetaNamespaceKey } from '../../meta/key.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import { MOST_TERMS, type Term } from '../meta.ts';
 import { stateOf, Tally } from '../tally.ts';
-import type { Planned } from './batches.ts';
 import type { Contents, InBucket, Tombstone, TooLargeObject, Wanted } from './contents.ts';
 import {
   fits,
   objectMessage,
+  type Planned,
   type RecordSettings,
   recordMessage,
   tombstoneMessage,

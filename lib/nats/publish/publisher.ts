@@ -13,13 +13,11 @@ import { longTimer } from '../../rx/long-timer.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import { connectionEvents, unlessLost } from '../connection-events.ts';
 import { publishAtomically } from './atomic-batch.ts';
-import { inBatches, type Planned } from './batches.ts';
-import { countBucket, readBucket } from './bucket-reads.ts';
-import { catchUp } from './catch-up.ts';
+import { catchUp, publishableVersion } from './catch-up.ts';
 import { ChangeFeed } from './change-feed.ts';
-import type { Wanted } from './contents.ts';
+import { difference, type Wanted } from './contents.ts';
+import { inBatches, type Planned } from './messages.ts';
 import { nextSet } from './next-set.ts';
-import { publishableVersion } from './publishable-version.ts';
 import type { Published } from './published.ts';
 import type { PublisherSettings } from './publisher-settings.ts';
 import {
@@ -29,9 +27,8 @@ import {
   type NatsPublisherStatus,
   standbyWords,
 } from './publisher-status.ts';
-import { checkSource } from './same-source.ts';
-import { takeOver } from './take-over.ts';
-import { difference } from './wanted.ts';
+import { countBucket, readBucket } from './read-contents.ts';
+import { checkSource, takeOver } from './take-over.ts';
 
 /** The largest batch, in bytes. The server holds a batch in memory until it is complete. */
 const BATCH_BYTES = 4_194_304;

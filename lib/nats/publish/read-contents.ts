@@ -1,13 +1,19 @@
-/** Reads the contents of a bucket without the bodies of its messages, for a comparison. */
+/**
+ * Reads the contents of a bucket without the bodies of its messages, for a comparison. The requests end as soon as the
+ * connection is lost.
+ */
 import { AckPolicy, type JetStreamManager } from '@nats-io/jetstream';
 import { type NatsConnection, nanos, nuid } from '@nats-io/nats-core';
 import { firstValueFrom, type SchedulerLike } from 'rxjs';
 import { first, scan } from 'rxjs/operators';
+import { unlessLost } from '../connection-events.ts';
 import { WrongSequence } from '../failures.ts';
 import { metaSubject, scopeFilter } from '../layout.ts';
 import { readMeta } from '../meta.ts';
-import { type PullSignal, pull } from '../pull.ts';
+import { managerOf, type PullSignal, pull } from '../pull.ts';
 import type { Contents, InBucket, Tombstone } from './contents.ts';
+import type { PublisherSettings } from './publisher-settings.ts';
+import { ensureStream } from './stream-settings.ts';
 
 /** The arguments of {@link readContents}. */
 export interface ContentsRequest {
@@ -22,7 +28,7 @@ export interface ContentsRequest {
 }
 
 /** Counts the messages of a filter, without reading them. */
-export async function countMessages(
+async function countMessages(
   manager: JetStreamManager,
   stream: string,
   filter: string,
@@ -51,7 +57,7 @@ interface Reading {
  * Reads everything up to the present end of the stream. The times of tombstones are converted with the server's own
  * clock, because the publisher's may differ.
  */
-export async function readContents(request: ContentsRequest): Promise<Contents> {
+async function readContents(request: ContentsRequest): Promise<Contents> {
   const { manager, stream, prefix, passedMs } = request;
   const info = await manager.streams.info(stream);
   const last = info.state.last_seq;
@@ -116,4 +122,25 @@ export async function readContents(request: ContentsRequest): Promise<Contents> 
     meta,
     last,
   };
+}
+
+/** Reads the contents of the bucket, which is created if it does not exist. */
+export async function readBucket(
+  settings: PublisherSettings,
+  passedMs: () => number,
+): Promise<Contents> {
+  const { connection, bucket, stream, record, replicas, scheduler, where } = settings;
+  const manager = await managerOf(connection);
+  await unlessLost(connection, () => ensureStream(manager, bucket, replicas), where);
+  const { prefix } = record;
+  const request = { connection, manager, stream, prefix, scheduler, passedMs, where };
+  return unlessLost(connection, () => readContents(request), where);
+}
+
+/** Counts the messages of the collection. */
+export async function countBucket(settings: PublisherSettings): Promise<number> {
+  const { connection, stream, record, where } = settings;
+  const manager = await managerOf(connection);
+  const filter = scopeFilter(record.prefix, '');
+  return unlessLost(connection, () => countMessages(manager, stream, filter), where);
 }

@@ -22,9 +22,8 @@ import { gone, unavailable } from '../failures.ts';
 import { checkedName, collectionPrefix, streamOf } from '../layout.ts';
 import { type Bucket, type Followed, follow } from './follow.ts';
 import { namedConsumer } from './named-consumer.ts';
-import type { Place } from './past-places.ts';
+import { type Place, ShownHistory } from './past-places.ts';
 import { Session } from './session.ts';
-import { ShownHistory } from './shown-history.ts';
 
 /** The options of {@link createNatsListWatch}. */
 export interface NatsListWatchOptions extends Timing {

@@ -1,5 +1,5 @@
 /** An aggregate: a result over the rows of a group that is kept up to date row by row. */
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 
 /**
  * A result over the rows of a group, such as {@link count} or {@link sum}. It is not computed from all rows: a row that

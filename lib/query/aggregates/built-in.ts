@@ -1,5 +1,6 @@
 /** The aggregates of `liveGroupBy` that most tables need. */
-import type { Stored } from '../../meta/stored.ts';
+
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { Aggregate } from './aggregate.ts';
 import { ExactSum } from './exact-sum.ts';
 import { Extreme } from './extreme.ts';

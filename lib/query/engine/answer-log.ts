@@ -1,6 +1,6 @@
 /** The changes of an answer since it was last taken: the state of each row before its first change. */
 import type { Change } from '../../delta/net-change.ts';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnswerRows, HeldRow } from './machine.ts';
 
 /** How an object ended, if an operator knows it. */

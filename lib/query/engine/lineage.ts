@@ -5,7 +5,7 @@
 import type { Observable } from 'rxjs';
 import { mergeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import { type Origin, originOf } from '../../store/origin.ts';
+import { type Origin, originOf } from '../../store/change-stream.ts';
 import type { RefusedRows } from './refused-rows.ts';
 
 export interface Lineage extends Origin {

@@ -2,7 +2,7 @@
 import { isObservable, Observable } from 'rxjs';
 import { Drain } from '../../rx/drain.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import { noteOrigin } from '../../store/origin.ts';
+import { noteOrigin } from '../../store/change-stream.ts';
 import { Execution } from './execution.ts';
 import { descend } from './lineage.ts';
 import { setCheck } from './misuse.ts';

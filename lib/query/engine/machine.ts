@@ -4,7 +4,7 @@
  * slices, turns and errors.
  */
 import type { Change } from '../../delta/net-change.ts';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
 
 /** A row as a machine holds it. */

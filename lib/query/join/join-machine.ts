@@ -1,5 +1,6 @@
 /** The machine of a join: one row for each left row, with the right rows of its buckets. */
-import type { Stored } from '../../meta/stored.ts';
+
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { Ending } from '../engine/answer-log.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';

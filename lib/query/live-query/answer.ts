@@ -1,8 +1,8 @@
 /** The pipeline of a query: the operators between what an informer has and the answer. */
 import type { Observable } from 'rxjs';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { sameContent } from '../../meta/same-content.ts';
 import type { AnyChangeSet, ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
-import { sameContent } from '../../store/same-content.ts';
 import type { LiveOptions } from '../engine/operator.ts';
 import { filterBy } from '../operators/live-filter.ts';
 import { liveMap } from '../operators/live-map.ts';

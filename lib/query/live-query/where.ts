@@ -1,5 +1,6 @@
 /** The types of conditions: `where` of a query. */
 
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type {
   Entries,
   IsDescribed,
@@ -7,7 +8,6 @@ import type {
   QueryPath,
   Scalar,
 } from '../../meta/object-path/typed-path.ts';
-import type { Stored } from '../../meta/stored.ts';
 
 /**
  * How a condition or an order reads both sides. `text`: text, and the text of a number or a truth value. `number`: a

@@ -1,5 +1,5 @@
 /** The keys of the groups that a row is in. */
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 
 /** A function from a row to the key of its group, or the keys of its groups. */
 export type GroupKey<T> = (

@@ -1,5 +1,6 @@
 /** The machine of `liveGroupBy`: the states of the aggregates of each group, and the rows made of their results. */
-import type { Stored } from '../../meta/stored.ts';
+
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Aggregate, Aggregates } from '../aggregates/aggregate.ts';

@@ -1,12 +1,11 @@
 /** `liveFilter`: the rows for which a predicate holds. */
 import { isObservable, type Observable } from 'rxjs';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import {
   type LabelSelector,
   type LabelSelectorObject,
   parseLabelSelector,
 } from '../../meta/label-selector.ts';
-import type { Stored } from '../../meta/stored.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';

@@ -1,6 +1,6 @@
 /** `liveFlatMap`: several rows for each row, such as the containers of a Pod. */
 import type { Observable } from 'rxjs';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';

@@ -1,6 +1,6 @@
 /** `liveJoin`: each row with the rows of another stream that belong to it. */
 import { isObservable, type Observable } from 'rxjs';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import { lineageOf } from '../engine/lineage.ts';

@@ -1,6 +1,6 @@
 /** `liveMap`: a row of the user's own for each row. */
 import type { Observable } from 'rxjs';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder, SetOf } from '../../store/change-set.ts';
 import type { SetStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';

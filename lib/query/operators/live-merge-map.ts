@@ -1,6 +1,6 @@
 /** `liveMergeMap`: the latest value of an Observable for each row, such as the metrics of a Pod. */
 import { EMPTY, from, type Observable, type ObservableInput, Subscription } from 'rxjs';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import { reportingErrors } from '../../rx/report-unhandled.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';

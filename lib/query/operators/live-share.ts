@@ -1,6 +1,6 @@
 /** `liveShare`: one subscription to a live stream for all its subscribers. */
 import { Observable, type Subscriber, Subscription } from 'rxjs';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import { Drain } from '../../rx/drain.ts';
 import {
   type AnyChangeSet,
@@ -8,8 +8,7 @@ import {
   createChangeSet,
   type SetOf,
 } from '../../store/change-set.ts';
-import type { SetStream } from '../../store/change-stream.ts';
-import { noteOrigin } from '../../store/origin.ts';
+import { noteOrigin, type SetStream } from '../../store/change-stream.ts';
 import { Emission } from '../engine/emission.ts';
 import { setCheck } from '../engine/misuse.ts';
 import { PassMachine } from '../engine/pass-machine.ts';

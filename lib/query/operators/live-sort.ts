@@ -1,6 +1,6 @@
 /** `liveSort`: the rows in order. */
 import type { Observable } from 'rxjs';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import type { OrderedChangeStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';

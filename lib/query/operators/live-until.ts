@@ -1,6 +1,6 @@
 /** `liveUntil`: rows that are evaluated again at a time. */
 import type { Observable } from 'rxjs';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, SetOf } from '../../store/change-set.ts';
 import type { SetStream } from '../../store/change-stream.ts';
 import { KeyedHeap } from '../../work-queue/heap.ts';

@@ -1,7 +1,7 @@
 /** `liveWindow`: some rows of an order, from a position or around a row. */
 import { isObservable, type Observable } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { OrderedChangeSet, RowOrder } from '../../store/change-set.ts';
 import type { OrderedChangeStream } from '../../store/change-stream.ts';
 import { AnswerLog } from '../engine/answer-log.ts';

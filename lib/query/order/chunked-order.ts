@@ -1,6 +1,6 @@
 /** The order of many rows, as the chunks of a sorted list were at one moment. */
 import type { Change } from '../../delta/net-change.ts';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { RowOrder } from '../../store/change-set.ts';
 import type { GivenRun, SortedRow } from './row-run.ts';
 

@@ -1,5 +1,6 @@
 /** The order of a few rows, such as a window: lists that never change. */
-import type { Stored } from '../../meta/stored.ts';
+
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { RowOrder } from '../../store/change-set.ts';
 import type { AnswerRows } from '../engine/machine.ts';
 

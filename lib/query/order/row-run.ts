@@ -1,5 +1,5 @@
 /** A row with its place, and the short runs that an order is made of. */
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 
 /** One state of a row. Another state is another object, so an order that was given out keeps what it had. */
 export class SortedRow<T> {

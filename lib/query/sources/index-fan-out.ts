@@ -5,14 +5,13 @@
 import { Observable, type Subscriber, Subscription } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
-import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
-import type { Stored } from '../../meta/stored.ts';
+import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import { Drain } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
+import { noteOrigin } from '../../store/change-stream.ts';
 import type { ReadIndexers } from '../../store/index-funcs.ts';
 import { indexValues } from '../../store/index-table.ts';
-import { noteOrigin } from '../../store/origin.ts';
 import type { HeldRow } from '../engine/machine.ts';
 
 /** The parts of an informer that are used. */

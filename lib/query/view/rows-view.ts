@@ -1,7 +1,7 @@
 /** The implementation of a view. */
 import { Observable, ReplaySubject, Subscription } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';

@@ -1,5 +1,6 @@
 /** The rows of a view. Lists are made when they are read, because a page reads fewer of them than there are sets. */
-import type { Stored } from '../../meta/stored.ts';
+
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
 import { sameList } from '../order/same-list.ts';
 

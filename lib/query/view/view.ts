@@ -1,7 +1,7 @@
 /** The types of a view: rows for a page, by the interfaces that each framework expects of a source. */
 import type { Observable } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import type { Stored } from '../../meta/stored.ts';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { RefusedRow } from '../engine/refused-rows.ts';
 
 /**

@@ -5,13 +5,17 @@ import { createResourceClient } from '../../client/create-resource-client.ts';
 import { type Draft, drafted, type EditOptions } from '../../client/edit.ts';
 import { eitherSignal } from '../../client/either-signal.ts';
 import { addressOf, isComplete, isObject, type ObjectTarget } from '../../client/object-target.ts';
-import type { InformerPool } from '../../factory/informer-pool.ts';
+import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
-import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
+import {
+  type KubernetesObject,
+  type Stored,
+  uidOf,
+  versionOf,
+} from '../../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { isOlder } from '../../meta/resource-version.ts';
-import type { Stored } from '../../meta/stored.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
 import type { Provided } from '../provided.ts';

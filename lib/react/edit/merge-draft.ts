@@ -1,5 +1,5 @@
 /** `mergeDraft`, which repeats the changes of a draft on a newer state of the object. */
-import { sameContent } from '../../store/same-content.ts';
+import { sameContent } from '../../meta/same-content.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,11 @@
 /** One source of objects beneath the overlay of edits. It keeps only the objects that are edited. */
 import type { Change } from '../../delta/net-change.ts';
-import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
-import type { Stored } from '../../meta/stored.ts';
+import {
+  type KubernetesObject,
+  type Stored,
+  uidOf,
+  versionOf,
+} from '../../meta/kubernetes-object.ts';
 import { type ChangeSet, createChangeSet, headOf } from '../../store/change-set.ts';
 import { defaultMutationGuard, guardObject } from '../../store/mutation-guard.ts';
 import type { EditableSource } from './editable-layer.ts';

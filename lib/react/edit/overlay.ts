@@ -2,9 +2,14 @@
  * The edits that are shown in all queries of a provider, as an overlay between the informers and the queries. The stores
  * of the informers keep the state of the server.
  */
-import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
+
+import {
+  type KubernetesObject,
+  type Stored,
+  uidOf,
+  versionOf,
+} from '../../meta/kubernetes-object.ts';
 import { isOlder } from '../../meta/resource-version.ts';
-import type { Stored } from '../../meta/stored.ts';
 import { atEndOfTurn } from '../../rx/outermost-drain.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { Provided } from '../provided.ts';

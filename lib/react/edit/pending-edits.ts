@@ -1,8 +1,7 @@
 /** The edits of one object that a page shows before the watch does: a pure machine. */
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { versionOf } from '../../meta/kubernetes-object.ts';
+
+import { type KubernetesObject, type Stored, versionOf } from '../../meta/kubernetes-object.ts';
 import { isOlder } from '../../meta/resource-version.ts';
-import type { Stored } from '../../meta/stored.ts';
 import { mergeDraft } from './merge-draft.ts';
 
 type AnyObject = Stored<KubernetesObject>;

@@ -2,9 +2,8 @@
 import { useState, useSyncExternalStore } from 'react';
 import type { Draft, EditOptions } from '../../client/edit.ts';
 import type { ObjectTarget } from '../../client/object-target.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
-import type { Stored } from '../../meta/stored.ts';
 import { checkedTimeout } from '../../rx/checked-option.ts';
 import type { Provided } from '../provided.ts';
 import { useProvided } from '../provider.ts';

@@ -3,7 +3,7 @@
  */
 
 import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
-import type { EpochMs } from '../../rx/epoch-ms.ts';
+import type { EpochMs } from '../../rx/timing.ts';
 import type { FakeApiServer } from '../fake-api-server.ts';
 import {
   type FaultScriptOptions,

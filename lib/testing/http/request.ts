@@ -2,7 +2,7 @@
 
 import { isTrue } from '../../object-log/list-options.ts';
 import type { Scope } from '../../object-log/selection.ts';
-import type { EpochMs } from '../../rx/epoch-ms.ts';
+import type { EpochMs } from '../../rx/timing.ts';
 import type { ServedCollection, ServerLog } from '../served-resource.ts';
 
 /** One request, as it was received. */

@@ -2,8 +2,7 @@
 
 import type { Change, DeletedObject } from '../../delta/net-change.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
-import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
-import type { Stored } from '../../meta/stored.ts';
+import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import type { Cause, ChangeSet, UpdatedObject } from '../../store/change-set.ts';
 
 /** The fields of a change set. All are optional. */

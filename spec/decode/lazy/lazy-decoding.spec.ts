@@ -6,7 +6,7 @@ import { produce } from 'immer';
 import { ApiError, jsonDecoding, lazyDecoding } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { deepFreeze } from '../../../lib/meta/deep-freeze.ts';
-import { sameContent } from '../../../lib/store/same-content.ts';
+import { sameContent } from '../../../lib/meta/same-content.ts';
 import { type Anything, bytes, cuts, list, type Options, watch } from '../decoder.ts';
 import { unparsed } from './unread.ts';
 

@@ -1,7 +1,6 @@
 /** An API server's collection with its complete history, and an informer that follows it with a delay. */
 import type { KubernetesObject } from '../../../lib/meta/kubernetes-object.ts';
-import type { Wanted } from '../../../lib/nats/publish/contents.ts';
-import { present } from '../../../lib/nats/publish/wanted.ts';
+import { present, type Wanted } from '../../../lib/nats/publish/contents.ts';
 
 /** An object with the fields that the tests need. */
 export type Pod = KubernetesObject & { readonly size?: string };

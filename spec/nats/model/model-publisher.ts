@@ -1,12 +1,14 @@
 /** A publisher's loop in steps. One step is one request to the bucket, so that a publisher can end between two batches. */
 
-import { inBatches, type Planned } from '../../../lib/nats/publish/batches.ts';
-import { type Contents, isBehind } from '../../../lib/nats/publish/contents.ts';
-import type { RecordSettings } from '../../../lib/nats/publish/messages.ts';
+import { type Contents, difference, isBehind } from '../../../lib/nats/publish/contents.ts';
+import {
+  inBatches,
+  type Planned,
+  type RecordSettings,
+} from '../../../lib/nats/publish/messages.ts';
 import { nextSet } from '../../../lib/nats/publish/next-set.ts';
 import type { Published } from '../../../lib/nats/publish/published.ts';
 import { takeOver } from '../../../lib/nats/publish/take-over.ts';
-import { difference } from '../../../lib/nats/publish/wanted.ts';
 import { type ModelBucket, PREFIX, Refused } from './model-bucket.ts';
 import { type ModelCluster, ModelInformer } from './model-cluster.ts';
 

@@ -2,8 +2,8 @@
 import type { WatchEvent } from '../../../lib/decode/watch-event.ts';
 import { versionOf } from '../../../lib/meta/kubernetes-object.ts';
 import { isOlder } from '../../../lib/meta/resource-version.ts';
+import { ShownHistory } from '../../../lib/nats/read/past-places.ts';
 import { Session } from '../../../lib/nats/read/session.ts';
-import { ShownHistory } from '../../../lib/nats/read/shown-history.ts';
 import type { ModelBucket } from './model-bucket.ts';
 import { type ModelCluster, type Pod, type State, stateOf } from './model-cluster.ts';
 

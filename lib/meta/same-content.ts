@@ -1,5 +1,4 @@
-/** `sameContent`, which compares two JSON values deeply. */
-import { haveSameText } from '../meta/unread-text.ts';
+/** Compares JSON values deeply. Members that are parsed when they are first read are compared by their texts instead. */
 
 /**
  * Whether two JSON values are deeply equal, in any order of fields. Values too deep for the stack count as different.
@@ -26,4 +25,22 @@ function same(a: unknown, b: unknown, isUnread?: typeof haveSameText): boolean {
       (Object.hasOwn(b, name) &&
         same((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name])),
   );
+}
+
+/** The getter of a member that is parsed when it is first read. */
+export interface LazyGetter {
+  (): unknown;
+  /** Returns the text of this member of an object; `undefined` if it was read. */
+  unreadTextIn?(object: object): string | undefined;
+}
+
+function unreadText(object: object, name: string): string | undefined {
+  const getter: LazyGetter | undefined = Object.getOwnPropertyDescriptor(object, name)?.get;
+  return getter?.unreadTextIn?.(object);
+}
+
+/** Whether both members are unread and have the same text. */
+function haveSameText(one: object, other: object, name: string): boolean {
+  const text = unreadText(one, name);
+  return text !== undefined && text === unreadText(other, name);
 }

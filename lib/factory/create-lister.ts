@@ -3,7 +3,7 @@ import type { WaitOptions } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { isFields } from '../meta/json-fields.ts';
 import { joinMetaNamespaceKey, metaNamespaceKeyFunc, splitMetaNamespaceKey } from '../meta/key.ts';
-import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
+import { type KubernetesObject, type Stored, versionOf } from '../meta/kubernetes-object.ts';
 import {
   type GroupVersionResource,
   type Resource,
@@ -11,21 +11,21 @@ import {
   type UntypedResource,
 } from '../meta/resource.ts';
 import { isResourceVersion, type ResourceVersion } from '../meta/resource-version.ts';
-import type { Stored } from '../meta/stored.ts';
 import { bindMethods } from '../rx/bind-methods.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { IndexerReader } from '../store/indexer.ts';
-import type {
-  AtLeast,
-  ListedAs,
-  Lister,
-  ListerInformer,
-  ListerOptions,
-  NamedTarget,
-  NamespaceLister,
+import {
+  type AtLeast,
+  type Given,
+  type ListedAs,
+  type Lister,
+  type ListerInformer,
+  type ListerOptions,
+  type NamedTarget,
+  type NamespaceLister,
+  select,
 } from './lister.ts';
-import { type Given, select } from './selection.ts';
 
 /** A resource by group, version and plural; `namespaced` is known for a `Resource`. */
 type Named = GroupVersionResource & { readonly namespaced?: boolean | undefined };
