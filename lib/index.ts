@@ -145,8 +145,11 @@ export type {
 export type { ListMeta, ListPart, Refused, WatchEvent } from './decode/watch-event.ts';
 // delta: the queue of changes
 export { type DeltaFifoOptions, deltaFifo } from './delta/delta-fifo.ts';
+export type { QueueMemory } from './delta/delta-queue.ts';
+export { latestPerKey } from './delta/latest-per-key.ts';
 export type { Change, DeletedObject } from './delta/net-change.ts';
-export type { Compression } from './delta/pending-deltas.ts';
+export type { Compression, Folding } from './delta/pending-deltas.ts';
+export { rememberedObjects } from './delta/remembered-objects.ts';
 export {
   createLeaderElector,
   type LeaderElector,
@@ -253,7 +256,6 @@ export {
 export type { InformerWarning, UnhandledErrorContext } from './informer/status/reporter.ts';
 export type { InformerPhase, InformerStatus } from './informer/status/status.ts';
 export type { ObservedDeletion, SyncWaitOptions, WaitOptions } from './informer/waits.ts';
-export type { HeldBack } from './list-watch/buffering-proxy.ts';
 // list-watch: single LIST and WATCH requests
 export type { ListOptions, ListWatchOptions } from './list-watch/collection-requests.ts';
 export { createListWatch } from './list-watch/create-list-watch.ts';
@@ -533,6 +535,7 @@ export {
   type FetchInit,
   type FetchResponse,
 } from './transport/fetch-transport.ts';
+export type { HeldBack } from './transport/guards/buffering-proxy.ts';
 export {
   createClient,
   type KubeClient,

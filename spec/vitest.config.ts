@@ -12,7 +12,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** What only a file with modules of its own may contain; a file that measures the heap needs one without others' garbage. */
 const TOUCHES_GLOBALS =
-  /stubGlobal|stubEnv|useFakeTimers|vi\.mock|vi\.spyOn\((?:console|process|globalThis|performance|Math|Date)|globalThis\.|process\.on|process\.env|@vitest-environment|from 'react'|mini-dom|leaves-nothing|memoryUsage|heapMb|heapUsed|setFlagsFromString/;
+  /stubGlobal|resetModules|stubEnv|useFakeTimers|vi\.mock|vi\.spyOn\((?:console|process|globalThis|performance|Math|Date)|globalThis\.|process\.on|process\.env|@vitest-environment|from 'react'|mini-dom|leaves-nothing|memoryUsage|heapMb|heapUsed|setFlagsFromString/;
 
 const specs = globSync('spec/**/*.spec.{ts,tsx}', { cwd: root }).filter(
   (file) => !/^spec\/(?:e2e|browser|frameworks)\//.test(file),
@@ -31,7 +31,7 @@ const shared = {
 const patient = {
   // The processes that tests start load the same sources again and again.
   env: { NODE_COMPILE_CACHE: here('../node_modules/.cache/compiled') },
-  setupFiles: [here('./support/setup.ts')],
+  setupFiles: [here('./support/setup.ts'), here('./support/load-guards.ts')],
   testTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
 };

@@ -14,18 +14,18 @@ import type { Delta } from '../reflector/delta.ts';
 import type { Demand } from '../rx/demand.ts';
 import { createDemandLoop } from '../rx/demand-loop.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
-import { DeltaQueue } from './delta-queue.ts';
+import { DeltaQueue, type QueueMemory } from './delta-queue.ts';
 import type { Compression } from './pending-deltas.ts';
 
 /** The options of {@link deltaFifo}. */
 export interface DeltaFifoOptions<T> {
-  /** The objects that the consumer has. @defaultValue the objects that have left this queue */
-  readonly known?: KnownObjects<T> | undefined;
+  /** The objects that the consumer has: its store, or {@link rememberedObjects}. */
+  readonly known: QueueMemory<T>;
   /** Checked before each pop; the deltas wait while it is closed. @defaultValue always open */
   readonly ready?: Demand | undefined;
   /** Each emission delivers every known object without pending deltas again, without a list request. */
   readonly resync$?: Observable<unknown> | undefined;
-  /** How deltas of one key are folded while they wait. @defaultValue 'none' */
+  /** How deltas of one key are folded while they wait: {@link latestPerKey}. @defaultValue not at all */
   readonly compression?: Compression | undefined;
   /** Called for a deletion of an unknown key. The deletion is not passed on. */
   readonly onUnknownDeletion?: ((key: string) => void) | undefined;
@@ -60,34 +60,34 @@ export function checkKeys<T>(known: KnownObjects<T> | undefined, caller: string)
  * ```
  * source   a1-a2-b1---c1--|       ready: closed until p
  * ready    -----p-------p
- * result   -----x-------(y|)      x: [a1, a2, b1] or, with 'latest', [a2, b1]   y: [c1]
+ * result   -----x-------(y|)      x: [a1, a2, b1] or, with `latestPerKey`, [a2, b1]   y: [c1]
  * ```
  *
  * @example
  * ```ts
  * import { of } from 'rxjs';
- * import { deltaFifo, type Delta } from 'rx-informer';
+ * import { deltaFifo, type Delta, rememberedObjects } from 'rx-informer';
  *
  * const web = { metadata: { name: 'web', uid: 'u1', resourceVersion: '5' } };
  * const gone: Delta<typeof web> = { type: 'deleted', key: 'db', finalStateUnknown: false };
  * const seen: string[] = [];
  * of([{ type: 'added', key: 'web', object: web } as const, gone])
- *   .pipe(deltaFifo())
+ *   .pipe(deltaFifo({ known: rememberedObjects() }))
  *   .subscribe((deltas) => seen.push(...deltas.map((delta) => delta.type)));
  * seen; // => ['added']
  * ```
  */
 export function deltaFifo<T extends KubernetesObject>(
-  options: DeltaFifoOptions<T> = {},
+  options: DeltaFifoOptions<T>,
 ): OperatorFunction<readonly Delta<T>[], readonly Delta<T>[]> {
-  const { known, ready, resync$, compression = 'none' } = options;
+  const { known, ready, resync$, compression } = options;
   const onUnknownDeletion = reportingErrors(options.onUnknownDeletion);
   const onQueue = reportingErrors(options.onQueue);
   checkKeys(known, 'deltaFifo');
   return (source) =>
     new Observable<readonly Delta<T>[]>((subscriber) => {
       const queue = new DeltaQueue<T>(known, compression, onUnknownDeletion);
-      onQueue(queue.pending);
+      onQueue(queue);
       let ended = false;
       const error = (thrown: unknown) => subscriber.error(thrown);
       // Deltas that the consumer pushes while it handles a pop are resolved in the next pop, against its new state.

@@ -1,82 +1,12 @@
-/**
- * The objects that are known while a pop is resolved: those that the consumer has, or that have left the queue, and the
- * changes earlier in the same pop.
- */
+/** The objects that are known while a pop is resolved: those that the consumer has, and the changes earlier in the same pop. */
 import type { Refused } from '../decode/watch-event.ts';
 import { inScope, metaNamespaceKeyFunc } from '../meta/key.ts';
 import type { KnownObjects, RefusedState } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Delta } from '../reflector/delta.ts';
 
 /** The key, or `undefined` if the object has no name. Such an object is passed on; the store refuses and reports it. */
 export function keyOrNone(object: KubernetesObject): string | undefined {
   return object.metadata?.name ? metaNamespaceKeyFunc(object) : undefined;
-}
-
-/** Keeps the objects that have left the queue. The operator uses it if the consumer gives no `known` objects. */
-export class OwnKnownObjects<T extends KubernetesObject> implements KnownObjects<T> {
-  readonly #objects = new Map<string, T>();
-  readonly refused: Map<string, RefusedState> = new Map<string, RefusedState>();
-
-  get size(): number {
-    return this.#objects.size;
-  }
-
-  get(key: string): T | undefined {
-    return this.#objects.get(key);
-  }
-
-  keys(): Iterable<string> {
-    return this.#objects.keys();
-  }
-
-  apply(deltas: readonly Delta<T>[]): void {
-    for (const delta of deltas) {
-      switch (delta.type) {
-        case 'deleted':
-          this.#objects.delete(delta.key);
-          this.refused.delete(delta.key);
-          break;
-        case 'refused':
-          this.refused.set(delta.key, delta.refused);
-          break;
-        case 'added':
-        case 'updated':
-        case 'sync':
-          this.#store(delta.key, delta.object);
-          break;
-        case 'replaced':
-          for (const { key } of delta.missing ?? []) this.#objects.delete(key);
-          this.#applyList(delta);
-          break;
-        case 'replacing':
-          this.#applyList(delta);
-      }
-    }
-  }
-
-  #store(key: string, object: T): void {
-    this.#objects.set(key, object);
-    this.refused.delete(key);
-  }
-
-  #applyList(delta: Extract<Delta<T>, { type: 'replacing' | 'replaced' }>): void {
-    if (delta.type === 'replaced' && delta.flowed !== true) {
-      for (const key of this.refused.keys()) {
-        if (inScope(key, delta.scope)) this.refused.delete(key);
-      }
-    }
-    for (const object of delta.objects) {
-      const key = keyOrNone(object);
-      if (key !== undefined) this.#store(key, object);
-    }
-    for (const refused of delta.refused ?? []) this.refused.set(refused.key, refused);
-    if (delta.type !== 'replacing') return;
-    for (const key of delta.removed ?? []) {
-      this.#objects.delete(key);
-      this.refused.delete(key);
-    }
-  }
 }
 
 /** The consumer's objects, with the changes earlier in the same pop laid over them. */

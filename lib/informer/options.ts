@@ -27,7 +27,7 @@ export interface InformerOptions<T, Names extends string = string>
   readonly resyncPeriodMs?: number | undefined;
   /** Compares the store with the server periodically: `audit({ periodMs })`. @defaultValue off */
   readonly audit?: InformerPartMaker | undefined;
-  /** How deltas of one key are folded while the demand is closed. @defaultValue 'none' */
+  /** How deltas of one key are folded while the demand is closed: {@link latestPerKey}. @defaultValue not at all */
   readonly compression?: Compression | undefined;
   /**
    * How the store protects its objects from changes by consumers.

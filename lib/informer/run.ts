@@ -100,7 +100,7 @@ class Stages<T extends KubernetesObject> {
           tap(() => this.#informer.retryRefused()),
           takeUntil(this.#ended),
         ),
-        compression: options.compression ?? 'none',
+        compression: options.compression,
         onUnknownDeletion: () => board.unknownDeletion(),
         onQueue: (queue) => {
           this.#informer.queue = queue;

@@ -2,7 +2,7 @@
  * Sends the requests of one collection of an API server (LIST, WATCH and the probe for buffering proxies) and decodes
  * their responses. client-go: tools/cache/listwatch.go, NewFilteredListWatchFromClient.
  */
-import { asyncScheduler, type Observable, type SchedulerLike } from 'rxjs';
+import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 import { finalize, mergeMap, tap } from 'rxjs/operators';
 import type { DecodeContext, Decoder, Decoding, Refusal, Transform } from '../decode/decoding.ts';
 import {
@@ -11,18 +11,21 @@ import {
   type Projection,
 } from '../decode/projection.ts';
 import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
+import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { checkedLimit } from '../rx/checked-option.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
+import { stoppedWith } from '../rx/stopped-with.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
+import { guardsOf, type WatchGuards } from '../transport/guards/watch-guards.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { signals } from './batch-signals.ts';
-import { PROBE_SECONDS } from './buffering-probe.ts';
 import { decodeAnswer } from './decode-answer.ts';
 import type { ListRequest, RequestTurn, WatchRequest, WatchSignal } from './lister-watcher.ts';
 import { sendAccepting } from './managed-fields.ts';
+import { given, listQuery, type Parameters, probeQuery, watchQuery } from './request-queries.ts';
 import { findingsOf, type ServerFindings } from './server-findings.ts';
 import type { StreamingSupport } from './streaming-support.ts';
 
@@ -73,53 +76,6 @@ export interface ListWatchOptions<T extends KubernetesObject> {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** Parameters of a query. Those that are absent or empty are not sent. */
-type Parameters = Readonly<Record<string, string | undefined>>;
-
-function listQuery<T>(request: ListRequest<T>): Parameters {
-  const { resourceVersion, limit, shardSelector } = request;
-  // With a limit, a version without a match would request exactly that version, from which the server may refuse a
-  // watch.
-  const bare = limit === undefined || resourceVersion === '' || resourceVersion === '0';
-  return {
-    shardSelector,
-    limit: limit?.toString(),
-    continue: request.continue,
-    resourceVersion,
-    resourceVersionMatch: request.resourceVersionMatch ?? (bare ? undefined : 'NotOlderThan'),
-  };
-}
-
-/** A watch ends with a bookmark after this time. */
-function watching(timeoutSeconds: number): Parameters {
-  return { watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: `${timeoutSeconds}` };
-}
-
-/**
- * The query of a probe. It requests one existing object, if any is known, which is sent immediately, and a bookmark
- * before the end.
- */
-function probeQuery(name: string | undefined, fieldSelector: string | undefined): Parameters {
-  const fields = [fieldSelector, name && `metadata.name=${name}`].filter(Boolean).join(',');
-  return { ...watching(PROBE_SECONDS), resourceVersion: '0', fieldSelector: fields };
-}
-
-function watchQuery<T>(request: WatchRequest<T>, timeoutSeconds: number): Parameters {
-  const { resourceVersion, resourceVersionMatch, sendInitialEvents, shardSelector } = request;
-  return {
-    ...watching(timeoutSeconds),
-    shardSelector,
-    sendInitialEvents: sendInitialEvents ? 'true' : undefined,
-    resourceVersion,
-    resourceVersionMatch,
-  };
-}
-
-function given(parameters: Parameters): ListOptions {
-  const all = Object.entries(parameters);
-  return Object.fromEntries(all.filter((each): each is [string, string] => !!each[1]));
-}
-
 /** After this time a watch that was silent has sent a probe, which has its verdict, in milliseconds. */
 const JUDGED_MS = 30_000;
 
@@ -139,6 +95,7 @@ export class CollectionRequests<T extends KubernetesObject> {
   readonly #projection: Projection | undefined;
   readonly #path: string;
   readonly findings: ServerFindings;
+  readonly guards: WatchGuards | undefined;
   readonly #bounds: Pick<DecodeContext<T>, 'maxFrameBytes' | 'maxPageBytes'>;
   readonly #onRefused: (refusal: Refusal) => void;
 
@@ -161,7 +118,8 @@ export class CollectionRequests<T extends KubernetesObject> {
     this.#projection = projection;
     this.#path = resourcePath(resource, { namespace });
     this.#onRefused = reportingErrors(options.onRefused);
-    this.findings = findingsOf(client, scheduler);
+    this.findings = findingsOf(client);
+    this.guards = guardsOf(client);
   }
 
   /** Returns the name of the collection for errors. */
@@ -238,7 +196,7 @@ export class CollectionRequests<T extends KubernetesObject> {
     }).pipe(
       mergeMap((answer): ListPart<V>[] => {
         const isTurn = answer.kind === 'queued' || answer.kind === 'sending';
-        if (!isTurn) this.findings.life.heard();
+        if (!isTurn) this.guards?.found?.heard();
         if (answer.kind === 'decoded') return [answer.value];
         if (isTurn) request.onTurn?.(answer.kind as RequestTurn, answer.reason);
         return [];
@@ -254,61 +212,70 @@ export class CollectionRequests<T extends KubernetesObject> {
   ): Observable<WatchSignal<T>> {
     const where = `WATCH ${this.named()}`;
     const isInitial = request.sendInitialEvents === true;
-    const { client, scheduler, findings } = this;
-    const { passage } = findings;
+    const { client, scheduler, findings, guards } = this;
     const { keepManagedFields = false } = this.#options;
     const accepted = { as: this.#projection?.eventKind, keepManagedFields };
-    let isProbing = false;
-    const probe = () => {
-      isProbing = true;
-      return this.#probe().pipe(
-        finalize(() => {
-          isProbing = false;
-        }),
+    return new Observable<WatchSignal<T>>((subscriber) => {
+      let isProbing = false;
+      let isListed = !isInitial;
+      const passedMs = stopwatch(scheduler);
+      // A proxy that holds events back delivers nothing of a watch that is ended early. It would have held back the end of
+      // a streaming list, too.
+      const mayYield = () =>
+        isListed &&
+        !isProbing &&
+        guards?.found?.heldBack === undefined &&
+        (isInitial || guards?.found?.isJudged === true || passedMs() >= JUDGED_MS);
+      const notice = guards?.guard(
+        {
+          scheduler,
+          isInList: () => !isListed,
+          probe: (seconds) => {
+            isProbing = true;
+            return this.#probe(seconds).pipe(
+              finalize(() => {
+                isProbing = false;
+              }),
+            );
+          },
+          // A server with a watch cache ignores the limit at version '0', so the field selector makes the answer small.
+          ping: () =>
+            this.#urgent({
+              resourceVersion: '0',
+              limit: '1',
+              fieldSelector: 'metadata.name=rx-informer',
+            }),
+          notify: (kind) => subscriber.next({ kind }),
+          fail: (reason, why) => subscriber.error(ApiError.local(reason, `${where}: ${why}`)),
+        },
+        subscriber,
       );
-    };
-    let isListed = !isInitial;
-    const passedMs = stopwatch(scheduler);
-    // A proxy that holds events back delivers nothing of a watch that is ended early. It would have held back the end of
-    // a streaming list, too.
-    const mayYield = () =>
-      isListed &&
-      !isProbing &&
-      passage.heldBack === undefined &&
-      (isInitial || passage.isJudged || passedMs() >= JUDGED_MS);
-    const send: KubeClient['send'] = (sent) =>
-      passage.watched(sendAccepting(client, findings, sent, accepted), {
+      const timeoutSeconds =
+        guards?.found?.seconds(request.timeoutSeconds) ?? request.timeoutSeconds;
+      const answers = decodeAnswer({
+        client: {
+          send: (sent) =>
+            sendAccepting(client, findings, sent, accepted).pipe(tap((event) => notice?.(event))),
+        },
         where,
         scheduler,
-        isInList: () => !isListed,
-        probe,
-      });
-    const answers = decodeAnswer({
-      client: { send },
-      where,
-      scheduler,
-      refusal: isInitial ? streaming.refusal() : undefined,
-      decoder,
-      request: {
-        ...this.get(watchQuery(request, passage.seconds(request.timeoutSeconds))),
-        use: 'watch',
-        mayYield,
-        demand: request.demand,
-      },
-    }).pipe(
-      tap((answer) => {
-        if (!isListed && answer.kind === 'decoded') isListed = answer.value.some(endsList);
-      }),
-      signals(scheduler),
-    );
-    // A server with a watch cache ignores the limit at version '0', so the field selector makes the answer small.
-    return this.findings.life.followed(answers, where, () =>
-      this.#urgent({
-        resourceVersion: '0',
-        limit: '1',
-        fieldSelector: 'metadata.name=rx-informer',
-      }),
-    );
+        refusal: isInitial ? streaming.refusal() : undefined,
+        decoder,
+        request: {
+          ...this.get(watchQuery(request, timeoutSeconds)),
+          use: 'watch',
+          mayYield,
+          demand: request.demand,
+        },
+      }).pipe(
+        tap((answer) => {
+          if (!isListed && answer.kind === 'decoded') isListed = answer.value.some(endsList);
+        }),
+        signals(scheduler),
+        stoppedWith(subscriber),
+      );
+      subscriber.add(answers.subscribe(subscriber));
+    });
   }
 
   /**
@@ -319,13 +286,14 @@ export class CollectionRequests<T extends KubernetesObject> {
     return { ...this.get(own, undefined, own), use: 'watch', isUrgent: true };
   }
 
-  #probe(): Observable<TransportEvent> {
-    const request = this.#urgent(probeQuery(this.knownName, this.#options.fieldSelector));
+  #probe(seconds: number): Observable<TransportEvent> {
+    const { fieldSelector } = this.#options;
+    const request = this.#urgent(probeQuery(seconds, this.knownName, fieldSelector));
     // The response must be small, because a proxy holds back as much as its buffer can hold.
     const accepted = { as: 'PartialObjectMetadata', orComplete: true, keepManagedFields: false };
     return sendAccepting(this.client, this.findings, request, accepted).pipe(
       tap(({ kind }) => {
-        if (kind === 'head' || kind === 'chunk') this.findings.life.heard();
+        if (kind === 'head' || kind === 'chunk') this.guards?.found?.heard();
       }),
     );
   }

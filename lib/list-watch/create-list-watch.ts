@@ -60,8 +60,8 @@ export function listWatchOf<T extends KubernetesObject>(
   const { namespace } = options;
   const decoding = (options.decoding ?? (client.decoding as DecodingMaker) ?? jsonDecoding)();
   const requests = new CollectionRequests(client, resource, options, projection);
-  const { passage } = requests.findings;
-  const streaming = streamingSupport(client, requests.findings, requests.named());
+  const { findings, guards } = requests;
+  const streaming = streamingSupport(client, findings, requests.named());
   const remember = (object: T | undefined) => {
     requests.knownName = object?.metadata?.name ?? requests.knownName;
   };
@@ -69,16 +69,16 @@ export function listWatchOf<T extends KubernetesObject>(
     scope: namespace || undefined,
     get watchList() {
       // A proxy would hold a streaming list back until its watch ends.
-      if (options.watchList === false || passage.heldBack !== undefined) return false;
+      if (options.watchList === false || guards?.found?.heldBack !== undefined) return false;
       return streaming.known;
     },
     get heldBack() {
-      return passage.heldBack;
+      return guards?.found?.heldBack;
     },
     get mayOverlap() {
       const { connectionsLeft = Number.POSITIVE_INFINITY } = client;
       // No overlap is needed while watches are short, because the next watch begins soon.
-      return connectionsLeft > SCARCE && passage.heldBack === undefined;
+      return connectionsLeft > SCARCE && guards?.found?.heldBack === undefined;
     },
     get awake$() {
       return client.awake$;

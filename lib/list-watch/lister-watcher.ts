@@ -9,7 +9,7 @@ import type { ListPart, Refused, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Demand } from '../rx/demand.ts';
-import type { HeldBack } from './buffering-proxy.ts';
+import type { HeldBack } from '../transport/guards/buffering-proxy.ts';
 
 /** The state of a request before its response: it waits on the client's side, or it was sent. */
 export type RequestTurn = 'queued' | 'sending';

@@ -1,14 +1,7 @@
-/** The findings of a client about its server and the proxies before it. All collections of the client share them. */
-import type { SchedulerLike } from 'rxjs';
+/** What a client has found out about its server. All its collections share it. */
 import type { KubeClient } from '../transport/kube-client.ts';
-import { createPassage, type Passage } from './buffering-proxy.ts';
-import { createServerLife, type ServerLife } from './liveness.ts';
 
 export interface ServerFindings {
-  /** Whether a proxy holds events back. */
-  readonly passage: Passage;
-  /** Whether the server can be reached. */
-  readonly life: ServerLife;
   /** The resources whose lists are not streamed; `*` stands for all. */
   readonly unstreamed: Set<string>;
   /** Whether the server has refused the parameter that leaves `managedFields` out. */
@@ -18,13 +11,8 @@ export interface ServerFindings {
 const findings = /* @__PURE__ */ new WeakMap<KubeClient, ServerFindings>();
 
 /** Returns the findings of `client`. The first call creates them. */
-export function findingsOf(client: KubeClient, scheduler: SchedulerLike): ServerFindings {
-  const known = findings.get(client) ?? {
-    passage: createPassage(scheduler),
-    life: createServerLife(client, scheduler),
-    unstreamed: new Set<string>(),
-    refusesDrop: false,
-  };
+export function findingsOf(client: KubeClient): ServerFindings {
+  const known = findings.get(client) ?? { unstreamed: new Set<string>(), refusesDrop: false };
   findings.set(client, known);
   return known;
 }

@@ -1,8 +1,8 @@
 /** `ReflectorStatus`, the public view of the reflector's state, for example for a page that shows the connection. */
-import type { HeldBack } from '../list-watch/buffering-proxy.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { EpochMs } from '../rx/timing.ts';
+import type { HeldBack } from '../transport/guards/buffering-proxy.ts';
 import type { ShardHolding } from './shards/shard-holding.ts';
 import { type Blocked, isLive, type ReflectorPhase, type ReflectorState } from './state.ts';
 

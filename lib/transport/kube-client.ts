@@ -20,6 +20,7 @@ import { checkedLimit, checkedRate, checkedTimeout } from '../rx/checked-option.
 import { checkBaseUrl, checkPath } from './address.ts';
 import { type CallParts, call, type KubeRequest, whereOf } from './call.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
+import { guarded } from './guards/watch-guards.ts';
 import type { StreamOptions } from './page/stream-options.ts';
 import { queuedUntil } from './queued-until.ts';
 import { laneLimits, tokenBucket } from './rate-limit.ts';
@@ -69,7 +70,8 @@ export interface KubeClientOptions extends Omit<StreamOptions, 'scheduler'> {
 
 /**
  * A client for one API server. Its traits are those of its {@link Transport}. If `hidesEncoding` is true, lists are
- * streamed only with `initialList: 'stream'`.
+ * streamed only with `initialList: 'stream'`. Only the watches of a client that {@link createClient} made are guarded against
+ * a server that is gone and against a proxy that holds events back.
  */
 export interface KubeClient extends TransportTraits {
   readonly baseUrl: string;
@@ -154,7 +156,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
 
   const parts: CallParts = { baseUrl, maxBodyBytes, scheduler, send };
 
-  return {
+  const client: KubeClient = {
     baseUrl,
     livenessMs,
     get hidesEncoding() {
@@ -191,4 +193,5 @@ export function createClient(options: KubeClientOptions): KubeClient {
       return firstValueFrom(merge(answer, abort)) as Promise<R>;
     },
   };
+  return guarded(client, { livenessMs, scheduler });
 }

@@ -2,6 +2,7 @@
 import { exponentialBackoff } from 'rx-informer';
 import { createFaultMachine, seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
+import { compressions } from '../delta/compressions.ts';
 import { createHistory } from '../faults/history.ts';
 import { Truth } from '../faults/judge.ts';
 import { type AuditRig, auditRig, BOOKMARK_MS, PERIOD_MS } from './rig.ts';
@@ -24,7 +25,7 @@ async function world(seed: number) {
     scopes: random() < 0.3 ? [{ namespace: 'a' }, { namespace: 'b' }] : [{}],
     informer: {
       backoff: exponentialBackoff({ baseMs: 100, capMs: 2_000 }),
-      compression: random() < 0.5 ? 'latest' : 'none',
+      compression: compressions[random() < 0.5 ? 'latest' : 'none'],
       // An index function that sometimes refuses an object three times and then accepts it.
       indexers: {
         unreliable: ({ metadata }) => {

@@ -9,6 +9,7 @@ import {
 import { BehaviorSubject, defer, EMPTY, throwError, timer } from 'rxjs';
 import { filter, mergeMap, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { compressions } from '../delta/compressions.ts';
 import { pods } from '../faults/history.ts';
 import { auditRig, BETWEEN_MS, BOOKMARK_MS, PERIOD_MS } from './rig.ts';
 
@@ -317,7 +318,7 @@ describe('an informer with the audit option', () => {
     const open = new BehaviorSubject(true);
     const rig = await auditRig({
       informer: {
-        compression: 'latest',
+        compression: compressions.latest,
         demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
       },
     });
@@ -339,7 +340,7 @@ describe('an informer with the audit option', () => {
     const open = new BehaviorSubject(true);
     const rig = await auditRig({
       informer: {
-        compression: 'latest',
+        compression: compressions.latest,
         demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
       },
     });

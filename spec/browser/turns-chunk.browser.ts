@@ -70,7 +70,10 @@ describe('the code of the turns', () => {
       const before = requested.length;
       await start(tab);
       await synced(tab);
-      expect(requested.slice(before)).toEqual([expect.stringContaining('taking-turns')]);
+      const loaded = requested.slice(before);
+      expect(loaded.filter((file) => !file.includes('server-guards'))).toEqual([
+        expect.stringContaining('taking-turns'),
+      ]);
     }
   });
 
@@ -89,12 +92,30 @@ describe('the code of the turns', () => {
       await start(tab);
       await expect.poll(async () => (await status(tab))?.phase).toBe('backoff');
       const { error } = (await status(tab)) ?? {};
-      expect(error?.message).toMatch(/could not be loaded: .*reload it/);
+      expect(error?.message).toMatch(/could not be loaded: .*reload the page/);
       expect(server.requests.filter(({ use }) => use !== 'call')).toEqual([]);
       // As after a deployment that brings the file back, and when the network is back.
       chunks = 'served';
       await synced(tab);
       expect((await status(tab))?.synced).toBe(true);
+    },
+  );
+});
+
+describe('the code of the guards', () => {
+  test.each(['offline', 'deleted'] as const)(
+    'W95: that cannot be loaded (%s) is an error of the status, and is loaded again',
+    async (how) => {
+      const tab = await openTab();
+      chunks = how;
+      await start(tab, false);
+      await expect
+        .poll(async () => (await status(tab))?.error?.message)
+        .toMatch(/the guards could not/);
+      expect((await status(tab))?.live).toBe(false);
+      chunks = 'served';
+      await expect.poll(async () => (await status(tab))?.live, { timeout: 30_000 }).toBe(true);
+      expect(requested.filter((file) => file.includes('server-guards')).length).toBeGreaterThan(1);
     },
   );
 });

@@ -12,6 +12,7 @@ import {
   jsonDecoding,
   type ListerWatcher,
   reflect,
+  rememberedObjects,
 } from 'rx-informer';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
@@ -67,12 +68,12 @@ describe('a listener of a stage that throws', () => {
   it('D14, R22: onRefused and onStatus of a reflector, and a method of the ListerWatcher: the list is complete all the same', async () => {
     const time = new VirtualTime();
     const types: string[] = [];
-    const skipped = { reason: ApiError.local('Unexpected', 'none') };
+    const refusal = { reason: ApiError.local('Unexpected', 'none') };
     const listerWatcher: ListerWatcher<Pod> = {
       watchList: true,
       onWatchListUnsupported: culprit,
       list: ({ onRefused }) => {
-        onRefused?.(skipped);
+        onRefused?.(refusal);
         return of({ items: [pod('a', 1)], metadata: { resourceVersion: '1' } });
       },
       watch: ({ sendInitialEvents }) =>
@@ -143,7 +144,13 @@ describe('a listener of a stage that throws', () => {
     const source = new Subject<readonly Delta<Pod>[]>();
     const out: string[] = [];
     source
-      .pipe(deltaFifo<Pod>({ onUnknownDeletion: culprit, onQueue: culprit }))
+      .pipe(
+        deltaFifo<Pod>({
+          known: rememberedObjects(),
+          onUnknownDeletion: culprit,
+          onQueue: culprit,
+        }),
+      )
       .subscribe((deltas) => out.push(...deltas.map((delta) => ('key' in delta ? delta.key : ''))));
     source.next([
       { type: 'added', key: 'shop/a', object: pod('a', 1) },

@@ -1,8 +1,9 @@
-import { deltaFifo } from 'rx-informer';
+import { deltaFifo, rememberedObjects } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { of, Subject, throwError } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { compressions } from './compressions.ts';
 import {
   added,
   bookmark,
@@ -27,7 +28,7 @@ describe('deltaFifo: order', () => {
   });
 
   it('F1: a folded key keeps the place of its first delta (TestDeltaFIFO_detectLineJumpers)', () => {
-    const { send, pop } = gated({ compression: 'latest' });
+    const { send, pop } = gated({ compression: compressions.latest });
     send(added(pod('a', 1)), added(pod('b', 2)), added(pod('c', 3)));
     send(updated(pod('b', 4)), updated(pod('a', 5)));
     expect(pop()).toEqual(['+a@5 +b@4 +c@3']);
@@ -35,7 +36,10 @@ describe('deltaFifo: order', () => {
 
   it('F13: a bookmark is a separate delta and stays behind earlier deltas (TestRealFIFO_ReplaceAtomic)', () => {
     for (const compression of ['none', 'latest'] as const) {
-      const { send, pop } = gated({ compression, known: knowing(pod('c', 1)) });
+      const { send, pop } = gated({
+        compression: compressions[compression],
+        known: knowing(pod('c', 1)),
+      });
       send(added(pod('a', 1)), bookmark(2), bookmark(3), added(pod('b', 4)));
       expect(pop()).toEqual(['+a@1 ^2 ^3 +b@4']);
       send(added(pod('d', 5)), replaced([pod('c', 1)], 6), replaced([pod('c', 1)], 7), bookmark(8));
@@ -46,7 +50,7 @@ describe('deltaFifo: order', () => {
 
 describe('deltaFifo: folding', () => {
   it('F2: an add and its updates are folded into one `added` with the newest state (TestDeltaFIFO_addUpdate)', () => {
-    const { send, pop } = gated({ compression: 'latest' });
+    const { send, pop } = gated({ compression: compressions.latest });
     send(added(pod('a', 1)), updated(pod('a', 2)), updated(pod('a', 3)));
     expect(pop()).toEqual(['+a@3']);
     send(updated(pod('a', 4)), updated(pod('a', 5)));
@@ -55,7 +59,7 @@ describe('deltaFifo: folding', () => {
 
   it('F2: a delete and a recreate stay two deltas, also if the delete was missed', () => {
     const known = knowing(pod('a', 1, 'first'));
-    const { send, pop } = gated({ compression: 'latest', known });
+    const { send, pop } = gated({ compression: compressions.latest, known });
     send(
       deleted(pod('a', 2, 'first')),
       added(pod('a', 3, 'second')),
@@ -67,7 +71,7 @@ describe('deltaFifo: folding', () => {
   });
 
   it('F2: an object that was created and deleted while it waited is neither delivered nor counted', () => {
-    const { send, pop, unknown } = gated({ compression: 'latest' });
+    const { send, pop, unknown } = gated({ compression: compressions.latest });
     send(added(pod('a', 1)), updated(pod('a', 2)), deleted(pod('a', 3)));
     send(updated(pod('b', 4)), deleted(pod('b', 5)));
     expect(pop()).toEqual([]);
@@ -76,7 +80,7 @@ describe('deltaFifo: folding', () => {
 
   it('F2: of two deletions of one key, the deletion of the object that the consumer has is delivered', () => {
     const known = knowing(pod('a', 10, 'second'));
-    const { send, pop } = gated({ compression: 'latest', known });
+    const { send, pop } = gated({ compression: compressions.latest, known });
     // The events are repeated after a reconnect: the deletion of the first object, then those of the second.
     send(
       deleted(pod('a', 8, 'first')),
@@ -91,7 +95,7 @@ describe('deltaFifo: folding', () => {
     'F2: a deletion that arrives after a newer object of that name, or after a later version, has no effect; compression %s',
     (compression) => {
       const known = knowing(pod('a', 10, 'first'), pod('b', 10));
-      const { send, pop } = gated({ compression, known });
+      const { send, pop } = gated({ compression: compressions[compression], known });
       send(added(pod('a', 14, 'second')), deleted(pod('a', 13, 'first')));
       send(updated(pod('b', 16)), deleted(pod('b', 15)));
       expect(pop()).toEqual(['+a@14 ~b@16']);
@@ -103,7 +107,7 @@ describe('deltaFifo: folding', () => {
 
   it('F2: a `sync` among the deltas never replaces a pending change', () => {
     const { send, pop } = gated({
-      compression: 'latest',
+      compression: compressions.latest,
       known: knowing(pod('a', 1), pod('b', 1)),
     });
     send(updated(pod('a', 2)), { type: 'sync', key: 'a', object: pod('a', 1) });
@@ -113,7 +117,10 @@ describe('deltaFifo: folding', () => {
 
   it('F2, S18: a deletion without a state carries the newest waiting state', () => {
     for (const compression of ['none', 'latest'] as const) {
-      const { send, pop } = gated({ compression, known: knowing(pod('a', 1)) });
+      const { send, pop } = gated({
+        compression: compressions[compression],
+        known: knowing(pod('a', 1)),
+      });
       send(updated(pod('a', 5)), lost('a'));
       expect(pop().join().split(' ').at(-1)).toBe('-a@5?');
     }
@@ -122,7 +129,7 @@ describe('deltaFifo: folding', () => {
   it('F3: two adjacent deletions are folded, and the one with more information is kept (TestDeltaFIFO_replaceWithDeleteDeltaIn)', () => {
     for (const compression of ['none', 'latest'] as const) {
       const known = knowing(pod('a', 1));
-      const { send, pop } = gated({ compression, known });
+      const { send, pop } = gated({ compression: compressions[compression], known });
       const ends: [Parameters<typeof send>, string][] = [
         [[deleted(pod('a', 3)), missed(pod('a', 2))], '-a@3'],
         [[missed(pod('a', 2)), deleted(pod('a', 3))], '-a@3'],
@@ -185,7 +192,10 @@ describe('deltaFifo: demand', () => {
     marbles(({ hot, expectObservable }) => {
       const open = hot('              -----o----o---', { o: 0 });
       const source = hot('            a-b-c----d--|', values);
-      const result = source.pipe(deltaFifo({ ready: () => open }), map(brief));
+      const result = source.pipe(
+        deltaFifo({ known: rememberedObjects(), ready: () => open }),
+        map(brief),
+      );
       expectObservable(result).toBe('-----x----y-|', {
         x: '+a@1 ~a@2 +c@3',
         y: '~c@4 -a@5',
@@ -198,7 +208,11 @@ describe('deltaFifo: demand', () => {
       const open = hot('      -----o-------o-', { o: 0 });
       const source = hot('    a-b-c----d--|', values);
       const result = source.pipe(
-        deltaFifo({ ready: () => open, compression: 'latest' }),
+        deltaFifo({
+          known: rememberedObjects(),
+          ready: () => open,
+          compression: compressions.latest,
+        }),
         map(brief),
       );
       expectObservable(result).toBe('-----x-------(y|)', { x: '+a@2 +c@3', y: '~c@4 -a@5' });
@@ -261,7 +275,9 @@ describe('deltaFifo: demand', () => {
       asked++;
       return null;
     };
-    source.pipe(deltaFifo({ ready, resync$: of(1) })).subscribe((deltas) => out.push(deltas));
+    source
+      .pipe(deltaFifo({ known: rememberedObjects(), ready, resync$: of(1) }))
+      .subscribe((deltas) => out.push(deltas));
     expect(asked).toBe(1);
     source.next([]);
     expect([asked, out]).toEqual([1, []]);
@@ -294,7 +310,7 @@ describe('deltaFifo: demand', () => {
     const flood = Array.from({ length: 30_000 }, (_, at) => [added(pod(`p${at}`, at + 1))]);
     let popped = 0;
     of(...flood)
-      .pipe(deltaFifo())
+      .pipe(deltaFifo({ known: rememberedObjects() }))
       .subscribe((deltas) => {
         popped += deltas.length;
       });
@@ -305,7 +321,7 @@ describe('deltaFifo: demand', () => {
     // Each delta is pushed while the one before is delivered, which must not recurse.
     const loop = new Subject<readonly ReturnType<typeof added>[]>();
     let turns = 0;
-    loop.pipe(deltaFifo()).subscribe(() => {
+    loop.pipe(deltaFifo({ known: rememberedObjects() })).subscribe(() => {
       if (++turns < 30_000) loop.next([added(pod('a', turns + 1))]);
     });
     loop.next([added(pod('a', 1))]);
@@ -315,7 +331,10 @@ describe('deltaFifo: demand', () => {
   it('F12: each subscription has its own queue', () => {
     const source = new Subject<readonly ReturnType<typeof added>[]>();
     const open = new Subject<void>();
-    const queue = source.pipe(deltaFifo({ ready: () => open }), map(brief));
+    const queue = source.pipe(
+      deltaFifo({ known: rememberedObjects(), ready: () => open }),
+      map(brief),
+    );
     const [first, second]: [string[], string[]] = [[], []];
     queue.subscribe((text) => first.push(text));
     source.next([added(pod('a', 1))]);

@@ -7,6 +7,7 @@ import {
   deltaFifo,
   type KubernetesObject,
   type Refused,
+  rememberedObjects,
 } from 'rx-informer';
 import { Subject } from 'rxjs';
 
@@ -137,7 +138,7 @@ export function knowing(...objects: Pod[]): Map<string, Pod> {
 }
 
 /** A queue whose demand the test opens, and its output. */
-export function gated(options: DeltaFifoOptions<Pod> = {}) {
+export function gated(options: Partial<DeltaFifoOptions<Pod>> = {}) {
   const source = new Subject<readonly Delta<Pod>[]>();
   const open = new Subject<void>();
   const resync$ = new Subject<void>();
@@ -146,6 +147,7 @@ export function gated(options: DeltaFifoOptions<Pod> = {}) {
   const subscription = source
     .pipe(
       deltaFifo({
+        known: rememberedObjects(),
         ready: () => open,
         resync$,
         onUnknownDeletion: (key) => unknown.push(key),

@@ -1,8 +1,9 @@
-import { deltaFifo, type KubernetesObject } from 'rx-informer';
+import { deltaFifo, type KubernetesObject, rememberedObjects } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { compressions } from './compressions.ts';
 import {
   added,
   bookmark,
@@ -120,14 +121,17 @@ describe('deltaFifo: a relist', () => {
 
   it('F4, F10: a waiting deletion is delivered before the list (TestRealFIFO_replaceWithDeleteDeltaIn)', () => {
     for (const compression of ['none', 'latest'] as const) {
-      const { send, pop } = gated({ compression, known: knowing(pod('a', 1)) });
+      const { send, pop } = gated({
+        compression: compressions[compression],
+        known: knowing(pod('a', 1)),
+      });
       send(deleted(pod('a', 2)), replaced([pod('a', 3, 'a2')], 4));
       expect(pop()).toEqual(['-a@2 [a@3]@4']);
     }
   });
 
   it('F10: deltas are not folded across a relist (TestRealFIFO_addReplace, TestRealFIFO_ReplaceAtomic)', () => {
-    const { send, pop } = gated({ compression: 'latest', known: knowing() });
+    const { send, pop } = gated({ compression: compressions.latest, known: knowing() });
     send(added(pod('a', 1)), updated(pod('a', 2)), replaced([pod('a', 3)], 4));
     send(updated(pod('a', 5)), updated(pod('a', 6)), replaced([pod('a', 6)], 7), bookmark(8));
     expect(pop()).toEqual(['+a@2 [a@3]@4 ~a@6 [a@6]@7 ^8']);
@@ -184,12 +188,15 @@ describe('deltaFifo: the parts of a list', () => {
         e: [replacing([pod('e', 7)], { removed: ['d'] })],
         f: [replaced([pod('f', 7)], 9)],
       });
-      expectObservable(source.pipe(deltaFifo(), map(brief))).toBe('a-b-c-------f|', {
-        a: '(a@1)',
-        b: '(b@1)',
-        c: '[c@1]@5 too',
-        f: '-c@1? [b@6 e@7 f@7]@9',
-      });
+      expectObservable(source.pipe(deltaFifo({ known: rememberedObjects() }), map(brief))).toBe(
+        'a-b-c-------f|',
+        {
+          a: '(a@1)',
+          b: '(b@1)',
+          c: '[c@1]@5 too',
+          f: '-c@1? [b@6 e@7 f@7]@9',
+        },
+      );
     });
   });
 
@@ -219,7 +226,9 @@ describe('deltaFifo: the parts of a list', () => {
   it('F6: objects that an aborted list passed on stay until a complete list does not contain them', () => {
     const source = new Subject<Parameters<typeof brief>[0]>();
     const out: string[] = [];
-    source.pipe(deltaFifo()).subscribe((deltas) => out.push(brief(deltas)));
+    source
+      .pipe(deltaFifo({ known: rememberedObjects() }))
+      .subscribe((deltas) => out.push(brief(deltas)));
     source.next([replacing([pod('a', 1), pod('b', 1)])]);
     source.next([abort]);
     source.next([replacing([pod('b', 1)])]);
@@ -289,7 +298,7 @@ describe('deltaFifo: resync', () => {
   it('F7: a resync delivers nothing for a key with pending deltas (TestRealFIFO_UpdateResyncRace)', () => {
     for (const compression of ['none', 'latest'] as const) {
       const known = knowing(pod('a', 1), pod('b', 1), pod('c', 1), pod('d', 1));
-      const { send, pop, resync$ } = gated({ compression, known });
+      const { send, pop, resync$ } = gated({ compression: compressions[compression], known });
       send(updated(pod('a', 2)));
       resync$.next();
       send(deleted(pod('b', 3)), updated(pod('c', 4)));

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
-import { type Compression, type Delta, deltaFifo } from 'rx-informer';
+import { type Delta, deltaFifo, rememberedObjects } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { type CompressionName, compressions } from './compressions.ts';
 import {
   added,
   deleted,
@@ -118,12 +119,19 @@ function lines(deltas: readonly Delta<Pod>[]): unknown[] {
   return out;
 }
 
-function run(acts: readonly Act[], compression: Compression) {
+function run(acts: readonly Act[], compression: CompressionName) {
   const source = new Subject<readonly Delta<Pod>[]>();
   const [pop$, resync$] = [new Subject<void>(), new Subject<void>()];
   const [operator, oracle]: [unknown[], unknown[]] = [[], []];
   source
-    .pipe(deltaFifo({ ready: () => pop$, resync$, compression }))
+    .pipe(
+      deltaFifo({
+        known: rememberedObjects(),
+        ready: () => pop$,
+        resync$,
+        compression: compressions[compression],
+      }),
+    )
     .subscribe((deltas) => operator.push(lines(deltas)));
   source
     .pipe(scanFifo(pop$, resync$, compression))
@@ -137,7 +145,7 @@ function run(acts: readonly Act[], compression: Compression) {
 }
 
 describe('deltaFifo compared with its definition', () => {
-  it.each<Compression>(['none', 'latest'])(
+  it.each<CompressionName>(['none', 'latest'])(
     'F12, F16, F17: the queue gives the same results as the literal keyed scan on random histories, compression %s',
     (compression) => {
       let popped = 0;

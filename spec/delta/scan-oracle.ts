@@ -2,9 +2,10 @@
  * The oracle of the queue, written as its definition: one `scan` over three tagged inputs, with an immutable state. It
  * computes folds and lists at the pop, from all deltas since the last one, and shares no code with the operator.
  */
-import type { Compression, Delta, Refused } from 'rx-informer';
+import type { Delta, Refused } from 'rx-informer';
 import { merge, type Observable, type OperatorFunction } from 'rxjs';
 import { filter, map, scan } from 'rxjs/operators';
+import type { CompressionName } from './compressions.ts';
 import { keyOf, type Pod } from './pods.ts';
 
 type Keyed = Extract<Delta<Pod>, { key: string }>;
@@ -130,13 +131,13 @@ function netOfAccepted(history: readonly (Present | Deleted)[]): Keyed[] {
 }
 
 /** Folds the deltas of one key between two lists. Returns the deltas to deliver at each of their places. */
-function fold(history: readonly Keyed[], compression: Compression): Keyed[][] {
+function fold(history: readonly Keyed[], compression: CompressionName): Keyed[][] {
   if (compression === 'latest') return [netDeltas(history), ...history.slice(1).map(() => [])];
   return mergeDeletions(history).map((delta) => (delta === undefined ? [] : [delta]));
 }
 
 /** The queue with the deltas of every key folded. */
-function folded(queue: readonly Item[], compression: Compression): readonly (Item | Keyed[])[] {
+function folded(queue: readonly Item[], compression: CompressionName): readonly (Item | Keyed[])[] {
   const relistAt = queue.findIndex((item) => item.kind === 'list');
   if (relistAt >= 0) {
     return [
@@ -181,7 +182,7 @@ function contents({ flows, parts }: List, end: Replaced) {
   return { objects, refused };
 }
 
-function pop(state: State, compression: Compression): State {
+function pop(state: State, compression: CompressionName): State {
   const world = new Map(state.known);
   const refused = new Set(state.refused);
   const touched = new Set<string>();
@@ -253,7 +254,7 @@ function pop(state: State, compression: Compression): State {
 export function scanFifo(
   pop$: Observable<unknown>,
   resync$: Observable<unknown>,
-  compression: Compression,
+  compression: CompressionName,
 ): OperatorFunction<readonly Delta<Pod>[], readonly Delta<Pod>[]> {
   const start: State = {
     queue: [],

@@ -6,6 +6,7 @@ import {
   defineResource,
   deltaFifo,
   reflect,
+  rememberedObjects,
 } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -77,7 +78,7 @@ describe('deltaFifo after a transform', () => {
     const open = new Subject<void>();
     const out: Delta<Pod>[] = [];
     const run = reflect(listWatch, { scheduler: time, random: () => 0, backoff: () => 0 })
-      .pipe(deltaFifo({ ready: () => open }))
+      .pipe(deltaFifo({ known: rememberedObjects(), ready: () => open }))
       .subscribe((deltas) => out.push(...deltas));
     await time.advance(5_000);
     open.next();

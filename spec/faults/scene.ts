@@ -28,6 +28,7 @@ import {
 } from 'rx-informer/testing';
 import { BehaviorSubject, type SchedulerLike } from 'rxjs';
 import { filter, take } from 'rxjs/operators';
+import { compressions } from '../delta/compressions.ts';
 import { drawDecoding } from '../support/decodings.ts';
 import { type Backoff, checkBudget, type Load } from './budget.ts';
 import { type Consumers, createConsumers } from './consumers.ts';
@@ -245,7 +246,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     random: chance(4),
     indexers: refuses === 'none' ? INDICES : { ...INDICES, moody: moods.index },
     initialList,
-    compression,
+    compression: compressions[compression],
     backoff: exponentialBackoff(backoff),
     makeBeforeBreak,
     minWatchTimeoutMs: watchMs,

@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: { conditions: ['rx-informer-source'] },
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
   test: {
+    setupFiles: [fileURLToPath(new URL('../support/load-guards.ts', import.meta.url))],
     include: ['spec/faults/**/*.faults.ts'],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
     // The nightly run takes ten times as long.

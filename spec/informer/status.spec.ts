@@ -17,6 +17,7 @@ import { createFakeApiServer, marbles } from 'rx-informer/testing';
 import { firstValueFrom, Subject, timer } from 'rxjs';
 import { filter, map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { compressions } from '../delta/compressions.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../support/brief.ts';
 import {
@@ -56,7 +57,11 @@ describe('status', () => {
       marbles(({ scheduler }) => {
         const source = scriptedListWatch();
         const demand = () => timer(16, scheduler);
-        const informer = createSharedInformer(source, { scheduler, demand, compression });
+        const informer = createSharedInformer(source, {
+          scheduler,
+          demand,
+          compression: compressions[compression],
+        });
         const synced: boolean[] = [];
         const words: string[] = [];
         informer.status$.subscribe((status) => words.push(word(status)));
@@ -418,7 +423,7 @@ describe('demand', () => {
     let hidden = false;
     const informer = createSharedInformer(source, {
       demand: () => (hidden ? shown : null),
-      compression: 'latest',
+      compression: compressions.latest,
     });
     source.listed(1, pod('web', 1));
     informer.start();

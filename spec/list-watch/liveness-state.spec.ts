@@ -7,7 +7,7 @@ import {
   type LivenessEffect,
   type LivenessInput,
   nextLiveness,
-} from '../../lib/list-watch/liveness-state.ts';
+} from '../../lib/transport/guards/liveness-state.ts';
 
 type Timed = readonly [nowMs: number, input: LivenessInput, moment?: object];
 

@@ -7,7 +7,7 @@ import {
   type PromptnessInput,
   patienceMs,
   unknownPromptness,
-} from '../../lib/list-watch/buffering-state.ts';
+} from '../../lib/transport/guards/buffering-state.ts';
 
 const at = (passedMs: number) => ({ passedMs, nowMs: 1_000_000 + passedMs });
 const stateAfter = (...steps: readonly (readonly [number, PromptnessInput])[]): Promptness =>

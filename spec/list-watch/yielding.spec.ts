@@ -1,7 +1,8 @@
 /** When a watch may be ended so that others have their turn. */
 import {
+  createClient,
   createListWatch,
-  type KubeClient,
+  type Transport,
   type TransportEvent,
   type TransportRequest,
 } from 'rx-informer';
@@ -29,13 +30,15 @@ function watching(sendInitialEvents = false) {
   const time = new VirtualTime();
   const sent: TransportRequest[] = [];
   const response = new Subject<TransportEvent>();
-  const client = {
-    baseUrl: '',
-    send: (request: TransportRequest) => {
+  const transport: Transport = {
+    send: (request) => {
       sent.push(request);
       return sent.length === 1 ? merge(of(head), response) : NEVER;
     },
-  } as unknown as KubeClient;
+    close: () => Promise.resolve(),
+  };
+  const livenessMs = Number.POSITIVE_INFINITY;
+  const client = createClient({ baseUrl: '', transport, scheduler: time, livenessMs });
   const request = { resourceVersion: '4', timeoutSeconds: 300, sendInitialEvents };
   const watch = createListWatch(client, pods, { scheduler: time }).watch(request).subscribe();
   return { time, sent, response, watch, mayYield: () => sent[0]?.mayYield?.() };

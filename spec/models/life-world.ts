@@ -15,6 +15,7 @@ import {
 } from 'rx-informer';
 import { finalize, type Observable, Subject, type Subscription } from 'rxjs';
 import { expect } from 'vitest';
+import { compressions } from '../delta/compressions.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import type { Pod } from '../support/scripted-list-watch.ts';
 import { LifeModel, type ModelHolder } from './life-calls.ts';
@@ -132,7 +133,7 @@ export class World {
     this.informer = createSharedInformer(
       scopes.map((scope) => this.server.listerWatcher(scope)),
       {
-        ...{ lingerMs, compression },
+        ...{ lingerMs, compression: compressions[compression] },
         scheduler: this.time,
         random: () => 0,
         // The server sends no bookmarks.

@@ -14,6 +14,7 @@ import {
 } from 'rx-informer';
 import { BehaviorSubject, filter, take } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { compressions } from '../delta/compressions.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { decodings } from '../support/decodings.ts';
 import { HandFedServer, type Thing, things } from '../support/hand-fed-server.ts';
@@ -57,7 +58,7 @@ class World {
       mode === 'poll' ? createPollingListWatch(source, polling) : source,
       {
         scheduler,
-        compression,
+        compression: compressions[compression],
         random: () => 0,
         backoff: () => 0,
         resyncPeriodMs: RESYNC_MS,

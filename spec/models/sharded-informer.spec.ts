@@ -17,6 +17,7 @@ import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { BehaviorSubject, Subscription, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { compressions } from '../delta/compressions.ts';
 import { drawDecoding } from '../support/decodings.ts';
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -110,7 +111,7 @@ async function play(seed: number, gate: boolean): Promise<string[]> {
   const informer = createShardedInformer(createListWatch(client, configMaps, { decoding }), {
     shards: { by, ranges$ },
     backoff: () => 2,
-    compression: random() < 0.5 ? 'latest' : 'none',
+    compression: compressions[random() < 0.5 ? 'latest' : 'none'],
     pageSize: random() < 0.5 ? 3 : undefined,
     onWarning: () => undefined,
   });

@@ -14,7 +14,9 @@ export default defineConfig({
   test: {
     include: folders.map((folder) => `spec/${folder}/**/*.spec.ts`),
     exclude: ['node_modules/**'],
-    setupFiles: [fileURLToPath(new URL('../support/setup.ts', import.meta.url))],
+    setupFiles: ['setup', 'load-guards'].map((name) =>
+      fileURLToPath(new URL(`../support/${name}.ts`, import.meta.url)),
+    ),
     testTimeout: 60_000,
   },
 });

@@ -9,6 +9,7 @@ export default defineConfig({
   resolve: { conditions: ['rx-informer-source'] },
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
   test: {
+    setupFiles: [here('../support/load-guards.ts')],
     include: ['spec/oracle/**/*.oracle.ts'],
     globalSetup: [here('./global-setup.ts')],
     reporters: ['default', here('../support/closing-line.ts')],

@@ -83,6 +83,19 @@ export const bundlers: Readonly<Record<string, Bundle>> = {
   },
 };
 
+/** Resolves imports by the import map of the page, in which Parcel names its chunks. */
+const IMPORT_MAP = `
+import { existsSync, readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+const html = new URL('dist/index.html', import.meta.url);
+const found = existsSync(html) && /type="?importmap"?>(.*?)<\\/script>/s.exec(readFileSync(html, 'utf8'));
+const { imports = {} } = found ? JSON.parse(found[1]) : {};
+registerHooks({
+  resolve: (name, context, next) =>
+    next(name in imports ? new URL('.' + imports[name], html).href : name, context),
+});
+`;
+
 /**
  * Writes a page with programs that run one after another, and `page.mjs`, which runs a script of the page in Node.
  */
@@ -98,5 +111,5 @@ export function writePage(folder: string, programs: readonly Program[]): void {
   const page = `createElement: () => ({ relList: { supports: () => true } }),
   currentScript: { tagName: 'SCRIPT', src: process.argv[2] },`;
   const globals = `globalThis.self = globalThis; globalThis.document = { ${page} };`;
-  write('page.mjs', `${globals}\nawait import(process.argv[2]);\n`);
+  write('page.mjs', `${IMPORT_MAP}${globals}\nawait import(process.argv[2]);\n`);
 }

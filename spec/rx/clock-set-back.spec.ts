@@ -277,7 +277,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
 
 /** The files that read moments, which are written or shown as the clock has them. */
 const MOMENTS: Record<string, string> = {
-  'lib/list-watch/buffering-proxy.ts': 'since when events are held back',
+  'lib/transport/guards/buffering-proxy.ts': 'since when events are held back',
   'lib/transport/answer.ts': 'Retry-After may be a date',
   'lib/audit/audit.ts': 'when a collection was last compared, for the status',
   'lib/informer/status/describe-status.ts':

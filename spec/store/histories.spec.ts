@@ -3,6 +3,7 @@ import { applyDeltas, type ChangeSet, createIndexer, type Delta, deltaFifo } fro
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Conflation } from '../../lib/store/conflate-by-key.ts';
+import { compressions } from '../delta/compressions.ts';
 import { added, deleted, keyOf, lost, type Pod, pod, updated } from '../delta/pods.ts';
 
 const step = fc.record({
@@ -143,7 +144,12 @@ function play(steps: readonly Step[], compression: 'none' | 'latest', everyTake:
   const pending = new Conflation<Pod>();
   let sets = 0;
   const pipe = source.pipe(
-    deltaFifo({ known: indexer, ready: () => open, resync$, compression }),
+    deltaFifo({
+      known: indexer,
+      ready: () => open,
+      resync$,
+      compression: compressions[compression],
+    }),
     applyDeltas(indexer),
   );
   const flush = () => {

@@ -8,6 +8,7 @@ import {
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { createRefusedObjects } from '../../lib/store/refused-objects.ts';
+import { compressions } from '../delta/compressions.ts';
 import {
   added,
   deleted,
@@ -84,7 +85,12 @@ describe('the refused objects of a store', () => {
         const indexer = createIndexer<Pod>({ indexers: { strict: refusing } });
         indexer.add(pod('a', 1));
         const source = new Subject<readonly Delta<Pod>[]>();
-        source.pipe(deltaFifo({ known: indexer, compression }), applyDeltas(indexer)).subscribe();
+        source
+          .pipe(
+            deltaFifo({ known: indexer, compression: compressions[compression] }),
+            applyDeltas(indexer),
+          )
+          .subscribe();
         for (const batch of batches) source.next(batch);
         expect(indexer.list().map(short).join(' ')).toBe(stored);
         expect(refusedOf(indexer.refused)).toBe(kept);
@@ -245,7 +251,10 @@ describe('deltaFifo: refusals', () => {
       'xa@4 xb@3',
     ],
   ])('F16: a refusal %s, with compression %s', (_case, compression, deltas, expected) => {
-    const { send, pop } = gated({ compression, known: knowing(pod('a', 1)) });
+    const { send, pop } = gated({
+      compression: compressions[compression],
+      known: knowing(pod('a', 1)),
+    });
     send(...deltas);
     expect(pop().join('')).toBe(expected);
   });

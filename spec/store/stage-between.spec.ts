@@ -1,5 +1,12 @@
 /** Stages of a consumer's own between the queue and the store. */
-import { applyDeltas, createIndexer, type Delta, deltaFifo, type Indexer } from 'rx-informer';
+import {
+  applyDeltas,
+  createIndexer,
+  type Delta,
+  deltaFifo,
+  type Indexer,
+  rememberedObjects,
+} from 'rx-informer';
 import { type OperatorFunction, observeOn, pipe, Subject, VirtualTimeScheduler } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
@@ -46,7 +53,9 @@ describe('a stage between the queue and the store', () => {
   });
 
   it('S61: a list deletes what the first of two queues does not know', () => {
-    const { store, source } = run((known) => pipe(deltaFifo(), deltaFifo({ known })));
+    const { store, source } = run((known) =>
+      pipe(deltaFifo({ known: rememberedObjects() }), deltaFifo({ known })),
+    );
     store.add(pod('old', 1));
     source.next([replacing([pod('a', 2)])]);
     source.next([replaced([], 3)]);

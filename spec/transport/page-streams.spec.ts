@@ -479,7 +479,7 @@ describe('the code of the turns', () => {
     informer.start();
     await vi.waitFor(() => expect(rig.loads).toBeGreaterThanOrEqual(2));
     expect([...errors].join()).toMatch(
-      /Network GET .*: the code of the turns could not be loaded: .*reload it/,
+      /Network GET .*: the code of the turns could not be loaded: .*reload the page/,
     );
     expect(rig.server.requests).toEqual([]);
     isOffline = false;

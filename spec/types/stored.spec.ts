@@ -94,7 +94,10 @@ describe('the types of stored objects', () => {
     const indexer = createIndexer<Pod>();
     indexer.add({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } });
     expect(indexer.list().map(read)).toEqual(['au1']);
-    const piped = reflect(createListWatch(client, pods)).pipe(deltaFifo(), applyDeltas(indexer));
+    const piped = reflect(createListWatch(client, pods)).pipe(
+      deltaFifo<Pod>({ known: indexer }),
+      applyDeltas(indexer),
+    );
     piped.subscribe(({ added }) => added.map(read)).unsubscribe();
     const calls = createResourceClient(client, pods);
     expectTypeOf(calls.get).returns.resolves.toEqualTypeOf<Stored<Pod>>();

@@ -146,6 +146,6 @@ describe('options', () => {
     expect(createFaultMachine(server, { depths: undefined, seed: undefined }).running).toBe(false);
     expect(createExpirationStore({ ttlMs: 1_000, scheduler: undefined }).size).toBe(0);
     expect(changeSet({ added: undefined, rev: undefined }).rev).toBe(1);
-    expect(deltaFifo({ known: undefined, compression: undefined })).toBeTypeOf('function');
+    expect(deltaFifo({ known: createIndexer(), compression: undefined })).toBeTypeOf('function');
   });
 });

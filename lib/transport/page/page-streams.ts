@@ -15,10 +15,10 @@ import {
   tap,
 } from 'rxjs/operators';
 import { ApiError } from '../../meta/api-error.ts';
-import { shownError } from '../../meta/shown-text.ts';
 import { Drain } from '../../rx/drain.ts';
 import { stoppedWith } from '../../rx/stopped-with.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
+import { missingCode } from '../missing-code.ts';
 import type { TransportEvent, TransportRequest } from '../transport.ts';
 import { type Away, type PageEvent, pageLife } from './page-life.ts';
 import type { StreamKind } from './stream-turns.ts';
@@ -193,8 +193,7 @@ export class PageStreams {
       finalize(() => this.#loading--),
       catchError((error: unknown) => {
         const { method, path } = turn.request;
-        const message = `${method} ${path}: the code of the turns could not be loaded: ${shownError(error)}. If a new version of the page was deployed, reload it (docs/guide/browsers.md)`;
-        throw ApiError.local('Network', message);
+        throw ApiError.local('Network', `${method} ${path}: ${missingCode('turns', error)}`);
       }),
       // Unlike `mergeMap`, it delivers the completion before it leaves the slot: the next page of a list takes that slot.
       switchMap((Turns) => this.#join(Turns, turn)),

@@ -1,7 +1,6 @@
 /** Judges a probe: a watch of a few seconds that shows whether a proxy holds events back until a watch ends. */
-import { interval, Observable, type SchedulerLike, Subscription } from 'rxjs';
-import { stopwatch } from '../rx/stopwatch.ts';
-import type { TransportEvent } from '../transport/transport.ts';
+import { interval, Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import type { TransportEvent } from '../transport.ts';
 import { REST_MS, steadiness, type Verdict } from './buffering-state.ts';
 
 /**
@@ -25,14 +24,12 @@ export function endsLine(bytes: Uint8Array): boolean {
 export function judgedProbe(
   events: Observable<TransportEvent>,
   scheduler: SchedulerLike,
+  passedMs: () => number,
 ): Observable<Verdict> {
   return new Observable<Verdict>((subscriber) => {
-    const passedMs = stopwatch(scheduler);
-    const rest = new Subscription();
-    subscriber.add(rest);
     let resting: Subscription | undefined;
-    let sentMs = 0;
-    let beatMs = 0;
+    let sentMs = passedMs();
+    let beatMs = sentMs;
     let queued = false;
     let suspended = false;
     let ok = false;
@@ -62,8 +59,9 @@ export function judgedProbe(
       chunkMs = nowMs;
       resting?.unsubscribe();
       if (isSteady(endsLine(bytes), nowMs)) return conclude('prompt');
-      if (endsLine(bytes)) resting = scheduler.schedule(() => conclude('prompt'), REST_MS);
-      if (resting !== undefined) rest.add(resting);
+      if (!endsLine(bytes)) return;
+      resting = scheduler.schedule(() => conclude('prompt'), REST_MS);
+      subscriber.add(resting);
     };
     subscriber.add(
       events.subscribe({

@@ -3,7 +3,7 @@
  * while, one probe is sent. Without an answer the watches are doubted, and later they are lost. Moments are part of
  * the inputs.
  */
-import type { Step } from '../rx/machine.ts';
+import type { Step } from '../../rx/machine.ts';
 
 /** The state of the way to one server. Times are readings of a stopwatch, in milliseconds. */
 export interface Liveness {

@@ -34,7 +34,7 @@ export type PromptnessInput =
   | { readonly type: 'rest'; readonly endsLine: boolean }
   | { readonly type: 'probe' }
   /** The verdict is missing if the probe was aborted. */
-  | { readonly type: 'probed'; readonly verdict?: Verdict };
+  | { readonly type: 'probed'; readonly verdict?: Verdict | undefined };
 
 /** How long a watch must receive nothing to count as pausing, in milliseconds. */
 export const REST_MS = 300;
