@@ -41,7 +41,7 @@ export interface HeldBack {
 const SHORT_SECONDS = 20;
 const SHORTEST_SECONDS = 15;
 const MESSAGE =
-  'a proxy between this client and the server holds events back until a watch ends. Watches end after 15 to 20 s, so changes are that late. Let it forward responses unbuffered (docs/operations/proxies.md)';
+  'a proxy between this client and the server holds events back until a watch ends, which is after 15 to 20 s. Let it forward responses unbuffered (docs/operations/proxies.md)';
 
 /** The watch to observe. */
 export interface ObservedWatch {
