@@ -15,7 +15,7 @@ const TOUCHES_GLOBALS =
   /stubGlobal|resetModules|stubEnv|useFakeTimers|vi\.mock|vi\.spyOn\((?:console|process|globalThis|performance|Math|Date)|globalThis\.|process\.on|process\.env|@vitest-environment|from 'react'|mini-dom|leaves-nothing|memoryUsage|heapMb|heapUsed|setFlagsFromString/;
 
 const specs = globSync('spec/**/*.spec.{ts,tsx}', { cwd: root }).filter(
-  (file) => !/^spec\/(?:e2e|browser|frameworks)\//.test(file),
+  (file) => !/^spec\/(?:e2e|browser|frameworks|weight)\//.test(file),
 );
 const isolated = specs.filter((file) =>
   TOUCHES_GLOBALS.test(readFileSync(`${root}${file}`, 'utf8')),

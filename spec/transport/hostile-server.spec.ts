@@ -267,7 +267,7 @@ describe.each(ways)('over %s', (way) => {
     expect(longest).toBe(MiB);
     // Seventy pieces of 1 MiB were received. The amount in flight depends on the pace of server and
     // reader, which share this process.
-    expect(heldMiB() - before).toBeLessThan(64);
+    expect(heldMiB() - before).toBeLessThan(68);
   });
 });
 
