@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import '../support/load-guards.ts';
 import { cyclesPhase } from './cycles.ts';
 import { dashboardPhase } from './dashboard.ts';
 import { fullSpeedPhase } from './full-speed.ts';
