@@ -8,6 +8,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { ensureBinary } from './apiserver-binary.ts';
 
 /** The options of {@link startApiServer}. */
@@ -63,8 +64,24 @@ interface ReadyLine {
 export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServerProcess> {
   const binary = await ensureBinary();
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rx-informer-apiserver-'));
-  mkdirSync(dataDir, { recursive: true });
-  return launch(binary, dataDir, options, []);
+  return launchOnFreePorts(binary, dataDir, options, []);
+}
+
+/** Starts again while another process has one of the ports, for at most ten seconds. */
+async function launchOnFreePorts(
+  binary: string,
+  dataDir: string,
+  options: ApiServerOptions,
+  ports: readonly string[],
+): Promise<ApiServerProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await launch(binary, dataDir, options, ports);
+    } catch (error) {
+      if (attempt === 20 || !String(error).includes('address already in use')) throw error;
+      await setTimeout(500);
+    }
+  }
 }
 
 async function launch(
@@ -73,6 +90,7 @@ async function launch(
   options: ApiServerOptions,
   ports: readonly string[],
 ): Promise<ApiServerProcess> {
+  mkdirSync(dataDir, { recursive: true });
   const logFile = join(dataDir, 'server.log');
   const log = openSync(logFile, 'a');
   const own = ['--stop-on-stdin-eof', '--data-dir', dataDir, ...ports];
@@ -112,7 +130,7 @@ async function launch(
       await kill('SIGKILL');
       const port = (url: string) => new URL(url).port;
       const same = ['--port', port(ready.url), '--control-port', port(ready.controlURL)];
-      return launch(binary, dataDir, options, same);
+      return launchOnFreePorts(binary, dataDir, options, same);
     },
   };
 }
@@ -131,7 +149,7 @@ async function firstLine(
   };
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(failed('was not ready within 90 s')), 90_000);
+    timer = globalThis.setTimeout(() => reject(failed('was not ready within 90 s')), 90_000);
   });
   try {
     const early = gone.then(() => Promise.reject(failed('ended before it was ready')));

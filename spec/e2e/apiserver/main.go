@@ -12,9 +12,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -61,6 +63,9 @@ func main() {
 	}
 	if *port == 0 {
 		*port = freePort()
+	}
+	if *controlPort == 0 {
+		*controlPort = freePort()
 	}
 	serverURL := fmt.Sprintf("https://127.0.0.1:%d", *port)
 
@@ -163,11 +168,19 @@ func versions() map[string]string {
 	return out
 }
 
+// freePort chooses below Linux's range of ephemeral ports (32768 and up): an outgoing connection of a test that runs
+// beside this one could otherwise take the port between a kill and the restart under the same address.
 func freePort() int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	for range 100 {
+		port := 20000 + rand.IntN(12000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			l.Close()
+			return port
+		}
+	}
+	must(errors.New("no free port between 20000 and 32000"))
+	return 0
 }
 
 func must(err error) {
