@@ -205,16 +205,13 @@ export type { IndexRead } from './factory/queries/plan.ts';
 export type { LiveQueriesOptions } from './factory/queries/query-channel.ts';
 export { type MissingInformer, NotSyncedError } from './factory/readiness.ts';
 export type { InformerProjection, InformerScope } from './factory/scope.ts';
+export { type AuditOptions, audit } from './informer/audit-part.ts';
 // informer: informers, shared and unshared
 export {
   createInformer,
   type Informer,
   type UnsharedInformerOptions,
 } from './informer/create-informer.ts';
-export {
-  createShardedInformer,
-  type ShardedInformerOptions,
-} from './informer/create-sharded-informer.ts';
 export { createSharedInformer } from './informer/create-shared-informer.ts';
 export { addEventHandler } from './informer/handlers/add-event-handler.ts';
 export {
@@ -235,15 +232,14 @@ export {
   type FilteringEventHandlerOptions,
   filteringEventHandler,
 } from './informer/handlers/event-handler.ts';
-export type { InformerOptions, SharedInformerOptions } from './informer/options.ts';
-export type { InformerPartMaker } from './informer/part.ts';
-export { type AuditOptions, audit } from './informer/parts/audit.ts';
 export {
   type InformerMetrics,
   type InformerMetricsReader,
   metered,
   metricsOf,
-} from './informer/parts/metrics.ts';
+} from './informer/metrics-part.ts';
+export type { InformerOptions, SharedInformerOptions } from './informer/options.ts';
+export type { InformerPartMaker } from './informer/part.ts';
 export type { SharedInformer } from './informer/shared-informer.ts';
 export type { LimitedAccess } from './informer/sources.ts';
 export {
@@ -325,7 +321,6 @@ export type {
   MetricOptions,
   MetricsProvider,
 } from './meta/metrics.ts';
-export type { QueryPath, ValueAt } from './meta/object-path/typed-path.ts';
 export {
   type PodRequestsOptions,
   podRequests,
@@ -347,8 +342,12 @@ export {
   isResourceVersion,
   type ResourceVersion,
 } from './meta/resource-version.ts';
-export { shardHash } from './meta/shard-ranges/hash.ts';
-export { SHARD_SLOTS, type ShardRange, shardRanges } from './meta/shard-ranges/ranges.ts';
+export {
+  SHARD_SLOTS,
+  type ShardRange,
+  shardHash,
+  shardRanges,
+} from './meta/shard-ranges/ranges.ts';
 export {
   createShardFilter,
   type RefusedKey,
@@ -359,6 +358,7 @@ export {
   shardSlot,
   shardSlotOf,
 } from './meta/shard-ranges/shard-filter.ts';
+export type { QueryPath, ValueAt } from './meta/typed-path.ts';
 // query: sorted rows for user interfaces
 export type { Aggregate, Aggregates, GroupRow } from './query/aggregates/aggregate.ts';
 export {
@@ -370,7 +370,7 @@ export {
   type RowValue,
   sum,
 } from './query/aggregates/built-in.ts';
-export type { LiveOptions, Param } from './query/engine/operator.ts';
+export type { LiveOptions, Param } from './query/engine/machine.ts';
 export type { RefusedRow } from './query/engine/refused-rows.ts';
 export { type JoinThrough, through } from './query/join/through.ts';
 export type { QueryComparison, QueryCondition } from './query/live-query/condition.ts';
@@ -391,8 +391,8 @@ export type {
   Select,
 } from './query/live-query/select.ts';
 export type { CompareAs, IndexCondition, KeyedTest, Where } from './query/live-query/where.ts';
-export type { GroupKey } from './query/operators/group-key.ts';
-export { liveDistinct } from './query/operators/live-distinct.ts';
+export type { GroupKey } from './query/operators/group-row.ts';
+export type { IndexedInformer } from './query/operators/index-fan-out.ts';
 export {
   type FilterCondition,
   liveFilter,
@@ -403,7 +403,8 @@ export {
   liveFlatMap,
   type RowsProjection,
 } from './query/operators/live-flat-map.ts';
-export { liveGroupBy } from './query/operators/live-group-by.ts';
+export { liveDistinct, liveGroupBy } from './query/operators/live-group-by.ts';
+export { liveIndex } from './query/operators/live-index.ts';
 export {
   type AnySelector,
   type JoinByKeys,
@@ -426,16 +427,14 @@ export {
 } from './query/operators/live-merge-map.ts';
 export { liveShare, type ShareOperator } from './query/operators/live-share.ts';
 export { type Compare, liveSort } from './query/operators/live-sort.ts';
-export { liveTop } from './query/operators/live-top.ts';
 export { liveUnion, type UnionSources, type UnitedRow } from './query/operators/live-union.ts';
 export { type DueTime, liveUntil } from './query/operators/live-until.ts';
 export {
+  liveTop,
   liveWindow,
   type WindowAnchor,
   type WindowOperator,
 } from './query/operators/live-window.ts';
-export type { IndexedInformer } from './query/sources/index-fan-out.ts';
-export { liveIndex } from './query/sources/live-index.ts';
 export { type SnapshotOf, type Snapshots, snapshotOf } from './query/view/snapshot-of.ts';
 export { type ToView, type ToViewOptions, toView } from './query/view/to-view.ts';
 export type { RowView, View, ViewSnapshot, ViewStatus } from './query/view/view.ts';
@@ -443,24 +442,27 @@ export type { RowView, View, ViewSnapshot, ViewStatus } from './query/view/view.
 export type { Deletion, Delta, KnownNow, ShardBounds } from './reflector/delta.ts';
 export type { ReflectOptions, RefreshOrder } from './reflector/reflect-options.ts';
 export { reflect } from './reflector/reflector.ts';
-export type { OwnedShards } from './reflector/shards/reflect-shards.ts';
-export type { ShardHolding } from './reflector/shards/shard-holding.ts';
 export type { Blocked, InitialList, ReflectorPhase } from './reflector/state.ts';
-export type { ReflectorStatus } from './reflector/status.ts';
+export type { ReflectorStatus, ShardHolding } from './reflector/status.ts';
 // rx: time and demand
 export { type Backoff, exponentialBackoff } from './rx/backoff.ts';
 export { allOf, type Demand, timeSlice, unlimited } from './rx/demand.ts';
-export { animationFrames } from './rx/demands/animation-frames.ts';
-export { atMostEvery } from './rx/demands/at-most-every.ts';
 export {
+  animationFrames,
+  atMostEvery,
   type DrainableStream,
   type DrainableWriter,
   whenDrained,
-} from './rx/demands/when-drained.ts';
+} from './rx/demands.ts';
 export type { EpochMs, Timing } from './rx/timing.ts';
 export { createShardMember } from './shards/create-shard-member.ts';
 // shards: divides objects between replicas
 export { guardedClient } from './shards/guarded-client.ts';
+export {
+  createShardedInformer,
+  type ShardedInformerOptions,
+} from './shards/reflect/create-sharded-informer.ts';
+export type { OwnedShards } from './shards/reflect/reflect-shards.ts';
 export type {
   KeyShards,
   ShardedObjects,
@@ -550,21 +552,12 @@ export type {
   TransportTraits,
   TransportUse,
 } from './transport/transport.ts';
-// work-queue: queues of keys to process
-export type { Backlog } from './work-queue/backlog.ts';
 export { createDelayingQueue } from './work-queue/delaying-queue.ts';
 export {
   type CreateWorkQueueOptions,
   createWorkQueue,
   type QueueOptions,
 } from './work-queue/key-queue.ts';
-export {
-  type Outcome,
-  type Reconcile,
-  type ReconcileContext,
-  type ReconcileResult,
-  TerminalError,
-} from './work-queue/outcome.ts';
 export { type ParallelizeOptions, parallelizeUntil } from './work-queue/parallelize-until.ts';
 export { createPriorityQueue, type PriorityQueueOptions } from './work-queue/priority-queue.ts';
 export type { DurationSummary, QueueMetrics } from './work-queue/queue-metrics.ts';
@@ -582,8 +575,17 @@ export {
   createRateLimitingQueue,
   type RateLimitingQueueOptions,
 } from './work-queue/rate-limiting-queue.ts';
+export {
+  type Outcome,
+  type Reconcile,
+  type ReconcileContext,
+  type ReconcileResult,
+  TerminalError,
+} from './work-queue/reconcile-run.ts';
+// work-queue: queues of keys to process
 export type {
   AddOptions,
+  Backlog,
   DelayingQueue,
   PriorityQueue,
   RateLimitingQueue,

@@ -8,8 +8,8 @@ import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import type { MetricsProvider } from '../meta/metrics.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { ShardMember } from '../shards/shard-member.ts';
-import type { Outcome, ReconcileContext, ReconcileResult } from '../work-queue/outcome.ts';
 import type { RateLimiter } from '../work-queue/rate-limiter.ts';
+import type { Outcome, ReconcileContext, ReconcileResult } from '../work-queue/reconcile-run.ts';
 import type { Predicate } from './predicates.ts';
 import type { FilteredSource, MappedSource, WatchedInformer } from './sources.ts';
 

@@ -10,7 +10,7 @@ import type { JsonPatchOperation } from '../client/patch.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, type Stored, uidOf, versionOf } from '../meta/kubernetes-object.ts';
-import type { ReconcileResult } from '../work-queue/outcome.ts';
+import type { ReconcileResult } from '../work-queue/reconcile-run.ts';
 import type { ReconcileRequest } from './controller.ts';
 
 const TRIES = 5;

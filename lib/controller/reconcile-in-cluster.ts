@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import type { Cluster, Clusters } from '../factory/clusters/create-clusters.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import type { ReconcileResult } from '../work-queue/outcome.ts';
+import type { ReconcileResult } from '../work-queue/reconcile-run.ts';
 import type { ReconcileObject, ReconcileRequest } from './controller.ts';
 
 /** The request that a reconcile in one of many clusters receives. */

@@ -6,7 +6,7 @@ import type { Observable, Subscription } from 'rxjs';
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../store/change-set.ts';
-import { isKey, shownKey } from '../work-queue/keys.ts';
+import { isKey, shownKey } from '../work-queue/work-queue.ts';
 import { ask } from './combine.ts';
 import { type ObjectChange, objectChange, type Predicate } from './predicates.ts';
 

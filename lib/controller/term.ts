@@ -8,9 +8,13 @@ import { type ObjectName, splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { KeyShards } from '../shards/shard-member.ts';
-import { type Outcome, type Reconcile, TerminalError } from '../work-queue/outcome.ts';
 import { PriorityKeyQueue } from '../work-queue/priority-queue.ts';
-import { ReconcileRun } from '../work-queue/reconcile-run.ts';
+import {
+  type Outcome,
+  type Reconcile,
+  ReconcileRun,
+  TerminalError,
+} from '../work-queue/reconcile-run.ts';
 import { Workers } from '../work-queue/workers.ts';
 import type { ControllerOptions, ControllerOutcome } from './controller.ts';
 import { IncompleteKeys } from './incomplete-keys.ts';

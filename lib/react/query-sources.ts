@@ -4,7 +4,7 @@ import { share } from 'rxjs/operators';
 import { SharedQueries } from '../factory/queries/shared-queries.ts';
 import type { LiveQuery } from '../query/live-query/live-query.ts';
 import type { Demand } from '../rx/demand.ts';
-import { animationFrames } from '../rx/demands/animation-frames.ts';
+import { animationFrames } from '../rx/demands.ts';
 import { editableLayerOf } from './edit/editable-layer.ts';
 import type { Provided } from './provided.ts';
 import { ViewSource } from './row-source.ts';

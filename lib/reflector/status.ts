@@ -1,10 +1,22 @@
 /** `ReflectorStatus`, the public view of the reflector's state, for example for a page that shows the connection. */
 import type { ApiError } from '../meta/api-error.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+import type { ShardRange } from '../meta/shard-ranges/ranges.ts';
 import type { EpochMs } from '../rx/timing.ts';
 import type { HeldBack } from '../transport/guards/buffering-proxy.ts';
-import type { ShardHolding } from './shards/shard-holding.ts';
 import { type Blocked, isLive, type ReflectorPhase, type ReflectorState } from './state.ts';
+
+/** The shards of an informer. */
+export interface ShardHolding {
+  /** The ranges whose objects are in the store, or whose first list is in progress. */
+  readonly holds: readonly ShardRange[];
+  /** The ranges that are owned and are being listed, because they have just arrived. */
+  readonly arriving: readonly ShardRange[];
+  /** Whether the server sends only the objects of these shards; absent while that is not known. */
+  readonly serverFilters?: boolean;
+  /** Who filters, in words for a user. */
+  readonly message: string;
+}
 
 /** The status of a reflector. Times are times of the scheduler's clock, in milliseconds. */
 export interface ReflectorStatus {

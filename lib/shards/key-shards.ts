@@ -4,7 +4,6 @@ import { filter, map, take } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { shardSlot, shardSlotOf } from '../meta/shard-ranges/shard-filter.ts';
 import { DeletedKeys, type Deletion } from './deleted-keys.ts';
-import { liveSignal } from './live-signal.ts';
 import type {
   KeyShards,
   ShardedObjects,
@@ -183,4 +182,31 @@ export class DividedKeys implements KeyShards {
       this.#waiting.set(slot, [...(this.#waiting.get(slot) ?? []), resolve]);
     });
   }
+}
+
+/**
+ * Makes the signal of `controller` ask `isOver` each time it is read. Returns the same signal. A timer alone would be late in a
+ * process that was stopped: the code that runs first may send a write.
+ */
+export function liveSignal(
+  controller: AbortController,
+  isOver: () => Error | undefined,
+): AbortSignal {
+  const { signal } = controller;
+  const isAborted = () => Reflect.get(AbortSignal.prototype, 'aborted', signal) as boolean;
+  const aborted = () => {
+    if (isAborted()) return true;
+    const reason = isOver();
+    if (reason !== undefined) controller.abort(reason);
+    return isAborted();
+  };
+  Object.defineProperties(signal, {
+    aborted: { get: aborted },
+    throwIfAborted: {
+      value: () => {
+        if (aborted()) throw signal.reason;
+      },
+    },
+  });
+  return signal;
 }

@@ -25,8 +25,13 @@ export {
 } from './faults/fault-script.ts';
 export type { Faults } from './faults/faults.ts';
 export type { Holding } from './faults/held-body.ts';
-export type { Match, RequestMatch } from './faults/request-match.ts';
-export type { FailedAnswer, Fault, Truncation } from './faults/standing-faults.ts';
+export type {
+  FailedAnswer,
+  Fault,
+  Match,
+  RequestMatch,
+  Truncation,
+} from './faults/standing-faults.ts';
 export {
   createTcpProxy,
   type StandingTcpFault,
@@ -38,6 +43,7 @@ export type { RequestRecord } from './http/request.ts';
 export type { Served, ServeOptions } from './http/serve.ts';
 export type { PodLogs } from './pod-log.ts';
 export { seededRandom } from './seeded-random.ts';
+export type { PrinterColumn } from './served-resource.ts';
 export { defaultResources, type ResourceTraits } from './served-resource.ts';
 export type {
   ObjectRef,
@@ -61,4 +67,3 @@ export type {
   MarbleValue,
 } from './streams/marble-values.ts';
 export { type MarbleHelpers, marbles } from './streams/marbles.ts';
-export type { PrinterColumn } from './tables/printer-column.ts';

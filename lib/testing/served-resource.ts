@@ -8,7 +8,19 @@ import type { Collection } from '../object-log/collection.ts';
 import type { ObjectLog } from '../object-log/object-log.ts';
 import type { LoggedResource } from '../object-log/stored-object.ts';
 import { jsonPath } from './tables/json-path.ts';
-import type { PrinterColumn } from './tables/printer-column.ts';
+
+/** A column of a custom resource: `additionalPrinterColumns` of its definition. */
+export interface PrinterColumn {
+  readonly name: string;
+  /** `string`, `integer`, `number`, `boolean` or `date`, which prints an age. */
+  readonly type: string;
+  /** For example `.spec.size` or `.status.conditions[?(@.type=="Ready")].status`. */
+  readonly jsonPath: string;
+  readonly format?: string;
+  readonly description?: string;
+  /** Columns above 0 are shown only in wide output. @defaultValue 0 */
+  readonly priority?: number;
+}
 
 /** The behaviour of a resource. The defaults are those of a real server, if they are known for the resource. */
 export interface ResourceTraits {

@@ -5,10 +5,9 @@
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
-import { type Backlog, Fifo } from './backlog.ts';
 import { KeyedHeap } from './heap.ts';
 import { KeyQueue, type QueueOptions } from './key-queue.ts';
-import type { DelayingQueue } from './work-queue.ts';
+import { type Backlog, type DelayingQueue, Fifo } from './work-queue.ts';
 
 interface Due {
   /** The due time on the stopwatch of the queue, in milliseconds. */

@@ -8,9 +8,8 @@ import { distinctUntilChanged, endWith, map, takeUntil } from 'rxjs/operators';
 import type { MetricsProvider } from '../meta/metrics.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type ResolvedTiming, type Timing, timingOf } from '../rx/timing.ts';
-import { type Backlog, Fifo } from './backlog.ts';
 import { QueueFigures, type QueueMetrics, type QueueState } from './queue-metrics.ts';
-import type { WorkQueue } from './work-queue.ts';
+import { type Backlog, Fifo, type WorkQueue } from './work-queue.ts';
 
 const METRICS_PERIOD_MS = 500;
 

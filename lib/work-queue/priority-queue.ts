@@ -7,11 +7,10 @@ import type { SchedulerLike } from 'rxjs';
 import { checkedDuration } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
-import type { Backlog } from './backlog.ts';
 import { KeyedHeap } from './heap.ts';
 import { itemExponentialFailureRateLimiter } from './rate-limiter.ts';
 import { RateLimitingKeyQueue, type RateLimitingQueueOptions } from './rate-limiting-queue.ts';
-import type { AddOptions, PriorityQueue } from './work-queue.ts';
+import type { AddOptions, Backlog, PriorityQueue } from './work-queue.ts';
 
 // The values of controller-runtime.
 const DEFAULT_LIMIT = { baseMs: 5, maxMs: 1_000_000 };

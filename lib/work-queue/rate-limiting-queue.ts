@@ -2,11 +2,10 @@
  * A queue with a rate limiter, so that a worker need not know how long a failed key waits.
  * client-go: util/workqueue/rate_limiting_queue.go
  */
-import { type Backlog, Fifo } from './backlog.ts';
 import { DelayingKeyQueue } from './delaying-queue.ts';
 import type { QueueOptions } from './key-queue.ts';
 import { defaultControllerRateLimiter, type RateLimiter } from './rate-limiter.ts';
-import type { RateLimitingQueue } from './work-queue.ts';
+import { type Backlog, Fifo, type RateLimitingQueue } from './work-queue.ts';
 
 /** Options of {@link createRateLimitingQueue}. */
 export interface RateLimitingQueueOptions<K = string> extends QueueOptions {

@@ -7,12 +7,15 @@
 import { Observable, type OperatorFunction } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
-import { Fifo } from './backlog.ts';
-import { isKey, shownKey } from './keys.ts';
-import { type Outcome, type Reconcile, type ReconcileContext, TerminalError } from './outcome.ts';
 import { limiterOf, RateLimitingKeyQueue } from './rate-limiting-queue.ts';
-import { ReconcileRun } from './reconcile-run.ts';
-import type { RateLimitingQueue } from './work-queue.ts';
+import {
+  type Outcome,
+  type Reconcile,
+  type ReconcileContext,
+  ReconcileRun,
+  TerminalError,
+} from './reconcile-run.ts';
+import { Fifo, isKey, type RateLimitingQueue, shownKey } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue-options.ts';
 import { Workers } from './workers.ts';
 

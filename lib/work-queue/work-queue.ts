@@ -1,6 +1,6 @@
 /**
  * The interfaces of the work queues. Keys wait in a queue between the code that notices a change and the code that
- * processes it.
+ * processes it, in the order of a backlog.
  */
 import type { Observable } from 'rxjs';
 import type { QueueMetrics } from './queue-metrics.ts';
@@ -97,4 +97,59 @@ export interface PriorityQueue<K = string> extends RateLimitingQueue<K> {
   addWithOptions(key: K, options: AddOptions): number;
   /** The priority of a key that is queued, delayed or being processed; `undefined` for any other key. */
   priorityOf(key: K): number | undefined;
+}
+
+/**
+ * Holds the ready keys of a queue and decides which one is next. The queue never pushes a key that is already in its backlog.
+ *
+ * client-go: workqueue.Queue
+ */
+export interface Backlog<K = string> {
+  readonly len: number;
+  push(key: K): void;
+  /** Only called when `len` is over 0. */
+  pop(): K;
+  /** Called when a key that is already in the backlog is added again. */
+  touch?(key: K): void;
+}
+
+/** The least number of popped items for which the array is trimmed: an array of its own for each item would be garbage. */
+const TRIM = 64;
+
+/** First in, first out. It keeps no reference to an item that was popped. */
+export class Fifo<T> {
+  #items: (T | undefined)[] = [];
+  #head = 0;
+
+  get len(): number {
+    return this.#items.length - this.#head;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  pop(): T {
+    const item = this.#items[this.#head] as T;
+    this.#items[this.#head] = undefined;
+    this.#head += 1;
+    // Moves an index and trims the array occasionally, because shift() on a long array moves every element.
+    if (this.#head >= TRIM && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+}
+
+/** A valid key is a non-empty string. */
+export function isKey(key: unknown): key is string {
+  return typeof key === 'string' && key !== '';
+}
+
+/** Describes an invalid key in an error. The content of an object is not shown, because it may be secret. */
+export function shownKey(key: unknown): string {
+  if (typeof key === 'string') return `'${key}'`;
+  const hasContent = typeof key === 'object' || typeof key === 'function';
+  return hasContent && key !== null ? `a value of type ${typeof key}` : String(key);
 }

@@ -5,8 +5,15 @@ import { checkedRate } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
-import { type Outcome, type Reconcile, TerminalError } from './outcome.ts';
-import type { ReconcileRun, RunEnd, RunHost, Settled } from './reconcile-run.ts';
+import {
+  type Outcome,
+  type Reconcile,
+  type ReconcileRun,
+  type RunEnd,
+  type RunHost,
+  type Settled,
+  TerminalError,
+} from './reconcile-run.ts';
 import type { PriorityQueue, RateLimitingQueue } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue-options.ts';
 

@@ -25,7 +25,7 @@ import {
   VirtualTimeScheduler,
 } from 'rxjs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { inTurn } from '../../lib/rx/outermost-drain.ts';
+import { inTurn } from '../../lib/rx/drain.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { annotation, defineResource, label, liveQuery } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
-import { formatPath, parsePath } from '../../lib/meta/object-path/object-path.ts';
+import { formatPath, parsePath } from '../../lib/meta/object-path.ts';
 import { predicateOf } from '../../lib/query/live-query/predicate.ts';
 
 const things = defineResource({

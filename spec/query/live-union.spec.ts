@@ -3,7 +3,7 @@ import { type ChangeSet, liveFilter, liveSort, liveUnion, toView } from 'rx-info
 import { changeSet } from 'rx-informer/testing';
 import { config, EMPTY, of, Subject } from 'rxjs';
 import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
-import { inTurn } from '../../lib/rx/outermost-drain.ts';
+import { inTurn } from '../../lib/rx/drain.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';

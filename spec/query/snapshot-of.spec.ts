@@ -10,7 +10,7 @@ import {
 import { changeSet } from 'rx-informer/testing';
 import { of, Subject } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { inTurn } from '../../lib/rx/outermost-drain.ts';
+import { inTurn } from '../../lib/rx/drain.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { type Item, type Step, World } from './world.ts';
 

@@ -17,7 +17,7 @@ import { BehaviorSubject, config, NEVER, Observable, Subject } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { mergeStatus, NO_STATUS } from '../../lib/informer/status/merge-status.ts';
-import { inTurn } from '../../lib/rx/outermost-drain.ts';
+import { inTurn } from '../../lib/rx/drain.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
 import { type Item, World } from './world.ts';

@@ -3,9 +3,9 @@ import { createClient, createInformerFactory, liveQuery } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { mergedStatusOf } from '../../lib/react/merged-status.ts';
 import { Provided } from '../../lib/react/provided.ts';
 import { sourceOfQuery } from '../../lib/react/query-sources.ts';
+import { mergedStatusOf } from '../../lib/react/use-status.ts';
 
 it('V8: the merged status is the same object while only rows change', async () => {
   const server = createFakeApiServer();

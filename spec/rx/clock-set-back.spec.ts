@@ -285,7 +285,7 @@ const MOMENTS: Record<string, string> = {
   'lib/informer/status/status-board.ts': 'since when the informer is idle, for the status',
   'lib/reflector/reflector.ts':
     'since when the phase lasts; its rules tolerate a clock that is set back: R8, R12',
-  'lib/reflector/shards/shard-reflection.ts': 'since when there are no shards, for the status',
+  'lib/shards/reflect/shard-reflection.ts': 'since when there are no shards, for the status',
   'lib/factory/clusters/merged-informer.ts': 'since when there are no clusters, for the status',
   'lib/election/lease-lock.ts': 'the times of a Lease, which are never compared',
   'lib/election/candidacy.ts': 'the times of a Lease, which are never compared',

@@ -7,7 +7,7 @@ import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { firstValueFrom, of as rxOf } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import { liveSignal } from '../../lib/shards/live-signal.ts';
+import { liveSignal } from '../../lib/shards/key-shards.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 /** The signal of a reconcile whose slot is lost when `lost` is set, without an event. */

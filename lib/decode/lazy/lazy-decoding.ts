@@ -1,7 +1,7 @@
 /** `lazyDecoding`, the decoding for large collections of which little is read. */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import type { IsDescribed, QueryPath, Split } from '../../meta/object-path/typed-path.ts';
 import type { Resource } from '../../meta/resource.ts';
+import type { IsDescribed, QueryPath, Split } from '../../meta/typed-path.ts';
 import type { DecodeContext, Decoder, Decoding } from '../decoding.ts';
 import { ListDecoder } from '../list-decoder.ts';
 import { WatchDecoder } from '../watch-decoder.ts';

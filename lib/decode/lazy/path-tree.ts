@@ -1,5 +1,5 @@
 /** A set of paths as a tree of names, and the reduction of parsed objects to them. */
-import { parsePath } from '../../meta/object-path/object-path.ts';
+import { parsePath } from '../../meta/object-path.ts';
 
 /** The paths below a value. A tree without names means the complete value. */
 export type PathTree = ReadonlyMap<string, PathTree>;

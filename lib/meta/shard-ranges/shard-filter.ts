@@ -2,8 +2,7 @@
 
 import type { RefusedState } from '../known-objects.ts';
 import { controllerUidOf, type KubernetesObject } from '../kubernetes-object.ts';
-import { type Hash64, hash64 } from './hash.ts';
-import { joinRanges, parseBound, type ShardRange, slotOf } from './ranges.ts';
+import { type Hash64, hash64, joinRanges, parseBound, type ShardRange, slotOf } from './ranges.ts';
 
 /**
  * The field whose hash decides to which shard an object belongs. By `namespace`, all cluster-scoped objects are in one

@@ -1,7 +1,8 @@
-/** The changes of an answer since it was last taken: the state of each row before its first change. */
-import type { Change } from '../../delta/net-change.ts';
+/** The changes of an answer: since it was last taken, by the state of each row before its first change; and as changes of a set. */
+import { type Change, foldChangeById, type Net, unfold } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import type { AnswerRows, HeldRow } from './machine.ts';
+import { ChunkedOrder } from '../order/chunked-order.ts';
+import type { AnswerRows, Arrangement, HeldRow, Machine } from './machine.ts';
 
 /** How an object ended, if an operator knows it. */
 export interface Ending<T> {
@@ -65,4 +66,30 @@ export class AnswerLog<T> {
     this.#touched = new Map();
     return deletions.length === 0 ? others : deletions.concat(others);
   }
+}
+
+/** The whole answer, as changes that add each row. */
+export function additionsOf<Out>({ answer }: Machine<Out>): Change<Out>[] {
+  const added: Change<Out>[] = [];
+  for (const [id, { key, object }] of answer.entries()) added.push({ id, key, object });
+  return added;
+}
+
+/** The first set of a machine: its whole answer. */
+export function firstOf<Out>(
+  machine: Machine<Out>,
+  arrangement: Arrangement<Out> | undefined,
+): readonly Change<Out>[] | (() => readonly Change<Out>[]) {
+  const { order } = arrangement ?? {};
+  // When they are read: a view reads the order only.
+  return order instanceof ChunkedOrder ? () => order.additions() : additionsOf(machine);
+}
+
+/** Several lists of changes, one after another, as one list. */
+export function inOne<Out>(lists: readonly (readonly Change<Out>[])[]): readonly Change<Out>[] {
+  const [first = [], ...more] = lists.filter((list) => list.length > 0);
+  if (more.length === 0) return first;
+  const nets = new Map<string, Net<Out>>();
+  for (const list of [first, ...more]) for (const change of list) foldChangeById(nets, change);
+  return unfold(nets.values());
 }

@@ -6,18 +6,16 @@ import { asyncScheduler, type SchedulerLike, type Subscriber, Subscription } fro
 import { take } from 'rxjs/operators';
 import type { Change } from '../../delta/net-change.ts';
 import type { Demand } from '../../rx/demand.ts';
-import { atEndOfTurn } from '../../rx/outermost-drain.ts';
+import { atEndOfTurn } from '../../rx/drain.ts';
 import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
-import { firstOf, inOne } from './answer-changes.ts';
+import { firstOf, inOne } from './answer-log.ts';
 import { DueTimer } from './due-timer.ts';
 import { Emission } from './emission.ts';
-import type { Arrangement, Machine, MachineContext, RowFedMachine } from './machine.ts';
+import type { Arrangement, Machine, MachineContext, Operator, RowFedMachine } from './machine.ts';
 import { contextFor } from './machine-context.ts';
-import type { Operator } from './operator.ts';
-import { Parameters } from './parameters.ts';
 import { type FedRows, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
 import type { RefusedRow, RefusedRows } from './refused-rows.ts';
-import { RowStore } from './row-store.ts';
+import { Parameters, RowStore } from './row-store.ts';
 import { sliceOn, withinSlice } from './slice.ts';
 
 /** A first set of more rows is computed in slices together with the rows of the other inputs. */

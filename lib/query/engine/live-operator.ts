@@ -5,8 +5,8 @@ import type { AnyChangeSet } from '../../store/change-set.ts';
 import { noteOrigin } from '../../store/change-stream.ts';
 import { Execution } from './execution.ts';
 import { descend } from './lineage.ts';
+import type { Operator } from './machine.ts';
 import { setCheck } from './misuse.ts';
-import type { Operator } from './operator.ts';
 import { RefusedRows } from './refused-rows.ts';
 
 /** Creates the Observable of an operator. Each subscription has a machine of its own. */

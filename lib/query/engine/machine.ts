@@ -3,6 +3,8 @@
  * its answer come out. The driver ({@link ./live-operator.ts}) owns everything else: subscriptions, parameters, resets,
  * slices, turns and errors.
  */
+
+import type { Observable, SchedulerLike } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
@@ -72,4 +74,32 @@ export interface MachineContext {
   forget(id: string, input?: number): void;
   /** Runs the task as a change of the answer: what it changes is emitted at its end. */
   change(task: () => void): void;
+}
+
+/** Options that every live operator takes. */
+export interface LiveOptions {
+  /** The scheduler of time and of slices. @defaultValue rxjs's `asyncScheduler` */
+  readonly scheduler?: SchedulerLike | undefined;
+}
+
+/** A value, or an Observable of it: each new value changes the answer by one change set. */
+export type Param<T> = T | Observable<T>;
+
+/** An operator, as the driver needs it. */
+export interface Operator<Out> extends LiveOptions {
+  /** The name that users know: `liveFilter`. */
+  readonly name: string;
+  readonly sources: readonly Observable<AnyChangeSet<unknown>>[];
+  /** The parameters, each a {@link Param}. */
+  readonly params: readonly unknown[];
+  /** Whether its machine subscribes to streams of its own, so that it emits at the end of the turn. */
+  readonly hasInnerStreams?: boolean | undefined;
+  /** Whether its functions are not called for a row that has not changed: they make rows or subscribe, or set times. */
+  readonly isRemembering?: boolean | undefined;
+  /** Creates the machine for these values of the parameters. `former` is the machine that it will replace. */
+  create(
+    values: readonly never[],
+    context: MachineContext,
+    former: Machine<Out> | undefined,
+  ): Machine<Out>;
 }

@@ -1,4 +1,6 @@
-/** Finds streams that are no longer change sets of one source, in development. */
+/** Finds misuse of operators: streams that are no longer change sets of one source, in development; and parameters that are no functions. */
+
+import { isObservable } from 'rxjs';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { defaultMutationGuard } from '../../store/mutation-guard.ts';
 
@@ -40,4 +42,11 @@ export function setCheck(operator: string): SetCheck {
       );
     }
   };
+}
+
+/** Throws a `TypeError` unless the parameter is a function or an Observable. `name` is as in `liveMap: project`. */
+export function checkFunction(name: string, value: unknown): void {
+  if (typeof value === 'function' || isObservable(value)) return;
+  const shown = typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value);
+  throw new TypeError(`${name} is ${shown}; it must be a function, or an Observable of functions`);
 }

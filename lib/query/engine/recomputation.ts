@@ -4,7 +4,7 @@
  */
 import type { Change } from '../../delta/net-change.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import { additionsOf } from './answer-changes.ts';
+import { additionsOf } from './answer-log.ts';
 import type { HeldRow, Machine, RowFedMachine } from './machine.ts';
 import { ROWS_A_STEP } from './slice.ts';
 

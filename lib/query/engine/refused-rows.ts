@@ -1,7 +1,7 @@
 /** The rows that an operator keeps out because a user's function threw. */
 import { BehaviorSubject, type Observable } from 'rxjs';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
-import { sameList } from '../order/same-list.ts';
+import { sameList } from '../operators/shallow-equal.ts';
 
 /** A row that stays out until its object or a parameter changes. */
 export interface RefusedRow {

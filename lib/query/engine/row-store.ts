@@ -1,4 +1,6 @@
-/** Holds the rows of an operator's sources until each of its parameters has a value. */
+/** The parameters of an operator, and the rows of its sources until each of its parameters has a value. */
+
+import { isObservable } from 'rxjs';
 import type { AnswerRows, HeldRow, MachineContext } from './machine.ts';
 import { RowMachine } from './row-machine.ts';
 
@@ -24,5 +26,28 @@ export class RowStore extends RowMachine<never> {
 
   protected removed(): void {
     // There is no answer that could change.
+  }
+}
+
+/** The current values of an operator's parameters, of which some are Observables. */
+export class Parameters {
+  readonly values: unknown[];
+  readonly #missing = new Set<number>();
+
+  constructor(params: readonly unknown[]) {
+    this.values = [...params];
+    for (const [at, param] of params.entries()) if (isObservable(param)) this.#missing.add(at);
+  }
+
+  /** Whether each parameter has a value. */
+  get complete(): boolean {
+    return this.#missing.size === 0;
+  }
+
+  /** Sets a value, and returns whether it differs from the one before. */
+  set(at: number, value: unknown): boolean {
+    if (!this.#missing.delete(at) && Object.is(this.values[at], value)) return false;
+    this.values[at] = value;
+    return true;
   }
 }

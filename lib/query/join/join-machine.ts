@@ -5,10 +5,17 @@ import type { Ending } from '../engine/answer-log.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';
 import { ROWS_A_STEP } from '../engine/slice.ts';
-import { shallowEqual } from '../operators/shallow-equal.ts';
-import { sameList } from '../order/same-list.ts';
-import { forEachElement, withElement, withoutElement } from './few.ts';
-import type { Bucket, LeftRow, Matching, Pair, RightRow } from './matching.ts';
+import { sameList, shallowEqual } from '../operators/shallow-equal.ts';
+import {
+  type Bucket,
+  forEachElement,
+  type LeftRow,
+  type Matching,
+  type Pair,
+  type RightRow,
+  withElement,
+  withoutElement,
+} from './matching.ts';
 
 const LEFT = 0;
 const RIGHT = 1;

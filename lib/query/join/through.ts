@@ -2,7 +2,7 @@
 import { isObservable, type Observable } from 'rxjs';
 import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
-import { sameList } from '../order/same-list.ts';
+import { sameList } from '../operators/shallow-equal.ts';
 import { type JoinKeys, KeyMatching } from './key-matching.ts';
 import {
   type Bucket,

@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { sameContent } from '../../meta/same-content.ts';
 import type { AnyChangeSet, ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
-import type { LiveOptions } from '../engine/operator.ts';
+import type { LiveOptions } from '../engine/machine.ts';
 import { filterBy } from '../operators/live-filter.ts';
 import { liveMap } from '../operators/live-map.ts';
 import { liveSort } from '../operators/live-sort.ts';

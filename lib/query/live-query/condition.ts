@@ -1,7 +1,7 @@
 /** Validates conditions, and brings them to one form, so that equal queries have one key. */
 import { isFields } from '../../meta/json-fields.ts';
-import { formatPath, parsePath } from '../../meta/object-path/object-path.ts';
-import type { Scalar } from '../../meta/object-path/typed-path.ts';
+import { formatPath, parsePath } from '../../meta/object-path.ts';
+import type { Scalar } from '../../meta/typed-path.ts';
 import { COMPARE_AS, defaultAs, isCompareAs, readingOf } from './reading.ts';
 import { checkedKey, checkFields, refused, shown } from './refused.ts';
 import type { CompareAs } from './where.ts';

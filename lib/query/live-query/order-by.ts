@@ -1,8 +1,8 @@
 /** `orderBy` of a query: its types, its one form, and the comparison. */
 import { isFields } from '../../meta/json-fields.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import type { Steps } from '../../meta/object-path/object-path.ts';
-import type { QueryPath } from '../../meta/object-path/typed-path.ts';
+import type { Steps } from '../../meta/object-path.ts';
+import type { QueryPath } from '../../meta/typed-path.ts';
 import { checkedAs, checkedPath } from './condition.ts';
 import { someAt } from './path.ts';
 import { stepsOf } from './predicate.ts';

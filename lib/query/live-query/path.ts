@@ -1,6 +1,6 @@
 /** Paths into objects as text: `status.phase`, `metadata.labels["app.kubernetes.io/name"]`. Arrays are passed through. */
 
-import type { Steps } from '../../meta/object-path/object-path.ts';
+import type { Steps } from '../../meta/object-path.ts';
 
 /**
  * Calls `visit` for each value at a path until it returns true, and returns whether it did. An array is passed through,

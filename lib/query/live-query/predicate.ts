@@ -1,7 +1,7 @@
 /** Makes predicates of conditions. */
 
-import { formatPath, parsePath, type Steps } from '../../meta/object-path/object-path.ts';
-import type { Scalar } from '../../meta/object-path/typed-path.ts';
+import { formatPath, parsePath, type Steps } from '../../meta/object-path.ts';
+import type { Scalar } from '../../meta/typed-path.ts';
 import type { IndexFunc } from '../../store/index-funcs.ts';
 import type { QueryComparison, QueryCondition } from './condition.ts';
 import { someAt } from './path.ts';

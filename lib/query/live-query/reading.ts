@@ -1,7 +1,7 @@
 /** How values are read before they are compared: as text, numbers, times or quantities. */
 
-import type { Scalar } from '../../meta/object-path/typed-path.ts';
 import { parseQuantity } from '../../meta/quantity.ts';
+import type { Scalar } from '../../meta/typed-path.ts';
 import type { CompareAs } from './where.ts';
 
 /** A value as it is compared. Values of different types are different, and none of them is less. */

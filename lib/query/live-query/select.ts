@@ -1,7 +1,7 @@
 /** `select` of a query: its types, its one form, and the projection. */
 import { isFields } from '../../meta/json-fields.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import type { QueryPath, ValueAt } from '../../meta/object-path/typed-path.ts';
+import type { QueryPath, ValueAt } from '../../meta/typed-path.ts';
 import { checkedPath } from './condition.ts';
 import { shownAt } from './path.ts';
 import { stepsOf } from './predicate.ts';

@@ -1,13 +1,7 @@
 /** The types of conditions: `where` of a query. */
 
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import type {
-  Entries,
-  IsDescribed,
-  PathTo,
-  QueryPath,
-  Scalar,
-} from '../../meta/object-path/typed-path.ts';
+import type { Entries, IsDescribed, PathTo, QueryPath, Scalar } from '../../meta/typed-path.ts';
 
 /**
  * How a condition or an order reads both sides. `text`: text, and the text of a number or a truth value. `number`: a

@@ -7,8 +7,7 @@ import type { Aggregate, Aggregates } from '../aggregates/aggregate.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';
 import { ROWS_A_STEP } from '../engine/slice.ts';
-import { checkedKeys, type GroupKey } from './group-key.ts';
-import { type AnyGroupRow, groupRow } from './group-row.ts';
+import { type AnyGroupRow, checkedKeys, type GroupKey, groupRow } from './group-row.ts';
 
 /** Tells the refused groups from the refused rows, because a row may have the id of a group. */
 const GROUPS = 1;

@@ -1,6 +1,29 @@
-/** The row of a group, made of the results of its aggregates. */
+/**
+ * The groups of a row: the keys of the groups that it is in, and the row of a group, made of the results of its
+ * aggregates.
+ */
+
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { HeldRow } from '../engine/machine.ts';
 import { shallowEqual } from './shallow-equal.ts';
+
+/** A function from a row to the key of its group, or the keys of its groups. */
+export type GroupKey<T> = (
+  object: Stored<T>,
+  nowMs: number,
+) => string | undefined | readonly string[];
+
+/** The different keys of a row in several groups. */
+export function checkedKeys(keys: readonly string[]): readonly string[] {
+  const list = Array.isArray(keys) ? [...new Set(keys)] : [keys];
+  for (const key of list) {
+    if (typeof key === 'string') continue;
+    throw new TypeError(
+      `liveGroupBy: a key is ${String(key)}; it must be text, undefined, or an array of texts`,
+    );
+  }
+  return list as readonly string[];
+}
 
 /** A row of a group before its type is known. */
 export type AnyGroupRow = Readonly<Record<string, unknown>>;

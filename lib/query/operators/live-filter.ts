@@ -10,8 +10,7 @@ import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
-import type { AnswerRows, HeldRow, MachineContext } from '../engine/machine.ts';
-import type { LiveOptions, Param } from '../engine/operator.ts';
+import type { AnswerRows, HeldRow, LiveOptions, MachineContext, Param } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';
 
 /** Decides whether a row is in the answer. `nowMs` is the time of the scheduler, in milliseconds since the Unix epoch. */

@@ -1,13 +1,14 @@
-/** `liveGroupBy`: a row for each group of rows. */
+/** `liveGroupBy`: a row for each group of rows; and `liveDistinct`, the groups without aggregates. */
 import { isObservable, type Observable } from 'rxjs';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Aggregates, GroupRow } from '../aggregates/aggregate.ts';
 import { liveOperator } from '../engine/live-operator.ts';
-import type { Machine } from '../engine/machine.ts';
-import type { LiveOptions, Param } from '../engine/operator.ts';
-import type { GroupKey } from './group-key.ts';
+import type { LiveOptions, Machine, Param } from '../engine/machine.ts';
+import { checkFunction } from '../engine/misuse.ts';
 import { GroupMachine } from './group-machine.ts';
+import type { GroupKey } from './group-row.ts';
+import { liveMap } from './live-map.ts';
 
 /**
  * Groups the rows by a key and keeps a row for each group: its key and the results of the aggregates. The id and the key
@@ -98,4 +99,45 @@ function checkAggregates(aggregates: unknown): void {
       throw new TypeError(`liveGroupBy: the aggregate '${name}' has no function '${method}'`);
     }
   }
+}
+
+/**
+ * Keeps a row for each different text that `value` returns, such as the namespaces of the pods for a menu. The row is the
+ * text itself, and so are its id and its key. It is deleted when the last object with this text leaves.
+ *
+ * `undefined` leaves an object out, and an array gives several texts. If `value` throws for an object, the object gives
+ * none and stands in the view's `status.refusedRows` of `liveGroupBy`. A new function from an Observable gives one change set.
+ * Completes and errors as its source does; errors if the Observable of the function errors. Throws a `TypeError` if `value`
+ * is neither a function nor an Observable.
+ *
+ * Costs one call of `value` for a changed row.
+ *
+ * ```
+ * source   +a(x)----+b(x)----a(y)----b(y)---|   the values of a and b
+ * result   +x----------------+y------(-x)---|
+ * ```
+ *
+ * @example
+ * ```ts
+ * import { of } from 'rxjs';
+ * import { liveDistinct, liveSort, toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ *
+ * const pod = (name: string, namespace: string) => ({ metadata: { name, namespace, uid: name } });
+ * const changes$ = of(changeSet({ added: [pod('a', 'shop'), pod('b', 'bank'), pod('c', 'shop')] }));
+ * const namespaces = liveDistinct(({ metadata }: ReturnType<typeof pod>) => metadata.namespace);
+ * const inOrder = liveSort<string>((one, other) => (one < other ? -1 : 1));
+ * const view = toView(changes$.pipe(namespaces, inOrder));
+ * view.subscribe(() => undefined);
+ * view.getSnapshot().rows; // => ['bank', 'shop']
+ * ```
+ */
+export function liveDistinct<T>(
+  value: Param<GroupKey<T>>,
+  options: LiveOptions = {},
+): (source: Observable<ChangeSet<T>>) => ChangeStream<string> {
+  checkFunction('liveDistinct: value', value);
+  const groups = liveGroupBy<T, Record<never, never>>(value, {}, options);
+  const texts = liveMap<{ readonly key: string }, string>(({ key }) => key, options);
+  return (source) => texts(groups(source)) as ChangeStream<string>;
 }

@@ -5,7 +5,7 @@ import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import { lineageOf } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
-import type { LiveOptions, Param } from '../engine/operator.ts';
+import type { LiveOptions, Param } from '../engine/machine.ts';
 import { JoinMachine, type JoinParts } from '../join/join-machine.ts';
 import { type JoinKeys, KeyMatching, ownerKeys } from '../join/key-matching.ts';
 import { type Matching, RELATION, type Relation, type RightRow } from '../join/matching.ts';

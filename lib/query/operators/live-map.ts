@@ -9,13 +9,14 @@ import type {
   AnswerRows,
   Arrangement,
   HeldRow,
+  LiveOptions,
   Machine,
   MachineContext,
+  Param,
 } from '../engine/machine.ts';
-import type { LiveOptions, Param } from '../engine/operator.ts';
+import { checkFunction } from '../engine/misuse.ts';
 import { RowMachine } from '../engine/row-machine.ts';
 import { orderedBy } from '../order/list-order.ts';
-import { checkFunction } from './check-function.ts';
 import { shallowEqual } from './shallow-equal.ts';
 
 /** Makes a row; `undefined` keeps it out. `nowMs` is the scheduler's time, in milliseconds since the Unix epoch. */

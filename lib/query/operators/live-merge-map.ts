@@ -6,10 +6,16 @@ import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
-import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
-import type { LiveOptions, Param } from '../engine/operator.ts';
+import type {
+  AnswerRows,
+  HeldRow,
+  LiveOptions,
+  Machine,
+  MachineContext,
+  Param,
+} from '../engine/machine.ts';
+import { checkFunction } from '../engine/misuse.ts';
 import { RowMachine } from '../engine/row-machine.ts';
-import { checkFunction } from './check-function.ts';
 import { shallowEqual } from './shallow-equal.ts';
 
 /**

@@ -11,7 +11,7 @@ import {
 import { noteOrigin, type SetStream } from '../../store/change-stream.ts';
 import { Emission } from '../engine/emission.ts';
 import { setCheck } from '../engine/misuse.ts';
-import { PassMachine } from '../engine/pass-machine.ts';
+import { PassMachine } from '../engine/row-machine.ts';
 import { NO_CONTEXT } from '../engine/row-store.ts';
 
 /** One subscription to the source, and the rows that it has emitted. */

@@ -5,14 +5,20 @@ import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import type { OrderedChangeStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
-import type { AnswerRows, Arrangement, HeldRow, MachineContext } from '../engine/machine.ts';
-import type { LiveOptions, Param } from '../engine/operator.ts';
+import type {
+  AnswerRows,
+  Arrangement,
+  HeldRow,
+  LiveOptions,
+  MachineContext,
+  Param,
+} from '../engine/machine.ts';
+import { checkFunction } from '../engine/misuse.ts';
 import { RowMachine } from '../engine/row-machine.ts';
 import { ROWS_A_STEP } from '../engine/slice.ts';
-import { SortedRow } from '../order/row-run.ts';
+import { SortedRow } from '../order/chunked-order.ts';
 import { type InOrder, sortInSteps } from '../order/sort-in-steps.ts';
 import { SortedRows } from '../order/sorted-rows.ts';
-import { checkFunction } from './check-function.ts';
 
 /**
  * Compares two rows like `Array.prototype.sort`. `nowMs` is the scheduler's time, in milliseconds since the Unix epoch.

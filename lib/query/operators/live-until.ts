@@ -6,11 +6,17 @@ import type { SetStream } from '../../store/change-stream.ts';
 import { KeyedHeap } from '../../work-queue/heap.ts';
 import type { Ending } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
-import type { AnswerRows, Arrangement, HeldRow, MachineContext } from '../engine/machine.ts';
-import type { LiveOptions, Param } from '../engine/operator.ts';
+import type {
+  AnswerRows,
+  Arrangement,
+  HeldRow,
+  LiveOptions,
+  MachineContext,
+  Param,
+} from '../engine/machine.ts';
+import { checkFunction } from '../engine/misuse.ts';
 import { RowMachine } from '../engine/row-machine.ts';
 import { orderedBy } from '../order/list-order.ts';
-import { checkFunction } from './check-function.ts';
 
 /**
  * Returns when a row is to be evaluated again, in milliseconds since the Unix epoch; `undefined` means never. `nowMs` is

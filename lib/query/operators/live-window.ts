@@ -1,14 +1,22 @@
-/** `liveWindow`: some rows of an order, from a position or around a row. */
+/** `liveWindow`: some rows of an order, from a position or around a row; and `liveTop`, the first rows of an order. */
 import { isObservable, type Observable } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import type { OrderedChangeSet, RowOrder } from '../../store/change-set.ts';
+import type { AnyChangeSet, OrderedChangeSet, RowOrder } from '../../store/change-set.ts';
 import type { OrderedChangeStream } from '../../store/change-stream.ts';
 import { AnswerLog } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
-import type { AnswerRows, Arrangement, HeldRow, Machine } from '../engine/machine.ts';
-import type { LiveOptions, Param } from '../engine/operator.ts';
+import type {
+  AnswerRows,
+  Arrangement,
+  HeldRow,
+  LiveOptions,
+  Machine,
+  Param,
+} from '../engine/machine.ts';
+import { checkFunction } from '../engine/misuse.ts';
 import { ListOrder } from '../order/list-order.ts';
+import { type Compare, liveSort } from './live-sort.ts';
 
 /** A window that stays where one row is, so that rows above it do not push it. */
 export interface WindowAnchor {
@@ -105,7 +113,7 @@ class WindowMachine<T> implements Machine<T> {
 }
 
 /** Throws a `TypeError` unless the value is a whole number or Infinity. */
-export function wholeNumber(value: unknown, name: string, mayBeNegative: boolean): number {
+function wholeNumber(value: unknown, name: string, mayBeNegative: boolean): number {
   if (value === Number.POSITIVE_INFINITY) return value;
   if (Number.isInteger(value) && (mayBeNegative || (value as number) >= 0)) return value as number;
   const must = mayBeNegative ? 'a whole number' : 'a whole number of 0 or more, or Infinity';
@@ -179,4 +187,45 @@ export function liveWindow(
 
 function isAnchor(value: Param<number> | WindowAnchor): value is WindowAnchor {
   return typeof value === 'object' && value !== null && 'limit' in value;
+}
+
+/**
+ * Keeps the first `n` rows in the order of `compare`, like {@link liveSort} and `liveWindow(0, n)`. `set.total` is the number
+ * of all rows.
+ *
+ * A new `n` or comparison from an Observable gives one change set. A row for which the comparison throws is kept out, and
+ * stands in the view's `status.refusedRows`. Completes and errors as its source does, and errors if an Observable of a
+ * parameter errors. Throws a `TypeError` if `n` is not a whole number of 0 or more (or Infinity).
+ *
+ * Costs O(log m) comparisons for each changed row of m, and `n` for each set, because all rows are kept in order: the row
+ * that follows the last one must be known when a row leaves.
+ *
+ * ```
+ * source        +c---+a----+b---|
+ * liveTop(2)    [c]--[ac]--[ab]-|   each set's order
+ * ```
+ *
+ * @example
+ * ```ts
+ * import { of } from 'rxjs';
+ * import { liveTop, toView } from 'rx-informer';
+ * import { changeSet } from 'rx-informer/testing';
+ *
+ * const pod = (name: string, restarts: number) => ({ metadata: { name, uid: name }, restarts });
+ * const changes$ = of(changeSet({ added: [pod('web', 3), pod('db', 0), pod('job', 7)] }));
+ * const top = liveTop<ReturnType<typeof pod>>(2, (one, other) => other.restarts - one.restarts);
+ * const view = toView(changes$.pipe(top));
+ * view.subscribe(() => undefined);
+ * view.getSnapshot().rows.map(({ metadata }) => metadata.name); // => ['job', 'web']
+ * ```
+ */
+export function liveTop<T>(
+  n: Param<number>,
+  compare: Param<Compare<T>>,
+  options: LiveOptions = {},
+): (source: Observable<AnyChangeSet<T>>) => OrderedChangeStream<T> {
+  checkFunction('liveTop: compare', compare);
+  if (!isObservable(n)) wholeNumber(n, 'liveTop: n', false);
+  const window = liveWindow(0, n, options);
+  return (source) => window(liveSort<T>(compare, options)(source));
 }

@@ -1,4 +1,4 @@
-/** Whether two rows are equal field by field. */
+/** Whether two rows are equal field by field, and whether two lists have the same elements. */
 
 /** Compares the fields of two plain objects, or the elements of two arrays, by `Object.is`; anything else itself. */
 export function shallowEqual(one: unknown, other: unknown): boolean {
@@ -18,4 +18,11 @@ export function shallowEqual(one: unknown, other: unknown): boolean {
         Object.is((one as Record<string, unknown>)[name], (other as Record<string, unknown>)[name]),
     )
   );
+}
+
+export function sameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  if (one.length !== other.length) return false;
+  // A loop, because every changed list is compared, and `every` is slower.
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
 }

@@ -2,8 +2,8 @@
  * Rows in order: a list of short runs, so that a change costs O(log n) comparisons and the copy of one run. A run that
  * an order was given out with is copied before it changes.
  */
-import { ChunkedOrder } from './chunked-order.ts';
-import { RowRun, type SortedRow } from './row-run.ts';
+
+import { ChunkedOrder, RowRun, type SortedRow } from './chunked-order.ts';
 import { type InOrder, placeOf } from './sort-in-steps.ts';
 
 /** The most rows of a run. Copying two lists of this length takes about as long as finding the place of a row. */

@@ -2,7 +2,7 @@
 import { Observable, ReplaySubject, Subscription } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
+import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Lineage } from '../engine/lineage.ts';

@@ -1,6 +1,6 @@
 /** `snapshotOf`: several views as one, which changes once a turn. */
 import { Observable } from 'rxjs';
-import { atEndOfTurn } from '../../rx/outermost-drain.ts';
+import { atEndOfTurn } from '../../rx/drain.ts';
 import { Listeners } from './listeners.ts';
 import type { View, ViewSnapshot } from './view.ts';
 

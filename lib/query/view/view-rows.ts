@@ -2,7 +2,7 @@
 
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
-import { sameList } from '../order/same-list.ts';
+import { sameList } from '../operators/shallow-equal.ts';
 
 const NO_ROWS: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 

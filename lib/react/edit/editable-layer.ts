@@ -6,7 +6,7 @@ import { Observable } from 'rxjs';
 import type { Layer } from '../../factory/queries/pipeline.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import { descend } from '../../query/engine/lineage.ts';
-import { inTurn } from '../../rx/outermost-drain.ts';
+import { inTurn } from '../../rx/drain.ts';
 import { type ChangeSet, headOf } from '../../store/change-set.ts';
 import { noteOrigin } from '../../store/change-stream.ts';
 import type { Provided } from '../provided.ts';

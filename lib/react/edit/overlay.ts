@@ -10,7 +10,7 @@ import {
   versionOf,
 } from '../../meta/kubernetes-object.ts';
 import { isOlder } from '../../meta/resource-version.ts';
-import { atEndOfTurn } from '../../rx/outermost-drain.ts';
+import { atEndOfTurn } from '../../rx/drain.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { Provided } from '../provided.ts';
 import { type EditableSource, editableLayerOf, type SourceOverlay } from './editable-layer.ts';

@@ -14,8 +14,7 @@ import {
   type StreamFault,
   type TcpFault,
 } from './fault-script.ts';
-import type { Match } from './request-match.ts';
-import type { FailedAnswer, Fault } from './standing-faults.ts';
+import type { FailedAnswer, Fault, Match } from './standing-faults.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
 /** The options of {@link createFaultMachine}. */

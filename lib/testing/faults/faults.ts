@@ -7,11 +7,12 @@ import { expired, failure } from '../../object-log/failures.ts';
 import type { RequestRecord } from '../http/request.ts';
 import type { WatchFaults, WatchStream } from '../http/watch-stream.ts';
 import type { Holding } from './held-body.ts';
-import { type Match, matches } from './request-match.ts';
 import {
   type Effect,
   type FailedAnswer,
   type Fault,
+  type Match,
+  matches,
   StandingFaults,
   type Truncation,
   type Verdict,

@@ -3,8 +3,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Answer } from './answer.ts';
+import type { Body } from './body.ts';
 import { type DispatchContext, dispatch } from './dispatcher.ts';
-import { gzipMembers } from './gzip-members.ts';
 import { nodeModule } from './node-module.ts';
 import type { Exchange } from './request.ts';
 
@@ -135,4 +135,44 @@ export async function serve(context: DispatchContext, options: ServeOptions): Pr
         server.closeAllConnections();
       }),
   };
+}
+
+async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
+  const stream = new Blob([Uint8Array.from(bytes)]).stream();
+  const packed = new Response(stream.pipeThrough(new CompressionStream('gzip')));
+  return new Uint8Array(await packed.arrayBuffer());
+}
+
+/**
+ * Turns each piece of `body` into a gzip member, like a streaming list of Kubernetes 1.37.
+ * kubernetes: apiserver/pkg/endpoints/handlers/watch.go, perFlushGzipWriter.
+ */
+function gzipMembers(body: Body): Body {
+  let packing = false;
+  let packed: Uint8Array | undefined;
+  const pack = async (bytes: Uint8Array) => {
+    packing = true;
+    packed = await gzipped(bytes);
+    packing = false;
+    members.onReadable?.();
+  };
+  const members: Body = {
+    onReadable: undefined,
+    read() {
+      if (packing) return undefined;
+      const member = packed;
+      packed = undefined;
+      if (member !== undefined) return member;
+      const bytes = body.read();
+      if (!bytes) return bytes;
+      void pack(bytes);
+      return undefined;
+    },
+    cancel() {
+      body.onReadable = undefined;
+      body.cancel();
+    },
+  };
+  body.onReadable = () => members.onReadable?.();
+  return members;
 }

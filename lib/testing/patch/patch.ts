@@ -6,7 +6,7 @@ import { badRequest, failure, forbiddenOption, invalid } from '../../object-log/
 import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
 import { metadataTypeError } from '../writes/metadata-types.ts';
-import { effectOf } from '../writes/write-options.ts';
+import { effectOf } from '../writes/object-writer.ts';
 import {
   createdFrom,
   existing,

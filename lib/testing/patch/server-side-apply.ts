@@ -5,8 +5,8 @@
  */
 
 import { type Fields, isFields } from '../../meta/json-fields.ts';
-import { applyKeys, isSet } from './list-keys.ts';
 import { own } from './merge-patch.ts';
+import { applyKeys, isSet } from './strategic-merge-patch.ts';
 
 /** Ports without a protocol are compared as TCP. */
 const DEFAULTS: Fields = { protocol: 'TCP' };

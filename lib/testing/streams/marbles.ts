@@ -1,8 +1,8 @@
 /** `marbles`: marble tests with any test framework, in virtual time. Throws an error if frames differ. */
 import type { SchedulerLike } from 'rxjs';
+import type { TestScheduler } from 'rxjs/testing';
 import { deepEqual } from '../deep-equal.ts';
 import { BoundedScheduler, type MarbleLimits } from './bounded-scheduler.ts';
-import { Expectations, type RunHelpers } from './expectations.ts';
 
 /** The helpers of a marble test: those of rxjs, and the scheduler to pass to the code under test. */
 export interface MarbleHelpers extends RunHelpers {
@@ -62,4 +62,61 @@ export function marbles<R>(run: (helpers: MarbleHelpers) => R, limits: MarbleLim
     }
     return returned;
   });
+}
+
+/** The helpers of rxjs. */
+type RunHelpers = Parameters<Parameters<TestScheduler['run']>[0]>[0];
+
+type Expecting = Pick<RunHelpers, 'expectObservable' | 'expectSubscriptions'>;
+
+/** The expectations of one test that rxjs has not compared yet. It compares them in the order in which they were made. */
+class Expectations {
+  readonly #open: { label: string | undefined }[] = [];
+  #count = 0;
+
+  /** The helpers that make expectations. */
+  labelling(helpers: Expecting): Expecting {
+    return {
+      expectObservable: (observable, subscription) => {
+        const label = this.#opened('expectObservable');
+        const { toBe, toEqual } = helpers.expectObservable(observable, subscription);
+        return {
+          toBe: (marbles, values, error) => {
+            label(marbles);
+            toBe(marbles, values, error);
+          },
+          toEqual: (other) => {
+            label('another Observable');
+            toEqual(other);
+          },
+        };
+      },
+      expectSubscriptions: (logs) => {
+        const label = this.#opened('expectSubscriptions');
+        const { toBe } = helpers.expectSubscriptions(logs);
+        return {
+          toBe: (marbles) => {
+            label(marbles);
+            toBe(marbles);
+          },
+        };
+      },
+    };
+  }
+
+  /** The label of the expectation that is compared now. */
+  next(): string {
+    // An expectation without a diagram is never compared.
+    const at = this.#open.findIndex(({ label }) => label !== undefined);
+    return this.#open.splice(at, 1)[0]?.label ?? '';
+  }
+
+  #opened(verb: string): (diagram: string | readonly string[]) => void {
+    const expectation: { label: string | undefined } = { label: undefined };
+    this.#open.push(expectation);
+    const number = ++this.#count;
+    return (diagram) => {
+      expectation.label = `expectation ${number}, ${verb}: ${JSON.stringify(diagram)}`;
+    };
+  }
 }

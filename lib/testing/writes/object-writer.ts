@@ -3,8 +3,10 @@
  * finalizers, and skips writes that change nothing.
  */
 import type { KubernetesObject, ObjectMeta } from '../../meta/kubernetes-object.ts';
+import { invalid, unsupportedOption } from '../../object-log/failures.ts';
 import { keyOf, type StoredObject, store } from '../../object-log/stored-object.ts';
 import { deepEqual } from '../deep-equal.ts';
+import type { Exchange } from '../http/request.ts';
 import { alreadyExists } from '../http/status.ts';
 import type { ServedCollection, ServedResource, ServerLog } from '../served-resource.ts';
 
@@ -248,4 +250,31 @@ function specChanged(
   const { status: _next, ...nextRest } = next;
   const { status: _current, ...currentRest } = current;
   return !deepEqual(nextRest, currentRest);
+}
+
+/** Reads `dryRun` from the query, or from the options in a body. Errors name `options`. */
+export function effectOf(
+  { query }: Exchange,
+  options: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions',
+  inBody?: readonly string[],
+): WriteEffect {
+  const given = inBody ?? query.getAll('dryRun');
+  for (const value of given) if (value !== 'All') throw unknownDryRun(options, given);
+  return { dryRun: given.length > 0 };
+}
+
+function unknownDryRun(options: string, given: readonly string[]): Error {
+  const message = `Unsupported value: ${JSON.stringify(given)}: supported values: "All"`;
+  return invalid(
+    { kind: options, name: '', group: 'meta.k8s.io' },
+    { reason: 'FieldValueNotSupported', message, field: 'dryRun' },
+  );
+}
+
+const POLICIES = ['Foreground', 'Background', 'Orphan', 'nil'];
+
+/** Refuses an unknown propagation policy. */
+export function checkPropagationPolicy(policy: string | undefined): void {
+  if (policy === undefined || POLICIES.includes(policy)) return;
+  throw unsupportedOption('DeleteOptions', 'propagationPolicy', policy, POLICIES);
 }

@@ -1,19 +1,19 @@
 /**
- * Handles DELETE. There is no garbage collector: dependents stay, and foreground and orphaning deletions take effect
+ * Handles DELETE and evictions. There is no garbage collector: dependents stay, and foreground and orphaning deletions take effect
  * immediately, as if the collector had finished.
  */
 import type { Status } from '../../meta/api-error.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { badRequest } from '../../object-log/failures.ts';
 import { selectionOf } from '../../object-log/selection.ts';
 import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
 import { conflict, methodNotAllowed } from '../http/status.ts';
-import type { WriteEffect } from './object-writer.ts';
-import { checkPropagationPolicy, effectOf } from './write-options.ts';
-import { existing, jsonBody, type WriteAnswer, type WriteContext } from './writes.ts';
+import { checkPropagationPolicy, effectOf, type WriteEffect } from './object-writer.ts';
+import { existing, jsonBody, objectIn, type WriteAnswer, type WriteContext } from './writes.ts';
 
 /** The options in the body of a DELETE. */
-export interface DeleteOptions {
+interface DeleteOptions {
   readonly propagationPolicy?: string | undefined;
   readonly preconditions?:
     | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
@@ -44,7 +44,7 @@ function effectIn(exchange: Exchange, options: DeleteOptions): WriteEffect {
  * Deletes an object under preconditions. `left` is `undefined` if it is gone. Throws a `Conflict` if a precondition
  * fails.
  */
-export function deleteUnder(
+function deleteUnder(
   { preconditions = {} }: DeleteOptions,
   target: Target,
   context: WriteContext,
@@ -90,4 +90,18 @@ export function removeAll(exchange: Exchange, target: Target, context: WriteCont
   const objects = collection.sorted().filter((object) => selection.includes(object));
   for (const object of objects) context.writer.delete(collection, object, effect);
   return { code: 200, content: { page: { items: objects, metadata: { resourceVersion } } } };
+}
+
+/** Handles a POST of the `eviction` subresource of pods. There are no disruption budgets, so an eviction is a deletion. */
+export function evict(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+  const type = { kind: 'Eviction', apiVersion: 'policy/v1', custom: false };
+  const body = objectIn(exchange, type, target.namespace);
+  const { deleteOptions = {} } = body as KubernetesObject & { deleteOptions?: DeleteOptions };
+  if (body.metadata?.name !== target.name) {
+    throw badRequest('name in URL does not match name in Eviction object');
+  }
+  const effect = effectOf(exchange, 'CreateOptions', deleteOptions.dryRun);
+  deleteUnder(deleteOptions, target, context, effect);
+  const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
+  return { code: 201, content: { json: { ...head, code: 201 } } };
 }

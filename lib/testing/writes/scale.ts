@@ -6,7 +6,7 @@ import { invalid } from '../../object-log/failures.ts';
 import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
 import { checkIdentity, readPatch } from '../patch/patch.ts';
-import { effectOf } from './write-options.ts';
+import { effectOf } from './object-writer.ts';
 import {
   checkPathName,
   existing,

@@ -8,8 +8,7 @@ import { conflict, methodNotAllowed, modified, notFound } from '../http/status.t
 import type { ServerLog } from '../served-resource.ts';
 import { dataCauses, metadataCauses, nameCauses } from './metadata-rules.ts';
 import { decodedObject, metadataTypeError } from './metadata-types.ts';
-import type { ObjectWriter, WriteEffect } from './object-writer.ts';
-import { effectOf } from './write-options.ts';
+import { effectOf, type ObjectWriter, type WriteEffect } from './object-writer.ts';
 
 /** The content of a response: an object or a page, which have several representations, or plain JSON. */
 export type Content =

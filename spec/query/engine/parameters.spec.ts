@@ -4,7 +4,7 @@ import { marbles } from 'rx-informer/testing';
 import { BehaviorSubject, EMPTY, Observable, of, Subject, throwError } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { inTurn } from '../../../lib/rx/outermost-drain.ts';
+import { inTurn } from '../../../lib/rx/drain.ts';
 import { Mirror } from '../mirror.ts';
 import { type Item, World } from '../world.ts';
 

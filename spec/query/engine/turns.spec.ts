@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest';
 import { liveOperator } from '../../../lib/query/engine/live-operator.ts';
 import type { HeldRow, MachineContext } from '../../../lib/query/engine/machine.ts';
 import { RowMachine } from '../../../lib/query/engine/row-machine.ts';
-import { inTurn } from '../../../lib/rx/outermost-drain.ts';
+import { inTurn } from '../../../lib/rx/drain.ts';
 import {
   added,
   modified,

@@ -1,7 +1,6 @@
 /** Runs a scenario of a graph. Whenever no computation is in progress, each subscriber must hold the naive answer. */
 import type { Subscription } from 'rxjs';
-import { Drain } from '../../../lib/rx/drain.ts';
-import { inTurn } from '../../../lib/rx/outermost-drain.ts';
+import { Drain, inTurn } from '../../../lib/rx/drain.ts';
 import { SlicesOfTime } from '../engine/slices-of-time.ts';
 import { expectSame, Mirror } from '../mirror.ts';
 import { type Item, World } from '../world.ts';

@@ -2,7 +2,7 @@
 import { conflateByKey, liveFilter, liveMap, toView } from 'rx-informer';
 import { BehaviorSubject } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import { inTurn } from '../../../lib/rx/outermost-drain.ts';
+import { inTurn } from '../../../lib/rx/drain.ts';
 import { Clock } from '../../rx/clock.ts';
 import { VirtualTime } from '../../rx/virtual-time.ts';
 import { expectSame, Mirror } from '../mirror.ts';

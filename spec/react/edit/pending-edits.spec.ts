@@ -1,8 +1,8 @@
 /** Tests the machine of edits that are shown before the watch has them. */
 import { describe, expect, it } from 'vitest';
-import { mergeDraft } from '../../../lib/react/edit/merge-draft.ts';
 import {
   type EditInput,
+  mergeDraft,
   nextEdits,
   type PendingEdit,
   shownObject,

@@ -3,8 +3,8 @@ import { defineResource } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { humanDuration } from '../../../lib/testing/tables/human-duration.ts';
 import { jsonPath } from '../../../lib/testing/tables/json-path.ts';
+import { humanDuration } from '../../../lib/testing/tables/table-columns.ts';
 import { pods, Wire } from '../wire.ts';
 
 const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';

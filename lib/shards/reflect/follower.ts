@@ -12,15 +12,13 @@ import {
   type ShardFilter,
   type ShardFilterBy,
 } from '../../meta/shard-ranges/shard-filter.ts';
-import type { Delta } from '../delta.ts';
-import type { ReflectOptions } from '../reflect-options.ts';
-import { reflect } from '../reflector.ts';
-import type { ReflectorStatus } from '../status.ts';
-import { elsewhere, leaves } from './leaves.ts';
-import { ListedKeys } from './listed-keys.ts';
+import type { Delta } from '../../reflector/delta.ts';
+import type { ReflectOptions } from '../../reflector/reflect-options.ts';
+import { reflect } from '../../reflector/reflector.ts';
+import type { ReflectorStatus } from '../../reflector/status.ts';
+import { elsewhere, ListedKeys, leaves } from './listed-keys.ts';
 import type { QuietTime } from './quiet-time.ts';
-import type { ServerFilter } from './server-filter.ts';
-import { type Requesting, shardRequests } from './shard-requests.ts';
+import { type Requesting, type ServerFilter, shardRequests } from './shard-requests.ts';
 
 /** Ranges of which all changes up to a version have been received. */
 export interface Received {

@@ -16,17 +16,17 @@ import {
   withoutRanges,
 } from '../../meta/shard-ranges/ranges.ts';
 import { createShardFilter, type ShardFilterBy } from '../../meta/shard-ranges/shard-filter.ts';
+import type { Delta } from '../../reflector/delta.ts';
+import type { ReflectOptions, RefreshOrder } from '../../reflector/reflect-options.ts';
 import { Drain } from '../../rx/drain.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { reportingErrors, reportUnhandled } from '../../rx/report-unhandled.ts';
 import { timingOf } from '../../rx/timing.ts';
-import type { Delta } from '../delta.ts';
-import type { ReflectOptions, RefreshOrder } from '../reflect-options.ts';
 import { Arrivals, rebalanced } from './arrivals.ts';
 import { Follower, type FollowerParts } from './follower.ts';
 import { QuietTime } from './quiet-time.ts';
-import { ServerFilter } from './server-filter.ts';
 import { ShardReport } from './shard-report.ts';
+import { ServerFilter } from './shard-requests.ts';
 
 /** After this time without a change of the ranges, a watch that selects too much is requested again. */
 const NARROW_AFTER_MS = 1_000;

@@ -1,13 +1,13 @@
 /** `liveIndex`: the objects of an informer under one value of an index. */
 import { isObservable, Observable, Subscription } from 'rxjs';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { atEndOfTurn, inTurn } from '../../rx/outermost-drain.ts';
+import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import { type ChangeStream, noteOrigin } from '../../store/change-stream.ts';
 import { descend } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
-import type { LiveOptions, Param } from '../engine/operator.ts';
-import { PassMachine } from '../engine/pass-machine.ts';
+import type { LiveOptions, Param } from '../engine/machine.ts';
+import { PassMachine } from '../engine/row-machine.ts';
 import { type IndexedInformer, indexedRows } from './index-fan-out.ts';
 
 function checked(value: unknown): string {

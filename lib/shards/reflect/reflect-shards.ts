@@ -4,8 +4,8 @@ import type { ListerWatcher } from '../../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { ShardRange } from '../../meta/shard-ranges/ranges.ts';
 import type { ShardFilterBy } from '../../meta/shard-ranges/shard-filter.ts';
-import type { Delta } from '../delta.ts';
-import type { ReflectOptions } from '../reflect-options.ts';
+import type { Delta } from '../../reflector/delta.ts';
+import type { ReflectOptions } from '../../reflector/reflect-options.ts';
 import { ShardReflection } from './shard-reflection.ts';
 
 /** Which shards a replica owns. */

@@ -1,12 +1,13 @@
 /** A shared informer that holds only some shards of a collection, while the shards change. */
-import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { createShardFilter } from '../meta/shard-ranges/shard-filter.ts';
-import { type OwnedShards, reflectShards } from '../reflector/shards/reflect-shards.ts';
-import { sharedInformerOf } from './create-shared-informer.ts';
-import { InformerLifecycle } from './lifecycle.ts';
-import type { SharedInformerOptions } from './options.ts';
-import type { SharedInformer } from './shared-informer.ts';
+
+import { sharedInformerOf } from '../../informer/create-shared-informer.ts';
+import { InformerLifecycle } from '../../informer/lifecycle.ts';
+import type { SharedInformerOptions } from '../../informer/options.ts';
+import type { SharedInformer } from '../../informer/shared-informer.ts';
+import type { ListerWatcher } from '../../list-watch/lister-watcher.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { createShardFilter } from '../../meta/shard-ranges/shard-filter.ts';
+import { type OwnedShards, reflectShards } from './reflect-shards.ts';
 
 /** The options of {@link createShardedInformer}. Audits are not supported, because they compare complete collections. */
 export interface ShardedInformerOptions<T, Names extends string = string>

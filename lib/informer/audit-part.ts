@@ -1,13 +1,13 @@
 /** `audit`, the part of an informer that compares its store with the server. */
-import { Auditor } from '../../audit/audit.ts';
-import type { MetadataLister } from '../../audit/pages.ts';
-import { type AuditStatus, mergeAudits, unaudited } from '../../audit/status.ts';
-import type { ListerWatcher } from '../../list-watch/lister-watcher.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import type { Delta } from '../../reflector/delta.ts';
-import type { ReflectorStatus } from '../../reflector/status.ts';
-import { checkedPeriod } from '../../rx/checked-option.ts';
-import type { InformerPart, InformerPartMaker, InformerPort } from '../part.ts';
+import { Auditor } from '../audit/audit.ts';
+import type { MetadataLister } from '../audit/pages.ts';
+import { type AuditStatus, mergeAudits, unaudited } from '../audit/status.ts';
+import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Delta } from '../reflector/delta.ts';
+import type { ReflectorStatus } from '../reflector/status.ts';
+import { checkedPeriod } from '../rx/checked-option.ts';
+import type { InformerPart, InformerPartMaker, InformerPort } from './part.ts';
 
 const LEAST_PERIOD_MS = 60_000;
 

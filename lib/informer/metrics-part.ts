@@ -3,8 +3,8 @@
  * measured pays nothing. client-go: tools/cache/informer_metrics.go.
  */
 import { Observable, Subject, type Subscription } from 'rxjs';
-import { unaudited } from '../../audit/status.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { unaudited } from '../audit/status.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type {
   GaugeCallback,
   GaugeResult,
@@ -12,14 +12,14 @@ import type {
   MetricCounter,
   MetricObservableGauge,
   MetricsProvider,
-} from '../../meta/metrics.ts';
-import type { ResourceVersion } from '../../meta/resource-version.ts';
-import { reportingErrors, reportUnhandled } from '../../rx/report-unhandled.ts';
-import { stopwatch } from '../../rx/stopwatch.ts';
-import type { IndexerReader } from '../../store/indexer.ts';
-import { reportSubscriberErrors } from '../handlers/report-subscriber-errors.ts';
-import { type InformerPart, type InformerPartMaker, type InformerPort, portOf } from '../part.ts';
-import type { InformerStatus } from '../status/status.ts';
+} from '../meta/metrics.ts';
+import type { ResourceVersion } from '../meta/resource-version.ts';
+import { reportingErrors, reportUnhandled } from '../rx/report-unhandled.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
+import type { IndexerReader } from '../store/indexer.ts';
+import { reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
+import { type InformerPart, type InformerPartMaker, type InformerPort, portOf } from './part.ts';
+import type { InformerStatus } from './status/status.ts';
 
 /** The metrics of an informer. Durations are in seconds, the unit of monitoring systems. */
 export interface InformerMetrics {

@@ -2,7 +2,7 @@
  * The paths of a type, and the type of the value at a path. They are written out to a depth of six names, so that an
  * editor completes them and a wrong one does not compile. Below that, every path is accepted.
  */
-import type { KubernetesObject } from '../kubernetes-object.ts';
+import type { KubernetesObject } from './kubernetes-object.ts';
 
 /** A value that conditions compare. */
 export type Scalar = string | number | boolean;

@@ -4,7 +4,7 @@ import { metaNamespaceKeyFunc as keyOf } from '../../meta/key.ts';
 import { type KubernetesObject, versionOf } from '../../meta/kubernetes-object.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import type { ShardFilter } from '../../meta/shard-ranges/shard-filter.ts';
-import type { Delta, KnownNow } from '../delta.ts';
+import type { Delta, KnownNow } from '../../reflector/delta.ts';
 
 /** Objects, and objects whose state was refused, by key. */
 class Contents<T> {
