@@ -18,13 +18,14 @@ const status = (isReady: boolean) => ({
   conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }],
 });
 const place = (name: string) => ({ namespace: 'shop', name });
+const spec = { selector: {}, template: {} };
 for (const app of ['web', 'db']) {
-  const deployment = objects.create(deployments, { metadata: place(app) });
+  const deployment = objects.create(deployments, { metadata: place(app), spec });
   const ofDeployment = [ownerReferenceOf(deployment, deployments)];
   // During a rollout a Deployment has two ReplicaSets.
   for (const revision of [1, 2]) {
     const metadata = { ...place(`${app}-${revision}`), ownerReferences: ofDeployment };
-    const replicaSet = objects.create(replicaSets, { metadata });
+    const replicaSet = objects.create(replicaSets, { metadata, spec });
     const ownerReferences = [ownerReferenceOf(replicaSet, replicaSets)];
     objects.create(pods, {
       metadata: { ...place(`${app}-${revision}-x`), ownerReferences },

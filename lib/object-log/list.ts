@@ -79,11 +79,11 @@ export function list(scope: Scope, query: URLSearchParams, pageSizeMax: number):
   const remaining = candidates.length - seen;
   const last = candidates[seen - 1];
   const more = remaining > 0 && last !== undefined;
+  const isSelective = selection.selects || selection.shards !== undefined;
   const metadata = {
     resourceVersion: String(version),
     ...(more ? { continue: writeToken(version, keyOf(last)) } : {}),
-    // kube-apiserver does not count the objects that a shard selector has passed over.
-    ...(more && !selection.selects ? { remainingItemCount: candidates.length - items.length } : {}),
+    ...(more && !isSelective ? { remainingItemCount: remaining } : {}),
     ...(selection.shards === undefined ? {} : { shardInfo: { selector: selection.shards } }),
   };
   return { items, metadata };

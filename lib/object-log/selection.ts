@@ -24,7 +24,7 @@ export interface Selection {
   readonly namespace: string;
   /**
    * Whether there are selectors of labels or fields. With them, an object may start or stop matching when it changes,
-   * and a list does not count what remains. A selector of shards changes neither.
+   * which does not move it to another shard.
    */
   readonly selects: boolean;
   /** The selector of shards, as lists repeat it; absent without one. */

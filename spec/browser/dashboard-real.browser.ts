@@ -18,7 +18,10 @@ test.each([false, true])(
     const opened = await openRealDashboard(browser, {
       start: { allowEdits },
       before: ({ objects }) =>
-        void objects.create(deployments, { metadata: { name: 'web', namespace: 'shop' } }),
+        void objects.create(deployments, {
+          metadata: { name: 'web', namespace: 'shop' },
+          spec: { selector: {}, template: {} },
+        }),
       query: '?kind=deployments',
     });
     onTestFinished(opened.close);

@@ -33,6 +33,8 @@ export interface ApiServer {
   compact?(): Promise<void>;
   /** Creates a namespace that no other test uses, and returns its name. */
   freshNamespace(): Promise<string>;
+  /** The minor version of Kubernetes that the server reports. */
+  readonly minor: number;
   readonly capabilities: {
     /** The server serves `widgets.conformance.example.com/v1`, with a status subresource and any fields. */
     readonly widgets: boolean;
@@ -98,6 +100,12 @@ export function get(
   query: Record<string, string> = {},
 ): Promise<Json> {
   return succeed(server, 'GET', path, { query });
+}
+
+/** The minor version of Kubernetes that a server reports. */
+export async function minorOf({ request }: Pick<ApiServer, 'request'>): Promise<number> {
+  const { json } = await request('GET', '/version');
+  return Number.parseInt(json.minor, 10);
 }
 
 /** Creates a config map for each name. */

@@ -6,7 +6,7 @@ import {
   type FakeApiServerOptions,
 } from 'rx-informer/testing';
 import { defineResource } from '../../lib/meta/resource.ts';
-import { type ApiServer, post, WIDGET_COLUMNS, WIDGETS } from './api-server.ts';
+import { type ApiServer, minorOf, post, WIDGET_COLUMNS, WIDGETS } from './api-server.ts';
 import { overFetch } from './over-fetch.ts';
 
 export async function openFake(
@@ -28,6 +28,7 @@ export async function openFake(
   let namespaces = 0;
   const server: ApiServer = {
     ...http,
+    minor: await minorOf(http),
     close: async () => socket?.close(),
     compact: async () => fake.objects.compact(),
     async freshNamespace() {

@@ -21,8 +21,8 @@ const owner = (name: string, fields: object = {}) => ({
   ...fields,
 });
 
-/** Metadata that no server accepts, the fields of the causes, and a cause. */
-const invalid: readonly [string, object, readonly string[], RegExp][] = [
+/** Metadata that no server accepts, the fields of the causes, a cause, and the cause before Kubernetes 1.37. */
+const invalid: [string, object, readonly string[], RegExp, RegExp?][] = [
   ['a label with an invalid key', { labels: { 'a b': 'c' } }, ['labels'], KEY],
   [
     'a label with an invalid value',
@@ -94,19 +94,21 @@ const invalid: readonly [string, object, readonly string[], RegExp][] = [
   [
     'an empty owner',
     { ownerReferences: [{}] },
-    ['apiVersion', 'kind', 'name', 'uid'].map((field) => `ownerReferences.${field}`),
+    ['apiVersion', 'kind', 'name', 'uid'].map((field) => `ownerReferences[0].${field}`),
+    /^Required value: must not be empty$/,
     /^Invalid value: "": version must not be empty$/,
   ],
   [
     'an Event as an owner',
     { ownerReferences: [owner('x', { kind: 'Event' })] },
-    ['ownerReferences'],
+    ['ownerReferences[0]'],
     /: \/v1, Kind=Event is disallowed from being an owner$/,
   ],
   [
     'an owner with an invalid apiVersion',
     { ownerReferences: [owner('x', { apiVersion: 'a/b/c' })] },
-    ['ownerReferences.apiVersion'],
+    ['ownerReferences[0].apiVersion'],
+    /"a\/b\/c": must be <group>\/<version> or <version>$/,
     /"a\/b\/c": version must not be empty$/,
   ],
 ];
@@ -149,7 +151,13 @@ const mistyped: readonly [object | string, string][] = [
 export function metadataTests(server: () => ApiServer): void {
   it.each(invalid)(
     '%s is refused, in a new object and in an update',
-    async (_, metadata, fields, cause) => {
+    async (_, metadata, allFields, since37, before = since37) => {
+      const isOld = server().minor < 37;
+      const cause = isOld ? before : since37;
+      // Older servers do not say which owner is invalid.
+      const fields = isOld
+        ? allFields.map((field) => field.replace('ownerReferences[0]', 'ownerReferences'))
+        : allFields;
       const path = configMaps(await server().freshNamespace());
       const created = await server().request('POST', path, {
         body: { metadata: { name: 'a', ...metadata } },

@@ -153,9 +153,18 @@ export function patchTests(server: () => ApiServer): void {
 
     it('a body that is not an array of operations is refused', async () => {
       const { path } = await make();
-      for (const body of ['[nope', { op: 'add' }, 'true']) {
+      for (const body of [{ op: 'add' }, 'true']) {
         const answer = await patched(server(), JSON_PATCH, path, body);
         expectFailure(answer, 400, 'BadRequest', /^error decoding patch: /);
+      }
+    });
+
+    it('a patch of any type whose body is not JSON is refused', async () => {
+      const { path } = await make();
+      const message = server().minor < 37 ? /^error decoding patch: / : /^invalid JSON patch$/;
+      for (const type of [JSON_PATCH, MERGE, STRATEGIC]) {
+        const answer = await patched(server(), type, path, '[nope');
+        expectFailure(answer, 400, 'BadRequest', message);
       }
     });
   });

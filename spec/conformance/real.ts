@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http';
 import { Agent, type RequestOptions as HttpsOptions, request as httpsRequest } from 'node:https';
 import {
   type ApiServer,
+  minorOf,
   post,
   succeed,
   WIDGET_COLUMNS,
@@ -121,14 +122,17 @@ export async function openRealApiServer(real: RealApiServer): Promise<ApiServer>
       request.end(body);
     });
 
+  const request: ApiServer['request'] = async (method, path, options = {}) => {
+    const { query = {}, body, headers = {} } = options;
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const type = text === undefined ? {} : { 'content-type': 'application/json' };
+    const message = await send({ method, headers: { ...type, ...headers } }, path, query, text);
+    return readAnswer(message.statusCode ?? 0, headersOf(message), await textOf(message));
+  };
   const server: ApiServer = {
+    minor: await minorOf({ request }),
     capabilities: { widgets: true, fieldOwnership: true, garbageCollection: true },
-    async request(method, path, { query = {}, body, headers = {} } = {}) {
-      const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-      const type = text === undefined ? {} : { 'content-type': 'application/json' };
-      const message = await send({ method, headers: { ...type, ...headers } }, path, query, text);
-      return readAnswer(message.statusCode ?? 0, headersOf(message), await textOf(message));
-    },
+    request,
     stream(path, query, headers = {}) {
       let closed = false;
       let message: IncomingMessage | undefined;

@@ -78,7 +78,7 @@ export function shardTests(gate: 'on' | 'off', server: () => ApiServer): void {
       }
     });
 
-    it('a continue token does not contain the selector, and the count of the remaining objects ignores it', async () => {
+    it('a continue token does not contain the selector, and a selected page has no remainingItemCount since Kubernetes 1.37', async () => {
       const namespace = await server().freshNamespace();
       const made = await fill(server(), namespace, TWELVE);
       const selected = chosen(made, 'uid', TWO);
@@ -86,7 +86,9 @@ export function shardTests(gate: 'on' | 'off', server: () => ApiServer): void {
       const page = await get(server(), configMaps(namespace), query);
       expect(names(page)).toEqual(selected.slice(0, 1));
       const at = TWELVE.indexOf(selected[0] as string);
-      expect(page.metadata.remainingItemCount).toBe(TWELVE.length - 1);
+      // A server before 1.37 counts all objects, those of other shards, too.
+      const counts = gate === 'off' || server().minor < 37;
+      expect(page.metadata.remainingItemCount).toBe(counts ? TWELVE.length - 1 : undefined);
       const rest = await get(server(), configMaps(namespace), { continue: page.metadata.continue });
       expect(names(rest)).toEqual(TWELVE.slice(at + 1));
       const repeated = await get(server(), configMaps(namespace), {

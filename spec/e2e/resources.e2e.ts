@@ -4,9 +4,10 @@ import { resourceName, resourcePath } from '../../lib/meta/resource.ts';
 import { type DiscoveredResource, discover, reader } from '../resources/discovery.ts';
 import { generate, generatorFlags, readGenerated } from '../resources/generate.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { isDefaultVersion } from './apiserver-binary.ts';
 import { noControl } from './cluster.ts';
 
-describe.skipIf(noControl)('the generated resources', () => {
+describe.skipIf(noControl || !isDefaultVersion)('the generated resources', () => {
   let server: ApiServerProcess;
   let served: DiscoveredResource[];
   let api: ReturnType<typeof reader>;

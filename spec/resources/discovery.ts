@@ -8,6 +8,7 @@ export interface Schema {
   readonly description?: string;
   readonly type?: string;
   readonly format?: string;
+  readonly default?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;

@@ -125,6 +125,12 @@ function interfaceText(
   const required = new Set(schema.required);
   // `metadata` is required, because a server never sends an object without it.
   if (resource !== undefined && schema.properties?.metadata) required.add('metadata');
+  // Kubernetes 1.37 no longer calls them required, but a server always sends them.
+  if (name.endsWith('Condition')) {
+    for (const field of ['type', 'status']) {
+      if (schema.properties?.[field]?.default === '') required.add(field);
+    }
+  }
   let text = `${docComment(schema.description, '')}export interface ${name} {\n`;
   for (const [property, value] of Object.entries(schema.properties ?? {}).sort(alphabetically)) {
     const mark = required.has(property) ? '' : '?';

@@ -56,7 +56,7 @@ describe('the built-in resources', () => {
   });
 
   it('all resources are exported', () => {
-    expect(all.length).toBe(83);
+    expect(all.length).toBe(87);
   });
 });
 

@@ -16,6 +16,8 @@ export interface BuiltBinary {
   readonly compiler?: readonly [string, string];
   /** The folder of the module or of the crate. */
   readonly sources: string;
+  /** The file in `sources` that takes the place of its `go.mod`, without `.mod`. @defaultValue `go` */
+  readonly modules?: string;
   /** The product of the build, and the duration of the first build, in words. */
   readonly what: string;
   readonly takes: string;
@@ -30,15 +32,17 @@ function cacheRoot(): string {
 }
 
 /** The path of the binary for the current sources. The file may not exist yet. */
-export function builtBinaryPath({ name, sources }: BuiltBinary): string {
+export function builtBinaryPath({ name, sources, modules = 'go' }: BuiltBinary): string {
   const hash = createHash('sha256');
+  const add = (file: string, from = file) => {
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(sources, from)))
+      .update('\0');
+  };
   for (const file of readdirSync(sources).sort()) {
-    if (/\.(go|rs)$|^go\.|^Cargo\.toml$|^build\.sh$/.test(file)) {
-      hash
-        .update(`${file}\0`)
-        .update(readFileSync(join(sources, file)))
-        .update('\0');
-    }
+    if (/^go\.(mod|sum)$/.test(file)) add(file, file.replace('go', modules));
+    else if (/\.(go|rs)$|^Cargo\.toml$|^build\.sh$/.test(file)) add(file);
   }
   return join(cacheRoot(), name, hash.digest('hex').slice(0, 16), name);
 }
@@ -66,12 +70,12 @@ export async function ensureBuiltBinary(binary: BuiltBinary): Promise<string> {
 }
 
 function build(
-  { sources, what }: BuiltBinary,
+  { sources, modules = 'go', what }: BuiltBinary,
   out: string,
   started: number,
 ): Promise<number | null> {
   const child = spawn(join(sources, 'build.sh'), {
-    env: { ...process.env, OUT: out },
+    env: { ...process.env, OUT: out, MODFILE: `${modules}.mod` },
     // The output of the compiler (downloads, errors) goes to stderr, so that stdout stays clean for the caller.
     stdio: ['ignore', 2, 2],
   });

@@ -134,7 +134,7 @@ describe('patches of a fake server', () => {
     const yaml = await me('apiVersion: v1\nkind: Pod\n');
     expect([yaml.status, (await yaml.json()).message]).toEqual([
       400,
-      'error decoding YAML: the fake API server reads only JSON',
+      'error decoding patch: the fake API server reads only JSON',
     ]);
   });
 
@@ -290,8 +290,8 @@ describe('a null in metadata', () => {
 
   it.each([
     [{ finalizers: [null] }, 'metadata.finalizers'],
-    [{ ownerReferences: [null] }, 'metadata.ownerReferences.apiVersion'],
-    [{ ownerReferences: [{ apiVersion: null, kind: null }] }, 'metadata.ownerReferences.kind'],
+    [{ ownerReferences: [null] }, 'metadata.ownerReferences[0].apiVersion'],
+    [{ ownerReferences: [{ apiVersion: null, kind: null }] }, 'metadata.ownerReferences[0].kind'],
   ])('A1: is refused where a value must not be empty: %j', async (metadata, field) => {
     const answer = await post(createFakeApiServer(), metadata);
     expect(answer.status).toBe(422);

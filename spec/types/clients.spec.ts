@@ -52,7 +52,8 @@ describe('types of clients', () => {
       },
     };
     const finalizers = { '$deleteFromPrimitiveList/finalizers': ['example.com/a'] };
-    const deployment: resources.Deployment = { metadata: { name: 'web' } };
+    const spec = { selector: {}, template: {} };
+    const deployment: resources.Deployment = { metadata: { name: 'web' }, spec };
     const more: Sent[] = [{ strategic: { metadata: finalizers } }, { strategic: deployment }];
     expect(more).toHaveLength(2);
     // @ts-expect-error: no such field

@@ -67,7 +67,7 @@ export function discovery(log: ServerLog, path: string): object | string | undef
     case '/healthz':
       return 'ok';
     case '/version':
-      return { major: '1', minor: '36', gitVersion: 'v1.36.0+rx-informer-fake' };
+      return { major: '1', minor: '37', gitVersion: 'v1.37.0+rx-informer-fake' };
     case '/api':
       return { kind: 'APIVersions', versions: ['v1'] };
     case '/apis': {

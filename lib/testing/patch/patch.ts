@@ -30,27 +30,27 @@ const APPLY = 'application/apply-patch+yaml';
 const NO_OWNERS =
   '299 - "the fake API server does not track field ownership: there are no conflicts, and no field is removed because it was left out"';
 
-/** Parses a body as JSON, without members that could set a prototype. */
-function parsed(text: string, what: string): unknown {
+/** Parses a body as JSON, without members that could set a prototype. Throws a 400 with `message` if it is not JSON. */
+function parsed(text: string, message = 'invalid JSON patch'): unknown {
   try {
     return JSON.parse(text, (name, value) => (name === '__proto__' ? undefined : value));
   } catch {
-    throw badRequest(`error decoding ${what}: it is not JSON`);
+    throw badRequest(message);
   }
 }
 
 function operationsIn(text: string): JsonPatchOperation[] {
-  const operations = parsed(text, 'patch');
+  const operations = parsed(text);
   if (Array.isArray(operations) && operations.every(isFields)) {
     return operations as unknown as JsonPatchOperation[];
   }
   throw badRequest('error decoding patch: a JSON patch is a list of operations');
 }
 
-function fieldsIn(text: string, what: string): Fields {
-  const patch = parsed(text, what);
+function fieldsIn(text: string, message?: string): Fields {
+  const patch = parsed(text, message);
   if (isFields(patch)) return patch;
-  throw badRequest(`error decoding ${what}: it is not an object`);
+  throw badRequest('error decoding patch: it is not an object');
 }
 
 /** A patch that was read. `of` applies it to an object. */
@@ -68,10 +68,7 @@ function readApply({ query, body }: Exchange, kind: string, apiVersion: string):
       { reason: 'FieldValueRequired', message, field: 'fieldManager' },
     );
   }
-  if (!/^\s*[[{]/.test(body)) {
-    throw badRequest('error decoding YAML: the fake API server reads only JSON');
-  }
-  const applied = fieldsIn(body, 'YAML');
+  const applied = fieldsIn(body, 'error decoding patch: the fake API server reads only JSON');
   if (applied.kind !== kind || applied.apiVersion !== apiVersion) {
     const [group, version = ''] = String(applied.apiVersion ?? '').split('/');
     const given = `${version ? group : ''}/${version || group}`;
@@ -123,7 +120,7 @@ function operating(body: string): (current: Fields) => Fields {
 }
 
 function merging(body: string, type: string): (current: Fields) => Fields {
-  const patch = fieldsIn(body, 'patch');
+  const patch = fieldsIn(body);
   if (type === STRATEGIC) return (current) => strategicMergePatch(current, patch);
   return (current) => mergePatch(current, patch) as Fields;
 }

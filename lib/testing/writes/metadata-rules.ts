@@ -20,6 +20,10 @@ function invalidValue(field: string, value: unknown, why: string): Cause {
   return { reason: 'FieldValueInvalid', message, field };
 }
 
+function emptyValue(field: string): Cause {
+  return { reason: 'FieldValueRequired', message: 'Required value: must not be empty', field };
+}
+
 function tooLong(field: string, most: number): Cause {
   const message = `Too long: may not be more than ${most} bytes`;
   return { reason: 'FieldValueTooLong', message, field };
@@ -47,18 +51,19 @@ export function nameCauses(
 
 function ownerCauses(owners: readonly OwnerReference[]): readonly Cause[] {
   const field = 'metadata.ownerReferences';
-  const causes = owners.flatMap((owner): Cause[] => {
+  const causes = owners.flatMap((owner, at): Cause[] => {
     const { apiVersion = '', kind = '', name = '', uid = '' } = owner as Partial<OwnerReference>;
-    const isVersioned = apiVersion !== '' && apiVersion.split('/').length < 3;
+    const own = `${field}[${at}]`;
+    const wrongVersion = 'must be <group>/<version> or <version>';
     return [
-      ...(isVersioned
-        ? []
-        : [invalidValue(`${field}.apiVersion`, apiVersion, 'version must not be empty')]),
-      ...Object.entries({ kind, name, uid })
+      ...Object.entries({ apiVersion, kind, name, uid })
         .filter(([, value]) => value === '')
-        .map(([part]) => invalidValue(`${field}.${part}`, '', 'must not be empty')),
+        .map(([part]) => emptyValue(`${own}.${part}`)),
+      ...(apiVersion.split('/').length < 3
+        ? []
+        : [invalidValue(`${own}.apiVersion`, apiVersion, wrongVersion)]),
       ...(apiVersion === 'v1' && kind === 'Event'
-        ? [invalidValue(field, owner, '/v1, Kind=Event is disallowed from being an owner')]
+        ? [invalidValue(own, owner, '/v1, Kind=Event is disallowed from being an owner')]
         : []),
     ];
   });

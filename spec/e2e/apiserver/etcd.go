@@ -28,8 +28,7 @@ func startEtcd(dir string, fsync bool) (*embed.Etcd, string) {
 	cfg.TickMs, cfg.ElectionMs = 50, 500 // a single member needs no long election
 	cfg.UnsafeNoFsync = !fsync
 	cfg.QuotaBackendBytes = 4 << 30
-	cfg.WatchProgressNotifyInterval = 5 * time.Second
-	cfg.WarningUnaryRequestDuration = 2 * time.Second
+	setIntervals(cfg)
 	cfg.MaxConcurrentStreams = 1 << 20
 	e, err := embed.StartEtcd(cfg)
 	must(err)

@@ -1,10 +1,12 @@
 #!/bin/bash
-# gen.sh VERSION (for example v1.36.3): writes go.mod and go.sum for another version of kube-apiserver.
+# gen.sh VERSION [NAME]: writes NAME.mod and NAME.sum (default: go.mod and go.sum) for a version of kube-apiserver, as in
+# `gen.sh v1.37.2` and `gen.sh v1.36.4 versions/1.36`.
 # Copies upstream's go.mod unchanged, so that every version is the one that upstream was built with. Only the
-# staging modules, which upstream replaces by folders, are named by version (v1.36.3 is v0.36.3 there).
+# staging modules, which upstream replaces by folders, are named by version (v1.37.2 is v0.37.2 there).
 # `go mod tidy` would change versions: never run it here.
 set -euo pipefail
-version=${1:?usage: gen.sh VERSION}
+version=${1:?usage: gen.sh VERSION [NAME]}
+name=${2:-go}
 staging=v0${version#v1}
 cd "$(dirname "$0")"
 upstream=$(cd / && go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
@@ -20,6 +22,6 @@ upstream=$(cd / && go mod download -json "k8s.io/kubernetes@$version" | sed -n '
   echo "replace ("
   sed -nE "s#^[[:space:]]*(k8s.io/[a-z0-9-]+) => \./staging/src/.*#\t\1 => \1 $staging#p" "$upstream"
   echo ")"
-} >go.mod
-rm -f go.sum
-GOFLAGS="-modcacherw -mod=mod" go list -deps . >/dev/null # fills go.sum
+} >"$name.mod"
+rm -f "$name.sum"
+GOFLAGS="-modcacherw -mod=mod -modfile=$name.mod" go list -deps . >/dev/null # fills NAME.sum
