@@ -21,8 +21,8 @@ const owner = (name: string, fields: object = {}) => ({
   ...fields,
 });
 
-/** Metadata that no server accepts, the fields of the causes, a cause, and the cause before Kubernetes 1.37. */
-const invalid: [string, object, readonly string[], RegExp, RegExp?][] = [
+/** Metadata that no server accepts, the fields of the causes, and a cause. */
+const invalid: readonly [string, object, readonly string[], RegExp][] = [
   ['a label with an invalid key', { labels: { 'a b': 'c' } }, ['labels'], KEY],
   [
     'a label with an invalid value',
@@ -96,7 +96,6 @@ const invalid: [string, object, readonly string[], RegExp, RegExp?][] = [
     { ownerReferences: [{}] },
     ['apiVersion', 'kind', 'name', 'uid'].map((field) => `ownerReferences[0].${field}`),
     /^Required value: must not be empty$/,
-    /^Invalid value: "": version must not be empty$/,
   ],
   [
     'an Event as an owner',
@@ -109,7 +108,6 @@ const invalid: [string, object, readonly string[], RegExp, RegExp?][] = [
     { ownerReferences: [owner('x', { apiVersion: 'a/b/c' })] },
     ['ownerReferences[0].apiVersion'],
     /"a\/b\/c": must be <group>\/<version> or <version>$/,
-    /"a\/b\/c": version must not be empty$/,
   ],
 ];
 
@@ -151,13 +149,7 @@ const mistyped: readonly [object | string, string][] = [
 export function metadataTests(server: () => ApiServer): void {
   it.each(invalid)(
     '%s is refused, in a new object and in an update',
-    async (_, metadata, allFields, since37, before = since37) => {
-      const isOld = server().minor < 37;
-      const cause = isOld ? before : since37;
-      // Older servers do not say which owner is invalid.
-      const fields = isOld
-        ? allFields.map((field) => field.replace('ownerReferences[0]', 'ownerReferences'))
-        : allFields;
+    async (_, metadata, fields, cause) => {
       const path = configMaps(await server().freshNamespace());
       const created = await server().request('POST', path, {
         body: { metadata: { name: 'a', ...metadata } },

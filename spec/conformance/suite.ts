@@ -2,7 +2,15 @@
  * The conformance suite for API servers. A real kube-apiserver passes it, and the fake server must pass it, too. The
  * suite sends HTTP requests itself, so that no client can hide a difference.
  */
-import { afterAll, beforeAll, describe } from 'vitest';
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  type RunnerTestSuite,
+} from 'vitest';
 import type { ApiServer } from './api-server.ts';
 import { applyTests } from './apply.ts';
 import { creationTests } from './creations.ts';
@@ -14,10 +22,17 @@ import { listTests } from './lists.ts';
 import { metadataTests } from './metadata.ts';
 import { patchTests } from './patches.ts';
 import { projectionTests } from './projections.ts';
+import { SINCE, sinceOf } from './since.ts';
 import { strategicTests } from './strategic.ts';
 import { subresourceTests } from './subresources.ts';
 import { watchTests } from './watches.ts';
 import { writeTests } from './writes.ts';
+
+function titlesIn({ tasks }: RunnerTestSuite): Set<string> {
+  return new Set(
+    tasks.flatMap((task) => (task.type === 'suite' ? [...titlesIn(task)] : [task.name])),
+  );
+}
 
 /** Registers the suite for one server. */
 export function apiServerConformance(name: string, open: () => Promise<ApiServer>): void {
@@ -27,6 +42,16 @@ export function apiServerConformance(name: string, open: () => Promise<ApiServer
       server = await open();
     }, 120_000);
     afterAll(() => server?.close());
+    beforeEach(({ task, skip }) => {
+      const since = sinceOf(task.name) ?? 0;
+      skip(server.minor < since, `servers do so since Kubernetes 1.${since}`);
+    });
+    it('each title in since.ts is that of a test', ({ task }) => {
+      const titles = titlesIn(task.suite as RunnerTestSuite);
+      expect(
+        Object.values(SINCE).flatMap((some) => some.filter((one) => !titles.has(one))),
+      ).toEqual([]);
+    });
     const current = () => server;
     describe('writes', () => writeTests(current));
     describe('creations', () => creationTests(current));

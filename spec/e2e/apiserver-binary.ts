@@ -20,6 +20,10 @@ export const kubernetesVersions: readonly string[] = [...otherVersions, defaultV
 /** The minor version that the tests start: 37 for 1.37. */
 export const minor: number = Number(chosenVersion().slice('1.'.length));
 
+/** The flags with which every version streams lists. Kubernetes 1.33 does not by default. */
+export const streamingFlags: readonly string[] =
+  minor < 34 ? ['--feature-gates=WatchList=true'] : [];
+
 /** Whether the tests start the default version, for which the generated resources and the docs are. */
 export const isDefaultVersion: boolean = chosenVersion() === defaultVersion;
 

@@ -37,6 +37,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { edit } from '../../lib/client/edit.ts';
+import { streamingFlags } from './apiserver-binary.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -59,7 +60,7 @@ describe('clients of a real API server', () => {
   let maps: ResourceClient<ConfigMap>;
 
   beforeAll(async () => {
-    cluster = await openCluster();
+    cluster = await openCluster({ flags: streamingFlags });
     client = await clientFromKubeConfig({ file: cluster.kubeconfig, qps: 0 });
     const made = await createResourceClient(client, namespaces).create({
       metadata: { generateName: 'rx-informer-' },

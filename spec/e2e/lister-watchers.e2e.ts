@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { listerWatcherSuite } from '../lister-watchers/suite.ts';
 import type { Traits, World } from '../lister-watchers/world.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
+import { streamingFlags } from './apiserver-binary.ts';
 import { noControl } from './cluster.ts';
 
 type Source = ListerWatcher<KubernetesObject>;
@@ -45,7 +46,11 @@ describe.skipIf(noControl)('a real kube-apiserver', () => {
   beforeAll(async () => {
     // Without a watch cache a compaction has an immediate effect.
     server = await startApiServer({
-      flags: ['--feature-gates=ListFromCacheSnapshot=false', '--watch-cache-sizes=configmaps#0'],
+      flags: [
+        '--feature-gates=ListFromCacheSnapshot=false',
+        '--watch-cache-sizes=configmaps#0',
+        ...streamingFlags,
+      ],
     });
     admin = await clientFromKubeConfig({ file: server.kubeconfig, qps: 0 });
     const own = createResourceClient(admin, namespaces);

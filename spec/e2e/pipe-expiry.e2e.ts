@@ -22,10 +22,10 @@ const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
 const uncached = '--watch-cache-sizes=configmaps#0';
 
 describe.skipIf(noControl).each([
-  ['by streaming LISTs', '--feature-gates=ListFromCacheSnapshot=false'],
+  ['by streaming LISTs', '--feature-gates=ListFromCacheSnapshot=false,WatchList=true'],
   ['by pages', '--feature-gates=ListFromCacheSnapshot=false,WatchList=false'],
 ])('expired history, %s', (_, gates) => {
-  const streams = !gates.includes('WatchList');
+  const streams = gates.includes('WatchList=true');
   let server: ApiServerProcess;
   let api: RawApi;
   let namespaces: readonly string[];

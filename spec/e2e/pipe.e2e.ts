@@ -6,6 +6,7 @@ import { createListWatch, createSharedInformer, type SharedInformer } from 'rx-i
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { streamingFlags } from './apiserver-binary.ts';
 import { startChurn } from './churn.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { expectSameAsServer, mirror } from './mirror.ts';
@@ -29,7 +30,7 @@ describe('the pipe from a real server', () => {
   let watchesOfOthers: number;
 
   beforeAll(async () => {
-    cluster = await openCluster();
+    cluster = await openCluster({ flags: streamingFlags });
     api = await openRawApi(cluster.kubeconfig);
     client = await openRecordedClient({ file: cluster.kubeconfig });
     namespaces = await fillNamespaces(api, { namespaces: 3, objects: OBJECTS, labels });

@@ -19,7 +19,7 @@ import type { ApiServer } from '../conformance/api-server.ts';
 import { openRealApiServer } from '../conformance/real.ts';
 import { shardTests } from '../conformance/shards.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
-import { minor } from './apiserver-binary.ts';
+import { minor, streamingFlags } from './apiserver-binary.ts';
 import { noControl } from './cluster.ts';
 import { establishWidgets, type Widget, widgets } from './custom-resource.ts';
 import { figures } from './figures.ts';
@@ -67,9 +67,9 @@ describe.skipIf(noControl).each(GATES)('shards of a real server, gate %s', (gate
   let namespace: string;
 
   beforeAll(async () => {
-    process_ = await startApiServer(
-      gate === 'on' ? { flags: ['--feature-gates=ShardedListAndWatch=true'] } : {},
-    );
+    process_ = await startApiServer({
+      flags: gate === 'on' ? ['--feature-gates=ShardedListAndWatch=true'] : streamingFlags,
+    });
     conformance = await openRealApiServer(process_);
     api = await openRawApi(process_.kubeconfig);
     namespace = await freshNamespace(api);
