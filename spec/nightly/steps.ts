@@ -1,0 +1,103 @@
+/** The long forms of the checks: what a night runs, with which counts, and how a failure is repeated. */
+
+/** One step of the night. */
+export interface Step {
+  readonly name: string;
+  readonly command: readonly string[];
+  /**
+   * How much the step runs: variables of its environment with their values of a complete night. A variable of the caller
+   * with the same name replaces the value, and the page says so.
+   */
+  readonly counts: Readonly<Record<string, string>>;
+  /** Arguments that depend on the counts. */
+  readonly args?: (counts: Readonly<Record<string, string>>) => readonly string[];
+  /** Lines of the output that belong on the page, besides that with the count of tests. */
+  readonly figures?: RegExp;
+  /** How to repeat one failure. */
+  readonly repeat: string;
+}
+
+const npm = (script: string, ...args: string[]): readonly string[] =>
+  args.length === 0 ? ['npm', 'run', script] : ['npm', 'run', script, '--', ...args];
+
+/** All steps, the shorter ones first. */
+export const NIGHT: readonly Step[] = [
+  {
+    name: 'fuzz',
+    command: npm('test:fuzz'),
+    counts: { FUZZ_CHAINS: '100000' },
+    figures: /^\d+ chains from seed .*/,
+    repeat: '`FUZZ_SEED=… npm run test:fuzz`, with the seed of the log',
+  },
+  {
+    name: 'histories',
+    command: npm('test:histories', '--testTimeout=3600000'),
+    counts: { RING_SEEDS: '5000', AUDIT_SEEDS: '20', NATS_SEEDS: '1000' },
+    repeat: 'the same counts: seeds count from 1, and the log names the seed',
+  },
+  {
+    name: 'faults',
+    command: npm('test:faults'),
+    counts: { FAULT_SEEDS: '10000' },
+    figures: /^share \d+ of \d+: .*|^\d+ seeds in .*/,
+    repeat: '`FAULT_SEED=… npm run test:faults`, with the seed of the log',
+  },
+  {
+    name: 'queries',
+    command: npm('test:queries'),
+    counts: { QUERY_EVENTS: '10000000' },
+    figures: /^share \d+ of \d+, seed \d+: \d+ events in \d+ s/,
+    repeat:
+      '`QUERY_SEED=… QUERY_PATH=… npm run test:queries`, with the seed and the path of the log',
+  },
+  {
+    name: 'nats',
+    command: npm('test:nats'),
+    counts: { NATS_SEEDS: '20' },
+    repeat: '`NATS_SEED=… NATS_SEEDS=1 npm run test:nats`, with the seed of the log',
+  },
+  {
+    name: 'nats-scale',
+    command: npm('test:nats-scale'),
+    counts: {},
+    repeat: '`npm run test:nats-scale`',
+  },
+  {
+    name: 'browser',
+    command: npm('test:browser'),
+    counts: { LOAD_SECONDS: '60' },
+    repeat: '`npm run test:browser -- spec/browser/….browser.ts`, with the file of the log',
+  },
+  {
+    name: 'kubernetes',
+    command: npm('test:versions'),
+    counts: { KUBERNETES_VERSIONS: 'all' },
+    args: ({ KUBERNETES_VERSIONS: only = 'all' }) => (only === 'all' ? [] : ['--only', only]),
+    figures: /^Kubernetes 1\.\d+: .*/,
+    repeat:
+      '`KUBERNETES_E2E=1.… npm run test:e2e -- spec/e2e/….e2e.ts`, with the version and the file of the log',
+  },
+  {
+    name: 'soak',
+    command: npm('test:soak'),
+    counts: { SOAK: 'long', SOAK_PHASES: 'virtual,full-speed,cycles,queries,dashboard' },
+    args: ({ SOAK, SOAK_PHASES: only = '' }) => [
+      ...(SOAK === 'short' ? ['--short'] : []),
+      ...['--only', only],
+    ],
+    figures: /^WRONG: .*/,
+    repeat: '`npm run test:soak -- --only PHASE`, with the phase of the log',
+  },
+  {
+    name: 'mutation',
+    command: npm('test:mutation'),
+    counts: { MUTATION_SEED: '1', MUTATION_PER_STAGE: '40' },
+    args: ({ MUTATION_SEED = '1', MUTATION_PER_STAGE = '40' }) => [
+      ...['--seed', MUTATION_SEED],
+      ...['--per-stage', MUTATION_PER_STAGE],
+    ],
+    figures: /^[a-z-]+: \d+ of \d+ detected, .*/,
+    repeat:
+      '`npm run test:mutation -- --seed … --stages STAGE`; the log names each mutant that was missed',
+  },
+];
