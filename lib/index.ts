@@ -263,6 +263,7 @@ export { type ListSignal, listPages } from './list-watch/list-pages.ts';
 export type {
   ListerWatcher,
   ListRequest,
+  ReadCollection,
   RequestTurn,
   WatchRequest,
   WatchSignal,
@@ -359,6 +360,10 @@ export {
   shardSlotOf,
 } from './meta/shard-ranges/shard-filter.ts';
 export type { QueryPath, ValueAt } from './meta/typed-path.ts';
+// persist: starts informers from a store on disk
+export type { SnapshotOptions } from './persist/snapshot-options.ts';
+export type { SnapshotChange, SnapshotStore, StoredSnapshot } from './persist/snapshot-store.ts';
+export { type PersistPart, snapshotsIn } from './persist/snapshots-in.ts';
 // query: sorted rows for user interfaces
 export type { Aggregate, Aggregates, GroupRow } from './query/aggregates/aggregate.ts';
 export {

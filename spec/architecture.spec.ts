@@ -19,7 +19,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['store'],
   ['audit'],
   ['informer'],
-  ['query', 'client', 'election'],
+  ['query', 'client', 'election', 'persist'],
   ['factory', 'shards'],
   ['controller'],
 ];

@@ -26,7 +26,7 @@ export interface InformerSource<T extends KubernetesObject> {
   /** Replaces the ListerWatchers in each run. */
   readonly sources$?: Observable<SourceSet<T>> | undefined;
   /** Follows a ListerWatcher. @defaultValue `reflect` */
-  readonly reflector?: typeof reflect<T> | undefined;
+  reflector?: typeof reflect<T> | undefined;
   /** Whether the reflector passes on only some shards of the collection. */
   readonly partial?: boolean | undefined;
   /** The name of the function that creates the informer, for errors. */

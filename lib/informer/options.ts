@@ -27,6 +27,8 @@ export interface InformerOptions<T, Names extends string = string>
   readonly resyncPeriodMs?: number | undefined;
   /** Compares the store with the server periodically: `audit({ periodMs })`. @defaultValue off */
   readonly audit?: InformerPartMaker | undefined;
+  /** Keeps the objects in a store, and starts from them without a list: `snapshotsIn(store, options)`. @defaultValue off */
+  readonly persist?: InformerPartMaker | undefined;
   /** How deltas of one key are folded while the demand is closed: {@link latestPerKey}. @defaultValue not at all */
   readonly compression?: Compression | undefined;
   /**
@@ -70,14 +72,14 @@ export function checkedResyncPeriod(periodMs: number | undefined, owner: string)
 
 /** The options that are parts. Throws a `TypeError` if one is not a function, for example an object. */
 export function partMakers<T extends KubernetesObject>(
-  { audit, metrics }: Pick<InformerOptions<T>, 'audit' | 'metrics'>,
+  { audit, metrics, persist }: Pick<InformerOptions<T>, 'audit' | 'metrics' | 'persist'>,
   owner: string,
 ): readonly ((port: InformerPort<T>) => void)[] {
-  return Object.entries({ audit, metrics }).flatMap(([name, maker]) => {
+  return Object.entries({ audit, metrics, persist }).flatMap(([name, maker]) => {
     if (maker === undefined) return [];
     if (typeof maker === 'function') return [maker as (port: InformerPort<T>) => void];
     throw new TypeError(
-      `${owner}: ${name} is not a part; pass audit({ periodMs }) or metered(provider)`,
+      `${owner}: ${name} is not a part; pass audit(), metered() or snapshotsIn()`,
     );
   });
 }

@@ -8,6 +8,7 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { MetricAttributes } from '../meta/metrics.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { RefreshOrder } from '../reflector/reflect-options.ts';
+import type { reflect } from '../reflector/reflector.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
 import type { Drain } from '../rx/drain.ts';
 import type { ResolvedTiming } from '../rx/timing.ts';
@@ -65,6 +66,8 @@ export interface InformerPort<T extends KubernetesObject> extends Reporter {
   >;
   /** Whether the informer holds only some shards of its collection. */
   readonly partial: boolean;
+  /** How the informer follows a ListerWatcher. A part may replace it before the first run. */
+  readonly source: { reflector?: typeof reflect<T> | undefined };
   /** The ListerWatchers of the run, or those with which the informer was created. */
   readonly sources: readonly ListerWatcher<T>[];
   /** Whether a run is in progress. */
@@ -99,7 +102,7 @@ export interface InformerPort<T extends KubernetesObject> extends Reporter {
 }
 
 /**
- * A part of an informer that is passed in as an option, made by `audit()` or `metered()`. One maker serves any number
+ * A part of an informer that is passed in as an option, made by `audit()`, `metered()` or `snapshotsIn()`. One maker serves any number
  * of informers, for example those of a factory: each gets a part of its own.
  */
 export type InformerPartMaker = (port: never) => void;

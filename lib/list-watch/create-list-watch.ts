@@ -76,7 +76,7 @@ export function listWatchOf<T extends KubernetesObject>(
       return guards?.found?.heldBack;
     },
     get mayOverlap() {
-      const { connectionsLeft = Number.POSITIVE_INFINITY } = client;
+      const { connectionsLeft = SCARCE + 1 } = client;
       // No overlap is needed while watches are short, because the next watch begins soon.
       return connectionsLeft > SCARCE && guards?.found?.heldBack === undefined;
     },
@@ -84,6 +84,7 @@ export function listWatchOf<T extends KubernetesObject>(
       return client.awake$;
     },
     onWatchListUnsupported: streaming.rememberNone,
+    collection: requests,
     list: (request) =>
       requests
         .list(request, projection, () => decoding.list(requests.context(request, true)))

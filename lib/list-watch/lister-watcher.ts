@@ -7,9 +7,12 @@ import type { Refusal } from '../decode/decoding.ts';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { ListPart, Refused, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Resource } from '../meta/resource.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import type { Demand } from '../rx/demand.ts';
 import type { HeldBack } from '../transport/guards/buffering-proxy.ts';
+import type { KubeClient } from '../transport/kube-client.ts';
 
 /** The state of a request before its response: it waits on the client's side, or it was sent. */
 export type RequestTurn = 'queued' | 'sending';
@@ -83,6 +86,25 @@ export type WatchSignal<T> =
       readonly resourceVersion: ResourceVersion | '';
     };
 
+/** What a ListerWatcher reads, as far as its objects depend on it. */
+export interface ReadCollection {
+  readonly client: KubeClient;
+  /** Returns the path, and the parameters of every LIST and WATCH, with those of `tweak`: selectors, for example. */
+  get(own: Readonly<Record<string, never>>): {
+    readonly path: string;
+    readonly query?: Readonly<Record<string, string>> | undefined;
+  };
+  /** Returns how a response is decoded. */
+  context(
+    request: { readonly resourceVersion: string },
+    isList: boolean,
+  ): {
+    readonly resource: Resource<KubernetesObject>;
+    readonly projection?: { readonly eventKind: string } | undefined;
+    readonly transform?: unknown;
+  };
+}
+
 /**
  * Lists and watches one collection.
  *
@@ -110,6 +132,8 @@ export interface ListerWatcher<T> {
   readonly heldBack?: HeldBack | undefined;
   /** Emits when a request that waits before a retry is worth sending now, as after a sleep of the machine. */
   readonly awake$?: Observable<unknown> | undefined;
+  /** What is read, so that a store on disk (`persist`) can name it. Without this member nothing can be stored. */
+  readonly collection?: ReadCollection;
   list(request: ListRequest<T>): Observable<ListPart<T>>;
   watch(request: WatchRequest<T>): Observable<WatchSignal<T>>;
   /**

@@ -39,12 +39,15 @@ function configOf(
 ): ReflectorConfig {
   return {
     scope: listerWatcher.scope || undefined,
-    initialList: options.initialList ?? 'auto',
+    // Read when it is needed, because a warm start requests other lists than those after it.
+    get initialList() {
+      return options.initialList;
+    },
     mayStream: () => {
       const { watchList = true } = listerWatcher;
       return watchList === 'when-told' ? options.initialList === 'stream' : watchList;
     },
-    renewsEarly: (options.makeBeforeBreak ?? true) && 'mayOverlap' in listerWatcher,
+    renewsEarly: options.makeBeforeBreak !== false && 'mayOverlap' in listerWatcher,
     mayOverlap: () => listerWatcher.mayOverlap === true,
     ...{ healthyMs, minWatchTimeoutMs, pageSize },
     backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),

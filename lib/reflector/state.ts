@@ -245,7 +245,7 @@ export type InitialList = 'auto' | 'stream' | 'pages';
 /** The configuration of a reflector, which does not change while the reflector runs. */
 export interface ReflectorConfig {
   readonly scope: string | undefined;
-  readonly initialList: InitialList;
+  readonly initialList: InitialList | undefined;
   /** Whether the ListerWatcher accepts a request for a streaming LIST now. */
   mayStream(): boolean;
   /** Whether the next watch is requested before the current one ends. */

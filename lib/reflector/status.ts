@@ -39,6 +39,11 @@ export interface ReflectorStatus {
   readonly sinceMs: EpochMs;
   /** Since when the emitted state may be stale, in milliseconds; absent while an answered watch delivers changes. */
   readonly staleSinceMs?: EpochMs | undefined;
+  /**
+   * With the option `persist`: whether the objects come from a store on disk and are not confirmed by the server yet. Then
+   * `staleSinceMs` is the time at which they were last known to be right.
+   */
+  readonly stale?: true | undefined;
   /** Why the server refuses the requests; the reflector retries nevertheless. */
   readonly blocked?: Blocked | undefined;
   /** The last failure, until a request succeeds. */

@@ -13,9 +13,11 @@ export interface InformerWarning {
    * - `resync-raised`: a handler that was added to a running informer has a shorter period than the check period.
    * - `blocked`: the server refuses the informer (`status.blocked`), `status$` has no listener, and no wait for the
    *   sync was rejected. Given once per run.
+   * - `not-stored`: the option `persist` cannot read or write its store, so the informer starts with a list, or no longer
+   *   writes. Given once per run and ListerWatcher.
    * - `not-started`: a handler was added to an idle informer, which was not started within 10 s.
    */
-  readonly type: 'slow-handler' | 'resync-raised' | 'blocked' | 'not-started';
+  readonly type: 'slow-handler' | 'resync-raised' | 'blocked' | 'not-stored' | 'not-started';
   /** The informer's name. */
   readonly informer: string;
   /** The handler's name, if the warning is about a handler. */

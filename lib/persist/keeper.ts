@@ -1,0 +1,328 @@
+/**
+ * Keeps the objects of one ListerWatcher in a store: says what a warm start loads, and writes what each commit changed. At
+ * most one write of a collection is in progress; changes that arrive meanwhile are written together, with the newest state
+ * of each key.
+ */
+import { Observable, type Subscription } from 'rxjs';
+import { isEmptyScope } from '../delta/relist.ts';
+import type { InformerPort } from '../informer/part.ts';
+import type { ListerWatcher, ReadCollection } from '../list-watch/lister-watcher.ts';
+import { ApiError } from '../meta/api-error.ts';
+import { inScope } from '../meta/key.ts';
+import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
+import { isOlder } from '../meta/resource-version.ts';
+import type { Delta } from '../reflector/delta.ts';
+import type { ReflectOptions } from '../reflector/reflect-options.ts';
+import { reflect } from '../reflector/reflector.ts';
+import { looseTimer } from '../rx/long-timer.ts';
+import type { Claimant, SharedStore } from './shared-store.ts';
+import { clusterUid, hasKnownFormat, isUsable, snapshotHead, snapshotId } from './snapshot-head.ts';
+import type { SnapshotChange, StoredSnapshot } from './snapshot-store.ts';
+import { storedJson } from './stored-json.ts';
+import { type WarmSource, type Warmth, warmListWatch } from './warm-list-watch.ts';
+
+type Deltas<T> = readonly Delta<T>[];
+
+/** How long changes are collected before they are written, in milliseconds. */
+const COLLECT_MS = 1_000;
+
+/** Keeps the objects of one ListerWatcher during one run. */
+export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claimant {
+  ending: Promise<void> | undefined;
+  readonly #port: InformerPort<T>;
+  readonly #shared: SharedStore;
+  readonly #collection: ReadCollection;
+  readonly #scope: string | undefined;
+  readonly #id: string;
+  #head: string | undefined;
+  /** `loading`: a warm start is possible or in progress. `off`: nothing is written any more. */
+  #phase: 'loading' | 'listing' | 'following' | 'off' = 'loading';
+  #mayStream: () => boolean = () => true;
+  #emit: (deltas: Deltas<T>) => void = () => undefined;
+  /** The time of the stored objects that are shown; absent if none are. */
+  #shownMs: number | undefined;
+  /** The version at which a warm start was confirmed. */
+  #confirmed: string | undefined;
+  /** The keys that differ from the store on disk. */
+  #dirty = new Set<string>();
+  /** The keys that events of the warm start have changed. */
+  #changed = new Set<string>();
+  /** Whether the store on disk has the collection, so that the dirty keys are all that differs. */
+  #isStored = false;
+  #version = '';
+  /** Whether a commit has changed something that is not written yet. */
+  #isDue = false;
+  #timer: Subscription | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #isWriting = false;
+  readonly #before: Promise<void>;
+  /** Whether the informer had no object of the scope when the run began. */
+  readonly #wasEmpty: boolean;
+
+  constructor(
+    port: InformerPort<T>,
+    shared: SharedStore,
+    scope: string | undefined,
+    collection: ReadCollection,
+  ) {
+    this.#port = port;
+    this.#shared = shared;
+    this.#scope = scope;
+    this.#collection = collection;
+    this.#wasEmpty = isEmptyScope(port.store, scope);
+    this.#id = snapshotId(collection, shared.options);
+    const before = shared.claim(this.#id, this);
+    this.#before = before ?? Promise.resolve();
+    if (before !== undefined) return;
+    this.#off('another informer of this program stores it under the same identity');
+  }
+
+  /** Follows the ListerWatcher like `reflect`, after a warm start if possible. */
+  reflect(listerWatcher: ListerWatcher<T>, options: ReflectOptions<T>): Observable<Deltas<T>> {
+    const { initialList = 'auto', onStatus } = options;
+    this.#mayStream = () =>
+      initialList !== 'pages' &&
+      (listerWatcher.watchList === 'when-told'
+        ? initialList === 'stream'
+        : listerWatcher.watchList !== false);
+    const isWarm = () => this.isWarm;
+    return new Observable<Deltas<T>>((subscriber) => {
+      this.#emit = (deltas) => subscriber.next(deltas);
+      return reflect(warmListWatch(listerWatcher, this), {
+        ...options,
+        // A warm start that fails is retried as one.
+        get initialList() {
+          return isWarm() ? 'stream' : initialList;
+        },
+        onStatus: (status) => {
+          const staleSinceMs = status.synced ? undefined : this.#shownMs;
+          onStatus?.(
+            staleSinceMs === undefined ? status : { ...status, staleSinceMs, stale: true },
+          );
+        },
+      }).subscribe(subscriber);
+    });
+  }
+
+  get isWarm(): boolean {
+    return this.#phase === 'loading';
+  }
+
+  mayStream(): boolean {
+    return this.#mayStream();
+  }
+
+  async open(): Promise<Warmth<T> | undefined> {
+    this.#changed = new Set();
+    const { options } = this.#shared;
+    await this.#before;
+    const [cluster, stored] = await Promise.all([
+      clusterUid(this.#collection.client),
+      this.#shared
+        .run((store) => store.read(this.#id))
+        .catch((error: unknown) => {
+          this.#off(`the store cannot be read: ${ApiError.from(error, 'read').message}`);
+        }),
+    ]);
+    this.#head = snapshotHead(this.#collection, options, cluster);
+    if (stored === undefined || !this.isWarm) return undefined;
+    const nowMs = this.#port.timing.scheduler.now();
+    if (isUsable(stored, this.#head, { maxAgeMs: options.maxAgeMs, nowMs })) {
+      return { resourceVersion: stored.resourceVersion, parts: this.#parsed(stored) };
+    }
+    if (!hasKnownFormat(stored.head))
+      this.#warn('it was written by another version of rx-informer');
+    this.#delete();
+    return undefined;
+  }
+
+  async *#parsed({ parts, savedAtMs }: StoredSnapshot): AsyncGenerator<readonly T[]> {
+    const decoder = new TextDecoder();
+    try {
+      for await (const part of parts) {
+        this.#shownMs = savedAtMs;
+        yield part.map((json) => JSON.parse(decoder.decode(json)) as T);
+      }
+    } catch (error) {
+      this.#warn(ApiError.from(error, 'the store is damaged').message);
+      throw error;
+    }
+  }
+
+  changed(key: string): void {
+    this.#changed.add(key);
+  }
+
+  end(how: 'confirmed' | 'unusable' | 'refused', resourceVersion?: string): void {
+    if (!this.isWarm) return;
+    this.#phase = 'listing';
+    this.#confirmed = resourceVersion;
+    if (how === 'confirmed') return;
+    this.#delete();
+    if (how === 'refused') this.#hide();
+  }
+
+  /** The server refuses to show the objects, so they are neither kept nor, before they are confirmed, shown. */
+  refused(): void {
+    if (this.#phase === 'off') return;
+    const wasStored = this.#isStored;
+    this.end('refused');
+    if (wasStored) this.#delete();
+  }
+
+  /** Removes the objects from the informer that were shown and not confirmed. */
+  #hide(): void {
+    const isShown = this.#shownMs !== undefined;
+    this.#shownMs = undefined;
+    // What an earlier run of the informer has left stays, as without a store.
+    if (!isShown || !this.#wasEmpty) return;
+    const keys = this.#keys();
+    this.#emit(keys.map((key) => ({ type: 'deleted', key, finalStateUnknown: true }) as const));
+  }
+
+  #keys(): string[] {
+    return [...this.#port.store.keys()].filter((key) => inScope(key, this.#scope));
+  }
+
+  /** A commit has changed these keys. */
+  touched(keys: Iterable<string>): void {
+    if (this.#phase === 'off') return;
+    for (const key of keys) if (inScope(key, this.#scope)) this.#dirty.add(key);
+  }
+
+  /** These deltas are in the store of the informer. */
+  committed(deltas: Deltas<T>): void {
+    if (this.#phase === 'off') return;
+    for (const delta of deltas) this.#moved(delta);
+    this.#isDue = true;
+    this.#schedule();
+  }
+
+  #moved(delta: Delta<T>): void {
+    const move = (version: string) => {
+      if (version !== '' && !isOlder(version, this.#version)) this.#version = version;
+    };
+    switch (delta.type) {
+      case 'replaced':
+        if (delta.scope !== this.#scope) return;
+        this.#version = delta.resourceVersion;
+        if (this.#confirmed === delta.resourceVersion && this.#phase === 'listing') {
+          this.#isStored = true;
+          this.#dirty = this.#changed;
+        }
+        this.#shownMs = undefined;
+        this.#confirmed = undefined;
+        this.#phase = 'following';
+        return;
+      case 'replacing':
+        // The parts of a list come without its version, so nothing is written before the list is complete.
+        if (delta.scope === this.#scope && this.#phase === 'following') this.#phase = 'listing';
+        return;
+      case 'bookmark':
+        return delta.scope === this.#scope ? move(delta.resourceVersion) : undefined;
+      case 'added':
+      case 'updated':
+      case 'deleted':
+        return inScope(delta.key, this.#scope) ? move(versionOf(delta.object)) : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  #schedule(): void {
+    if (this.#phase !== 'following' || !this.#isDue) return;
+    if (this.#timer !== undefined || this.#isWriting) return;
+    this.#timer = looseTimer(COLLECT_MS, this.#port.timing.scheduler, () => this.#write());
+  }
+
+  /** Writes what is due. The changes are taken synchronously, so they are the state of the informer at one version. */
+  #write(): void {
+    this.#timer?.unsubscribe();
+    this.#timer = undefined;
+    const change = this.#change();
+    if (change === undefined) return;
+    this.#isWriting = true;
+    this.#writing = this.#shared
+      // A deletion may have been queued in the meantime.
+      .run(async (store) => (this.#isStored ? store.write(this.#id, change) : undefined))
+      .then(
+        (result) => {
+          if (result === 'rewrite') this.#isStored = false;
+        },
+        (error: unknown) => {
+          this.#off(`the store cannot be written: ${ApiError.from(error, 'write').message}`);
+          this.#delete();
+        },
+      )
+      .then(() => {
+        this.#isWriting = false;
+        this.#schedule();
+      });
+  }
+
+  /** Takes what has changed since the last write; `undefined` if nothing may be written now. */
+  #change(): SnapshotChange | undefined {
+    const { store, timing } = this.#port;
+    const head = this.#head;
+    if (head === undefined || this.#phase !== 'following' || !this.#isDue) return undefined;
+    // A refused object has no state that could be stored. The version on disk stays, so that its event arrives again.
+    if (store.refused.size > 0) return undefined;
+    const replaces = !this.#isStored;
+    const objects: [string, T][] = [];
+    const deleted: string[] = [];
+    for (const key of replaces ? this.#keys() : this.#dirty) {
+      const object = store.getByKey(key);
+      if (object === undefined) deleted.push(key);
+      else objects.push([key, object]);
+    }
+    this.#dirty = new Set();
+    this.#isDue = false;
+    this.#isStored = true;
+    return {
+      ...{ head, replaces, deleted, resourceVersion: this.#version },
+      savedAtMs: timing.scheduler.now(),
+      objects: serialized(objects, this.#shared.options.env),
+    };
+  }
+
+  /** Deletes what is stored. The next write stores the complete collection. */
+  #delete(): void {
+    this.#isStored = false;
+    this.#shared.run((store) => store.delete(this.#id)).catch(() => undefined);
+  }
+
+  #off(why: string): void {
+    this.#phase = 'off';
+    this.#warn(why);
+  }
+
+  #warn(why: string): void {
+    const message = `${this.#collection.get({}).path} is not stored, or was not read from the store: ${why}`;
+    this.#port.warn({ type: 'not-stored', message });
+  }
+
+  /** Deletes what is stored, and stores nothing more in this run. */
+  forget(): void {
+    this.#phase = 'off';
+    this.#delete();
+  }
+
+  /** Writes what is due, and nothing more. Resolves when it is written, or cannot be. */
+  stop(): Promise<void> {
+    if (this.ending === undefined) {
+      // Synchronously, because the informer may empty its store after its run.
+      this.#write();
+      this.#phase = 'off';
+      this.#timer?.unsubscribe();
+      this.ending = this.#writing.then(() => this.#shared.release(this.#id, this));
+    }
+    return this.ending;
+  }
+}
+
+function* serialized<T extends KubernetesObject>(
+  objects: readonly (readonly [string, T])[],
+  env: 'stored' | 'left-out',
+): Iterable<readonly [string, Uint8Array]> {
+  for (const [key, object] of objects) yield [key, storedJson(object, env)];
+}

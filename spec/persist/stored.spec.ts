@@ -1,0 +1,407 @@
+/** Tests what is stored, when it is used, and what is refused. */
+import {
+  createClient,
+  createInformerFactory,
+  createListWatch,
+  createSharedInformer,
+  type KubernetesObject,
+  type SnapshotOptions,
+  snapshotsIn,
+} from 'rx-informer';
+import { configMaps, deployments, pods, secrets } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { MemoryStore } from './memory-store.ts';
+import { contents, type LifeOptions, persistRig, requestsOf, services } from './rig.ts';
+
+const marked = (object: KubernetesObject): KubernetesObject => object;
+
+describe('a stored collection', () => {
+  it.each<[string, LifeOptions, LifeOptions]>([
+    ['server', {}, { baseUrl: 'http://other' }],
+    ['identity', {}, { snapshots: { identity: 'bob' } }],
+    ['namespace', {}, { scopes: [{ namespace: 'shop' }] }],
+    ['label selector', {}, { scopes: [{ labelSelector: 'app!=web' }] }],
+    ['field selector', {}, { scopes: [{ fieldSelector: 'metadata.name!=x' }] }],
+    [
+      'tweak',
+      {},
+      { scopes: [{ tweak: (query) => Object.assign(query, { labelSelector: 'a!=b' }) }] },
+    ],
+    ['program', { snapshots: { appVersion: '1' } }, { snapshots: { appVersion: '2' } }],
+    ['choice about variables', {}, { snapshots: { env: 'stored' } }],
+    [
+      'transform',
+      { scopes: [{ transform: marked }], snapshots: { transformVersion: '1' } },
+      { scopes: [{ transform: marked }], snapshots: { transformVersion: '2' } },
+    ],
+    [
+      'lack of a transform',
+      { scopes: [{ transform: marked }], snapshots: { transformVersion: '1' } },
+      {},
+    ],
+  ])('P11: is not shown to an informer of another %s', async (_what, first, second) => {
+    const rig = persistRig();
+    rig.put('s0', 1);
+    await rig.once(first);
+    const { informer, end } = rig.life(second);
+    const stale: unknown[] = [];
+    informer.status$.subscribe((status) => stale.push(status.stale));
+    informer.start();
+    await rig.time.advance(3_000);
+    expect(stale).not.toContain(true);
+    expect(requestsOf(rig.server)[0]).toBe('S');
+    await end();
+    // With the same settings again it is.
+    const again = rig.life(second);
+    rig.server.objects.advance(5);
+    again.informer.start();
+    await rig.time.advance(10);
+    expect(again.informer.status.stale).toBe(true);
+    await again.end();
+  });
+
+  it('P11: is not shown, and is deleted, if the cluster was created again or cannot be told apart', async () => {
+    const rig = persistRig();
+    rig.put('s0', 1);
+    await rig.once();
+    const stored = rig.store.only;
+    if (stored === undefined) throw new Error('nothing is stored');
+    expect(JSON.parse(stored.head).cluster).toMatch(/-/);
+    stored.head = stored.head.replace(/"cluster":"[^"]*"/, '"cluster":"another"');
+    const { informer, end } = rig.life();
+    informer.start();
+    await rig.time.advance(10);
+    expect(rig.store.only).toBeUndefined();
+    expect(requestsOf(rig.server)).toEqual(['S']);
+    await end();
+  });
+
+  it('P11: is not shown before the cluster is known', async () => {
+    const rig = persistRig();
+    rig.put('s0', 1);
+    await rig.once();
+    rig.server.objects.advance(5);
+    rig.server.faults.failNext({ use: 'call' }, { status: 500, times: 2 });
+    const { informer, end } = rig.life();
+    informer.start();
+    await rig.time.advance(100);
+    expect(informer.indexer.size).toBe(0);
+    expect(informer.status.phase).toBe('backoff');
+    await rig.time.advance(10_000);
+    expect(requestsOf(rig.server)[0]).toBe('L1');
+    expect(contents(informer)).toEqual(['shop/s0=1']);
+    await end();
+  });
+
+  it.each([86_400_000 + 60_000, -86_400_000 - 60_000])(
+    'P12: is deleted and not shown if it was confirmed longer ago than maxAgeMs, or by a clock as far ahead (%i ms)',
+    async (ageMs) => {
+      const rig = persistRig();
+      rig.put('s0', 1);
+      await rig.once();
+      const stored = rig.store.only;
+      if (stored !== undefined) stored.savedAtMs -= ageMs;
+      const { informer, end } = rig.life();
+      informer.start();
+      await rig.time.advance(10);
+      expect(requestsOf(rig.server)).toEqual(['S']);
+      expect(rig.store.only).toBeUndefined();
+      await end();
+    },
+  );
+
+  it('P13: contains neither managed fields nor the applied configuration, and values of variables only if they are stored', async () => {
+    const applied = 'kubectl.kubernetes.io/last-applied-configuration';
+    const server = createFakeApiServer();
+    server.objects.create(pods, {
+      metadata: {
+        namespace: 'shop',
+        name: 'web',
+        annotations: { [applied]: '{"secret":1}', kept: 'yes' },
+        managedFields: [{ manager: 'kubectl' }],
+      },
+      spec: {
+        containers: [{ name: 'web', env: [{ name: 'PASSWORD', value: 'hunter2' }] }],
+      },
+    });
+    const stored = async (env: 'stored' | 'left-out') => {
+      const store = new MemoryStore();
+      const persist = snapshotsIn(store, { identity: 'alice', kinds: [pods], env });
+      const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+      const informer = createSharedInformer(
+        createListWatch(client, pods, { keepManagedFields: true }),
+        { persist },
+      );
+      informer.start();
+      await informer.whenSynced();
+      expect(informer.indexer.list()[0]?.metadata?.annotations?.[applied]).toBeDefined();
+      await informer.stop();
+      await persist.close();
+      return [...(store.only?.objects.values() ?? [])].join();
+    };
+    const [without, within] = [await stored('left-out'), await stored('stored')];
+    expect(JSON.parse(without)).toMatchObject({
+      metadata: { name: 'web', annotations: { kept: 'yes' } },
+      spec: { containers: [{ name: 'web', env: [{ name: 'PASSWORD' }] }] },
+    });
+    expect(without).not.toMatch(/secret|managedFields|hunter2/);
+    expect(within).not.toMatch(/secret|managedFields/);
+    expect(within).toContain('hunter2');
+  });
+
+  it('P14: is deleted by forget, and not written again in this run', async () => {
+    const rig = persistRig();
+    rig.put('s0', 1);
+    await rig.once();
+    await rig.once({ snapshots: { identity: 'bob' } });
+    const { informer, persist, end } = rig.life();
+    informer.start();
+    await rig.time.advance(3_000);
+    rig.put('s0', 2);
+    await persist.forget();
+    rig.put('s0', 3);
+    await rig.time.advance(3_000);
+    expect(
+      [...rig.store.collections.values()].map(({ head }) => JSON.parse(head).identity),
+    ).toEqual(['bob']);
+    await persist.forget('bob');
+    expect(rig.store.collections.size).toBe(0);
+    expect(contents(informer)).toEqual(['shop/s0=3']);
+    await end();
+    expect(rig.store.collections.size).toBe(0);
+  });
+});
+
+describe('writing', () => {
+  it('P15: happens within a second after a commit, and contains what has changed, with the newest state per key', async () => {
+    const rig = persistRig();
+    for (const name of ['a', 'b', 'c']) rig.put(name, 1);
+    const { informer, end } = rig.life();
+    informer.start();
+    await rig.time.advance(2_000);
+    expect(rig.store.written).toMatchObject([{ replaces: true, deleted: [] }]);
+    rig.put('a', 2);
+    rig.put('a', 3);
+    rig.put('d', 1);
+    rig.put('d', 2);
+    rig.delete('b');
+    await rig.time.advance(1_001);
+    const at = rig.server.objects.resourceVersion;
+    expect(rig.store.written.at(-1)).toEqual({
+      replaces: false,
+      resourceVersion: at,
+      keys: ['shop/a', 'shop/d'],
+      deleted: ['shop/b'],
+    });
+    expect(rig.store.only?.objects.get('shop/a')).toContain('"revision":"3"');
+    await end();
+  });
+
+  it('P15: has at most one write in progress, and writes what has changed meanwhile together', async () => {
+    const rig = persistRig();
+    rig.put('a', 1);
+    const { informer, end } = rig.life();
+    informer.start();
+    await rig.time.advance(2_000);
+    let open: () => void = () => undefined;
+    rig.store.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const before = rig.store.written.length;
+    for (let revision = 2; revision < 30; revision++) {
+      rig.put('a', revision);
+      await rig.time.advance(1_000);
+    }
+    expect(rig.store.written.length).toBe(before);
+    rig.store.gate = undefined;
+    open();
+    await rig.time.advance(3_000);
+    expect(rig.store.mostWriting).toBe(1);
+    expect(rig.store.written.length).toBe(before + 2);
+    expect(rig.store.only?.objects.get('shop/a')).toContain('"revision":"29"');
+    await end();
+  });
+
+  it('P15: writes what is due when the run ends, also if the store of the informer is emptied', async () => {
+    const rig = persistRig();
+    rig.put('a', 1);
+    const life = rig.life({ informer: { lingerMs: 0 } });
+    const subscription = life.informer.changes$.subscribe();
+    await rig.time.advance(2_000);
+    rig.put('a', 2);
+    await rig.time.advance(10);
+    subscription.unsubscribe();
+    expect(life.informer.indexer.size).toBe(0);
+    await rig.time.advance(1);
+    expect(rig.store.only?.objects.get('shop/a')).toContain('"revision":"2"');
+    await life.end();
+  });
+
+  it('P16: a later list writes only what differs, and the store can ask for a complete collection', async () => {
+    const rig = persistRig();
+    for (const name of ['a', 'b', 'c']) rig.put(name, 1);
+    const { informer, end } = rig.life();
+    informer.start();
+    await rig.time.advance(2_000);
+    rig.put('a', 2);
+    rig.server.objects.compact();
+    rig.server.faults.expireWatches();
+    await rig.time.advance(4_000);
+    expect(informer.status.relists).toBe(1);
+    expect(rig.store.written.at(-1)).toMatchObject({ replaces: false, keys: ['shop/a'] });
+    rig.store.answer = 'rewrite';
+    rig.put('b', 2);
+    await rig.time.advance(2_000);
+    rig.store.answer = undefined;
+    rig.put('b', 3);
+    await rig.time.advance(2_000);
+    expect(rig.store.written.slice(-2)).toMatchObject([
+      { replaces: false, keys: ['shop/b'] },
+      { replaces: true, keys: ['shop/a', 'shop/b', 'shop/c'] },
+    ]);
+    await end();
+  });
+
+  it('P17: stops at the last version before an object that is refused, so that its event arrives again', async () => {
+    const rig = persistRig();
+    rig.put('a', 1);
+    let refuses = true;
+    const indexers = {
+      odd: ({ metadata }: KubernetesObject) => {
+        if (refuses && metadata?.annotations?.['revision'] === '2') throw new Error('odd');
+        return [];
+      },
+    };
+    const { informer, end } = rig.life({
+      informer: { indexers, onUnhandledError: () => undefined },
+    });
+    informer.start();
+    await rig.time.advance(2_000);
+    const before = rig.store.only?.resourceVersion;
+    rig.put('a', 2);
+    rig.put('b', 1);
+    await rig.time.advance(3_000);
+    expect(informer.status.refused).toBe(1);
+    expect(rig.store.only?.resourceVersion).toBe(before);
+    await end();
+    expect(rig.store.only?.resourceVersion).toBe(before);
+    refuses = false;
+    const next = rig.life({ informer: { indexers } });
+    next.informer.start();
+    await rig.time.advance(5_000);
+    expect(contents(next.informer)).toEqual(['shop/a=2', 'shop/b=1']);
+    await next.end();
+  });
+
+  it.each(['read', 'write'] as const)(
+    'P18: if the store cannot %s, the informer starts with a list, and one warning says why',
+    async (method) => {
+      const rig = persistRig();
+      rig.put('a', 1);
+      rig.store.failing[method] = new Error('the disk is full');
+      const { informer, warnings, end } = rig.life();
+      informer.start();
+      await rig.time.advance(3_000);
+      rig.put('a', 2);
+      await rig.time.advance(3_000);
+      expect(contents(informer)).toEqual(['shop/a=2']);
+      expect(warnings).toMatchObject([
+        { type: 'not-stored', message: expect.stringContaining('the disk is full') },
+      ]);
+      expect(rig.store.only).toBeUndefined();
+      await end();
+    },
+  );
+
+  it('P18: a damaged object ends the warm start with a list and one difference', async () => {
+    const rig = persistRig();
+    for (const name of ['a', 'b', 'c', 'd']) rig.put(name, 1);
+    await rig.once();
+    rig.store.only?.objects.set('shop/d', '{"metadata":{');
+    rig.put('a', 2);
+    const { informer, warnings, end } = rig.life();
+    informer.start();
+    await rig.time.advance(3_000);
+    expect(contents(informer)).toEqual(['shop/a=2', 'shop/b=1', 'shop/c=1', 'shop/d=1']);
+    expect(warnings).toHaveLength(1);
+    expect(requestsOf(rig.server).filter((each) => each === 'S')).toHaveLength(1);
+    await end();
+  });
+
+  it('P18: one of two informers of the same collection stores it, and the other says that it does not', async () => {
+    const rig = persistRig();
+    rig.put('a', 1);
+    const client = createClient({
+      baseUrl: 'http://fake',
+      fetch: rig.server.fetch,
+      scheduler: rig.time,
+    });
+    const persist = snapshotsIn(rig.store, { identity: 'alice', kinds: [services] });
+    const messages: string[] = [];
+    const two = [1, 2].map(() =>
+      createSharedInformer(createListWatch(client, services, { scheduler: rig.time }), {
+        ...{ persist, scheduler: rig.time },
+        onWarning: ({ message }) => messages.push(message),
+      }),
+    );
+    for (const each of two) each.start();
+    await rig.time.advance(3_000);
+    expect(messages).toEqual([expect.stringContaining('another informer of this program')]);
+    expect(two.map((each) => each.hasSynced)).toEqual([true, true]);
+    await Promise.all(two.map((each) => each.stop()));
+    await persist.close();
+    expect(rig.store.closed).toBe(true);
+    expect(rig.store.only?.objects.size).toBe(1);
+  });
+});
+
+describe('the options', () => {
+  const make = (options: object) => () =>
+    snapshotsIn(new MemoryStore(), {
+      ...{ identity: 'alice', kinds: [services] },
+      ...options,
+    } as unknown as SnapshotOptions);
+
+  it.each([
+    ['no identity', { identity: undefined }, /identity is missing/],
+    ['an empty identity', { identity: '' }, /identity is missing/],
+    ['no kinds', { kinds: undefined }, /kinds is missing/],
+    ['Secrets', { kinds: [services, secrets] }, /Secrets are never stored/],
+    ['ConfigMaps without an opt-in', { kinds: [configMaps] }, /configMaps: 'stored'/],
+    ['Pods without a choice about variables', { kinds: [pods] }, /env: 'left-out'/],
+    ['Deployments without that choice', { kinds: [deployments] }, /deployments.*env/],
+    ['an age of none', { maxAgeMs: 0 }, /maxAgeMs is 0/],
+  ])('P19: %s is refused', (_what, options, message) => {
+    expect(make(options)).toThrow(message);
+    expect(make({ kinds: [configMaps], configMaps: 'stored' })).not.toThrow();
+  });
+
+  it('P19: a transform without a version, and a ListerWatcher that does not say what it reads, are refused', () => {
+    const rig = persistRig();
+    expect(() => rig.life({ scopes: [{ transform: marked }] })).toThrow(/transformVersion/);
+    const { collection: _collection, ...foreign } = createListWatch(
+      createClient({ baseUrl: 'http://fake' }),
+      services,
+    );
+    const persist = snapshotsIn(rig.store, { identity: 'alice', kinds: [services] });
+    expect(() => createSharedInformer(foreign, { persist })).toThrow(/set its member collection/);
+  });
+
+  it('P20: informers of other kinds, and tables, run as without a store', async () => {
+    const server = createFakeApiServer();
+    server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
+    const store = new MemoryStore();
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const factory = createInformerFactory(client, {
+      persist: snapshotsIn(store, { identity: 'alice', kinds: [services] }),
+    });
+    factory.informer(pods);
+    factory.informer(services, { namespace: 'shop' });
+    factory.start();
+    await factory.whenSynced({ timeoutMs: 5_000 });
+    await factory.stop();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect([...store.collections.keys()]).toEqual([expect.stringContaining('services')]);
+  });
+});
