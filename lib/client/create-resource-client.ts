@@ -15,7 +15,7 @@ import { checkedSentCount } from '../rx/checked-option.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { deleteBody, selectionQuery, writeQuery } from './call-query.ts';
-import { edit } from './edit.ts';
+import { drafted, editBy } from './edit.ts';
 import { listAll, listOf, listPage } from './list-objects.ts';
 import { addressOf, isObject, namespaceFor, type ObjectAddress } from './object-target.ts';
 import type { Patch } from './patch.ts';
@@ -162,7 +162,7 @@ function build<T extends KubernetesObject>(
       resourcePath(resource, address);
       const where = `edit of ${resourceName(resource)} ${Object.values(address).join('/')}`;
       const at = isObject(target) ? target : address;
-      return await edit<T>(own, where, at, recipe, {
+      return await editBy<T>(own, where, at, (base) => drafted<T>(base, recipe) as T, {
         ...options,
         scheduler: options.scheduler ?? timing.scheduler,
         random: options.random ?? timing.random,

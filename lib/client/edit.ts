@@ -89,7 +89,16 @@ export function editPatch<T extends KubernetesObject>(
   check: 'resourceVersion' | 'uid' = 'resourceVersion',
   options: JsonDifferenceOptions = { guard: check === 'uid' },
 ): JsonPatchOperation[] {
-  const steps = jsonDifference(base, drafted(base, recipe), options);
+  return patchTo(base, drafted(base, recipe), check, options);
+}
+
+function patchTo<T extends KubernetesObject>(
+  base: T,
+  draft: T,
+  check: 'resourceVersion' | 'uid',
+  options: JsonDifferenceOptions,
+): JsonPatchOperation[] {
+  const steps = jsonDifference(base, draft, options);
   return steps.length === 0 ? [] : [testOf(base, check), ...steps];
 }
 
@@ -99,12 +108,12 @@ function baseOf<T extends KubernetesObject>(target: ObjectTarget): Stored<T> | u
   return target as Stored<T>;
 }
 
-/** Implements {@link ResourceClient.edit}. */
-export async function edit<T extends KubernetesObject>(
+/** Implements {@link ResourceClient.edit}. `draftOf` makes the draft of a state, again after each conflict. */
+export async function editBy<T extends KubernetesObject>(
   calls: EditCalls<T>,
   where: string,
   target: ObjectTarget,
-  recipe: (draft: Draft<T>) => void,
+  draftOf: (base: Stored<T>) => T | Promise<T>,
   options: EditOptions = {},
 ): Promise<Stored<T>> {
   const { check = 'resourceVersion', signal, attempts: _attempts, ...rest } = options;
@@ -130,7 +139,7 @@ export async function edit<T extends KubernetesObject>(
     base = undefined;
     // A store's transform may have removed parts of a list or map, so the object may differ from the server's.
     const guard = check === 'uid' || from === first;
-    const json = editPatch<T>(from, recipe, check, { guard });
+    const json = patchTo<T>(from, await draftOf(from), check, { guard });
     if (json.length === 0) return from;
     try {
       return await calls.patch(target, { json }, { ...write, ...call });

@@ -57,7 +57,7 @@ export function removed(informer: AnyInformer): Promise<void> {
 /** The informers of one factory or provider, of any type. */
 export class SharedInformers {
   readonly name: string;
-  readonly #client: KubeClient;
+  readonly client: KubeClient;
   protected readonly options: InformerFactoryOptions;
   readonly scheduler: SchedulerLike;
   protected readonly byIdentity: Map<string, OwnEntry> = new Map();
@@ -67,7 +67,7 @@ export class SharedInformers {
   protected started = false;
 
   constructor(client: KubeClient, options: InformerFactoryOptions) {
-    this.#client = client;
+    this.client = client;
     this.options = options;
     this.scheduler = timingOf(options).scheduler;
     this.name = options.name ?? '';
@@ -148,7 +148,7 @@ export class SharedInformers {
     const name = this.#nameOf(resource, scope);
     const inUse$ = new BehaviorSubject(true);
     const informer = makeInformer(resource, scope, {
-      ...{ name, inUse$, client: this.#client, scheduler: this.scheduler },
+      ...{ name, inUse$, client: this.client, scheduler: this.scheduler },
       ...{ options: this.options, own: this.#settings(resource) },
     });
     const counts = { kept: false, holders: 0, linger: undefined };
@@ -205,6 +205,8 @@ export interface InformerPool
     SharedInformers,
     'lingerMs' | 'scheduler' | 'entriesOf' | 'scopeOf' | 'nameOf' | 'indicesOf' | 'acquire'
   > {
+  /** Absent for the informers of several clusters. */
+  readonly client?: KubeClient;
   /** Emits when an informer has been created. @defaultValue informers that are in use are never removed */
   readonly created$?: Observable<void>;
   /** Whether they are those of several clusters, whose names stand before ids and keys. @defaultValue false */

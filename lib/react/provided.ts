@@ -1,4 +1,4 @@
-/** The state of a provider: a client, informers, the parts that hooks have added, and the sources that they read. */
+/** The provider of a client and of informers. */
 import { Subscription } from 'rxjs';
 import { informersOfFactory } from '../factory/factory-informers.ts';
 import type { InformerFactory } from '../factory/informer-factory.ts';
@@ -7,67 +7,25 @@ import { type InformerPool, SharedInformers } from '../factory/shared-informers.
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { leftLater } from './left-later.ts';
-import type { StatusSource } from './status-source.ts';
+import { ProviderState } from './provider-state.ts';
 
 /** Options of the factory that a provider makes. Without `name`, because two of one name would exist for a moment. */
 export type ProvidedFactoryOptions = Omit<InformerFactoryOptions, 'name'>;
 
-export class Provided {
+export interface Provided extends ProviderState {
   readonly client: KubeClient;
   readonly informers: InformerPool;
-  /** The sources that hooks read, each with the name of its informers. */
-  readonly used: Set<readonly [StatusSource, () => unknown]> = new Set();
   /** Keeps the provider's own informers until the returned function is called. */
   readonly hold: () => () => void;
-  readonly #parts = new Map<unknown, unknown>();
-  readonly #listeners = new Set<() => void>();
+}
 
-  constructor(client: KubeClient, given: InformerFactory | ProvidedFactoryOptions = {}) {
-    this.client = client;
-    const own = 'acquire' in given ? undefined : new SharedInformers(client, given);
-    this.informers = own ?? informersOfFactory('InformerProvider', given);
-    this.hold = leftLater(() => new Subscription(() => own?.stop().catch(reportUnhandled)));
-  }
-
-  /** Returns the part that `make` makes. The first hook that asks for the part creates it, and all hooks share it. */
-  part<P>(make: (provided: Provided) => P): P {
-    const known = this.#parts.get(make) as P | undefined;
-    if (known !== undefined) return known;
-    const part = make(this);
-    this.#parts.set(make, part);
-    return part;
-  }
-
-  /** Notes that a source is read, until the returned function is called. */
-  use(source: StatusSource, name: () => unknown): () => void {
-    const entry = [source, name] as const;
-    this.used.add(entry);
-    this.changed();
-    return () => {
-      this.used.delete(entry);
-      this.changed();
-    };
-  }
-
-  /** Like `use`, and subscribes to the source to learn of its changes. */
-  watch(source: StatusSource, name: unknown): () => void {
-    const leave = source.subscribe(() => this.changed());
-    const unuse = this.use(source, () => name);
-    return () => {
-      leave();
-      unuse();
-    };
-  }
-
-  /** Calls the listener when the status of a source in use may have changed. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    const own = () => listener();
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
-  };
-
-  /** The result of a source in use may have changed. */
-  changed(): void {
-    for (const listener of [...this.#listeners]) listener();
-  }
+/** Creates the state of a provider of a client and a factory, or of the options of a factory of its own. */
+export function createProvided(
+  client: KubeClient,
+  given: InformerFactory | ProvidedFactoryOptions = {},
+): Provided {
+  const own = 'acquire' in given ? undefined : new SharedInformers(client, given);
+  const informers = own ?? informersOfFactory('InformerProvider', given);
+  const hold = leftLater(() => new Subscription(() => own?.stop().catch(reportUnhandled)));
+  return Object.assign(new ProviderState(), { client, informers, hold });
 }

@@ -11,11 +11,12 @@ import {
 } from 'react';
 import type { InformerFactory } from '../factory/informer-factory.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { Provided, type ProvidedFactoryOptions } from './provided.ts';
+import { createProvided, type Provided, type ProvidedFactoryOptions } from './provided.ts';
+import type { ProviderState } from './provider-state.ts';
 
 /** The contents of the nearest provider. */
-export const ProvidedContext: Context<Provided | undefined> = /* @__PURE__ */ createContext<
-  Provided | undefined
+export const ProvidedContext: Context<ProviderState | undefined> = /* @__PURE__ */ createContext<
+  ProviderState | undefined
 >(undefined);
 
 /** The properties of {@link InformerProvider}. */
@@ -54,20 +55,25 @@ export function InformerProvider(props: InformerProviderProps): ReactElement {
   const { client, factory, options, children } = props;
   const [held, setHeld] = useState(() => ({
     factory,
-    provided: new Provided(client, factory ?? options),
+    provided: createProvided(client, factory ?? options),
   }));
   let { provided } = held;
   if (provided.client !== client || held.factory !== factory) {
-    provided = new Provided(client, factory ?? options);
+    provided = createProvided(client, factory ?? options);
     setHeld({ factory, provided });
   }
   useEffect(() => provided.hold(), [provided]);
   return createElement(ProvidedContext.Provider, { value: provided }, children);
 }
 
-/** What the nearest provider holds. Throws an `Error` that names the hook if there is no provider. */
-export function useProvided(hook: string): Provided {
-  const provided = useContext(ProvidedContext);
-  if (provided !== undefined) return provided;
+/** The nearest provider. Throws an `Error` that names the hook if there is none, or if it does not have what is asked for. */
+export function useProviderState(hook: string, member: keyof Provided = 'used'): ProviderState {
+  const state = useContext(ProvidedContext);
+  if (state !== undefined && member in state) return state;
   throw new Error(`${hook}: there is no <InformerProvider> above this component`);
+}
+
+/** The informers of the nearest provider. Throws as {@link useProviderState} does. */
+export function useProvided(hook: string): Provided {
+  return useProviderState(hook, 'informers') as Provided;
 }

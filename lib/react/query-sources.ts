@@ -5,9 +5,10 @@ import { SharedQueries } from '../factory/queries/shared-queries.ts';
 import type { LiveQuery } from '../query/live-query/live-query.ts';
 import type { Demand } from '../rx/demand.ts';
 import { animationFrames } from '../rx/demands.ts';
-import { editableLayerOf } from './edit/editable-layer.ts';
+import { editableLayerOf } from './edit/provided-edits.ts';
 import type { Provided } from './provided.ts';
-import { ViewSource } from './row-source.ts';
+import type { ProviderState } from './provider-state.ts';
+import { type RowSource, ViewSource } from './row-source.ts';
 
 /** How many sources there may be before those that are no longer referenced are looked for. */
 const SWEEP_SIZE = 64;
@@ -63,6 +64,12 @@ export function querySourcesOf(provided: Provided): QuerySources {
 }
 
 /** The source of a query in a provider. */
-export function sourceOfQuery<Row>(provided: Provided, query: LiveQuery<Row>): ViewSource<Row> {
+export function sourceOfQuery<Row>(state: ProviderState, query: LiveQuery<Row>): RowSource<Row> {
+  const answered = state.answered?.(query as LiveQuery);
+  return (answered ?? heldSourceOf(state as Provided, query as LiveQuery)) as RowSource<Row>;
+}
+
+/** The source of a query over the informers of a provider. */
+export function heldSourceOf<Row>(provided: Provided, query: LiveQuery<Row>): ViewSource<Row> {
   return provided.part(querySourcesOf).source(query);
 }

@@ -10,7 +10,7 @@ import {
 } from '../query/live-query/live-query.ts';
 import type { OrderBy } from '../query/live-query/order-by.ts';
 import type { RowOf, Select } from '../query/live-query/select.ts';
-import { useProvided } from './provider.ts';
+import { useProviderState } from './provider.ts';
 import type { ListResult } from './row-result.ts';
 import { askedOf } from './use-query.ts';
 import { useRows } from './use-rows.ts';
@@ -77,7 +77,7 @@ export function useList(
   resource: Resource<KubernetesObject> | undefined,
   options?: object,
 ): ListResult<unknown> {
-  const provided = useProvided('useList');
+  const provided = useProviderState('useList');
   const query =
     resource === undefined
       ? undefined

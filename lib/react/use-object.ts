@@ -4,7 +4,7 @@ import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
-import { useProvided } from './provider.ts';
+import { useProviderState } from './provider.ts';
 import type { ListResult, StatusResult } from './row-result.ts';
 import { askedOf } from './use-query.ts';
 import { useRows } from './use-rows.ts';
@@ -28,23 +28,31 @@ export interface ObjectResult<T> extends StatusResult {
   readonly stale: boolean;
 }
 
-function queryOf(resource: Resource<KubernetesObject>, ref: ObjectRef): LiveQuery {
+/** The query of one object. */
+export function objectQuery(resource: Resource<KubernetesObject>, ref: ObjectRef): object {
   const { namespace, name, uid, as } = ref;
   if (typeof name !== 'string' || name === '') {
     throw new TypeError(
       `useObject: name is ${JSON.stringify(name)}; it must be the name of an object`,
     );
   }
-  return liveQuery({
+  return {
     from: resource,
     as,
     namespace,
     fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`,
     where: uid === undefined ? undefined : { path: 'metadata.uid', eq: uid },
-  } as never) as unknown as LiveQuery;
+  };
 }
 
-function objectOf<T>({ rows, synced, stale, status, error }: ListResult<T>): ObjectResult<T> {
+/** The result of the query of one object. */
+export function objectOf<T>({
+  rows,
+  synced,
+  stale,
+  status,
+  error,
+}: ListResult<T>): ObjectResult<T> {
   return Object.freeze({ object: rows[0], synced, stale, status, error });
 }
 
@@ -91,8 +99,11 @@ export function useObject(
   resource: Resource<KubernetesObject> | undefined,
   ref: ObjectRef | undefined,
 ): ObjectResult<KubernetesObject> {
-  const provided = useProvided('useObject');
-  const query = resource === undefined || ref === undefined ? undefined : queryOf(resource, ref);
+  const provided = useProviderState('useObject');
+  const query =
+    resource === undefined || ref === undefined
+      ? undefined
+      : (liveQuery(objectQuery(resource, ref) as never) as unknown as LiveQuery);
   const asked =
     query === undefined ? undefined : askedOf(provided, query as LiveQuery<KubernetesObject>);
   const result = useRows(asked);

@@ -1,13 +1,13 @@
 /** `useQuery`, the rows of a live query. */
 import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
-import type { Provided } from './provided.ts';
-import { useProvided } from './provider.ts';
+import { useProviderState } from './provider.ts';
+import type { ProviderState } from './provider-state.ts';
 import { sourceOfQuery } from './query-sources.ts';
 import type { ListResult } from './row-result.ts';
 import { type Asked, useRows } from './use-rows.ts';
 
 /** The question that a query asks of a provider. */
-export function askedOf<Row>(provided: Provided, query: LiveQuery<Row>): Asked<Row> {
+export function askedOf<Row>(provided: ProviderState, query: LiveQuery<Row>): Asked<Row> {
   const { group, version, plural } = query.from;
   // The type of the rows. Rows of another one do not stand in for those of the query.
   const type = JSON.stringify([group, version, plural, query.as, query.select]);
@@ -47,7 +47,7 @@ export function askedOf<Row>(provided: Provided, query: LiveQuery<Row>): Asked<R
 export function useQuery<Row, Ordered extends boolean = boolean>(
   query: LiveQuery<Row, Ordered> | undefined,
 ): ListResult<Row> {
-  const provided = useProvided('useQuery');
+  const provided = useProviderState('useQuery');
   const valid =
     query === undefined ? undefined : (liveQuery(query as never) as unknown as LiveQuery<Row>);
   return useRows(valid === undefined ? undefined : askedOf(provided, valid));

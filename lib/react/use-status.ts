@@ -5,8 +5,8 @@ import type { InformerStatus } from '../informer/status/status.ts';
 import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
 import { shallowEqual } from '../query/operators/shallow-equal.ts';
 import type { View } from '../query/view/view.ts';
-import type { Provided } from './provided.ts';
-import { useProvided } from './provider.ts';
+import { useProviderState } from './provider.ts';
+import type { ProviderState } from './provider-state.ts';
 import { sourceOfQuery } from './query-sources.ts';
 import { blockingError, NO_RESULT, type StatusResult } from './row-result.ts';
 import { SKIPPED, sourceOfView } from './row-source.ts';
@@ -31,8 +31,9 @@ function sourceOf(of: StatusOf | undefined): StatusSource {
   );
 }
 
-function useSource(
-  provided: Provided,
+/** The status of a source, which is made again if the identity changes. */
+export function useSource(
+  provided: ProviderState,
   identity: unknown,
   sourceNow: () => StatusSource,
 ): StatusResult {
@@ -71,7 +72,7 @@ function useSource(
  * ```
  */
 export function useStatus(...args: readonly [of?: StatusOf | undefined]): StatusResult {
-  const provided = useProvided('useStatus');
+  const provided = useProviderState('useStatus');
   const [of] = args;
   const isMerged = args.length === 0;
   return useSource(provided, isMerged ? provided : of, () =>
@@ -98,7 +99,7 @@ export function useStatus(...args: readonly [of?: StatusOf | undefined]): Status
  * ```
  */
 export function useQueryStatus(query: LiveQuery | undefined): StatusResult {
-  const provided = useProvided('useQueryStatus');
+  const provided = useProviderState('useQueryStatus');
   const valid = query === undefined ? undefined : (liveQuery(query as never) as LiveQuery);
   return useSource(provided, valid?.key, () =>
     statusOfRows(valid === undefined ? SKIPPED : sourceOfQuery(provided, valid)),
@@ -111,7 +112,7 @@ function kept<V extends object>(former: V, now: V): V {
 }
 
 /** Returns the former result if nothing of it has changed, so that a change of rows renders nothing. */
-function merged({ used }: Provided, former: StatusResult): StatusResult {
+function merged({ used }: ProviderState, former: StatusResult): StatusResult {
   const read = [...new Map(used)].map(([source, name]) => [name(), source.getSnapshot()] as const);
   if (read.length === 0) return NO_RESULT;
   const results = read.map(([, result]) => result);
@@ -128,7 +129,7 @@ function merged({ used }: Provided, former: StatusResult): StatusResult {
 }
 
 /** The merged status of a provider, as a part of it. */
-export function mergedStatusOf(provided: Provided): StatusSource {
+export function mergedStatusOf(provided: ProviderState): StatusSource {
   let status: StatusResult = NO_RESULT;
   let isOutdated = true;
   provided.subscribe(() => {

@@ -8,7 +8,7 @@ import type { OrderBy } from '../query/live-query/order-by.ts';
 import type { RowOf, Select } from '../query/live-query/select.ts';
 import type { Provided } from './provided.ts';
 import { useProvided } from './provider.ts';
-import { sourceOfQuery } from './query-sources.ts';
+import { heldSourceOf } from './query-sources.ts';
 import { hasRenderLease, leaseForRender, takeOver } from './render-lease.ts';
 import type { ListResult } from './row-result.ts';
 import type { RowSource } from './row-source.ts';
@@ -21,7 +21,7 @@ const onServer = () => true;
 
 /** The source of a query, whose first listener takes over the lease of the render. */
 function leased<Row>(provided: Provided, query: LiveQuery<Row>): RowSource<Row> {
-  const source = sourceOfQuery(provided, query);
+  const source = heldSourceOf(provided, query);
   const subscribe = (listener: () => void): (() => void) => {
     const leave = source.subscribe(listener);
     takeOver(provided, query.key);
@@ -43,7 +43,7 @@ function useSuspending<Row>(provided: Provided, query: LiveQuery<Row>): ListResu
   // A stopped informer is not requested again by a component that shows its rows.
   if (isServer || result.synced || result.stale) return result;
   if (result.error !== undefined && hasRenderLease(provided, query.key)) throw result.error;
-  throw leaseForRender(provided, query.key, sourceOfQuery(provided, query as LiveQuery));
+  throw leaseForRender(provided, query.key, heldSourceOf(provided, query as LiveQuery));
 }
 
 /**

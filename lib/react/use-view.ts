@@ -1,8 +1,8 @@
 /** `useView`, the rows of a view. */
 import { useContext } from 'react';
 import type { View } from '../query/view/view.ts';
-import type { Provided } from './provided.ts';
 import { ProvidedContext } from './provider.ts';
+import type { ProviderState } from './provider-state.ts';
 import type { ListResult } from './row-result.ts';
 import { type RowSource, sourceOfView } from './row-source.ts';
 import { useRows } from './use-rows.ts';
@@ -39,7 +39,7 @@ export function useView<Row>(view: View<Row> | undefined): ListResult<Row> {
 }
 
 /** The source of a view whose status is one of those that the provider merges. */
-function watched<Row>(provided: Provided | undefined, view: View<Row>): RowSource<Row> {
+function watched<Row>(provided: ProviderState | undefined, view: View<Row>): RowSource<Row> {
   const source = sourceOfView(view);
   if (provided === undefined) return source;
   const subscribe = (listener: () => void): (() => void) => {

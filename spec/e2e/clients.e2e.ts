@@ -36,7 +36,7 @@ import {
 } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { edit } from '../../lib/client/edit.ts';
+import { drafted, editBy } from '../../lib/client/edit.ts';
 import { streamingFlags } from './apiserver-binary.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 
@@ -282,9 +282,11 @@ describe('clients of a real API server', () => {
       },
     };
     const failure = await failureOf(
-      edit<ConfigMap>(calls as never, 'edit', name, (draft) => {
-        draft.data = { 'not a key!': 'x' };
-      }),
+      editBy<ConfigMap>(calls as never, 'edit', name, (base) =>
+        drafted<ConfigMap>(base, (draft) => {
+          draft.data = { 'not a key!': 'x' };
+        }),
+      ),
     );
     expect(failure).toMatchObject({ code: 422, reason: 'Invalid' });
     expect(failure.message).toContain('not a key!');

@@ -3,7 +3,7 @@ import { createClient, createInformerFactory, liveQuery } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { Provided } from '../../lib/react/provided.ts';
+import { createProvided } from '../../lib/react/provided.ts';
 import { sourceOfQuery } from '../../lib/react/query-sources.ts';
 import { mergedStatusOf } from '../../lib/react/use-status.ts';
 
@@ -14,7 +14,7 @@ it('V8: the merged status is the same object while only rows change', async () =
   create('web-0');
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
   const factory = createInformerFactory(client);
-  const provided = new Provided(client, factory);
+  const provided = createProvided(client, factory);
   const { getSnapshot } = provided.part(mergedStatusOf);
   const source = sourceOfQuery(provided, liveQuery({ from: pods }));
   const another = sourceOfQuery(provided, liveQuery({ from: nodes }));

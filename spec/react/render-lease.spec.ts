@@ -3,7 +3,7 @@ import { createClient, createInformerFactory, liveQuery } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Provided } from '../../lib/react/provided.ts';
+import { createProvided } from '../../lib/react/provided.ts';
 import { querySourcesOf, sourceOfQuery } from '../../lib/react/query-sources.ts';
 import { hasRenderLease, leaseForRender, takeOver } from '../../lib/react/render-lease.ts';
 
@@ -13,7 +13,7 @@ function rig(lingerMs: number) {
   const server = createFakeApiServer();
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
   const factory = createInformerFactory(client, { lingerMs });
-  const provided = new Provided(client, factory);
+  const provided = createProvided(client, factory);
   onTestFinished(() => factory.stop());
   const render = () => leaseForRender(provided, query.key, sourceOfQuery(provided, query) as never);
   return { server, factory, provided, render };

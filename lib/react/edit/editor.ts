@@ -5,6 +5,7 @@ import { createResourceClient } from '../../client/create-resource-client.ts';
 import { type Draft, drafted, type EditOptions } from '../../client/edit.ts';
 import { eitherSignal } from '../../client/either-signal.ts';
 import { addressOf, isComplete, isObject, type ObjectTarget } from '../../client/object-target.ts';
+import type { Overlay } from '../../factory/edits/overlay.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
@@ -19,7 +20,7 @@ import { isOlder } from '../../meta/resource-version.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
 import type { Provided } from '../provided.ts';
-import { type Overlay, overlayOf } from './overlay.ts';
+import { overlayOf } from './provided-edits.ts';
 
 type AnyObject = Stored<KubernetesObject>;
 

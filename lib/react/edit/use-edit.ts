@@ -5,8 +5,8 @@ import type { ObjectTarget } from '../../client/object-target.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
 import { checkedTimeout } from '../../rx/checked-option.ts';
-import type { Provided } from '../provided.ts';
 import { useProvided } from '../provider.ts';
+import type { ProviderState } from '../provider-state.ts';
 import { editorOf } from './editor.ts';
 
 /** The options of {@link useEdit}, and of each edit. */
@@ -39,16 +39,21 @@ export interface EditResult<T extends KubernetesObject> {
 
 const TIMEOUT_MS = 30_000;
 
+/** Sends one edit. */
+export type SendEdit<T extends KubernetesObject> = (
+  target: ObjectTarget,
+  recipe: (draft: Draft<T>) => void,
+  options: EditOptions & { readonly timeoutMs: number },
+) => Promise<Stored<T>>;
+
 /** The edits of one hook. */
 class Edits<T extends KubernetesObject> {
-  readonly #provided: Provided;
-  readonly #resource: Resource<T>;
+  readonly #send: SendEdit<T>;
   readonly #listeners = new Set<() => void>();
   #result: EditResult<T>;
 
-  constructor(provided: Provided, resource: Resource<T>) {
-    this.#provided = provided;
-    this.#resource = resource;
+  constructor(send: SendEdit<T>) {
+    this.#send = send;
     this.#result = this.#made(0, undefined);
   }
 
@@ -76,9 +81,7 @@ class Edits<T extends KubernetesObject> {
     this.#show(this.#result.pending + 1, undefined);
     try {
       checkedTimeout(timeoutMs, 'useEdit: timeoutMs');
-      const resource = this.#resource;
-      const request = { resource, target, recipe, options, timeoutMs };
-      const written = await this.#provided.part(editorOf).edit(request);
+      const written = await this.#send(target, recipe, { ...options, timeoutMs });
       this.#show(this.#result.pending - 1, this.#result.error);
       return written;
     } catch (cause) {
@@ -131,9 +134,19 @@ class Edits<T extends KubernetesObject> {
  */
 export function useEdit<T extends KubernetesObject>(resource: Resource<T>): EditResult<T> {
   const provided = useProvided('useEdit');
-  const { group, version, plural } = resource;
+  return useEditsOf<T>(provided, resource, (target, recipe, { timeoutMs, ...options }) =>
+    provided.part(editorOf).edit({ resource, target, recipe, options, timeoutMs }),
+  );
+}
+
+/** The edits of a resource, sent by the first function that is given for the provider and the resource. */
+export function useEditsOf<T extends KubernetesObject>(
+  provided: ProviderState,
+  { group, version, plural }: Resource<T>,
+  send: SendEdit<T>,
+): EditResult<T> {
   const identity = `${group}/${version}/${plural}`;
-  const begin = () => ({ provided, identity, edits: new Edits(provided, resource) });
+  const begin = () => ({ provided, identity, edits: new Edits<T>(send) });
   const [held, setHeld] = useState(begin);
   let now = held;
   if (held.provided !== provided || held.identity !== identity) {

@@ -4,7 +4,7 @@ import { type Deployment, deployments } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { editorOf } from '../../../lib/react/edit/editor.ts';
-import { Provided } from '../../../lib/react/provided.ts';
+import { createProvided } from '../../../lib/react/provided.ts';
 import { sourceOfQuery } from '../../../lib/react/query-sources.ts';
 
 const target = { namespace: 'shop', name: 'web' };
@@ -25,7 +25,7 @@ async function rig() {
   create('web');
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
   const factory = createInformerFactory(client);
-  const provided = new Provided(client, factory);
+  const provided = createProvided(client, factory);
   const source = sourceOfQuery(provided, liveQuery({ from: deployments }));
   const large = sourceOfQuery(
     provided,

@@ -12,9 +12,10 @@ import { pods } from 'rx-informer/resources';
 import { changeSet, createFakeApiServer } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import { EditableLayer } from '../../../lib/react/edit/editable-layer.ts';
-import { Overlay, overlayOf } from '../../../lib/react/edit/overlay.ts';
-import { Provided } from '../../../lib/react/provided.ts';
+import { EditableLayer } from '../../../lib/factory/edits/editable-layer.ts';
+import { Overlay } from '../../../lib/factory/edits/overlay.ts';
+import { overlayOf } from '../../../lib/react/edit/provided-edits.ts';
+import { createProvided } from '../../../lib/react/provided.ts';
 import { querySourcesOf } from '../../../lib/react/query-sources.ts';
 import { projections } from '../../support/projections.ts';
 
@@ -225,7 +226,7 @@ describe('the queries of a provider', () => {
     const made = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const factory = createInformerFactory(client, { lingerMs: 0, projections });
-    const provided = new Provided(client, factory);
+    const provided = createProvided(client, factory);
     const { queries } = provided.part(querySourcesOf);
     const complete = queries.channelOf(liveQuery({ from: pods })).view;
     const metadata = queries.channelOf(liveQuery({ from: pods, as: 'metadata' })).view;

@@ -1,5 +1,5 @@
 /**
- * The edits that are shown in all queries of a provider, as an overlay between the informers and the queries. The stores
+ * The edits that are shown in all queries of a provider or of a worker, as an overlay between the informers and the queries. The stores
  * of the informers keep the state of the server.
  */
 
@@ -12,8 +12,7 @@ import {
 import { isOlder } from '../../meta/resource-version.ts';
 import { atEndOfTurn } from '../../rx/drain.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
-import type { Provided } from '../provided.ts';
-import { type EditableSource, editableLayerOf, type SourceOverlay } from './editable-layer.ts';
+import type { EditableSource, SourceOverlay } from './editable-layer.ts';
 import { OverlaidRows } from './overlaid-rows.ts';
 import { type EditInput, nextEdits, type PendingEdit, shownObject } from './pending-edits.ts';
 
@@ -101,11 +100,4 @@ export class Overlay implements SourceOverlay {
     if (edits.length === 0) this.#edits.delete(uid);
     else this.#edits.set(uid, edits);
   }
-}
-
-/** The overlay of a provider, as a part of it. */
-export function overlayOf(provided: Provided): Overlay {
-  const overlay = new Overlay();
-  provided.part(editableLayerOf).cover(overlay);
-  return overlay;
 }

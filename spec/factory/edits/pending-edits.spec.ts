@@ -6,7 +6,7 @@ import {
   nextEdits,
   type PendingEdit,
   shownObject,
-} from '../../../lib/react/edit/pending-edits.ts';
+} from '../../../lib/factory/edits/pending-edits.ts';
 
 interface Scaled {
   readonly metadata: {

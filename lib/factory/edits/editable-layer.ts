@@ -1,15 +1,14 @@
 /**
- * The layer between the informers and the queries of a provider. Objects pass through it as they are, until the first
+ * The layer between the informers and the queries of a provider or of a worker. Objects pass through it as they are, until the first
  * edit puts an overlay over them, so a page that edits nothing does not load the overlay.
  */
 import { Observable } from 'rxjs';
-import type { Layer } from '../../factory/queries/pipeline.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import { descend } from '../../query/engine/lineage.ts';
 import { inTurn } from '../../rx/drain.ts';
 import { type ChangeSet, headOf } from '../../store/change-set.ts';
 import { noteOrigin } from '../../store/change-stream.ts';
-import type { Provided } from '../provided.ts';
+import type { Layer } from '../queries/pipeline.ts';
 
 type Objects = ChangeSet<KubernetesObject>;
 
@@ -65,9 +64,4 @@ export class EditableLayer implements Layer {
     });
     return noteOrigin(covered, descend([objects], []));
   }
-}
-
-/** The layer of a provider, as a part of it. */
-export function editableLayerOf(_provided: Provided): EditableLayer {
-  return new EditableLayer();
 }
