@@ -52,10 +52,10 @@ export function blockingError({
 
 /** The result that a snapshot gives. `failure` is the error of the pipe, if it has failed. */
 export function resultOf<Row>(
-  { rows, total, synced, status }: ViewSnapshot<Row>,
+  { rows, total, synced, status, stale: isLost }: ViewSnapshot<Row>,
   failure: Error | undefined,
 ): ListResult<Row> {
   const error = failure ?? blockingError(status);
-  const stale = status.phase === 'stopped';
+  const stale = isLost === true || status.phase === 'stopped';
   return Object.freeze({ rows, total, synced, stale, status, error });
 }

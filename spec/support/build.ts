@@ -11,9 +11,10 @@ import { build as bundle } from 'tsup';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const modules = join(root, 'dist/modules');
-const ENTRIES = ['', 'resources/', 'testing/', 'node/', 'react/', 'nats/'].map(
-  (folder) => `${modules}/${folder}index`,
-);
+const ENTRIES = [
+  ...['index', 'resources/index', 'testing/index', 'node/index', 'react/index', 'react/worker'],
+  ...['nats/index', 'worker/index'],
+].map((entry) => `${modules}/${entry}`);
 const scripts = [...ENTRIES, `${modules}/command/rx-informer`].map((entry) => `${entry}.js`);
 const declarations = ENTRIES.map((entry) => `${entry}.d.ts`);
 

@@ -22,6 +22,8 @@ export interface ViewSnapshot<T> {
   /** Whether every source has held a complete list. */
   readonly synced: boolean;
   readonly status: ViewStatus;
+  /** Set if the rows are not updated at present, although the informers may be: the worker that has them was lost. */
+  readonly stale?: true | undefined;
 }
 
 /** A view of one row. */

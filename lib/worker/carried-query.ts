@@ -1,0 +1,109 @@
+/** Queries as messages carry them: as data, or as the name of a query that the worker knows, with parameters. */
+import type { LiveQuery } from '../query/live-query/live-query.ts';
+
+/** Names of queries of the worker, with the functions that make them of parameters. */
+export type WorkerQueries = Readonly<Record<string, (params: never) => LiveQuery>>;
+
+declare const rows: unique symbol;
+
+/** A query of the worker, created by {@link workerQuery}. */
+export interface WorkerQuery<Row = unknown> {
+  readonly named: string;
+  readonly params?: unknown;
+  /** Never set; carries the type of the rows. */
+  readonly [rows]?: Row;
+}
+
+/** The most rows of a query without `select`, because copies of complete objects are costly. */
+export const MOST_OBJECTS = 200;
+
+/** A query as data. */
+export type CarriedQuery = Readonly<Record<string, unknown>>;
+
+/** A query and the text that is equal for equal queries. */
+export interface CheckedQuery {
+  readonly query: CarriedQuery;
+  readonly key: string;
+}
+
+type RowOfQuery<Q> = Q extends LiveQuery<infer Row> ? Row : never;
+
+/**
+ * Names a query that {@link serveQueries} was given, and its parameters, which are data. Use it for queries with functions,
+ * which cannot be sent to a worker.
+ *
+ * Throws a `TypeError` if the name is not text, or if the parameters contain a function.
+ *
+ * @example
+ * ```ts
+ * import { liveQuery } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { workerQuery } from 'rx-informer/worker';
+ *
+ * // in the file of the worker: serveQueries({ createFactory, queries })
+ * const queries = {
+ *   podsOf: (namespace: string) =>
+ *     liveQuery({
+ *       from: pods,
+ *       namespace,
+ *       select: { key: 'name', project: ({ metadata }) => ({ name: metadata.name.toUpperCase() }) },
+ *     }),
+ * };
+ * // in the page, with the type of the queries alone
+ * const query = workerQuery<typeof queries, 'podsOf'>('podsOf', 'shop');
+ * query.named; // => 'podsOf'
+ * ```
+ */
+export function workerQuery<Q extends WorkerQueries, Name extends keyof Q & string>(
+  named: Name,
+  ...[params]: Parameters<Q[Name]>
+): WorkerQuery<RowOfQuery<ReturnType<Q[Name]>>> {
+  if (typeof named !== 'string' || named === '') {
+    throw new TypeError(
+      `workerQuery: the name is ${JSON.stringify(named)}; it must be a name of serveQueries({ queries })`,
+    );
+  }
+  refuseFunctions('workerQuery: the parameters', '', params);
+  return params === undefined ? { named } : { named, params };
+}
+
+/** Throws a `TypeError` that names the first function within a value. */
+function refuseFunctions(where: string, path: string, value: unknown): void {
+  if (typeof value === 'function') {
+    const at = path === '' ? where : `${where}: ${path.slice(1)}`;
+    throw new TypeError(
+      `${at} is a function, which a worker cannot receive; register the query by serveQueries({ queries }), and ask workerQuery(name, params)`,
+    );
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, each] of Object.entries(value)) refuseFunctions(where, `${path}.${name}`, each);
+}
+
+/** Throws a `TypeError` if a query would send many complete objects to a tab. */
+export function checkSize(where: string, query: Pick<LiveQuery, 'select' | 'limit'>): void {
+  const { select, limit } = query;
+  if (select !== undefined || (limit !== undefined && limit <= MOST_OBJECTS)) return;
+  throw new TypeError(
+    `${where}: the query has no select, and its limit is ${limit ?? 'absent'}; give it select: { column: path, … }, or a limit of at most ${MOST_OBJECTS}`,
+  );
+}
+
+/**
+ * Checks what can be checked in a page without the code of queries; the worker checks the rest. Throws a `TypeError` if
+ * a query cannot be sent to a worker.
+ */
+export function carryQuery(where: string, given: LiveQuery | WorkerQuery): CheckedQuery {
+  if (typeof given !== 'object' || given === null) {
+    throw new TypeError(`${where}: got ${String(given)}; pass a live query, or workerQuery(…)`);
+  }
+  refuseFunctions(where, '', given);
+  if ('named' in given) {
+    const { named, params } = given;
+    const query: CarriedQuery = { named, ...(params !== undefined && { params }) };
+    return { query, key: JSON.stringify(query) };
+  }
+  checkSize(where, given);
+  // Only the data of the resource, without its type, and without the key of the query, which is not data.
+  const query = JSON.parse(JSON.stringify(given)) as CarriedQuery;
+  return { query, key: JSON.stringify(query) };
+}

@@ -1,0 +1,134 @@
+/**
+ * The messages between a tab and its worker. Every message that belongs to a session carries the incarnation of the
+ * worker and the epoch of the session, because a port may outlive both.
+ */
+import type { CarriedError, CarriedStatus } from './carried-errors.ts';
+import type { CarriedQuery } from './carried-query.ts';
+
+/** The version of these messages. A tab and a worker of different versions do not talk to each other. */
+export const PROTOCOL = 1;
+
+/** Which incarnation of the worker a message belongs to, and which session of it. */
+export interface Session {
+  readonly incarnation: string;
+  readonly epoch: number;
+}
+
+/** Headers of requests, such as `authorization`. */
+export type Credentials = Readonly<Record<string, string>>;
+
+/** The difference that brings the rows of one query of a tab up to date. */
+export interface RowDifference {
+  readonly id: number;
+  /** The rows that the tab has are dropped first. */
+  readonly reset?: true;
+  /** The ids of the rows that are gone. */
+  readonly gone?: readonly string[];
+  /** The changed rows in ascending position, which is the one after the change. */
+  readonly rows?: readonly (readonly [id: string, position: number, row: unknown])[];
+  readonly total: number;
+  readonly synced: boolean;
+  /** Present if it has changed. */
+  readonly status?: CarriedStatus;
+  /** The error of the query, which ends it. */
+  readonly error?: CarriedError;
+}
+
+/** An edit, without the function that makes it, which stays in the page. */
+export interface CarriedEdit {
+  readonly resource: { readonly group: string; readonly version: string; readonly plural: string };
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  /** Only this object, not another one that has its name. */
+  readonly uid?: string | undefined;
+  /** The options that are data. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+}
+
+/** What a tab sends within a session. */
+export type OfSession =
+  | { readonly type: 'open'; readonly id: number; readonly query: CarriedQuery }
+  | { readonly type: 'close'; readonly id: number }
+  | { readonly type: 'ack' }
+  | { readonly type: 'edit'; readonly id: number; readonly edit: CarriedEdit }
+  | { readonly type: 'edit-abort'; readonly id: number }
+  | {
+      readonly type: 'draft';
+      readonly id: number;
+      readonly draft?: unknown;
+      readonly error?: CarriedError;
+    }
+  | {
+      readonly type: 'credentials';
+      readonly id: number;
+      readonly headers?: Credentials;
+      readonly error?: CarriedError;
+    };
+
+/** What a tab sends. */
+export type FromTab =
+  | {
+      readonly type: 'hello';
+      readonly protocol: number;
+      /** Absent while nobody is signed in. */
+      readonly identity?: string | undefined;
+      /** The session in which the tab was before, with this identity. */
+      readonly former?: Session | undefined;
+      readonly isHidden: boolean;
+      /** Whether the tab can be asked for credentials. */
+      readonly hasCredentials: boolean;
+    }
+  /** Somebody has signed in or out, for all tabs. */
+  | { readonly type: 'identity'; readonly identity?: string | undefined }
+  | { readonly type: 'hidden'; readonly isHidden: boolean }
+  | { readonly type: 'bye' }
+  | { readonly type: 'ping' }
+  | (Session & OfSession);
+
+/** What a worker sends. */
+export type FromWorker =
+  | (Session & {
+      readonly type: 'welcome';
+      /** The Web Lock that the worker holds while it lives; absent where there are no locks. */
+      readonly lock?: string;
+    })
+  /** The worker speaks another version. */
+  | { readonly type: 'incompatible'; readonly protocol: number }
+  /** The worker does not know the tab, or no longer: the tab says hello again. */
+  | { readonly type: 'unknown' }
+  | { readonly type: 'pong' }
+  /** The session of an identity has ended. */
+  | { readonly type: 'signed-out'; readonly identity: string }
+  /** Answered by `ack`, also without a difference. */
+  | (Session & { readonly type: 'rows'; readonly differences: readonly RowDifference[] })
+  /** The worker cannot answer a query. */
+  | (Session & { readonly type: 'refused'; readonly id: number; readonly error: CarriedError })
+  /** A state of the object of an edit, of which the tab makes a draft. */
+  | (Session & {
+      readonly type: 'base';
+      readonly id: number;
+      readonly question: number;
+      readonly base: unknown;
+    })
+  | (Session & {
+      readonly type: 'edited';
+      readonly id: number;
+      readonly object?: unknown;
+      readonly error?: CarriedError;
+    })
+  | (Session & { readonly type: 'credentials'; readonly id: number });
+
+/** A port to the other side. A message arrives in order, as a copy, or not at all. */
+export interface Port {
+  post(message: unknown): void;
+  /** Called once. */
+  listen(listener: (message: unknown) => void): void;
+  close(): void;
+}
+
+/** Whether a value has the form of a message. Its fields are those of its type, because both sides are of one library. */
+export function isMessage(value: unknown): value is { readonly type: string } {
+  const type: unknown = (value as { readonly type?: unknown } | null | undefined)?.type;
+  return typeof type === 'string';
+}

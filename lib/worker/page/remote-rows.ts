@@ -1,0 +1,72 @@
+/** The rows of a query as a tab has them, brought up to date by differences. */
+import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
+import type { RowDifference } from '../messages.ts';
+
+type Row = unknown;
+
+export class RemoteRows {
+  #rows = new Map<string, Row>();
+  #ids: readonly string[] = [];
+  #list: readonly Row[] = [];
+  total = 0;
+  synced = false;
+
+  get list(): readonly Row[] {
+    return this.#list;
+  }
+
+  get(id: string): Row | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** Forgets all rows, and returns their ids. */
+  clear(): readonly string[] {
+    return this.apply({ id: 0, reset: true, total: 0, synced: false });
+  }
+
+  /** Takes the place of these rows. Equal ones stay the same objects. Returns the ids of the rows that have changed. */
+  replace(other: RemoteRows): readonly string[] {
+    const { total, synced } = other;
+    const rows = other.#ids.map((id, at) => [id, at, other.get(id)] as const);
+    return this.apply({ id: 0, reset: true, rows, total, synced });
+  }
+
+  /** Takes a difference, and returns the ids of the rows that have changed. */
+  apply({ reset, gone = [], rows = [], total, synced }: RowDifference): readonly string[] {
+    this.total = total;
+    this.synced = synced;
+    const before = this.#rows;
+    if (reset === undefined && gone.length === 0 && rows.length === 0) return [];
+    const now = reset === undefined ? before : new Map<string, Row>();
+    const changed: string[] = [];
+    const moved = new Set<string>(gone);
+    for (const [id, , row] of rows) {
+      moved.add(id);
+      // Equal parts of a row are the same objects as before, also after another worker has answered.
+      const kept = before.has(id) ? reuseUnchanged(before.get(id), row) : row;
+      if (kept !== before.get(id) || !before.has(id)) changed.push(id);
+      now.set(id, kept);
+    }
+    for (const id of gone) now.delete(id);
+    if (reset !== undefined) for (const id of before.keys()) if (!now.has(id)) changed.push(id);
+    this.#rows = now;
+    this.#arrange(reset === undefined ? this.#ids.filter((id) => !moved.has(id)) : [], rows);
+    return [...changed, ...(reset === undefined ? gone : [])];
+  }
+
+  /** Puts the changed rows at their positions between the others, whose order is as before. */
+  #arrange(others: readonly string[], rows: NonNullable<RowDifference['rows']>): void {
+    const ids: string[] = [];
+    let other = 0;
+    for (const [id, position] of rows) {
+      while (ids.length < position && other < others.length) ids.push(others[other++] as string);
+      ids.push(id);
+    }
+    while (other < others.length) ids.push(others[other++] as string);
+    this.#ids = ids;
+    const list = ids.map((id) => this.#rows.get(id));
+    const isSame =
+      list.length === this.#list.length && list.every((row, at) => row === this.#list[at]);
+    if (!isSame) this.#list = Object.freeze(list);
+  }
+}

@@ -1,0 +1,257 @@
+/**
+ * A tab: its open queries and edits. Whenever another worker answers, every query is asked again. Rows stay meanwhile,
+ * marked as stale, except those of a user who has signed out.
+ */
+import { type SchedulerLike, Subscription } from 'rxjs';
+import { take } from 'rxjs/operators';
+import { ApiError } from '../../meta/api-error.ts';
+import type { ViewStatus } from '../../query/view/view.ts';
+import { type CarriedError, carryError, readError } from '../carried-errors.ts';
+import {
+  type CarriedEdit,
+  type Credentials,
+  type FromTab,
+  type FromWorker,
+  type OfSession,
+  PROTOCOL,
+  type Session,
+} from '../messages.ts';
+import type { StartHost } from './hosts.ts';
+import type { TabPage } from './page-life.ts';
+import type { RemoteView } from './remote-view.ts';
+import { WorkerLink } from './worker-link.ts';
+
+/** The parts of a tab. */
+export interface TabParts {
+  readonly hosts: readonly StartHost[];
+  readonly identity: string | undefined;
+  readonly credentials: (() => Credentials | Promise<Credentials>) | undefined;
+  readonly page: TabPage;
+  readonly scheduler: SchedulerLike;
+  /** The rows of an identity may not be shown any longer. */
+  dropped(): void;
+}
+
+/** What the worker answers to an edit. */
+export type EditMessage =
+  | Extract<FromWorker, { type: 'base' | 'edited' }>
+  | { readonly type: 'ended'; readonly cause: ApiError };
+
+/** An edit that was sent. */
+export interface SentEdit {
+  send(
+    question: number,
+    draft: { readonly draft: unknown } | { readonly error: CarriedError },
+  ): void;
+  abort(): void;
+}
+
+const SIGNED_OUT =
+  'signed out: nobody or another user is signed in; after a sign-in call signedIn(identity)';
+
+export class Tab {
+  readonly link: WorkerLink;
+  readonly #parts: TabParts;
+  readonly #views = new Map<number, RemoteView>();
+  readonly #edits = new Map<number, (message: EditMessage) => void>();
+  #lastId = 0;
+  #identity: string | undefined;
+  /** Absent while there is no worker, and while nobody is signed in. */
+  #session: Session | undefined;
+  /** The session in which the tab was last. */
+  #former: Session | undefined;
+  #ack = Subscription.EMPTY;
+
+  constructor(parts: TabParts) {
+    this.#parts = parts;
+    this.#identity = parts.identity;
+    this.link = new WorkerLink({
+      ...parts,
+      hello: () => this.#hello(),
+      received: (message) => this.#receive(message),
+      lost: () => this.#lost(),
+    });
+    this.link.start();
+  }
+
+  /** Asks the query of a view until the returned function is called. */
+  open(view: RemoteView): () => void {
+    const id = ++this.#lastId;
+    this.#views.set(id, view);
+    const status = this.#status();
+    if (status !== undefined) view.lose(status);
+    this.#post({ type: 'open', id, query: view.query });
+    return () => {
+      this.#views.delete(id);
+      view.lose(undefined);
+      this.#post({ type: 'close', id });
+    };
+  }
+
+  /** Whether a view is open. */
+  has(view: RemoteView): boolean {
+    return [...this.#views.values()].includes(view);
+  }
+
+  /**
+   * Sends an edit. `on` receives the states of which drafts are to be made, then the end. Throws an `ApiError` if there is no
+   * session.
+   */
+  edit(edit: CarriedEdit, on: (message: EditMessage) => void): SentEdit {
+    const session = this.#session;
+    if (session === undefined) {
+      const { error } = this.link.connection;
+      throw error ?? ApiError.local('Network', 'the worker has not answered yet');
+    }
+    const id = ++this.#lastId;
+    this.#edits.set(id, (message) => {
+      if (message.type !== 'base') this.#edits.delete(id);
+      on(message);
+    });
+    this.#post({ type: 'edit', id, edit });
+    return {
+      send: (question, draft) => {
+        if (this.#session === session) this.#post({ type: 'draft', id: question, ...draft });
+      },
+      abort: () => {
+        if (this.#session === session) this.#post({ type: 'edit-abort', id });
+      },
+    };
+  }
+
+  /** Another identity, or none, for all tabs. */
+  identify(identity: string | undefined): void {
+    const isSame = identity !== undefined && identity === this.#identity;
+    this.#identity = identity;
+    if (!isSame) {
+      this.#former = undefined;
+      this.#drop(identity === undefined);
+      if (identity !== undefined) this.link.show('connecting');
+    }
+    this.link.post({ type: 'identity', identity });
+  }
+
+  /** Sends a message of the session, if there is one. */
+  #post(message: OfSession): void {
+    if (this.#session !== undefined) this.link.post({ ...message, ...this.#session });
+  }
+
+  #hello(): FromTab {
+    const { page, credentials } = this.#parts;
+    return {
+      type: 'hello',
+      protocol: PROTOCOL,
+      identity: this.#identity,
+      former: this.#former,
+      isHidden: page.isHidden(),
+      hasCredentials: credentials !== undefined,
+    };
+  }
+
+  #receive(message: FromWorker): void {
+    if (message.type === 'welcome') return this.#welcomed(message);
+    if (message.type === 'signed-out') {
+      // Another user may have signed in here meanwhile.
+      if (message.identity === this.#identity) this.#signOut();
+      return;
+    }
+    // A message of a worker or of a session that has ended.
+    if (!('epoch' in message) || !this.#isCurrent(message)) return;
+    if (message.type === 'rows') this.#take(message.differences);
+    else if (message.type === 'refused') {
+      const view = this.#views.get(message.id);
+      view?.refuse(readError(message.error));
+      view?.notify();
+    } else if (message.type === 'credentials') void this.#giveCredentials(message);
+    else this.#edits.get(message.id)?.(message);
+  }
+
+  #isCurrent({ incarnation, epoch }: Session): boolean {
+    return this.#session?.incarnation === incarnation && this.#session.epoch === epoch;
+  }
+
+  #welcomed({ incarnation, epoch }: Session): void {
+    if (this.#identity === undefined) return this.#signOut();
+    const isNew = incarnation !== this.#former?.incarnation;
+    this.#session = { incarnation, epoch };
+    this.#former = this.#session;
+    this.link.show('open', undefined, isNew);
+    for (const [id, view] of this.#views) this.#post({ type: 'open', id, query: view.query });
+  }
+
+  #take(differences: Extract<FromWorker, { type: 'rows' }>['differences']): void {
+    this.link.worked();
+    const changed = new Set<RemoteView>();
+    for (const difference of differences) {
+      const view = this.#views.get(difference.id);
+      view?.take(difference);
+      if (view !== undefined) changed.add(view);
+    }
+    for (const view of changed) view.notify();
+    const { frame } = this.#parts.page;
+    this.#ack = frame()
+      .pipe(take(1))
+      .subscribe(() => this.#post({ type: 'ack' }));
+  }
+
+  async #giveCredentials(asked: Session & { readonly id: number }): Promise<void> {
+    const { id } = asked;
+    let answer: { readonly headers: Credentials } | { readonly error: CarriedError };
+    try {
+      const headers = await this.#parts.credentials?.();
+      answer = headers === undefined ? { error: carryError('no credentials') } : { headers };
+    } catch (error) {
+      answer = { error: carryError(error) };
+    }
+    // Only to the worker and the session that have asked.
+    if (this.#isCurrent(asked)) this.#post({ type: 'credentials', id, ...answer });
+  }
+
+  #signOut(): void {
+    this.#identity = undefined;
+    this.#former = undefined;
+    this.#drop(true);
+  }
+
+  /** Drops all rows: they are those of another user, or of nobody. */
+  #drop(isSignedOut: boolean): void {
+    this.#session = undefined;
+    this.#ack.unsubscribe();
+    if (isSignedOut) this.link.show('signed-out', ApiError.local('Stopped', SIGNED_OUT));
+    this.#endEdits();
+    const status = (isSignedOut ? this.#status() : undefined) ?? { refusedRows: [] };
+    for (const view of this.#views.values()) view.clear(status);
+    for (const view of this.#views.values()) view.notify();
+    this.#parts.dropped();
+  }
+
+  /** There is no worker. */
+  #lost(): void {
+    this.#session = undefined;
+    this.#ack.unsubscribe();
+    this.#endEdits();
+    const status = this.#status();
+    for (const view of this.#views.values()) view.lose(status);
+    for (const view of this.#views.values()) view.notify();
+  }
+
+  #endEdits(): void {
+    const why = this.link.connection.error?.message ?? 'the session has ended';
+    const cause = ApiError.local('Network', `${why}; the edit may still take effect`);
+    for (const on of [...this.#edits.values()]) on({ type: 'ended', cause });
+  }
+
+  /** What views say while the connection has an error. */
+  #status(): ViewStatus | undefined {
+    const { phase, error } = this.link.connection;
+    if (error === undefined) return undefined;
+    const isOut = phase === 'signed-out';
+    return {
+      refusedRows: [],
+      phase: isOut ? 'stopped' : 'backoff',
+      live: false,
+      error,
+      ...(isOut && { blocked: 'unauthorized' }),
+    };
+  }
+}

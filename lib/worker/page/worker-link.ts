@@ -1,0 +1,186 @@
+/** The link of a tab to its worker: starts a host, notices that it has died or cannot run, and tries again. */
+import { BehaviorSubject, type SchedulerLike, Subscription } from 'rxjs';
+import { distinctUntilChanged } from 'rxjs/operators';
+import { ApiError } from '../../meta/api-error.ts';
+import { looseTimer } from '../../rx/long-timer.ts';
+import { type FromTab, type FromWorker, isMessage, PROTOCOL } from '../messages.ts';
+import type { Host, HostKind, StartHost } from './hosts.ts';
+import { type TabPage, WorkerDeath } from './page-life.ts';
+
+/** The connection of a page to its worker. */
+export interface WorkerConnection {
+  /**
+   * `connecting`: no worker has answered yet · `open` · `lost`: the worker has died or does not answer, and another one is
+   * being started · `failed`: none can be started, so the page must be reloaded; it is tried again nevertheless ·
+   * `signed-out`: nobody is signed in, or another user is · `left`: the page was left.
+   */
+  readonly phase: 'connecting' | 'open' | 'lost' | 'failed' | 'signed-out' | 'left';
+  /** Where the queries are answered. Absent before the first host was started. */
+  readonly host?: HostKind | undefined;
+  /** How many workers have answered so far. */
+  readonly workers: number;
+  /** Why the phase is `lost`, `failed` or `signed-out`. */
+  readonly error?: ApiError | undefined;
+}
+
+/** The parts of a link. */
+export interface WorkerLinkParts {
+  readonly hosts: readonly StartHost[];
+  readonly page: TabPage;
+  readonly scheduler: SchedulerLike;
+  /** The first message to a worker. */
+  hello(): FromTab;
+  /** The worker has sent another message than those of the link itself. */
+  received(message: FromWorker): void;
+  /** There is no worker at present. */
+  lost(): void;
+}
+
+/** How long a new worker may take to answer, in milliseconds. */
+const HELLO_MS = 5_000;
+/** The waits before the next try, in milliseconds. The last one repeats. */
+const WAITS_MS = [0, 200, 1_000, 5_000, 15_000];
+
+export class WorkerLink {
+  readonly connection$: BehaviorSubject<WorkerConnection> = new BehaviorSubject<WorkerConnection>({
+    phase: 'connecting',
+    workers: 0,
+  });
+  readonly #parts: WorkerLinkParts;
+  readonly #life = new Subscription();
+  #host: Host | undefined;
+  /** The host to try first. */
+  #first = 0;
+  #failures = 0;
+  /** Whether the page was left, so that nothing is started before it is shown. */
+  #isLeft = false;
+  #death: WorkerDeath | undefined;
+  #timer = Subscription.EMPTY;
+
+  constructor(parts: WorkerLinkParts) {
+    this.#parts = parts;
+    const { changes$ } = parts.page;
+    this.#life.add(changes$.pipe(distinctUntilChanged()).subscribe((change) => this.#turn(change)));
+  }
+
+  get connection(): WorkerConnection {
+    return this.connection$.value;
+  }
+
+  /** Starts the host that has answered before, or the first one. */
+  start(at: number = this.#first): void {
+    this.#isLeft = false;
+    this.#timer.unsubscribe();
+    const { hosts, scheduler, hello } = this.#parts;
+    let host: Host | undefined;
+    const failed = (error: Error) => {
+      if (host === this.#host) this.#failed(at, error);
+    };
+    try {
+      host = (hosts[at] as StartHost)(failed);
+    } catch (error) {
+      return this.#failed(at, error as Error);
+    }
+    this.#host = host;
+    host.port.listen((message) => {
+      if (this.#host === host && isMessage(message)) this.#receive(message as FromWorker, at);
+    });
+    this.post(hello());
+    this.#timer = looseTimer(HELLO_MS, scheduler, () =>
+      failed(new Error(`it has not answered within ${HELLO_MS} ms`)),
+    );
+  }
+
+  post(message: FromTab): void {
+    this.#host?.port.post(message);
+  }
+
+  /** A worker that has answered a query can be relied on. */
+  worked(): void {
+    this.#failures = 0;
+  }
+
+  show(phase: WorkerConnection['phase'], error?: ApiError, isNew = false): void {
+    const { workers, host: before } = this.connection;
+    const host = this.#host?.kind ?? before;
+    const count = workers + (isNew ? 1 : 0);
+    this.connection$.next(Object.freeze({ phase, host, workers: count, error }));
+  }
+
+  /** Leaves the worker for good. */
+  close(): void {
+    this.#life.unsubscribe();
+    this.#leave();
+  }
+
+  #receive(message: FromWorker, at: number): void {
+    this.#death?.answered();
+    if (message.type === 'pong') return;
+    if (message.type === 'unknown') return this.post(this.#parts.hello());
+    if (message.type === 'incompatible') {
+      const other = `it speaks version ${message.protocol}, and this page version ${PROTOCOL}`;
+      return this.#failed(at, new Error(other));
+    }
+    if (message.type === 'welcome') this.#watch(message.lock, at);
+    this.#parts.received(message);
+  }
+
+  /** The worker has answered: from now on its death is noticed. */
+  #watch(lock: string | undefined, at: number): void {
+    this.#timer.unsubscribe();
+    this.#first = at;
+    this.#death?.stop();
+    const { page, scheduler } = this.#parts;
+    const ping = () => this.post({ type: 'ping' });
+    this.#death = new WorkerDeath({ page, lock, scheduler, ping }, () => {
+      this.#end();
+      const message = 'the worker has ended; another one is being started';
+      this.#again('lost', ApiError.local('Network', message));
+    });
+    if (!page.isHidden()) this.#death.start();
+  }
+
+  /** The page is shown, hidden or left. */
+  #turn(change: 'shown' | 'hidden' | 'left'): void {
+    if (change === 'left') return this.#leave();
+    if (this.#isLeft) return this.start();
+    const isHidden = change === 'hidden';
+    this.post({ type: 'hidden', isHidden });
+    if (isHidden) return this.#death?.stop();
+    this.#death?.start();
+    // A worker that has dropped the tab says so.
+    this.post({ type: 'ping' });
+  }
+
+  #leave(): void {
+    this.post({ type: 'bye' });
+    this.#end();
+    this.#isLeft = true;
+    this.show('left');
+    this.#parts.lost();
+  }
+
+  #end(): void {
+    this.#timer.unsubscribe();
+    this.#death?.stop();
+    this.#death = undefined;
+    const host = this.#host;
+    this.#host = undefined;
+    host?.port.close();
+  }
+
+  #failed(at: number, cause: Error): void {
+    this.#end();
+    if (at + 1 < this.#parts.hosts.length) return this.start(at + 1);
+    this.#first = 0;
+    const message = `the worker cannot be started: ${cause.message}; reload the page`;
+    this.#again('failed', ApiError.local('Network', message, { cause }));
+  }
+
+  #again(phase: 'lost' | 'failed', error: ApiError): void {
+    this.show(phase, error);
+    this.#parts.lost();
+    const waitMs = WAITS_MS[Math.min(this.#failures++, WAITS_MS.length - 1)] as number;
+    this.#timer = looseTimer(waitMs, this.#parts.scheduler, () => this.start());
+  }
+}

@@ -1,0 +1,136 @@
+/** Sends the edits of tabs, one after another for each object, and shows their drafts in the rows of all tabs. */
+import { createResourceClient } from '../../client/create-resource-client.ts';
+import { type EditCalls, type EditOptions, editBy } from '../../client/edit.ts';
+import { eitherSignal } from '../../client/either-signal.ts';
+import type { EditableLayer } from '../../factory/edits/editable-layer.ts';
+import { Overlay } from '../../factory/edits/overlay.ts';
+import type { InformerPool } from '../../factory/shared-informers.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import { metaNamespaceKeyFunc } from '../../meta/key.ts';
+import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
+import { defineResource, type Resource, resourceName } from '../../meta/resource.ts';
+import { looseTimer } from '../../rx/long-timer.ts';
+import type { CarriedEdit } from '../messages.ts';
+
+type AnyObject = Stored<KubernetesObject>;
+
+/** The most that an edit may wait for its tab, in milliseconds. */
+const MOST_MS = 2_147_483_647;
+
+/** The side of the tab. */
+export interface EditingTab {
+  /** Makes a draft of a state. Rejects with the error of the page's function, and if the tab leaves. */
+  draftOf(base: unknown): Promise<unknown>;
+  readonly signal: AbortSignal;
+}
+
+/** A draft, while it is shown. */
+interface ShownDraft {
+  readonly uid: string;
+  readonly key: string;
+  readonly id: number;
+}
+
+function resourceOf({ resource, namespace }: CarriedEdit): Resource<KubernetesObject> {
+  const { group, version, plural } = resource;
+  return defineResource({
+    group,
+    version,
+    plural,
+    kind: 'Any',
+    namespaced: namespace !== undefined,
+  });
+}
+
+export class Edits {
+  readonly #informers: InformerPool;
+  readonly #overlay = new Overlay();
+  /** The last edit of each object, settled when the next one may be sent. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  constructor(informers: InformerPool, layer: EditableLayer) {
+    this.#informers = informers;
+    layer.cover(this.#overlay);
+  }
+
+  /** Returns the server's answer. */
+  async edit(edit: CarriedEdit, tab: EditingTab): Promise<AnyObject> {
+    const { namespace = '', name } = edit;
+    const of = [resourceName(resourceOf(edit)), namespace, name].join('/');
+    const before = this.#last.get(of);
+    const done = (async () => {
+      await before;
+      return await this.#send(edit, tab);
+    })();
+    const settled = done.catch(() => undefined);
+    this.#last.set(of, settled);
+    try {
+      return await done;
+    } finally {
+      if (this.#last.get(of) === settled) this.#last.delete(of);
+    }
+  }
+
+  async #send(edit: CarriedEdit, tab: EditingTab): Promise<AnyObject> {
+    const { client, scheduler } = this.#informers;
+    if (client === undefined) {
+      throw new TypeError(
+        'edit: the worker reads several clusters; write with a client of one of them',
+      );
+    }
+    const { name, namespace, uid, options, timeoutMs } = edit;
+    const late = new AbortController();
+    const limitMs = Math.min(timeoutMs, MOST_MS);
+    const timer = looseTimer(limitMs, scheduler, () => late.abort());
+    const { signal, release } = eitherSignal(tab.signal, late.signal);
+    const resource = resourceOf(edit);
+    const calls = createResourceClient(client, resource) as unknown as EditCalls<KubernetesObject>;
+    const target = { name, ...(namespace !== undefined && { namespace }) };
+    const where = `edit of ${resourceName(resource)} ${[namespace, name].filter(Boolean).join('/')}`;
+    let shown: ShownDraft | undefined;
+    const draftOf = async (base: AnyObject): Promise<KubernetesObject> => {
+      this.#end(shown);
+      shown = undefined;
+      if (uid !== undefined && uidOf(base) !== uid) {
+        const message = `${where}: the object with uid ${uid} is gone, and another one has its name`;
+        throw new ApiError({ code: 404, reason: 'NotFound', message });
+      }
+      const draft = (await tab.draftOf(base)) as AnyObject;
+      if (options['dryRun'] !== true) shown = this.#show(base, draft);
+      return draft;
+    };
+    try {
+      const given = { ...(options as EditOptions), signal, scheduler };
+      const written = await editBy<KubernetesObject>(calls, where, target, draftOf, given);
+      this.#written(written, shown, timeoutMs);
+      return written;
+    } catch (error) {
+      this.#end(shown);
+      if (!late.signal.aborted) throw error;
+      const message = `${where}: the server has not answered for ${timeoutMs} ms; the change may still take effect`;
+      throw ApiError.local('Silent', message, { cause: error });
+    } finally {
+      timer.unsubscribe();
+      release();
+    }
+  }
+
+  #show(base: AnyObject, draft: AnyObject): ShownDraft {
+    const key = metaNamespaceKeyFunc(base);
+    return { uid: uidOf(base), key, id: this.#overlay.begin(key, base, draft) };
+  }
+
+  #end(shown: ShownDraft | undefined): void {
+    if (shown !== undefined) this.#overlay.end(shown.uid, shown.key, shown.id);
+  }
+
+  /** Shows what was written until the watch has it. */
+  #written(object: AnyObject, shown: ShownDraft | undefined, timeoutMs: number): void {
+    if (shown === undefined) return;
+    const { uid, key, id } = shown;
+    this.#overlay.written(uid, key, id, object);
+    // Without an echo the state of the informer is shown again.
+    const isAwaited = this.#overlay.editsOf(uid).some((each) => each.id === id);
+    if (isAwaited) looseTimer(timeoutMs, this.#informers.scheduler, () => this.#end(shown));
+  }
+}

@@ -1,0 +1,106 @@
+/** One query of one tab: gathers what has changed since the tab has been told, while the tab is busy or hidden. */
+import { Subscription } from 'rxjs';
+import { tap } from 'rxjs/operators';
+import type { QueryChannel } from '../../factory/queries/query-channel.ts';
+import { toView } from '../../query/view/to-view.ts';
+import type { View, ViewStatus } from '../../query/view/view.ts';
+import type { Demand } from '../../rx/demand.ts';
+import type { AnyChangeSet } from '../../store/change-set.ts';
+import { conflateByKey } from '../../store/conflate-by-key.ts';
+import { carryError, carryStatus } from '../carried-errors.ts';
+import type { RowDifference } from '../messages.ts';
+import { RowDifferences } from './row-differences.ts';
+
+/** The parts of a feed. */
+export interface QueryFeedParts {
+  /** The tab's id of the query. */
+  readonly id: number;
+  readonly channel: QueryChannel;
+  /** Open while the tab can take rows. Changes that wait are folded by id. */
+  readonly ready: Demand;
+  /** A difference is waiting for `take`. Not called again before. */
+  onWaiting(): void;
+}
+
+export class QueryFeed {
+  readonly #parts: QueryFeedParts;
+  readonly #view: View<unknown>;
+  readonly #differences = new RowDifferences();
+  #sets: AnyChangeSet<unknown>[] = [];
+  /** The status that the tab has been told. */
+  #told: ViewStatus | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #isWaiting = false;
+  #isShown = false;
+  #held = Subscription.EMPTY;
+
+  constructor(parts: QueryFeedParts) {
+    this.#parts = parts;
+    const { channel, ready } = parts;
+    const paced = channel.stream.pipe(
+      conflateByKey<unknown, unknown>({ ready }),
+      tap((set) => this.#sets.push(set)),
+    );
+    this.#view = toView(paced, { mutationGuard: 'off' });
+  }
+
+  /** Follows the query. The first difference has all rows. */
+  show(): void {
+    if (this.#isShown) return;
+    this.#isShown = true;
+    const shown = new Subscription();
+    const error = (cause: unknown) => {
+      this.#failure = { error: cause };
+      this.#waiting();
+    };
+    shown.add(this.#view.subscribe(() => this.#waiting()));
+    shown.add(this.#view.status$.subscribe({ error }));
+    this.#hold(shown);
+    this.#waiting();
+  }
+
+  /** Tells the tab nothing, but keeps the pipeline, which the tab needs again when it is shown. */
+  hide(): void {
+    this.#isShown = false;
+    this.#hold(this.#parts.channel.view.status$.subscribe({ error: () => undefined }));
+    this.#sets = [];
+    this.#told = undefined;
+  }
+
+  close(): void {
+    this.#isShown = false;
+    this.#held.unsubscribe();
+  }
+
+  /** The differences since the last call, oldest first. */
+  take(): readonly RowDifference[] {
+    this.#isWaiting = false;
+    if (!this.#isShown) return [];
+    const { id } = this.#parts;
+    if (this.#failure !== undefined) {
+      return [{ id, total: 0, synced: false, error: carryError(this.#failure.error) }];
+    }
+    // A view that has been read holds its rows, and nobody reads them here.
+    const differences = this.#sets.map((set) => ({ id, ...this.#differences.of(set) }));
+    this.#sets = [];
+    const { status, total, synced } = this.#view.getSnapshot();
+    const changed = status === this.#told ? {} : { status: carryStatus(status) };
+    this.#told = status;
+    const last = differences.pop() ?? { id };
+    // The view knows that the rows of a stopped informer are not complete any more.
+    return [...differences, { ...last, total, synced, ...changed }];
+  }
+
+  /** Afterwards the former hold ends, so that the pipeline does not end in between. */
+  #hold(next: Subscription): void {
+    const former = this.#held;
+    this.#held = next;
+    former.unsubscribe();
+  }
+
+  #waiting(): void {
+    if (this.#isWaiting || !this.#isShown) return;
+    this.#isWaiting = true;
+    this.#parts.onWaiting();
+  }
+}

@@ -1,0 +1,141 @@
+/** `serveQueries`, which answers the queries of all tabs in a worker. */
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { checkedDuration, checkedTimeout } from '../../rx/checked-option.ts';
+import type { Fetch } from '../../transport/fetch-transport.ts';
+import type { WorkerQueries } from '../carried-query.ts';
+import type { Port } from '../messages.ts';
+import { QueryServer } from './query-server.ts';
+import type { SessionFactory, WorkerSession } from './session.ts';
+
+/** The options of {@link serveQueries}. */
+export interface ServeQueriesOptions {
+  /**
+   * Makes the factory of informers for one identity. It is called when the first query of a session is asked, and the
+   * factory is stopped when the session ends.
+   */
+  readonly createFactory: (session: WorkerSession) => SessionFactory;
+  /**
+   * The queries that tabs may ask by name, such as those with functions: {@link workerQuery}. A tab may send any
+   * parameters, so check them. @defaultValue none
+   */
+  readonly queries?: WorkerQueries | undefined;
+  /**
+   * How long a pipeline stays after the last tab has left it, in milliseconds. @defaultValue the linger of the factory
+   */
+  readonly lingerMs?: number | undefined;
+  /**
+   * How long all tabs may be hidden before `session.demand` closes, in milliseconds. Infinity never closes it.
+   * @defaultValue 60000
+   */
+  readonly hiddenGraceMs?: number | undefined;
+  /** How long one tab may take to give credentials, in milliseconds. @defaultValue 10000 */
+  readonly credentialsTimeoutMs?: number | undefined;
+  /** The `fetch` behind `session.fetch`. @defaultValue the global `fetch` */
+  readonly fetch?: Fetch | undefined;
+  /** @defaultValue rxjs's `asyncScheduler` */
+  readonly scheduler?: SchedulerLike | undefined;
+}
+
+/** What {@link serveQueries} returns. A module that a page may import in place of a worker exports it. */
+export interface ServedQueries {
+  /** Serves the tab behind a port. Ports of a worker's own tabs are served already. */
+  connect(port: Port): void;
+  /** How many tabs are served, and how many pipelines they share. */
+  readonly counts: { readonly tabs: number; readonly pipelines: number };
+}
+
+interface MessageTarget {
+  postMessage(message: unknown): void;
+  onmessage: ((event: { readonly data: unknown }) => void) | null;
+  close?(): void;
+}
+
+/** The parts of a worker's global scope that are used. */
+interface WorkerScope {
+  readonly WorkerGlobalScope?: unknown;
+  readonly crypto: { randomUUID?(): string };
+  readonly navigator?: {
+    readonly locks?: { request(name: string, hold: () => Promise<unknown>): Promise<unknown> };
+  };
+  onconnect?: ((event: { readonly ports: readonly MessageTarget[] }) => void) | null;
+}
+
+function portTo(target: MessageTarget): Port {
+  return {
+    post: (message) => target.postMessage(message),
+    listen: (listener) => {
+      target.onmessage = ({ data }) => listener(data);
+    },
+    close: () => target.close?.(),
+  };
+}
+
+/** Not `randomUUID`, which pages of plain HTTP do not have. */
+function newIncarnation(random: () => number): string {
+  return Array.from({ length: 4 }, () => random().toString(36).slice(2)).join('');
+}
+
+/** Holds a Web Lock for as long as the worker lives, and returns its name. */
+function holdLock({ navigator }: WorkerScope, incarnation: string): string | undefined {
+  if (navigator?.locks === undefined) return undefined;
+  const name = `rx-informer/${incarnation}`;
+  navigator.locks.request(name, () => new Promise(() => {})).catch(() => undefined);
+  return name;
+}
+
+/**
+ * Answers the queries of all tabs with informers that live in this worker. Call it once, in the file of a SharedWorker or
+ * of a Worker, before any `await`, and connect with {@link connectWorker} in the page. In a page it serves the tabs
+ * that are given to `connect`.
+ *
+ * Equal queries of all tabs share one pipeline and one watch. All tabs have one identity: if a tab names another one, the
+ * session of the former ends, with its requests and stores, and its tabs show no rows.
+ *
+ * Throws a `TypeError` on an invalid option.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createInformerFactory, liveQuery } from 'rx-informer';
+ * import { pods } from 'rx-informer/resources';
+ * import { serveQueries } from 'rx-informer/worker';
+ *
+ * const podsOf = (namespace: string) =>
+ *   liveQuery({ from: pods, namespace, select: { name: 'metadata.name' } });
+ * const served = serveQueries({
+ *   createFactory: ({ fetch, demand }) =>
+ *     createInformerFactory(createClient({ baseUrl: 'http://localhost:8001', fetch }), { demand }),
+ *   queries: { podsOf },
+ * });
+ * served.counts; // => { tabs: 0, pipelines: 0 }
+ * ```
+ */
+export function serveQueries(options: ServeQueriesOptions): ServedQueries {
+  const { createFactory, queries = {}, lingerMs, scheduler = asyncScheduler } = options;
+  if (typeof createFactory !== 'function') {
+    throw new TypeError(
+      'serveQueries: createFactory is missing; pass (session) => createInformerFactory(…)',
+    );
+  }
+  const { hiddenGraceMs = 60_000, credentialsTimeoutMs = 10_000 } = options;
+  const scope = globalThis as unknown as WorkerScope;
+  const isWorker = scope.WorkerGlobalScope !== undefined;
+  const incarnation = newIncarnation(Math.random);
+  const server = new QueryServer({
+    incarnation,
+    lock: isWorker ? holdLock(scope, incarnation) : undefined,
+    queries,
+    scheduler,
+    lingerMs,
+    fetch: options.fetch ?? ((input, init) => fetch(input, init) as never),
+    hiddenGraceMs: checkedDuration(hiddenGraceMs, 'serveQueries: hiddenGraceMs'),
+    credentialsTimeoutMs: checkedTimeout(
+      credentialsTimeoutMs,
+      'serveQueries: credentialsTimeoutMs',
+    ),
+    createFactory,
+  });
+  if (isWorker && 'onconnect' in scope) {
+    scope.onconnect = ({ ports: [port] }) => server.connect(portTo(port as MessageTarget));
+  } else if (isWorker) server.connect(portTo(globalThis as unknown as MessageTarget));
+  return server;
+}

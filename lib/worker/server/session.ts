@@ -1,0 +1,199 @@
+/** A session of the worker: the informers of one identity, from its sign-in to its sign-out. */
+import { Subject } from 'rxjs';
+import type { Clusters } from '../../factory/clusters/create-clusters.ts';
+import type { DynamicInformerFactory } from '../../factory/create-informer-factory.ts';
+import { EditableLayer } from '../../factory/edits/editable-layer.ts';
+import { informersOfFactory } from '../../factory/factory-informers.ts';
+import type { InformerFactory } from '../../factory/informer-factory.ts';
+import type { QueryChannel } from '../../factory/queries/query-channel.ts';
+import { SharedQueries } from '../../factory/queries/shared-queries.ts';
+import type { InformerPool } from '../../factory/shared-informers.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
+import type { Demand } from '../../rx/demand.ts';
+import { reportUnhandled } from '../../rx/report-unhandled.ts';
+import type { Fetch, FetchInit, FetchResponse } from '../../transport/fetch-transport.ts';
+import { type CarriedQuery, checkSize, type WorkerQueries } from '../carried-query.ts';
+import type { Credentials } from '../messages.ts';
+import type { Edits } from './edits.ts';
+
+/** What the informers of one identity are made with. */
+export interface WorkerSession {
+  /** The identity that the tabs have named. */
+  readonly identity: string;
+  /** Grows with each session of a worker. */
+  readonly epoch: number;
+  /** Aborted when the session ends, because the user has signed out or changed. */
+  readonly signal: AbortSignal;
+  /**
+   * Asks the tabs of this identity for the headers of requests, the visible ones first. Resolves with the last answer until
+   * the server has refused it, and without headers if no tab was connected with `credentials`. Rejects with an
+   * {@link ApiError} of reason `Credentials` if no tab answers in time.
+   */
+  readonly credentials: () => Promise<Credentials>;
+  /**
+   * The `fetch` of the worker with the headers of {@link credentials}, which are asked for again once after a 401. Pass it
+   * to `createClient`.
+   */
+  readonly fetch: Fetch;
+  /**
+   * Open while any tab is shown, and for a minute after the last one was hidden. Pass it to `createInformerFactory`, so
+   * that the watches end while nobody looks, and resume from their versions.
+   */
+  readonly demand: Demand;
+}
+
+/** A factory of a session. */
+export type SessionFactory = InformerFactory | DynamicInformerFactory | Clusters;
+
+/** The parts of a session. */
+export interface SessionParts {
+  readonly identity: string;
+  readonly epoch: number;
+  readonly fetch: Fetch;
+  readonly queries: WorkerQueries;
+  readonly lingerMs: number | undefined;
+  createFactory(session: WorkerSession): SessionFactory;
+  /** Asks the tabs, one after the other. `undefined` if none of them has credentials. */
+  ask(signal: AbortSignal): Promise<Credentials | undefined>;
+}
+
+export class OwnSession implements WorkerSession {
+  readonly identity: string;
+  readonly epoch: number;
+  readonly #parts: SessionParts;
+  readonly #end = new AbortController();
+  readonly #shown = new Subject<void>();
+  #isShown = true;
+  #credentials: Promise<Credentials> | undefined;
+  #factory: SessionFactory | undefined;
+  #answers: SharedQueries | undefined;
+  readonly #layer = new EditableLayer();
+  #edits: Edits | undefined;
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
+    this.identity = parts.identity;
+    this.epoch = parts.epoch;
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** Whether a tab is shown, or was a moment ago. */
+  set isShown(isShown: boolean) {
+    if (isShown === this.#isShown) return;
+    this.#isShown = isShown;
+    if (isShown) this.#shown.next();
+  }
+
+  /** The answer of a query: the same for equal queries. Throws if the query is invalid or unknown. */
+  channelOf(carried: CarriedQuery): QueryChannel {
+    const query = this.#queryOf(carried);
+    const { lingerMs } = this.#parts;
+    this.#answers ??= new SharedQueries(this.#informers, { lingerMs }, this.#layer);
+    return this.#answers.channelOf(query);
+  }
+
+  /** The edits of all tabs. The code is loaded with the first of them. */
+  async edit(...args: Parameters<Edits['edit']>): ReturnType<Edits['edit']> {
+    if (this.signal.aborted) throw ended();
+    const loaded = await import('./edits.ts');
+    this.#edits ??= new loaded.Edits(this.#informers, this.#layer);
+    return await this.#edits.edit(...args);
+  }
+
+  get #informers(): InformerPool {
+    if (this.signal.aborted) throw ended();
+    this.#factory ??= this.#parts.createFactory(this);
+    return informersOfFactory('serveQueries: createFactory', this.#factory);
+  }
+
+  /** How many pipelines there are. */
+  get pipelines(): number {
+    return this.#answers?.size ?? 0;
+  }
+
+  /** The user has signed in again, so there may be other credentials. */
+  renew(): void {
+    this.#credentials = undefined;
+  }
+
+  /** Aborts all requests and drops the stores. */
+  end(): void {
+    this.#credentials = undefined;
+    this.#end.abort(ended());
+    this.#factory?.stop().catch(reportUnhandled);
+  }
+
+  readonly demand: Demand = () => (this.#isShown ? null : this.#shown);
+
+  readonly credentials = async (): Promise<Credentials> => {
+    if (this.signal.aborted) throw ended();
+    const known = this.#credentials;
+    if (known !== undefined) return await known;
+    const asked = this.#parts.ask(this.signal).then((headers) => headers ?? {});
+    this.#credentials = asked;
+    try {
+      return await asked;
+    } catch (error) {
+      // The next request asks again.
+      this.#forget(asked);
+      throw error;
+    }
+  };
+
+  readonly fetch: Fetch = async (input, init = {}) => {
+    const first = await this.credentials();
+    const known = this.#credentials;
+    const response = await this.#send(input, init, first);
+    if (response.status !== 401 || Object.keys(first).length === 0) return response;
+    // Another request may have asked for new ones meanwhile.
+    if (known !== undefined) this.#forget(known);
+    const second = await this.credentials();
+    if (JSON.stringify(first) === JSON.stringify(second)) return response;
+    const unread = response.body as { cancel?(): Promise<void> } | null;
+    await unread?.cancel?.();
+    return await this.#send(input, init, second);
+  };
+
+  #forget(asked: Promise<Credentials>): void {
+    if (this.#credentials === asked) this.#credentials = undefined;
+  }
+
+  async #send(input: string, init: FetchInit, given: Credentials): Promise<FetchResponse> {
+    if (this.signal.aborted) throw ended();
+    const headers: Record<string, string> = { ...init.headers };
+    for (const [name, value] of Object.entries(given)) headers[name.toLowerCase()] = value;
+    // The end of the session stops the factory, which aborts its requests.
+    return await this.#parts.fetch(input, { ...init, headers });
+  }
+
+  #queryOf(carried: CarriedQuery): LiveQuery {
+    if (!('named' in carried)) {
+      const query = liveQuery(carried as never) as LiveQuery;
+      checkSize('useQuery', query);
+      return query;
+    }
+    const { queries } = this.#parts;
+    const named = String(carried['named']);
+    const make = Object.hasOwn(queries, named) ? queries[named] : undefined;
+    if (make === undefined) {
+      const names = Object.keys(queries).join(', ') || 'none';
+      throw new TypeError(
+        `workerQuery: the worker has no query ${JSON.stringify(named)}; serveQueries({ queries }) has ${names}`,
+      );
+    }
+    const query = liveQuery(make(carried['params'] as never) as never) as LiveQuery;
+    checkSize(`workerQuery ${named}`, query);
+    return query;
+  }
+}
+
+function ended(): ApiError {
+  return ApiError.local(
+    'Stopped',
+    'the session of the worker has ended, because the user has signed out or changed',
+  );
+}

@@ -1,0 +1,345 @@
+/**
+ * A browser with tabs and workers in virtual time, for tests: ports that deliver copies in order after a delay and lose
+ * their ends, workers that can be killed or cannot be loaded, and Web Locks.
+ */
+import {
+  createClient,
+  createInformerFactory,
+  type InformerFactory,
+  type InformerFactoryOptions,
+  type LiveQuery,
+} from 'rx-informer';
+import { configMaps, deployments, pods } from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { Subject, timer } from 'rxjs';
+import { seededRandom } from '../../lib/testing/seeded-random.ts';
+import type { WorkerQueries } from '../../lib/worker/carried-query.ts';
+import { type Credentials, PROTOCOL } from '../../lib/worker/messages.ts';
+import {
+  type ConnectWorkerOptions,
+  connectTab,
+  type WorkerCluster,
+} from '../../lib/worker/page/connect-worker.ts';
+import type { TabPage } from '../../lib/worker/page/page-life.ts';
+import { QueryServer } from '../../lib/worker/server/query-server.ts';
+import type { WorkerSession } from '../../lib/worker/server/session.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+type Listener = (message: unknown) => void;
+
+/** Two ends of a channel. A message takes `delayMs`, and is lost if the end that it goes to is gone by then. */
+class Channel {
+  readonly #rig: BrowserRig;
+  readonly #ends: { listener: Listener | undefined; waiting: unknown[]; isGone: boolean }[];
+  /** When the last message arrives at each end. A later message arrives after it, whatever the delay is by then. */
+  readonly #arrivals: [number, number] = [0, 0];
+  #unacknowledged = 0;
+
+  constructor(rig: BrowserRig) {
+    this.#rig = rig;
+    const end = () => ({ listener: undefined, waiting: [], isGone: false });
+    this.#ends = [end(), end()];
+  }
+
+  /** Loses one end, as if its process had ended. */
+  lose(at: 0 | 1): void {
+    const end = this.#ends[at];
+    if (end !== undefined) end.isGone = true;
+  }
+
+  send(to: 0 | 1, message: unknown): void {
+    // A real port throws on a function, too.
+    const copy = structuredClone(message);
+    const from = this.#ends[1 - to];
+    if (from?.isGone === true) return;
+    this.#rig.sent.push(copy);
+    const { type } = (copy ?? {}) as { readonly type?: string };
+    if (type === 'rows') this.#unacknowledged++;
+    else if (type === 'ack' || type === 'hello' || type === 'welcome') this.#unacknowledged = 0;
+    this.#rig.mostUnacknowledged = Math.max(this.#rig.mostUnacknowledged, this.#unacknowledged);
+    const now = this.#rig.scheduler.now();
+    const arrival = Math.max(now + this.#rig.delayMs, this.#arrivals[to]);
+    this.#arrivals[to] = arrival;
+    this.#rig.scheduler.schedule(() => {
+      const end = this.#ends[to];
+      if (end === undefined || end.isGone || this.#rig.frozen.has(end)) {
+        end?.waiting.push(copy);
+        return;
+      }
+      end.listener?.(copy);
+    }, arrival - now);
+  }
+
+  port(at: 0 | 1) {
+    return {
+      post: (message: unknown) => this.send(at === 0 ? 1 : 0, message),
+      listen: (listener: Listener) => {
+        const end = this.#ends[at];
+        if (end !== undefined) end.listener = listener;
+      },
+      close: () => this.lose(at),
+    };
+  }
+
+  end(at: 0 | 1): object {
+    return this.#ends[at] as object;
+  }
+
+  /** Delivers what has waited for a frozen end. */
+  thaw(at: 0 | 1): void {
+    const end = this.#ends[at];
+    for (const message of end?.waiting.splice(0) ?? []) end?.listener?.(message);
+  }
+}
+
+/** One start of a worker. */
+interface RunningWorker {
+  readonly server: QueryServer;
+  readonly factories: InformerFactory[];
+  readonly channels: Channel[];
+  readonly lock: string;
+}
+
+/** A tab of the browser. */
+export interface RigTab {
+  readonly cluster: WorkerCluster;
+  /** How often the tab has been asked for credentials. */
+  readonly asked: () => number;
+  readonly turn: (change: 'shown' | 'hidden' | 'left') => void;
+  freeze(): void;
+  thaw(): void;
+  /** The process of the tab ends without a message. */
+  vanish(): void;
+}
+
+export interface TabOptions extends Partial<ConnectWorkerOptions> {
+  readonly hidden?: boolean;
+}
+
+export class BrowserRig {
+  readonly scheduler = new VirtualTime();
+  readonly server: FakeApiServer;
+  readonly sent: unknown[] = [];
+  readonly frozen = new Set<object>();
+  /** Sessions in the order of their begin. */
+  readonly sessions: WorkerSession[] = [];
+  /** The most messages with rows that any tab had not acknowledged at one time. */
+  mostUnacknowledged = 0;
+  delayMs = 1;
+  /** The version of the messages of the workers. */
+  speaks = PROTOCOL;
+  /** Whether a worker cannot be loaded. */
+  isUnavailable = false;
+  hasLocks = true;
+  /** The factory's options besides those of the session. */
+  factoryOptions: (session: WorkerSession) => InformerFactoryOptions = () => ({});
+  queries: WorkerQueries = {};
+  isTokenRequired = false;
+  token = 't1';
+  #worker: RunningWorker | undefined;
+  #starts = 0;
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  constructor() {
+    this.server = createFakeApiServer({
+      random: seededRandom(1),
+      scheduler: this.scheduler,
+      resources: [pods, deployments, configMaps] as never,
+    });
+  }
+
+  get counts(): { readonly tabs: number; readonly pipelines: number } {
+    return this.#worker?.server.counts ?? { tabs: 0, pipelines: 0 };
+  }
+
+  get starts(): number {
+    return this.#starts;
+  }
+
+  /** Kills the worker without a message. */
+  kill(): void {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    this.#worker = undefined;
+    for (const channel of worker.channels) channel.lose(1);
+    for (const factory of worker.factories) void factory.stop();
+    const listeners = [...(this.#waiting.get(worker.lock) ?? [])];
+    this.#waiting.delete(worker.lock);
+    for (const listener of listeners) this.scheduler.schedule(listener, this.delayMs);
+  }
+
+  open({ hidden = false, ...options }: TabOptions = {}): RigTab {
+    let isHidden = hidden;
+    let asked = 0;
+    let channel: Channel | undefined;
+    const changes$ = new Subject<'shown' | 'hidden' | 'left'>();
+    const page: TabPage = {
+      isHidden: () => isHidden,
+      changes$,
+      frame: () => timer(isHidden ? 0 : 16, this.scheduler),
+      whenFree: this.hasLocks ? (lock, listener) => this.#whenFree(lock, listener) : undefined,
+    };
+    const shared = () => {
+      const own = new Channel(this);
+      channel = own;
+      const port = own.port(0);
+      const target = {
+        postMessage: port.post,
+        close: port.close,
+        onmessage: null as ((event: never) => void) | null,
+      };
+      port.listen((data) => target.onmessage?.({ data } as never));
+      const worker = { port: target, onerror: null as ((event: never) => void) | null };
+      if (this.isUnavailable) {
+        this.scheduler.schedule(() => worker.onerror?.({} as never), this.delayMs);
+      } else this.#connect(own);
+      return worker;
+    };
+    const { scheduler } = this;
+    const given = { identity: 'ann', shared, scheduler, ...options };
+    const { credentials } = given;
+    const counted =
+      credentials === undefined
+        ? {}
+        : {
+            credentials: (): Credentials | Promise<Credentials> => {
+              asked++;
+              return credentials();
+            },
+          };
+    const cluster = connectTab({ ...given, ...counted }, page);
+    return {
+      cluster,
+      asked: () => asked,
+      turn: (change) => {
+        isHidden = change !== 'shown';
+        changes$.next(change);
+      },
+      freeze: () => {
+        isHidden = true;
+        changes$.next('hidden');
+        this.frozen.add(channel?.end(0) as object);
+      },
+      thaw: () => {
+        this.frozen.delete(channel?.end(0) as object);
+        channel?.thaw(0);
+        isHidden = false;
+        changes$.next('shown');
+      },
+      vanish: () => channel?.lose(0),
+    };
+  }
+
+  /** A port to the worker without a tab, for messages that no tab sends. */
+  connectRaw() {
+    const channel = new Channel(this);
+    const received: unknown[] = [];
+    this.#connect(channel);
+    const { post, listen } = channel.port(0);
+    listen((message) => received.push(message));
+    return { post, received };
+  }
+
+  /** A worker of one page. */
+  dedicated() {
+    const channel = new Channel(this);
+    const { post, listen, close } = channel.port(0);
+    const worker = {
+      postMessage: post,
+      terminate: close,
+      onmessage: null as ((event: never) => void) | null,
+      onerror: null as ((event: never) => void) | null,
+    };
+    listen((data) => worker.onmessage?.({ data } as never));
+    this.#connect(channel);
+    return worker;
+  }
+
+  /** Lets time pass. */
+  async pass(ms: number): Promise<void> {
+    await this.scheduler.advance(ms);
+  }
+
+  /** The requests that the API server has received: their method, whether they watch, and their path. */
+  get requests(): readonly string[] {
+    return this.server.requests.map(({ method, path, query }) => {
+      const kind = (query as Record<string, string>)['watch'] === undefined ? method : 'WATCH';
+      return `${kind} ${path}`;
+    });
+  }
+
+  #whenFree(lock: string, listener: () => void): () => void {
+    if (this.#worker?.lock !== lock) {
+      const action = this.scheduler.schedule(listener, this.delayMs);
+      return () => action.unsubscribe();
+    }
+    const listeners = this.#waiting.get(lock) ?? new Set();
+    this.#waiting.set(lock, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  #connect(channel: Channel): void {
+    this.#worker ??= this.#start();
+    const { server, channels } = this.#worker;
+    channels.push(channel);
+    const port = channel.port(1);
+    const listen = (listener: Listener) =>
+      port.listen((message) => {
+        const { type } = (message ?? {}) as { readonly type?: string };
+        if (type !== 'hello' || this.speaks === PROTOCOL) return listener(message);
+        port.post({ type: 'incompatible', protocol: this.speaks });
+      });
+    server.connect({ ...port, listen });
+  }
+
+  #start(): RunningWorker {
+    const incarnation = `worker-${++this.#starts}`;
+    const factories: InformerFactory[] = [];
+    const { scheduler } = this;
+    const server = new QueryServer({
+      incarnation,
+      lock: this.hasLocks ? incarnation : undefined,
+      queries: this.queries,
+      scheduler,
+      fetch: async (input, init) => {
+        const given = (init?.headers as Record<string, string> | undefined)?.['authorization'];
+        if (this.isTokenRequired && given !== `Bearer ${this.token}`) {
+          return new Response('{"kind":"Status","code":401,"reason":"Unauthorized"}', {
+            status: 401,
+          }) as never;
+        }
+        return await this.server.fetch(input, init);
+      },
+      lingerMs: undefined,
+      hiddenGraceMs: 60_000,
+      credentialsTimeoutMs: 10_000,
+      createFactory: (session) => {
+        this.sessions.push(session);
+        const { fetch, demand } = session;
+        const client = createClient({ baseUrl: 'http://fake', fetch, scheduler });
+        const factory = createInformerFactory(client, {
+          ...{ demand, scheduler, random: () => 0 },
+          ...this.factoryOptions(session),
+        });
+        factories.push(factory);
+        return factory;
+      },
+    });
+    return { server, factories, channels: [], lock: incarnation };
+  }
+}
+
+/** Follows a view, and returns what it shows. */
+export function follow<Row>(cluster: WorkerCluster, query: LiveQuery<Row>) {
+  const view = cluster.view(query);
+  let calls = 0;
+  const leave = view.subscribe(() => calls++);
+  return {
+    view,
+    leave,
+    calls: () => calls,
+    get shown() {
+      return view.getSnapshot();
+    },
+  };
+}

@@ -1,0 +1,143 @@
+/** Tests edits by a function of the page, which the worker sends. */
+import { ApiError, liveQuery } from 'rx-informer';
+import { type Deployment, deployments } from 'rx-informer/resources';
+import { describe, expect, it } from 'vitest';
+import { editInWorker } from '../../lib/worker/page/edit-in-worker.ts';
+import { BrowserRig, follow } from './browser-rig.ts';
+// The worker loads it with the first edit, which takes real time.
+import '../../lib/worker/server/edits.ts';
+
+const scales = liveQuery({
+  from: deployments,
+  select: { name: 'metadata.name', replicas: 'spec.replicas' },
+  orderBy: { path: 'metadata.name' },
+});
+
+async function rigOf() {
+  const rig = new BrowserRig();
+  const web = rig.server.objects.create(deployments, {
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { replicas: 1, selector: {}, template: {} },
+  } as Deployment);
+  const tabs = [rig.open(), rig.open()];
+  const shown = tabs.map(({ cluster }) => follow(cluster, scales));
+  await rig.pass(1_000);
+  const scale = (tab: number, by: number, options = {}) =>
+    editInWorker(
+      tabs[tab]?.cluster as never,
+      deployments,
+      'shop/web',
+      (draft) => {
+        if (draft.spec) draft.spec.replicas = (draft.spec.replicas ?? 0) + by;
+      },
+      options,
+    );
+  const replicas = () =>
+    shown.map((each) => (each.shown.rows[0] as { replicas?: number } | undefined)?.replicas);
+  return { rig, web, tabs, shown, scale, replicas };
+}
+
+describe('edits in a worker', () => {
+  it('B12: all tabs show the draft before the server has answered, and then what was written', async () => {
+    const { rig, scale, replicas } = await rigOf();
+    rig.server.faults.delay(5_000, { method: 'PATCH' });
+    const edited = scale(0, 2);
+    await rig.pass(1_000);
+    expect(replicas()).toEqual([3, 3]);
+    await rig.pass(10_000);
+    expect((await edited).spec?.replicas).toBe(3);
+    expect(replicas()).toEqual([3, 3]);
+    expect(rig.server.objects.list(deployments)[0]?.spec?.replicas).toBe(3);
+  });
+
+  it('B12: edits of one object by several tabs are sent one after another, and none is lost', async () => {
+    const { rig, scale, replicas } = await rigOf();
+    const edits = [scale(0, 1), scale(1, 10), scale(0, 100)];
+    await rig.pass(10_000);
+    await Promise.all(edits);
+    expect(rig.server.objects.list(deployments)[0]?.spec?.replicas).toBe(112);
+    expect(replicas()).toEqual([112, 112]);
+    expect(rig.requests.filter((each) => each.startsWith('PATCH'))).toHaveLength(3);
+  });
+
+  it('B12: an edit of an object does not change another one that has its name', async () => {
+    const { rig, web, tabs } = await rigOf();
+    rig.server.objects.delete(deployments, { namespace: 'shop', name: 'web' });
+    rig.server.objects.create(deployments, {
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { replicas: 7, selector: {}, template: {} },
+    } as Deployment);
+    const edited = editInWorker(tabs[0]?.cluster as never, deployments, web, (draft) => {
+      if (draft.spec) draft.spec.replicas = 0;
+    }).catch((error: Error) => error.message);
+    await rig.pass(1_000);
+    expect(await edited).toMatch(/the object with uid .* is gone, and another one has its name/);
+    expect(rig.server.objects.list(deployments)[0]?.spec?.replicas).toBe(7);
+  });
+
+  it('B12: an edit whose tab has left is not sent', async () => {
+    const { rig, tabs, scale } = await rigOf();
+    const edited = scale(0, 1).catch((error: Error) => error.message);
+    tabs[0]?.turn('left');
+    await rig.pass(1_000);
+    expect(await edited).toMatch(/may still take effect/);
+    expect(rig.requests.filter((each) => each.startsWith('PATCH'))).toEqual([]);
+  });
+
+  it('B12: the recipe runs again on the newest state after a conflict', async () => {
+    const { rig, tabs } = await rigOf();
+    let runs = 0;
+    const edited = editInWorker(tabs[0]?.cluster as never, deployments, 'shop/web', (draft) => {
+      runs++;
+      if (runs === 1) {
+        const now = rig.server.objects.list(deployments)[0] as Deployment;
+        rig.server.objects.update(deployments, {
+          ...now,
+          metadata: { ...now.metadata, labels: { by: 'another' } },
+        } as never);
+      }
+      if (draft.spec) draft.spec.replicas = 5;
+    });
+    await rig.pass(5_000);
+    const { metadata, spec } = await edited;
+    expect([runs, metadata.labels, spec?.replicas]).toEqual([2, { by: 'another' }, 5]);
+  });
+
+  it('B12: a refused edit shows the former state again, and rejects with the error of the server', async () => {
+    const { rig, scale, replicas } = await rigOf();
+    rig.server.faults.failNext({ method: 'PATCH' }, { status: 403 });
+    const edited = scale(0, 1).catch((error: unknown) => error);
+    await rig.pass(10_000);
+    expect(await edited).toBeInstanceOf(ApiError);
+    expect(replicas()).toEqual([1, 1]);
+  });
+
+  it('B12: an error of the recipe is the error itself, and an edit ends with its worker, session and signal', async () => {
+    const { rig, tabs, scale } = await rigOf();
+    const own = new RangeError('too many');
+    const thrown = editInWorker(tabs[0]?.cluster as never, deployments, 'shop/web', () => {
+      throw own;
+    }).catch((error: unknown) => error);
+    await rig.pass(1_000);
+    expect(await thrown).toBe(own);
+
+    const left = new AbortController();
+    const errors = (edit: Promise<unknown>) => edit.catch((error: Error) => error.message);
+    rig.server.faults.delay(60_000, { method: 'PATCH' });
+    const aborted = errors(scale(0, 1, { signal: left.signal }));
+    await rig.pass(100);
+    left.abort();
+    await rig.pass(1_000);
+    expect(await aborted).toMatch(/abort/i);
+    const lost = errors(scale(0, 1));
+    await rig.pass(100);
+    rig.kill();
+    await rig.pass(2_000);
+    expect(await lost).toMatch(/the worker has ended; .*may still take effect/);
+    const ended = errors(scale(1, 1));
+    await rig.pass(100);
+    tabs[0]?.cluster.signedOut();
+    await rig.pass(100);
+    expect(await ended).toMatch(/may still take effect/);
+  });
+});
