@@ -79,7 +79,7 @@ export type FromTab =
       /** Whether the tab can be asked for credentials. */
       readonly hasCredentials: boolean;
     }
-  /** Somebody has signed in or out, for all tabs. */
+  /** The same user has signed in again, or the user has signed out, for all tabs. */
   | { readonly type: 'identity'; readonly identity?: string | undefined }
   | { readonly type: 'hidden'; readonly isHidden: boolean }
   | { readonly type: 'bye' }

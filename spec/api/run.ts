@@ -51,6 +51,8 @@ const texts: Readonly<Record<string, string>> = {
   testing: surfaces.surfaceOf('testing/index.d.ts', core),
   node: surfaces.surfaceOf('node/index.d.ts', core),
   react: surfaces.surfaceOf('react/index.d.ts', core),
+  'react-worker': surfaces.surfaceOf('react/worker.d.ts', core),
+  worker: surfaces.surfaceOf('worker/index.d.ts', core),
   nats: surfaces.surfaceOf('nats/index.d.ts', core),
 };
 const check = process.argv.includes('--check');
@@ -70,9 +72,10 @@ for (const [name, text] of Object.entries(texts)) {
   }
 }
 if (check) {
-  const entries = ['', 'resources/', 'testing/', 'node/', 'react/', 'nats/'].map(
-    (name) => `${emitted}/${name}index.d.ts`,
-  );
+  const entries = [
+    ...['index', 'resources/index', 'testing/index', 'node/index', 'react/index', 'react/worker'],
+    ...['nats/index', 'worker/index'],
+  ].map((name) => `${emitted}/${name}.d.ts`);
   const modules = ['--module', 'nodenext', '--target', 'es2023'];
   const platform = ['--lib', 'es2023', '--types', 'node', '--skipLibCheck', 'false'];
   tsc('--ignoreConfig', '--noEmit', '--strict', ...modules, ...platform, ...entries);

@@ -1,16 +1,13 @@
 /** Runs the projects of docs/guide/react.md and docs/guide/browsers.md as their readers do: with their servers, in Vite's development server, in Chromium. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer as createTcpServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { writeFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { createServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepScreenshot, launchChromium } from './chromium.ts';
+import { freePort, htmlOf, makeProject } from './docs-project.ts';
 
-const htmlOf = (main: string) =>
-  `<!doctype html><link rel="icon" href="data:," /><div id="root"></div><script type="module" src="/src/${main}"></script>`;
 const MAIN = `
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -27,29 +24,6 @@ createRoot(document.getElementById('root')!).render(
   </StrictMode>,
 );
 `;
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-/** Copies the files of a page of the documentation, for a cluster at a port. */
-async function makeProject(name: string, port: number): Promise<string> {
-  const project = fileURLToPath(new URL(`./dist/${name}-docs/`, import.meta.url));
-  const written = fileURLToPath(new URL(`../generated-examples/${name}/`, import.meta.url));
-  await rm(project, { recursive: true, force: true });
-  await mkdir(project, { recursive: true });
-  await cp(written, project, { recursive: true });
-  for (const file of [`vite.config.${name === 'react' ? 'ts' : 'js'}`, 'server.mjs']) {
-    const text = await readFile(project + file, 'utf8');
-    expect(text).toContain('8001');
-    await writeFile(project + file, text.replaceAll('8001', String(port)));
-  }
-  return project;
-}
 
 interface Running extends AsyncDisposable {
   readonly page: Page;

@@ -112,14 +112,15 @@ describe.concurrent('the packed library', () => {
   }) => {
     const dist = join(consumer.folder, 'node_modules/rx-informer/dist');
     const text = (name: string) => readFileSync(join(dist, name), 'utf8');
-    for (const name of ['react/index.js', 'modules/react/index.js']) {
+    const entries = ['react/index.js', 'react/worker.js'];
+    for (const name of entries.flatMap((entry) => [entry, `modules/${entry}`])) {
       expect(text(name).startsWith("'use client'") || text(name).startsWith('"use client"')).toBe(
         true,
       );
     }
     const core = await bundledCore();
     expect(core).toContain('createSharedInformer');
-    expect(core).not.toMatch(/InformerProvider|from "react"/);
+    expect(core).not.toMatch(/InformerProvider|connectWorker|from "react"/);
   });
 
   it('T41: the NATS entry loads where the NATS client is installed, and the core contains nothing of it', async ({

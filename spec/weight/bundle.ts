@@ -38,9 +38,14 @@ const ALL = [...STATIC, 'dynamic-import'];
 /** What an application imports: the names by entry of the package, as `{ '.': 'createClient', './react': 'useList' }`. */
 export type Imports = Readonly<Record<string, string>>;
 
+/** The file of an entry of the package, below `lib`. */
+function fileOf(entry: string): string {
+  return entry === './react/worker' ? 'react/worker.ts' : `${entry}/index.ts`;
+}
+
 function bundle(imports: Imports): Promise<Built> {
   const contents = Object.entries(imports).map(
-    ([entry, names]) => `export { ${names} } from './lib/${entry}/index.ts';`,
+    ([entry, names]) => `export { ${names} } from './lib/${fileOf(entry)}';`,
   );
   return build({
     ...settings,

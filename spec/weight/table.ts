@@ -12,6 +12,7 @@ export const ROWS: readonly Imports[] = [
   { '.': 'createListWatch, reflect' },
   { '.': 'createClient', './react': 'InformerProvider, useInformer' },
   { '.': 'createClient', './react': 'InformerProvider, useList', './resources': 'pods' },
+  { './worker': 'connectWorker', './react/worker': 'WorkerProvider, useQuery' },
   { '.': 'createController' },
   { '.': 'toView' },
   { '.': 'createWorkQueue' },

@@ -1,8 +1,34 @@
 /** The rows of a query as a tab has them, brought up to date by differences. */
-import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
 import type { RowDifference } from '../messages.ts';
 
 type Row = unknown;
+type Parts = Record<string, unknown>;
+
+function hasParts(value: unknown): value is Parts {
+  if (typeof value !== 'object' || value === null) return false;
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/**
+ * Puts the equal parts of the former row into the received one, a copy that nobody else has, and returns the former row if
+ * all is equal. `reuseUnchanged` does the same for objects that may not be changed.
+ */
+function withFormerParts(former: unknown, received: unknown): unknown {
+  if (!hasParts(former) || !hasParts(received)) return received;
+  const names = Object.keys(received);
+  let isEqual =
+    names.length === Object.keys(former).length &&
+    Array.isArray(former) === Array.isArray(received);
+  for (const name of names) {
+    const value = received[name];
+    // An assignment to this name would change the prototype.
+    const isKnown = name !== '__proto__' && Object.hasOwn(former, name);
+    const part = isKnown ? withFormerParts(former[name], value) : value;
+    if (!isKnown || !Object.is(part, former[name])) isEqual = false;
+    else if (part !== value) received[name] = part;
+  }
+  return isEqual ? former : received;
+}
 
 export class RemoteRows {
   #rows = new Map<string, Row>();
@@ -43,7 +69,7 @@ export class RemoteRows {
     for (const [id, , row] of rows) {
       moved.add(id);
       // Equal parts of a row are the same objects as before, also after another worker has answered.
-      const kept = before.has(id) ? reuseUnchanged(before.get(id), row) : row;
+      const kept = withFormerParts(before.get(id), row);
       if (kept !== before.get(id) || !before.has(id)) changed.push(id);
       now.set(id, kept);
     }

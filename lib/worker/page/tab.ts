@@ -126,9 +126,10 @@ export class Tab {
     if (!isSame) {
       this.#former = undefined;
       this.#drop(identity === undefined);
-      if (identity !== undefined) this.link.show('connecting');
     }
-    this.link.post({ type: 'identity', identity });
+    if (isSame || identity === undefined) return this.link.post({ type: 'identity', identity });
+    this.link.show('connecting');
+    this.link.post(this.#hello());
   }
 
   /** Sends a message of the session, if there is one. */
@@ -151,8 +152,8 @@ export class Tab {
   #receive(message: FromWorker): void {
     if (message.type === 'welcome') return this.#welcomed(message);
     if (message.type === 'signed-out') {
-      // Another user may have signed in here meanwhile.
-      if (message.identity === this.#identity) this.#signOut();
+      // Another user, or the same one again, may have signed in here meanwhile.
+      if (message.identity === this.#identity && this.#former !== undefined) this.#signOut();
       return;
     }
     // A message of a worker or of a session that has ended.

@@ -87,12 +87,14 @@ export class QueryServer {
     } else this.#enter(tab, identity);
   }
 
-  /** Somebody has signed in or out. */
+  /** Somebody has signed out, or in again; another user says hello. */
   #identify(tab: ServedTab, identity: string | undefined): void {
     const { session } = tab;
     // The same user has signed in again: what is open stays open.
-    if (session !== undefined && session.identity === identity) return session.renew();
-    if (identity !== undefined) return this.#enter(tab, identity);
+    if (identity !== undefined) {
+      if (session?.identity === identity) session.renew();
+      return;
+    }
     this.#endSession();
     this.#greet(tab);
   }

@@ -52,12 +52,15 @@ interface MessageTarget {
 
 /** The parts of a worker's global scope that are used. */
 interface WorkerScope {
-  readonly WorkerGlobalScope?: unknown;
-  readonly crypto: { randomUUID?(): string };
-  readonly navigator?: {
-    readonly locks?: { request(name: string, hold: () => Promise<unknown>): Promise<unknown> };
-  };
-  onconnect?: ((event: { readonly ports: readonly MessageTarget[] }) => void) | null;
+  readonly WorkerGlobalScope: unknown;
+  readonly navigator:
+    | {
+        readonly locks:
+          | { request(name: string, hold: () => Promise<unknown>): Promise<unknown> }
+          | undefined;
+      }
+    | undefined;
+  onconnect: ((event: { readonly ports: readonly MessageTarget[] }) => void) | null;
 }
 
 function portTo(target: MessageTarget): Port {
@@ -77,9 +80,10 @@ function newIncarnation(random: () => number): string {
 
 /** Holds a Web Lock for as long as the worker lives, and returns its name. */
 function holdLock({ navigator }: WorkerScope, incarnation: string): string | undefined {
-  if (navigator?.locks === undefined) return undefined;
+  const locks = navigator?.locks;
+  if (locks === undefined) return undefined;
   const name = `rx-informer/${incarnation}`;
-  navigator.locks.request(name, () => new Promise(() => {})).catch(() => undefined);
+  locks.request(name, () => new Promise(() => {})).catch(() => undefined);
   return name;
 }
 

@@ -1,0 +1,172 @@
+/**
+ * Runs the project of docs/guide/tabs.md in Chromium: tabs that share a real SharedWorker, in Vite's development server and as
+ * a built page.
+ */
+import { appendFile, writeFile } from 'node:fs/promises';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { type Deployment, deployments, pods } from 'rx-informer/resources';
+import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { keepScreenshot, launchChromium } from './chromium.ts';
+import { freePort, htmlOf, makeProject } from './docs-project.ts';
+import { develop, publish, type RunningProject } from './vite-project.ts';
+
+const MAIN = `
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import App from './App.tsx';
+createRoot(document.getElementById('root')!).render(<StrictMode><App /></StrictMode>);
+`;
+/** How a test ends a worker, as its browser might. */
+const MORTAL = `
+new BroadcastChannel('test').onmessage = () => self.close();
+`;
+const EXPOSED = `
+Object.assign(globalThis, { cluster });
+`;
+
+declare const cluster: {
+  readonly connection: { readonly phase: string; readonly host: string; readonly workers: number };
+  signedIn(identity: string): void;
+  signedOut(): void;
+};
+
+let browser: Browser;
+let server: FakeApiServer;
+let served: Served;
+let root: string;
+let running: RunningProject;
+let context: BrowserContext;
+const errors: string[] = [];
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  const port = await freePort();
+  server = createFakeApiServer();
+  for (const name of ['web', 'api', 'worker']) {
+    server.objects.create(deployments, {
+      metadata: { namespace: 'shop', name },
+      spec: { replicas: 2, selector: {}, template: {} },
+      status: { readyReplicas: 2 },
+    } as Deployment);
+  }
+  server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
+  served = await server.serve({ port });
+  root = await makeProject('tabs', port);
+  await writeFile(`${root}index.html`, htmlOf('main.tsx'));
+  await writeFile(`${root}src/main.tsx`, MAIN);
+  await appendFile(`${root}src/cluster.worker.ts`, MORTAL);
+  await appendFile(`${root}src/App.tsx`, EXPOSED);
+  running = await develop(root);
+});
+afterAll(async () => {
+  await browser?.close();
+  await running?.[Symbol.asyncDispose]();
+  await served?.close();
+});
+beforeEach(async () => {
+  errors.length = 0;
+  context = await browser.newContext();
+});
+afterEach(() => context.close());
+
+async function openTab(url = running.url): Promise<Page> {
+  const tab = await context.newPage();
+  tab.on('pageerror', ({ message }) => errors.push(message));
+  await tab.goto(url);
+  return tab;
+}
+
+const namesOf = (tab: Page) => tab.locator('tr td:first-child').allTextContents();
+const watches = () =>
+  server.requests.filter(({ use, path }) => use === 'watch' && path.endsWith('/deployments'));
+const connectionOf = (tab: Page) => tab.evaluate(() => cluster.connection);
+
+describe('the project of docs/guide/tabs.md', () => {
+  it('B1, B12: shows a live table in every tab with one watch, and an edit in all of them', async () => {
+    const before = watches().length;
+    const tabs = [await openTab(), await openTab(), await openTab()];
+    for (const tab of tabs) {
+      await expect.poll(() => namesOf(tab)).toEqual(['api', 'web', 'worker']);
+      await tab.getByText('Live', { exact: true }).waitFor();
+      await tab.getByText('1 Pods: WEB-0').waitFor();
+    }
+    expect(await connectionOf(tabs[0] as Page)).toMatchObject({ phase: 'open', host: 'shared' });
+    expect(watches().length - before).toBe(1);
+    await keepScreenshot(tabs[0] as Page, 'tabs-docs');
+    await tabs[0]?.locator('tr').nth(0).getByText('+').click();
+    for (const tab of tabs) await tab.locator('tr').nth(0).getByText('2 of 3 ready').waitFor();
+    await expect.poll(() => tabs[0]?.locator('tr').nth(0).textContent()).not.toContain('saving');
+    expect(errors).toEqual([]);
+  });
+
+  it('B7: keeps the rows while the worker is killed, and is right within three seconds', async () => {
+    const tabs = [await openTab(), await openTab()];
+    for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor();
+    const [first] = tabs as [Page];
+    await first.evaluate(() => {
+      new BroadcastChannel('test').postMessage('die');
+    });
+    const from = performance.now();
+    for (const tab of tabs) {
+      await expect
+        .poll(() => connectionOf(tab), { interval: 20 })
+        .toMatchObject({ phase: 'open', workers: 2 });
+      expect(await namesOf(tab)).toHaveLength(3);
+      await tab.getByText('Live', { exact: true }).waitFor();
+    }
+    expect(performance.now() - from).toBeLessThan(3_000);
+    expect(errors).toEqual([]);
+  });
+
+  it('B5: a sign-out in one tab takes the rows from all tabs, and a sign-in brings them back', async () => {
+    const tabs = [await openTab(), await openTab()] as [Page, Page];
+    for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor();
+    await tabs[0].evaluate(() => cluster.signedOut());
+    for (const tab of tabs) {
+      await tab
+        .getByText(/signed out/)
+        .first()
+        .waitFor();
+      expect(await namesOf(tab)).toEqual([]);
+    }
+    await tabs[1].evaluate(() => cluster.signedIn('another'));
+    await expect.poll(() => namesOf(tabs[1])).toHaveLength(3);
+    expect(await namesOf(tabs[0])).toEqual([]);
+  });
+
+  it('B8, B9: a frozen tab gets what it has missed when it wakes', async () => {
+    const tabs = [await openTab(), await openTab()] as [Page, Page];
+    for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor();
+    const session = await context.newCDPSession(tabs[0]);
+    await session.send('Page.setWebLifecycleState', { state: 'frozen' });
+    const created = server.objects.create(deployments, {
+      metadata: { namespace: 'shop', name: 'late' },
+      spec: { replicas: 1, selector: {}, template: {} },
+    } as Deployment);
+    await expect.poll(() => namesOf(tabs[1])).toContain('late');
+    await session.send('Page.setWebLifecycleState', { state: 'active' });
+    await expect.poll(() => namesOf(tabs[0])).toContain('late');
+    server.objects.delete(deployments, { namespace: 'shop', name: created.metadata.name });
+    for (const tab of tabs) await expect.poll(() => namesOf(tab)).not.toContain('late');
+  });
+
+  it('B10: without shared workers every page has a worker of its own', async () => {
+    await context.addInitScript(() => {
+      Object.assign(globalThis, { SharedWorker: undefined });
+    });
+    const tab = await openTab();
+    await expect.poll(() => namesOf(tab)).toEqual(['api', 'web', 'worker']);
+    expect(await connectionOf(tab)).toMatchObject({ phase: 'open', host: 'dedicated' });
+  });
+
+  it('B1: runs as a built page, whose worker is a file of its own', async () => {
+    await using published = await publish(root);
+    const tabs = [await openTab(published.url), await openTab(published.url)];
+    for (const tab of tabs) {
+      await expect.poll(() => namesOf(tab)).toEqual(['api', 'web', 'worker']);
+      expect(await connectionOf(tab)).toMatchObject({ phase: 'open', host: 'shared' });
+    }
+    expect(errors).toEqual([]);
+  });
+});

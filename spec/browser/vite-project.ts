@@ -1,0 +1,34 @@
+/** Runs a project with Vite: in its development server, or built and served. */
+import { build, createServer, preview } from 'vite';
+
+const CONDITIONS = ['rx-informer-source', 'module', 'browser', 'development'];
+
+/** A project that runs. */
+export interface RunningProject extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Starts the development server of a project. */
+export async function develop(root: string): Promise<RunningProject> {
+  const vite = await createServer({
+    root,
+    cacheDir: `${root}.vite`,
+    // Bundled, the configuration would not find the sources of the library.
+    configLoader: 'native',
+    logLevel: 'error',
+    resolve: { conditions: CONDITIONS },
+    server: { port: 0, host: '127.0.0.1' },
+  });
+  await vite.listen();
+  const url = vite.resolvedUrls?.local[0] ?? '';
+  return { url, [Symbol.asyncDispose]: () => vite.close() };
+}
+
+/** Builds a project and serves it. */
+export async function publish(root: string): Promise<RunningProject> {
+  const options = { root, configLoader: 'native', logLevel: 'error' } as const;
+  await build({ ...options, resolve: { conditions: CONDITIONS } });
+  const vite = await preview({ ...options, preview: { port: 0, host: '127.0.0.1' } });
+  const url = vite.resolvedUrls?.local[0] ?? '';
+  return { url, [Symbol.asyncDispose]: () => vite.close() };
+}

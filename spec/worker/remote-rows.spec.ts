@@ -1,0 +1,122 @@
+/** Tests the rows of a tab: random differences against a plain list, and the parts that stay the same objects. */
+import fc from 'fast-check';
+import { createChangeSet } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { RemoteRows } from '../../lib/worker/page/remote-rows.ts';
+import { RowDifferences } from '../../lib/worker/server/row-differences.ts';
+
+const head = { total: 0, synced: true } as const;
+const rowsWith = (row: unknown) => {
+  const rows = new RemoteRows();
+  rows.apply({ id: 1, reset: true, rows: [['a', 0, row]], ...head });
+  return rows;
+};
+
+describe('the rows of a tab', () => {
+  it('B2: parts of a changed row that are equal stay the same objects', () => {
+    const former = { labels: { app: 'shop' }, list: [{ n: 1 }, { n: 2 }], at: new Date(1), n: 0 };
+    const rows = rowsWith(former);
+    rows.apply({ id: 1, rows: [['a', 0, structuredClone({ ...former, n: -0 })]], ...head });
+    const now = rows.get('a') as typeof former;
+    expect(now).not.toBe(former);
+    expect(now.labels).toBe(former.labels);
+    expect(now.list).toBe(former.list);
+    expect(Object.is(now.n, -0)).toBe(true);
+    rows.apply({
+      id: 1,
+      rows: [['a', 0, { ...structuredClone(former), list: [{ n: 1 }], at: new Date(2) }]],
+      ...head,
+    });
+    const last = rows.get('a') as typeof former;
+    expect(last.list).toEqual([{ n: 1 }]);
+    expect(last.list[0]).toBe(former.list[0]);
+    expect(last.at).toEqual(new Date(2));
+    const same = structuredClone({ labels: { app: 'shop' } });
+    const equal = rowsWith(same);
+    equal.apply({ id: 1, reset: true, rows: [['a', 0, structuredClone(same)]], ...head });
+    expect(equal.get('a')).toBe(same);
+  });
+
+  it('B2: a member named __proto__ changes no prototype', () => {
+    const read = (text: string): unknown => JSON.parse(text);
+    const rows = rowsWith(read('{"__proto__":{"admin":true},"n":{"x":1}}'));
+    rows.apply({
+      id: 1,
+      rows: [['a', 0, read('{"__proto__":{"admin":true},"n":{"x":1}}')]],
+      ...head,
+    });
+    const row = rows.get('a') as { readonly admin?: boolean };
+    expect(Object.getPrototypeOf(row)).toBe(Object.prototype);
+    expect(row.admin).toBeUndefined();
+    expect(JSON.stringify(row)).toBe('{"__proto__":{"admin":true},"n":{"x":1}}');
+  });
+
+  it('B2: any series of sets, ordered or not, gives the rows of the last one', () => {
+    const id = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+    const sets = fc.array(fc.dictionary(id, fc.nat(3), { noNullPrototype: true }), {
+      maxLength: 8,
+    });
+    const property = fc.property(
+      fc.boolean(),
+      fc.array(fc.boolean()),
+      sets,
+      (isOrdered, resets, all) => {
+        const differences = new RowDifferences();
+        const rows = new RemoteRows();
+        let before: Readonly<Record<string, number>> = {};
+        let known: string[] = [];
+        for (const [at, now] of all.entries()) {
+          const reset = resets[at] ?? at === 0;
+          const sorted = Object.keys(now).sort(
+            (one, other) => (now[one] ?? 0) - (now[other] ?? 0) || (one < other ? -1 : 1),
+          );
+          const order = {
+            size: sorted.length,
+            at: (position: number) => now[sorted[position] ?? ''],
+            idAt: (position: number) => sorted[position],
+            keyAt: (position: number) => sorted[position],
+            indexOf: (one: string) => sorted.indexOf(one),
+            slice: () => [],
+          };
+          const names = reset
+            ? Object.keys(now)
+            : [...new Set([...Object.keys(before), ...Object.keys(now)])];
+          const changes = names
+            .filter((name) => reset || before[name] !== now[name])
+            .map((name) => ({
+              id: name,
+              key: name,
+              ...(!reset && name in before && { previous: before[name] }),
+              ...(name in now && { object: now[name] }),
+            }))
+            .sort((one, other) => Number('object' in one) - Number('object' in other));
+          const cause = 'watch' as const;
+          const common = {
+            rev: at,
+            cause,
+            reset,
+            synced: true,
+            initial: false,
+            resourceVersion: '',
+          };
+          const set = createChangeSet(
+            { ...common, ...(isOrdered && { order, total: sorted.length }) } as never,
+            changes as never,
+          );
+          rows.apply({ id: 1, ...differences.of(set as never) });
+          known = reset ? [] : known.filter((name) => name in now);
+          known.push(
+            ...changes
+              .map(({ id: name }) => name)
+              .filter((name) => name in now && !known.includes(name)),
+          );
+          const expected = isOrdered ? sorted : known;
+          expect(rows.list).toEqual(expected.map((name) => now[name]));
+          expect(rows.total).toBe(expected.length);
+          before = now;
+        }
+      },
+    );
+    fc.assert(property, { numRuns: 500 });
+  });
+});
