@@ -35,12 +35,19 @@ function isLabelValue(text: string): boolean {
   return text === '' || (text.length <= 63 && NAME.test(text));
 }
 
+/** The integer that a text stands for. A server compares integers of 64 bits; a larger one is no integer to it. */
+export function integerOf(text: string): bigint | undefined {
+  if (!/^[+-]?[0-9]+$/.test(text)) return undefined;
+  const integer = BigInt(text.replace('+', ''));
+  return BigInt.asIntN(64, integer) === integer ? integer : undefined;
+}
+
 /**
  * The requirements of a selector in the order of the text. Throws a `TypeError` if the text is not a label selector.
  */
 export function parseRequirements(text: string): LabelRequirement[] {
   // Symbols and words. The last token is empty and marks the end.
-  const tokens = [...text.matchAll(/[=!]=|[=!(),<>]|[^\s=!(),<>]+|$/g)];
+  const tokens = [...text.matchAll(/[=!]=|[=!(),<>]|[^ \t\r\n=!(),<>]+|$/g)];
   let next = 0;
   const token = () => (tokens[next] as RegExpExecArray)[0];
   const fail = (expected: string, at = next): never => {
@@ -97,7 +104,7 @@ export function parseRequirements(text: string): LabelRequirement[] {
       case '<':
       case '>': {
         const bound = value();
-        if (!/^[0-9]+$/.test(bound)) fail('an integer', at + 1);
+        if (integerOf(bound) === undefined) fail('an integer of 64 bits', at + 1);
         return { ...term, operator: symbol === '>' ? 'Gt' : 'Lt', values: [bound] };
       }
       default:

@@ -4,6 +4,7 @@
  * metav1.LabelSelectorAsSelector.
  */
 import {
+  integerOf,
   type LabelOperator,
   type LabelRequirement,
   type LabelSelectorObject,
@@ -44,10 +45,9 @@ function holds(
     case 'NotIn':
       return !has || !values.includes(value);
     default: {
-      if (!has || !/^[+-]?[0-9]+$/.test(value)) return false;
-      const difference =
-        BigInt(value.replace('+', '')) - BigInt((values[0] ?? '0').replace('+', ''));
-      return operator === 'Gt' ? difference > 0n : difference < 0n;
+      const [integer, bound] = [integerOf(value), integerOf(values[0] ?? '')];
+      if (!has || integer === undefined || bound === undefined) return false;
+      return operator === 'Gt' ? integer > bound : integer < bound;
     }
   }
 }

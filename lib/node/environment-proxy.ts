@@ -59,6 +59,11 @@ function covers(entry: string, host: string, port: string): boolean {
   return domain.startsWith('.') ? host.endsWith(domain) : `.${host}`.endsWith(`.${domain}`);
 }
 
+/** Removes the white space of Unicode. `trim()` also removes U+FEFF, and leaves U+0085. */
+function trimmed(entry: string): string {
+  return entry.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, '');
+}
+
 /**
  * Returns the proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` by the URL's scheme, also in lower case. Hosts of this
  * machine and hosts that `NO_PROXY` covers have no proxy.
@@ -78,6 +83,6 @@ export function environmentProxy(
   if (netContains('127.0.0.0/8', address) || netContains('::1/128', address)) return undefined;
   const exceptions = (env.NO_PROXY || env.no_proxy || '').toLowerCase().split(',');
   const at = port || (secure ? '443' : '80');
-  if (exceptions.some((entry) => covers(entry.trim(), host, at))) return undefined;
+  if (exceptions.some((entry) => covers(trimmed(entry), host, at))) return undefined;
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
 }

@@ -43,6 +43,12 @@ const invalid: readonly [string, object, readonly string[], RegExp][] = [
     /": must be no more than 63 bytes$/,
   ],
   [
+    'a label with a value of few characters and many bytes',
+    { labels: { a: 'é'.repeat(32) } },
+    ['labels', 'labels'],
+    /": must be no more than 63 bytes$/,
+  ],
+  [
     'a label with an invalid prefix',
     { labels: { 'A_/b': '' } },
     ['labels'],

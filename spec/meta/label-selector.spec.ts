@@ -39,6 +39,10 @@ describe('label selector', () => {
     ['a>5', { a: '10' }, true],
     ['a>5', { a: '5' }, false],
     ['a<5', { a: 'x' }, false],
+    ['a>5', { a: '9223372036854775807' }, true],
+    ['a>5', { a: '9223372036854775808' }, false],
+    ['a<5', { a: '-9223372036854775808' }, true],
+    ['a<5', { a: '-9223372036854775809' }, false],
     ['a=1,b', { a: '1', b: 'x' }, true],
     ['a=1,b', { a: '1' }, false],
     ['in in (in,notin)', { in: 'notin' }, true],
@@ -65,6 +69,9 @@ describe('label selector', () => {
     ['-a=1', '"-a" at position 0', 'a label key'],
     ['a=1_', '"1_" at position 2', 'a label value'],
     ['a>x', '"x" at position 2', 'an integer'],
+    ['a>9223372036854775808', '"9223372036854775808" at position 2', 'an integer of 64 bits'],
+    ['a=1\u00a0', '"1\u00a0" at position 2', 'a label value'],
+    ['a\v', '"a\\u000b" at position 0', 'a label key'],
     ['__proto__=1', '"__proto__" at position 0', 'a label key'],
   ])('M3: refuses %j: found %s, expected %s', (text, found, expected) => {
     expect(() => parseLabelSelector(text)).toThrow(TypeError);

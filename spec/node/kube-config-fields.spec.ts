@@ -224,6 +224,8 @@ describe('the proxy of the environment', () => {
     ['fd00::1', 'https://[fd00:0::1]:6443', false],
     ['0.0.0.1', 'https://10.0.0.1', true],
     [':6443', 'https://api.test:6443', true],
+    ['\u0085api.test\u2003', 'https://api.test', false],
+    ['\ufeff*', 'https://api.test', true],
   ])('T17: NO_PROXY=%s and %s', (noProxy, url, goes) => {
     expect(of(url, noProxy) !== undefined).toBe(goes);
     expect(of(url, '', { no_proxy: noProxy, NO_PROXY: undefined }) !== undefined).toBe(goes);

@@ -11,7 +11,7 @@ export class ClientGo<Answer extends { readonly seed: number }> {
   /** `onEvent` receives the lines that are not responses: events of handlers that are followed. */
   constructor(
     binary: string,
-    mode: 'informers' | 'queues',
+    mode: 'informers' | 'queues' | 'texts',
     onEvent?: (message: { readonly seed: number; readonly event: unknown }) => void,
   ) {
     this.#child = spawn(binary, [mode], { stdio: 'pipe' });

@@ -43,7 +43,12 @@ export function nameCauses(
   return [
     // It may end in a dash, because a suffix follows.
     ...(generateName
-      ? broken('metadata.generateName', generateName, rule, generateName.replace(/.-$/, 'a'))
+      ? broken(
+          'metadata.generateName',
+          generateName,
+          rule,
+          generateName.replace(/\p{ASCII}-$/u, 'a'),
+        )
       : []),
     ...broken('metadata.name', name, rule),
   ];
@@ -166,7 +171,7 @@ function unmatched(what: string, examples: readonly string[], pattern: string): 
 }
 
 const subdomain: TextRule = (text) => [
-  ...(text.length > 253 ? ['must be no more than 253 characters'] : []),
+  ...(bytesOf(text) > 253 ? ['must be no more than 253 characters'] : []),
   ...(matches(SUBDOMAIN, text)
     ? []
     : [
@@ -179,7 +184,7 @@ const subdomain: TextRule = (text) => [
 ];
 
 const label: TextRule = (text) => [
-  ...(text.length > 63 ? ['must be no more than 63 characters'] : []),
+  ...(bytesOf(text) > 63 ? ['must be no more than 63 characters'] : []),
   ...(matches(LABEL, text)
     ? []
     : [
@@ -223,14 +228,14 @@ const qualifiedName: TextRule = (text) => {
   return [
     ...ofPrefix.map((why) => `prefix part ${why}`),
     ...(name === '' ? ['name part must be non-empty'] : []),
-    ...(name.length > 63 ? ['name part must be no more than 63 bytes'] : []),
+    ...(bytesOf(name) > 63 ? ['name part must be no more than 63 bytes'] : []),
     ...(matches(KEY, name) ? [] : [`name part ${shape}`]),
   ];
 };
 
 /** The rule for the values of labels. */
 const labelValue: TextRule = (text) => [
-  ...(text.length > 63 ? ['must be no more than 63 bytes'] : []),
+  ...(bytesOf(text) > 63 ? ['must be no more than 63 bytes'] : []),
   ...(matches(`(${KEY})?`, text)
     ? []
     : [

@@ -1,10 +1,11 @@
-// Runs client-go for the comparison with rx-informer. Three tools in one binary:
+// Runs client-go for the comparison with rx-informer. Four tools in one binary:
 //
 //	oracle informers   shared informers against scripted servers
 //	oracle queues      work queues and rate limiters through scripts, in virtual time
+//	oracle texts       selectors, quantities, proxies, names and keys
 //	oracle names DIR   the exported names of the packages that docs/reference/client-go.md maps
 //
-// The first two read one JSON object per line and write one response per line.
+// The first three read one JSON object per line and write one response per line.
 package main
 
 import (
@@ -30,10 +31,12 @@ func main() {
 		informers()
 	case "queues":
 		queues()
+	case "texts":
+		texts()
 	case "names":
 		names(os.Args[2])
 	default:
-		fmt.Fprintln(os.Stderr, "usage: oracle informers | queues | names DIR")
+		fmt.Fprintln(os.Stderr, "usage: oracle informers | queues | texts | names DIR")
 		os.Exit(2)
 	}
 }
