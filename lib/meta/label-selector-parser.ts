@@ -35,19 +35,12 @@ function isLabelValue(text: string): boolean {
   return text === '' || (text.length <= 63 && NAME.test(text));
 }
 
-/** The integer that a text stands for. A server compares integers of 64 bits; a larger one is no integer to it. */
-export function integerOf(text: string): bigint | undefined {
-  if (!/^[+-]?[0-9]+$/.test(text)) return undefined;
-  const integer = BigInt(text.replace('+', ''));
-  return BigInt.asIntN(64, integer) === integer ? integer : undefined;
-}
-
 /**
  * The requirements of a selector in the order of the text. Throws a `TypeError` if the text is not a label selector.
  */
 export function parseRequirements(text: string): LabelRequirement[] {
   // Symbols and words. The last token is empty and marks the end.
-  const tokens = [...text.matchAll(/[=!]=|[=!(),<>]|[^ \t\r\n=!(),<>]+|$/g)];
+  const tokens = [...text.matchAll(/[=!]=|[=!(),<>]|[^=!(),<> \t\n\r]+|$/g)];
   let next = 0;
   const token = () => (tokens[next] as RegExpExecArray)[0];
   const fail = (expected: string, at = next): never => {
@@ -104,7 +97,8 @@ export function parseRequirements(text: string): LabelRequirement[] {
       case '<':
       case '>': {
         const bound = value();
-        if (integerOf(bound) === undefined) fail('an integer of 64 bits', at + 1);
+        // A server compares integers of 64 bits.
+        if (!/^\d+$/.test(bound) || BigInt(bound) >> 63n) fail('an integer', at + 1);
         return { ...term, operator: symbol === '>' ? 'Gt' : 'Lt', values: [bound] };
       }
       default:

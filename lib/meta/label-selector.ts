@@ -4,7 +4,6 @@
  * metav1.LabelSelectorAsSelector.
  */
 import {
-  integerOf,
   type LabelOperator,
   type LabelRequirement,
   type LabelSelectorObject,
@@ -45,8 +44,11 @@ function holds(
     case 'NotIn':
       return !has || !values.includes(value);
     default: {
-      const [integer, bound] = [integerOf(value), integerOf(values[0] ?? '')];
-      if (!has || integer === undefined || bound === undefined) return false;
+      if (!has || !/^[+-]?[0-9]+$/.test(value)) return false;
+      const integer = BigInt(value.replace('+', ''));
+      const bound = BigInt(values[0] as string);
+      // To a server a larger value is no integer.
+      if (BigInt.asIntN(64, integer) !== integer) return false;
       return operator === 'Gt' ? integer > bound : integer < bound;
     }
   }

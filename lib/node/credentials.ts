@@ -4,6 +4,7 @@
  * tokens of plugins expire. Concurrent requests share one run of a plugin. No output of a plugin appears in an
  * error.
  */
+import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { asyncScheduler, Observable } from 'rxjs';
@@ -12,7 +13,7 @@ import { ApiError } from '../meta/api-error.ts';
 import { shownText } from '../meta/shown-text.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { Plugin } from './exec-plugin.ts';
-import type { FullUser } from './kube-config-fields.ts';
+import { bytesOf, type FullUser } from './kube-config-fields.ts';
 import { addedTo, copy } from './load-kube-config.ts';
 import { type PluginCredentials, runPlugin } from './run-plugin.ts';
 import type { TlsOptions } from './undici/pool-options.ts';
@@ -58,16 +59,33 @@ function pluginRuns(plugin: Plugin): (signal: AbortSignal) => Promise<PluginCred
   };
 }
 
+/**
+ * Reads the token file of a user. As in kubectl, `token` replaces a file that is empty or cannot be read. Without it
+ * the request must not become anonymous.
+ */
+async function tokenOf({ name, token, tokenFile = '' }: FullUser): Promise<string> {
+  try {
+    const read = (await readFile(tokenFile, 'utf8')).trim();
+    if (read !== '') return read;
+  } catch (error) {
+    if (!token) throw error;
+  }
+  if (token) return token.trim();
+  const text = `the token file of user '${name}' is empty: ${tokenFile}`;
+  throw ApiError.local('Credentials', shownText(text));
+}
+
 /** Reads the credentials of a user, without the answer of its plugin. */
 async function configured(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(options.headers ?? {})) {
-    // A token read from a file ends with a newline.
-    if (value !== undefined) headers[name.toLowerCase()] = String(value).trim();
+    // A token that an authenticator has read from a file ends with a newline.
+    if (value !== undefined) headers[name.toLowerCase()] = bytesOf(String(value).trim());
   }
   const user: FullUser | null = config.getCurrentUser();
+  if (user?.tokenFile) headers.authorization = `Bearer ${bytesOf(await tokenOf(user))}`;
   if (user?.username) {
     // client-node would send a missing password as 'undefined'.
     const pair = `${user.username}:${user.password ?? ''}`;
@@ -87,7 +105,7 @@ function withAnswer(own: Credentials, { token, cert, key }: PluginCredentials): 
     headers:
       token === undefined
         ? own.headers
-        : { ...own.headers, authorization: `Bearer ${token.trim()}` },
+        : { ...own.headers, authorization: `Bearer ${bytesOf(token.trim())}` },
     tls: cert === undefined || key === undefined ? own.tls : { ...own.tls, cert, key },
   };
 }
@@ -173,7 +191,8 @@ export function kubeConfigCredentials(
     },
     refused(credentials) {
       const user = config.getCurrentUser();
-      const files = user?.certFile ?? user?.keyFile ?? plugin ?? user?.authProvider;
+      const { certFile, keyFile, tokenFile, authProvider }: FullUser = user ?? { name: '' };
+      const files = certFile ?? keyFile ?? tokenFile ?? plugin ?? authProvider;
       if (!files && addedTo(config).length === 0) return false;
       // If many requests are refused together, only the first drops the credentials.
       if (known?.credentials === credentials) {

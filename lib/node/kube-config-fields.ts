@@ -3,77 +3,35 @@
  * Handles the kubeconfig fields that kubectl obeys and client-node ignores or interprets differently. Each is either
  * obeyed, or refused by name. client-go: tools/clientcmd.
  */
-import { resolve } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
-import {
-  checkPlugin,
-  type FullCluster,
-  type Plugin,
-  preparedPlugin,
-  withResolvedCommands,
-} from './exec-plugin.ts';
+import { checkPlugin, type FullCluster, type Plugin, preparedPlugin } from './exec-plugin.ts';
 
-/** A user, with its impersonation headers. client-node does not see the plugin, which it would run in its own way. */
+/** A user, with what client-node does not know. It does not see the plugin, which it would run in its own way. */
 export interface FullUser extends User {
+  /** The fields of impersonation, which are checked only for the chosen user. */
+  readonly impersonated?: ImpersonationFields;
   readonly impersonation?: RepeatedHeaders;
+  /** A file with a token, which takes precedence over `token`. */
+  readonly tokenFile?: string;
   readonly plugin?: Plugin;
 }
 
-interface RawUser extends ImpersonationFields {
-  readonly tokenFile?: unknown;
-}
-interface RawCluster {
-  readonly 'disable-compression'?: unknown;
-  readonly extensions?: readonly { name?: unknown; extension?: unknown }[] | null;
-}
-/** A kubeconfig as written in the file. */
-export interface RawKubeConfig {
-  readonly users?: readonly { readonly user?: RawUser | null }[] | null;
-  readonly clusters?: readonly { readonly cluster?: RawCluster | null }[] | null;
-}
-
-/** Uses `tokenFile`, which client-node ignores. In kubectl it takes precedence over `token`. */
-function withTokenFile(user: User, file: unknown, folder: string): User {
-  if (typeof file !== 'string' || file === '') return user;
-  const { token, ...rest } = user;
-  const config = { tokenFile: resolve(folder, file) };
-  return { ...rest, authProvider: { name: 'tokenFile', config } };
-}
-
-/** Returns a user read from a kubeconfig in the folder. Throws a `TypeError` if a field is invalid. */
-export function fullUser(user: User, raw: RawUser, folder: string | undefined): FullUser {
-  const own = folder === undefined ? user : withResolvedCommands(user, folder);
-  return {
-    ...withTokenFile(own, raw.tokenFile, folder ?? process.cwd()),
-    impersonation: impersonation(user.name, raw),
-  };
-}
-
-/** Returns a cluster, with the fields that plugins receive. */
-export function fullCluster(cluster: Cluster, raw: RawCluster): FullCluster {
-  const { 'disable-compression': uncompressed, extensions } = raw;
-  const own = (Array.isArray(extensions) ? extensions : []).find(
-    (each) => each?.name === 'client.authentication.k8s.io/exec',
-  );
-  return {
-    ...cluster,
-    ...(uncompressed === true ? { disableCompression: true } : {}),
-    ...(own === undefined ? {} : { execConfig: own.extension }),
-  };
+/** Returns the user with its impersonation headers. Throws a `TypeError` if kubectl would refuse a field of them. */
+export function withImpersonation({ impersonated, ...user }: FullUser): FullUser {
+  if (impersonated === undefined) return user;
+  return { ...user, impersonation: impersonation(user.name, impersonated) };
 }
 
 /** The providers that client-node supports. The names of authenticators that a caller has added are not known. */
 const PROVIDERS: readonly unknown[] = ['azure', 'gcp', 'oidc', 'exec', 'tokenFile'];
 
-function checkUser(user: User, hasOwn: boolean): void {
-  const { exec, authProvider, token, username, name } = user;
+function checkUser(user: FullUser, hasOwn: boolean): void {
+  const { exec, authProvider, token, tokenFile, username, password, name } = user;
   const refuse = (what: string) => new TypeError(`clientFromKubeConfig: user '${name}' ${what}`);
   const twice = [
-    [token && 'token', username && 'username'],
-    [
-      exec && 'exec',
-      authProvider && (authProvider.config?.tokenFile ? 'tokenFile' : 'auth-provider'),
-    ],
+    [token && 'token', (username && 'username') || (password && 'password')],
+    [tokenFile && 'tokenFile', username && 'username'],
+    [exec && 'exec', (tokenFile && 'tokenFile') || (authProvider && 'auth-provider')],
   ].find((pair) => pair.every(Boolean));
   if (twice !== undefined) {
     throw refuse(`has more than one kind of credentials: ${twice.join(', ')}; keep one`);
@@ -131,14 +89,17 @@ export async function effective(
   cluster: FullCluster,
 ): Promise<{ readonly user: FullUser; readonly cluster: FullCluster }> {
   const { caFile, ...withoutCaFile } = cluster;
-  const { certFile, keyFile, exec, ...withoutFiles } = user;
+  const { certFile, keyFile, keyData, exec, ...withoutFiles } = user;
+  const hasCertificate = Boolean(certFile || user.certData);
   if (withoutFiles.authProvider?.config?.exec) delete withoutFiles.authProvider;
   const plugin = await preparedPlugin(user, cluster);
   // If both a file and inline data are given, client-node takes the file, and kubectl the data.
   const own: FullUser = {
     ...withoutFiles,
     ...(certFile && !user.certData ? { certFile } : {}),
-    ...(keyFile && !user.keyData ? { keyFile } : {}),
+    // As in kubectl, a key without a certificate is not read.
+    ...(hasCertificate && keyData ? { keyData } : {}),
+    ...(hasCertificate && keyFile && !keyData ? { keyFile } : {}),
     ...(plugin === undefined ? {} : { plugin }),
   };
   return {
@@ -148,23 +109,21 @@ export async function effective(
 }
 
 /** The fields of a kubeconfig user that request impersonation. */
-interface ImpersonationFields {
-  readonly as?: unknown;
-  readonly 'as-uid'?: unknown;
-  readonly 'as-groups'?: unknown;
-  readonly 'as-user-extra'?: unknown;
+export interface ImpersonationFields {
+  readonly as?: string;
+  readonly 'as-uid'?: string;
+  readonly 'as-groups'?: readonly (string | null)[];
+  readonly 'as-user-extra'?: Readonly<Record<string, readonly (string | null)[] | null>>;
 }
 
 /** Headers by name, in lower case. Each value is sent in a header line of its own. */
 type RepeatedHeaders = Readonly<Record<string, readonly string[]>>;
 
-const isText = (value: unknown): value is string =>
-  typeof value === 'string' && !/[\p{Cc}]/u.test(value);
-const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every(isText);
+/** A header cannot contain a control character other than a tab. */
+const isPrintable = (value: string) => !/[^\t\P{Cc}]/u.test(value);
 
-/** Encodes text as the bytes of its UTF-8 form, because a server reads these headers as UTF-8. */
-const bytesOf = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
+/** Encodes text as the bytes of its UTF-8 form, because a server reads the values of headers as UTF-8. */
+export const bytesOf = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
 /**
  * Returns the header name of an extra field. Characters that a header name cannot contain are escaped as in a URL.
@@ -182,33 +141,28 @@ function nameOf(key: string): string {
  * client-go: transport/round_trippers.go.
  */
 function impersonation(user: string, fields: ImpersonationFields): RepeatedHeaders {
-  const refuse = (what: string) => new TypeError(`clientFromKubeConfig: user '${user}' ${what}`);
   const { as, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = fields;
-  if (as && !isText(as))
-    throw refuse('has an invalid as: it must be a string without control characters');
-  if (uid && !isText(uid))
-    throw refuse('has an invalid as-uid: it must be a string without control characters');
-  if (groups && !isTexts(groups))
-    throw refuse(
-      'has invalid as-groups: they must be a list of strings without control characters',
-    );
-  const isExtra = typeof extra === 'object' && Object.values(extra ?? {}).every(isTexts);
-  if (extra && !isExtra)
-    throw refuse(
-      'has an invalid as-user-extra: it must be a map of lists of strings without control characters',
-    );
-  const more = Object.entries((extra ?? {}) as Record<string, readonly string[]>);
-  const all: [string, readonly string[]][] = [
-    ['impersonate-user', isText(as) && as ? [as] : []],
-    ['impersonate-uid', isText(uid) && uid ? [uid] : []],
-    ['impersonate-group', isTexts(groups) ? groups : []],
-    ...more.map(([key, values]): [string, readonly string[]] => [nameOf(key), values]),
+  const all: [name: string, field: string, values: readonly (string | null)[]][] = [
+    ['impersonate-user', 'as', as ? [as] : []],
+    ['impersonate-uid', 'as-uid', uid ? [uid] : []],
+    ['impersonate-group', 'as-groups', groups ?? []],
+    ...Object.entries(extra ?? {}).map(([key, values]): (typeof all)[number] => [
+      nameOf(key),
+      'as-user-extra',
+      values ?? [],
+    ]),
   ];
-  const given = all.filter(([, values]) => values.length > 0);
-  if (given.length > 0 && !as) {
+  const refuse = (what: string) => new TypeError(`clientFromKubeConfig: user '${user}' ${what}`);
+  const given = all.map(([name, field, values]): [string, string[]] => {
+    const sent = values.map((value) => value ?? '');
+    if (!sent.every(isPrintable)) throw refuse(`has a control character in ${field}`);
+    return [name, sent.map(bytesOf)];
+  });
+  const isNamed = Boolean(as);
+  if (!isNamed && (uid || groups?.length || Object.keys(extra ?? {}).length)) {
     throw refuse(
       'has as-groups, as-uid or as-user-extra without as, which names the user to impersonate',
     );
   }
-  return Object.fromEntries(given.map(([name, values]) => [name, values.map(bytesOf)]));
+  return Object.fromEntries(given.filter(([, values]) => values.length > 0));
 }

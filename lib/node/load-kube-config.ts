@@ -8,16 +8,15 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { isFields } from '../meta/json-fields.ts';
+import { type Fields, isFields } from '../meta/json-fields.ts';
 import {
   checkFields,
   effective,
-  fullCluster,
-  fullUser,
   isPlain,
-  type RawKubeConfig,
+  withImpersonation,
   withoutCredentials,
 } from './kube-config-fields.ts';
+import { InvalidField, type Sections, sectionsOf } from './kube-config-sections.ts';
 import type { KubeConfigSource } from './kube-config-source.ts';
 import { needed } from './optional-package.ts';
 
@@ -47,7 +46,7 @@ function parseYaml(library: ClientNode, text: string, what: string): unknown {
   }
 }
 
-function checkedFields(raw: unknown, what: string): RawKubeConfig {
+function checkedFields(raw: unknown, what: string): Fields {
   const fields = isFields(raw) ? raw : {};
   const isConfig = ['clusters', 'contexts', 'users', 'current-context'].some(
     (name) => name in fields,
@@ -70,21 +69,11 @@ function parse(library: ClientNode, text: string, what: string, folder?: string)
   if (folder !== undefined && isEmpty(text)) return config;
   const raw = checkedFields(parseYaml(library, text, what), what);
   try {
-    config.loadFromString(text);
+    config.loadFromOptions(sectionsOf(raw, folder));
   } catch (error) {
-    const { message } = error as Error;
-    // Other messages may quote the file.
-    const isPlain = /^(clusters|contexts|users)\[\d+\](\.\w+)* is missing$/.test(message);
-    const why = isPlain ? message : 'a field has a wrong type';
-    throw refused(`${what} is not a valid kubeconfig: ${why}`);
+    if (!(error instanceof InvalidField)) throw error;
+    throw refused(`${what} is not a valid kubeconfig: ${error.message}`);
   }
-  config.makePathsAbsolute(folder ?? process.cwd());
-  config.users = config.users.map((user, at) =>
-    fullUser(user, raw.users?.[at]?.user ?? {}, folder),
-  );
-  config.clusters = config.clusters.map((cluster, at) =>
-    fullCluster(cluster, raw.clusters?.[at]?.cluster ?? {}),
-  );
   return config;
 }
 
@@ -167,8 +156,10 @@ function chosen(config: KubeConfig, name: string | undefined) {
       `context '${name}' names user '${context.user}'; there are: ${quoted(config.users)}`,
     );
   }
+  if (!cluster.server)
+    throw refused(`cluster '${cluster.name}' of context '${name}' has no server`);
   // client-node ignores the cluster's CA if there is no user.
-  return { context, cluster, user: user ?? { name: 'anonymous' } };
+  return { context, cluster, user: withImpersonation(user ?? { name: 'anonymous' }) };
 }
 
 /**
@@ -202,8 +193,6 @@ export async function loadKubeConfig(
   };
   return copy(config, sections, withheld ? [] : added);
 }
-
-type Sections = Pick<KubeConfig, 'clusters' | 'users' | 'contexts' | 'currentContext'>;
 
 /** Copies a kubeconfig without cached credentials, with the same sections and authenticators unless others are given. */
 export function copy(

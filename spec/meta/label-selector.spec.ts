@@ -69,7 +69,7 @@ describe('label selector', () => {
     ['-a=1', '"-a" at position 0', 'a label key'],
     ['a=1_', '"1_" at position 2', 'a label value'],
     ['a>x', '"x" at position 2', 'an integer'],
-    ['a>9223372036854775808', '"9223372036854775808" at position 2', 'an integer of 64 bits'],
+    ['a>9223372036854775808', '"9223372036854775808" at position 2', 'an integer'],
     ['a=1\u00a0', '"1\u00a0" at position 2', 'a label value'],
     ['a\v', '"a\\u000b" at position 0', 'a label key'],
     ['__proto__=1', '"__proto__" at position 0', 'a label key'],

@@ -84,14 +84,26 @@ describe('impersonation', () => {
       expect(refused(user)).rejects.toThrow(`clientFromKubeConfig: user 'dev' ${what}`);
     await named({ 'as-groups': ['a'] }, 'has as-groups, as-uid or as-user-extra without as');
     await named({ 'as-uid': 'u' }, 'has as-groups, as-uid or as-user-extra without as');
-    await named(
-      { as: 'me', 'as-groups': 'a' },
-      'has invalid as-groups: they must be a list of strings',
-    );
-    await named({ as: 'me', 'as-uid': 5 }, 'has an invalid as-uid: it must be a string');
-    await named({ as: 5 }, 'has an invalid as: it must be a string');
-    await named({ as: 'me', 'as-user-extra': { a: 'b' } }, 'has an invalid as-user-extra');
-    await named({ as: 'me\r\nx: y' }, 'has an invalid as: it must be a string');
+    for (const field of ['as', 'as-uid', 'as-groups', 'as-user-extra']) {
+      const value = {
+        as: 'x\0',
+        'as-uid': 'x\r\ny: z',
+        'as-groups': ['\n'],
+        'as-user-extra': { a: ['\x1b'] },
+      };
+      const user = { as: 'me', [field]: value[field as keyof typeof value] };
+      await named(user, `has a control character in ${field}`);
+    }
+    for (const [field, value, type] of [
+      ['as', 5, 'a string'],
+      ['as-uid', 5, 'a string'],
+      ['as-groups', 'a', 'a list of strings'],
+      ['as-user-extra', { a: 'b' }, 'a map of lists of strings'],
+    ] as const) {
+      await expect(refused({ as: 'me', [field]: value })).rejects.toThrow(
+        `clientFromKubeConfig: the text is not a valid kubeconfig: users[0].user.${field} must be ${type}`,
+      );
+    }
   });
 });
 
@@ -111,6 +123,10 @@ describe('a user', () => {
     await expect(refused({ token: 'hunter2', username: 'me' })).rejects.toThrow(message);
     await expect(refused({ exec, 'auth-provider': provider })).rejects.toThrow(message);
     await expect(refused({ exec, tokenFile: 'token' })).rejects.toThrow(': exec, tokenFile; keep');
+    await expect(refused({ token: 'a', password: 'b' })).rejects.toThrow(': token, password; keep');
+    await expect(refused({ tokenFile: 'a', username: 'b' })).rejects.toThrow(
+      ': tokenFile, username; keep',
+    );
     await expect(refused({ token: 'hunter2', username: 'me' })).rejects.not.toThrow(/hunter2/);
   });
 
@@ -125,6 +141,52 @@ describe('a user', () => {
         "clientFromKubeConfig: user 'dev' has a client-certificate without its client-key",
       );
     }
+  });
+
+  it('T16: a token file takes precedence over a token, which replaces a file that is empty or missing', async () => {
+    const api = await server('http');
+    writeFileSync(join(folder(), 'token'), ' \t of-the-file\r\n');
+    writeFileSync(join(folder(), 'empty'), ' \n');
+    const file = join(folder(), 'config');
+    for (const [tokenFile, sent] of [
+      ['token', 'of-the-file'],
+      ['empty', 'old'],
+      ['missing', 'old'],
+    ]) {
+      writeFileSync(file, kubeconfig({ server: api.url }, { tokenFile, token: 'old' }));
+      const client = await open({ file });
+      expect(await client.request(version)).toEqual({ authorization: `Bearer ${sent}` });
+    }
+  });
+
+  it('T16: no request is sent anonymously if the token file is empty or missing', async () => {
+    const api = await server('http');
+    writeFileSync(join(folder(), 'empty'), '\n');
+    const file = join(folder(), 'config');
+    for (const [tokenFile, why] of [
+      ['empty', `the token file of user 'dev' is empty: ${join(folder(), 'empty')}`],
+      ['missing', `ENOENT: ${join(folder(), 'missing')}`],
+    ]) {
+      writeFileSync(file, kubeconfig({ server: api.url }, { tokenFile }));
+      await expect((await open({ file })).request(version)).rejects.toThrow(why);
+    }
+    expect(api.seen).toEqual([]);
+  });
+
+  it('T16: a key without a certificate is not read, and a field of client-node alone is not sent', async () => {
+    const api = await server('http');
+    writeFileSync(join(folder(), 'token'), 'hunter2');
+    const user = { 'client-key': '/no/such/file', 'token-file': join(folder(), 'token') };
+    const client = await open({ text: kubeconfig({ server: api.url }, user) });
+    expect(await client.request(version)).toEqual({});
+  });
+
+  it('T16: a token is sent as UTF-8', async () => {
+    const api = await server('http');
+    const client = await open({ text: kubeconfig({ server: api.url }, { token: 'pä中' }) });
+    await client.request(version);
+    const bytes = Buffer.from(api.seen[0]?.headers.authorization ?? '', 'latin1');
+    expect(bytes.toString('utf8')).toBe('Bearer pä中');
   });
 
   it('T16: an unknown auth-provider is refused, so that no request is sent anonymously', async () => {

@@ -160,14 +160,44 @@ describe('a kubeconfig that cannot be used', () => {
       'kind: Config\ncontexts: null\n',
       'the kubeconfig has no contexts; add one with kubectl config set-context',
     ],
+    ['kind: Pod\nclusters:', 'the text is not a valid kubeconfig: kind must be Config'],
+    ['apiVersion: v2\nusers:', 'the text is not a valid kubeconfig: apiVersion must be v1'],
+    ['users: hunter2', 'the text is not a valid kubeconfig: users must be a list'],
+    ['users: [hunter2]', 'the text is not a valid kubeconfig: users[0] must be a map'],
     [
-      'clusters: [{ name: c, cluster: { token: hunter2 } }]',
-      'the text is not a valid kubeconfig: clusters[0].cluster.server is missing',
+      'users: [{ name: u, user: { token: 123 } }]',
+      'the text is not a valid kubeconfig: users[0].user.token must be a string',
+    ],
+    [
+      'users: [{ name: u, user: { client-key-data: hunter2 } }]',
+      'the text is not a valid kubeconfig: users[0].user.client-key-data must be base64',
+    ],
+    [
+      'clusters: [{}, { cluster: { insecure-skip-tls-verify: "yes" } }]',
+      'the text is not a valid kubeconfig: clusters[1].cluster.insecure-skip-tls-verify must be true or false',
+    ],
+    [
+      'users: [{ name: u, user: { token: hunter2 } }, { name: u }]',
+      'the text is not a valid kubeconfig: users[1].name is the name of an earlier entry',
+    ],
+    [
+      'clusters: [{ name: c }]\ncontexts: [{ name: d, context: { cluster: c } }]\ncurrent-context: d',
+      "cluster 'c' of context 'd' has no server",
     ],
   ])('T53: the error for %j says what is missing', async (content, message) => {
     const error = await failing({ text: content });
     expect(error.message).toBe(`clientFromKubeConfig: ${message}`);
     expect(printed(error)).not.toContain('hunter2');
+  });
+
+  it('T53: what is not chosen may be incomplete, and null counts as absent', async () => {
+    const config = JSON.parse(text);
+    config.clusters.push({ name: 'other', cluster: {} }, null);
+    config.users.push({ name: 'other', user: { 'as-uid': 'x', token: 'a', username: 'b' } });
+    config.contexts.push({ name: 'other', context: null }, { name: 'third' });
+    config.users[0].user.as = null;
+    config.clusters[0].cluster['proxy-url'] = null;
+    expect((await open({ text: JSON.stringify(config) })).baseUrl).toBe('http://127.0.0.1:1');
   });
 
   it('a missing cluster or user is named', async () => {

@@ -49,21 +49,24 @@ function join(a: Socket, b: Socket): void {
   b.on('close', () => a.destroy());
 }
 
-it('T15: requests pass through an HTTP proxy that requires a password', async () => {
-  const asked: (string | undefined)[] = [];
-  const server = createHttp().on('connect', (request, socket: Socket) => {
-    asked.push(request.headers['proxy-authorization']);
-    const [host = '', port] = (request.url ?? '').split(':');
-    const target = connect(Number(port), host, () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      join(socket, target);
+it.each(['', '/', '/path'])(
+  'T15: requests pass through an HTTP proxy that requires a password, whatever its path (%j)',
+  async (path) => {
+    const asked: (string | undefined)[] = [];
+    const server = createHttp().on('connect', (request, socket: Socket) => {
+      asked.push(request.headers['proxy-authorization']);
+      const [host = '', port] = (request.url ?? '').split(':');
+      const target = connect(Number(port), host, () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        join(socket, target);
+      });
     });
-  });
-  const proxy = await opened(server, 'http');
-  await through(`http://me:hunter2@127.0.0.1:${proxy.port}`, proxy.close);
-  // One tunnel over HTTP/2, and one for each request over HTTP/1.1.
-  expect(asked).toEqual(Array(4).fill(`Basic ${Buffer.from('me:hunter2').toString('base64')}`));
-});
+    const proxy = await opened(server, 'http');
+    await through(`http://me:hunter2@127.0.0.1:${proxy.port}${path}`, proxy.close);
+    // One tunnel over HTTP/2, and one for each request over HTTP/1.1.
+    expect(asked).toEqual(Array(4).fill(`Basic ${Buffer.from('me:hunter2').toString('base64')}`));
+  },
+);
 
 it.each(['socks5', 'socks5h'])('T15: requests pass through a %s proxy', async (scheme) => {
   let tunnels = 0;

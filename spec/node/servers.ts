@@ -28,14 +28,16 @@ export type Protocol = (typeof protocols)[number];
 
 const tls = { cert: testOnlyServerCert, key: testOnlyServerKey };
 
-/** Starts listening on a free port of loopback. */
+/** Starts listening on a free port of loopback. With client certificates of any kind a client may also have none. */
 export async function listen(
   protocol: Protocol,
   handler: Handler,
-  options: { readonly clientCertificates?: boolean; readonly allowHttp1?: boolean } = {},
+  options: { readonly clientCertificates?: boolean | 'any'; readonly allowHttp1?: boolean } = {},
 ): Promise<TestServer> {
   const { allowHttp1 = false } = options;
-  const check = options.clientCertificates ? { requestCert: true, ca: testOnlyCa } : {};
+  const { clientCertificates } = options;
+  const anyone = clientCertificates === 'any' ? { rejectUnauthorized: false } : {};
+  const check = clientCertificates ? { requestCert: true, ca: testOnlyCa, ...anyone } : {};
   const server =
     protocol === 'http'
       ? createHttp(handler)

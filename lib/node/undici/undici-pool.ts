@@ -32,6 +32,12 @@ export function loadUndici(what: string): Promise<typeof import('undici')> {
   return needed(what, 'undici', () => import('undici'));
 }
 
+/** The path of a proxy means nothing, and undici refuses it. */
+function withoutPath(proxy: string): string {
+  const { href, pathname, search, hash } = new URL(proxy);
+  return href.slice(0, href.length - pathname.length - search.length - hash.length);
+}
+
 /** Creates the pool. Connections are opened by requests. Rejects if undici is not installed. */
 export async function openDispatcher(options: DispatcherOptions): Promise<Dispatcher> {
   const undici = await loadUndici('createUndiciTransport');
@@ -48,7 +54,7 @@ export async function openDispatcher(options: DispatcherOptions): Promise<Dispat
   return new undici.ProxyAgent({
     ...common,
     // The `h` means that the proxy resolves names. undici always lets a SOCKS proxy do that.
-    uri: proxy.replace(/^socks5h:/i, 'socks5:'),
+    uri: withoutPath(proxy).replace(/^socks5h:/i, 'socks5:'),
     // The proxy's response to CONNECT needs a limit, too. Otherwise a request that waits for it stays queued for five
     // minutes.
     clientFactory: (origin, own) => new undici.Pool(origin, { ...own, headersTimeout }),

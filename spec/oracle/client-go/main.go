@@ -2,7 +2,7 @@
 //
 //	oracle informers   shared informers against scripted servers
 //	oracle queues      work queues and rate limiters through scripts, in virtual time
-//	oracle texts       selectors, quantities, proxies, names and keys
+//	oracle texts       selectors, quantities, proxies, names, keys and kubeconfigs
 //	oracle names DIR   the exported names of the packages that docs/reference/client-go.md maps
 //
 // The first three read one JSON object per line and write one response per line.

@@ -50,9 +50,13 @@ func answering[C, R any](answer func(C) R) func(json.RawMessage) any {
 	}
 }
 
-// texts answers questions about texts.
+// texts answers questions about texts, and about kubeconfigs.
 func texts() {
 	eachLine(func(asked question) {
+		if asked.Subject == "kubeconfig" {
+			answer(questionAnswer{Seed: asked.Seed, Results: kubeconfigs(asked.Cases)})
+			return
+		}
 		results := make([]any, len(asked.Cases))
 		for at, each := range asked.Cases {
 			results[at] = subjects[asked.Subject](each)
