@@ -30,6 +30,11 @@ export interface InformerProviderProps {
   readonly children?: ReactNode;
 }
 
+interface Held {
+  readonly factory: InformerFactory | undefined;
+  readonly provided: Provided;
+}
+
 /**
  * Holds a client and a factory of informers for the hooks of the components below. Nothing is requested before a hook
  * asks for something, and equal requests of several components are one.
@@ -53,17 +58,18 @@ export interface InformerProviderProps {
  */
 export function InformerProvider(props: InformerProviderProps): ReactElement {
   const { client, factory, options, children } = props;
-  const [held, setHeld] = useState(() => ({
-    factory,
-    provided: createProvided(client, factory ?? options),
-  }));
-  let { provided } = held;
-  if (provided.client !== client || held.factory !== factory) {
-    provided = createProvided(client, factory ?? options);
-    setHeld({ factory, provided });
+  // Kept outside of the renders, because React may discard one until what suspends below has its answer.
+  const [made] = useState<{ now?: Held; next?: Held }>({});
+  const isAsked = (held?: Held) => held?.factory === factory && held?.provided.client === client;
+  if (!isAsked(made.now) && !isAsked(made.next)) {
+    made.next = { factory, provided: createProvided(client, factory ?? options) };
   }
-  useEffect(() => provided.hold(), [provided]);
-  return createElement(ProvidedContext.Provider, { value: provided }, children);
+  const held = (isAsked(made.now) ? made.now : made.next) as Held;
+  useEffect(() => {
+    made.now = held;
+    return held.provided.hold();
+  }, [made, held]);
+  return createElement(ProvidedContext.Provider, { value: held.provided }, children);
 }
 
 /** The nearest provider. Throws an `Error` that names the hook if there is none, or if it does not have what is asked for. */

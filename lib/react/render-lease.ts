@@ -10,7 +10,10 @@ import type { ViewSource } from './row-source.ts';
 /** A linger that is shorter may end before the render that waits for the answer, in milliseconds. */
 const SHORTEST_MS = 250;
 
-/** How long the lease keeps the answer if the linger is too short, in milliseconds. React delays the commit by 0.5 s. */
+/**
+ * How long the lease waits for the answer, and then for a render, if the linger is too short, in milliseconds. React
+ * delays the commit by 0.5 s.
+ */
 const KEPT_MS = 1_000;
 
 /** How long a blocking error is thrown without another try, in milliseconds. React renders again after an error. */
@@ -35,21 +38,29 @@ class RenderLease {
       this.#resolve = resolve;
     });
     const after = (ms: number, task: () => void) => {
-      if (ms !== Number.POSITIVE_INFINITY) {
-        this.#timers.add(longTimer(ms, scheduler).subscribe(task));
-      }
+      this.#timers.add(longTimer(ms, scheduler).subscribe(task));
     };
-    after(isEnough ? lingerMs : KEPT_MS, () => this.end());
+    const end = () => this.end();
+    // A render that still waits finds the request in progress, and takes another lease.
+    const lapse = () => {
+      this.#settle();
+      after(KEPT_MS, end);
+    };
+    after(isEnough ? lingerMs : KEPT_MS, isEnough ? end : lapse);
     const look = () => {
       const { synced, error } = source.getSnapshot();
       if (!synced && error === undefined) return;
       this.#settle();
-      if (error !== undefined && !synced) after(ERROR_MS, () => this.end());
+      if (error !== undefined && !synced) after(ERROR_MS, end);
       // The query lingers from now on.
       if (isEnough) this.#held.unsubscribe();
     };
-    this.#held.add(source.subscribe(look));
-    if (source.getSnapshot().synced) look();
+    // After the render, because a status that includes this source must not change during it.
+    queueMicrotask(() => {
+      if (this.#held.closed) return;
+      this.#held.add(source.subscribe(look));
+      if (source.getSnapshot().synced) look();
+    });
   }
 
   /** Whether the promise has resolved, so that a render that waited for it would not wait. */

@@ -50,7 +50,7 @@ function useSuspending<Row>(provided: Provided, query: LiveQuery<Row>): ListResu
  * Like {@link useQuery}, but suspends until the answer is complete, so that the rows need no check of `synced`. An error
  * that blocks the first answer is thrown, for the nearest error boundary; later errors are in `error`.
  *
- * The request begins during the render. If React discards the render, the request ends after the linger of the factory
+ * The request begins right after the render. If React discards the render, the request ends after the linger of the factory
  * (after twice the linger, if the server does not answer). On a server the answer is empty, and nothing is requested.
  *
  * @example

@@ -32,7 +32,15 @@ export const NIGHT: readonly Step[] = [
   {
     name: 'histories',
     command: npm('test:histories', '--testTimeout=3600000'),
-    counts: { RING_SEEDS: '5000', AUDIT_SEEDS: '20', NATS_SEEDS: '1000' },
+    counts: {
+      RING_SEEDS: '5000',
+      AUDIT_SEEDS: '20',
+      NATS_SEEDS: '1000',
+      PAGE_LIVES: '20000',
+      // Other lives every day.
+      PAGE_SEED: String(Math.floor(Date.now() / 86_400_000)),
+      WORKER_LIVES: '20000',
+    },
     repeat: 'the same counts: seeds count from 1, and the log names the seed',
   },
   {
