@@ -175,7 +175,7 @@ function planning(member: RingMember, nowMs: number): RingStep {
   }
   const alive = [...member.sightings.keys()].filter((each) => !gone.has(each) && !former.has(each));
   const record = planRing(ring.record, {
-    ...{ self: id, leaving, alive: leaving ? [] : alive },
+    ...{ self: id, leaving, alive: leaving ? [] : alive, leaseMs },
     dead: new Set([...gone, ...former]),
     released: new Set(released.keys()),
   });
@@ -207,7 +207,7 @@ function listed(
 ): RingStep {
   const { id, roundMs, periods } = member;
   const named = ring === undefined ? new Set<string>() : namedIn(ring.record);
-  const sightings = seenNow(member.sightings, leases, named, nowMs);
+  const sightings = seenNow(member.sightings, leases, named, ring?.record.leaseMs ?? 0, nowMs);
   sightings.delete(id);
   const seen: RingMember = { ...member, sightings, listedMs: member.listSentMs };
   const { ring: known } = member;

@@ -14,6 +14,8 @@ export interface RingRecord {
   readonly owners: readonly string[];
   /** The slots that their owners must release, sorted. */
   readonly releasing: readonly number[];
+  /** The longest lease of all members so far, in milliseconds: that of a member whose Lease was deleted may be as long. */
+  readonly leaseMs: number;
 }
 
 /** What one member contributes to the next change of the ring. */
@@ -27,6 +29,8 @@ export interface RingView {
   readonly released: ReadonlySet<number>;
   /** The members whose Leases are renewed. They share the slots of a new ring from the beginning. */
   readonly alive: readonly string[];
+  /** The longest lease that this member knows of, in milliseconds. */
+  readonly leaseMs: number;
 }
 
 /** A ring that was just created. */
@@ -35,6 +39,7 @@ export const NEW_RING: RingRecord = {
   members: [],
   owners: /* @__PURE__ */ new Array<string>(SHARD_SLOTS).fill(''),
   releasing: [],
+  leaseMs: 0,
 };
 
 /** The stable part of a member's id, which stays the same when the process joins again under a new id. */
@@ -101,19 +106,21 @@ export function planRing(record: RingRecord, view: RingView): RingRecord | undef
     // The mark stays although the owner may be the winner again, because the owner may already be ending its work.
     if (!isFree && (owner !== winner || wasReleasing.has(slot))) releasing.push(slot);
   }
+  const leaseMs = Math.max(record.leaseMs, Math.ceil(view.leaseMs));
   const isSame =
+    leaseMs === record.leaseMs &&
     same(members, record.members) &&
     same(owners, record.owners) &&
     same(releasing, record.releasing);
-  return isSame ? undefined : { epoch: record.epoch + 1, members, owners, releasing };
+  return isSame ? undefined : { epoch: record.epoch + 1, members, owners, releasing, leaseMs };
 }
 
 /** Writes the record as text. Owners are numbers, because 64 ids would be 2 kB. */
-export function ringText({ epoch, members, owners, releasing }: RingRecord): string {
+export function ringText({ epoch, members, owners, releasing, leaseMs }: RingRecord): string {
   const leaving = [...new Set(owners)].filter((id) => id !== '' && !members.includes(id)).sort();
   const ids = [...members, ...leaving];
   const numbers = owners.map((id) => ids.indexOf(id));
-  return JSON.stringify({ epoch, members, leaving, owners: numbers, releasing });
+  return JSON.stringify({ epoch, members, leaving, owners: numbers, releasing, leaseMs });
 }
 
 function isTexts(value: unknown): value is string[] {
@@ -128,7 +135,7 @@ export function parseRing(text: string): RingRecord | undefined {
   } catch {
     return undefined;
   }
-  const { epoch, members, leaving, owners, releasing } = read;
+  const { epoch, members, leaving, owners, releasing, leaseMs } = read;
   if (!isTexts(members) || !isTexts(leaving)) return undefined;
   const ids = [...members, ...leaving];
   const isIndex = (value: unknown, from: number, below: number) =>
@@ -138,11 +145,14 @@ export function parseRing(text: string): RingRecord | undefined {
   if (!Array.isArray(releasing) || !releasing.every((each) => isIndex(each, 0, SHARD_SLOTS))) {
     return undefined;
   }
-  if (!isIndex(epoch, 0, Number.MAX_SAFE_INTEGER)) return undefined;
+  if (![epoch, leaseMs].every((each) => isIndex(each, 0, Number.MAX_SAFE_INTEGER))) {
+    return undefined;
+  }
   return {
     epoch: epoch as number,
     members,
     owners: owners.map((each: number) => ids[each] ?? ''),
     releasing,
+    leaseMs: leaseMs as number,
   };
 }

@@ -15,11 +15,15 @@ export type Sightings = ReadonlyMap<string, Sighting>;
 /** The version of a Lease that does not exist. */
 export const ABSENT = '';
 
-/** The sightings after a list that arrived now. A member of the ring without a Lease is seen, too. */
+/**
+ * The sightings after a list that arrived now. A member of the ring without a Lease is seen, too. Its lease may be as long as
+ * that of any member, which is `leaseMs`.
+ */
 export function seenNow(
   before: Sightings,
   leases: Iterable<{ readonly id: string; readonly version: string; readonly durationMs: number }>,
   named: Iterable<string>,
+  leaseMs: number,
   nowMs: number,
 ): Map<string, Sighting> {
   const seen = new Map<string, Sighting>();
@@ -29,7 +33,7 @@ export function seenNow(
     seen.set(id, isSame ? known : { version, durationMs, sinceMs: nowMs });
   };
   for (const { id, version, durationMs } of leases) see(id, version, durationMs);
-  for (const id of named) if (!seen.has(id)) see(id, ABSENT, before.get(id)?.durationMs ?? 0);
+  for (const id of named) if (!seen.has(id)) see(id, ABSENT, before.get(id)?.durationMs ?? leaseMs);
   return seen;
 }
 

@@ -11,18 +11,28 @@ import {
   type RingEffect,
   type RingInput,
   type RingMember,
+  type RingPeriods,
+  type SeenLease,
   type SeenRing,
 } from '../../lib/shards/ring-member.ts';
 import { identityOf, parseRing, ringText } from '../../lib/shards/ring-record.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
-export const PERIODS = { leaseDurationMs: 4_000, renewDeadlineMs: 2_700, retryPeriodMs: 270 };
-const { leaseDurationMs } = PERIODS;
+/** The periods of the processes. They differ while a rollout changes them. */
+export const PERIODS: readonly RingPeriods[] = [
+  { leaseDurationMs: 4_000, renewDeadlineMs: 2_700, retryPeriodMs: 270 },
+  { leaseDurationMs: 8_000, renewDeadlineMs: 6_500, retryPeriodMs: 540 },
+  { leaseDurationMs: 2_000, renewDeadlineMs: 1_200, retryPeriodMs: 135 },
+];
+/** The longest lease, in milliseconds. */
+export const LEASE_MS = 8_000;
 
 /** What happens to messages. */
 export interface Weather {
   /** The probability that a request or its response is lost. */
   readonly lost: number;
+  /** The probability that a message takes up to 1.3 s, which a request may. */
+  readonly late: number;
   /** The probability that a message takes up to three leases. */
   readonly slow: number;
   /** The server answers nothing. */
@@ -34,7 +44,7 @@ type Next = typeof nextMember;
 export class Server {
   version = 0;
   ring: { readonly uid: string; readonly version: string; readonly text: string } | undefined;
-  readonly leases = new Map<string, string>();
+  readonly leases = new Map<string, Omit<SeenLease, 'id'>>();
   /** The highest epoch that was written. */
   writes = 0;
 
@@ -50,17 +60,13 @@ export class Server {
     return { uid, version, record };
   }
 
-  answer(id: string, effect: RingEffect): RingInput | undefined {
+  answer({ id, periods }: RingMember, effect: RingEffect): RingInput | undefined {
     switch (effect.type) {
       case 'renew':
-        this.leases.set(id, this.#stamp());
+        this.leases.set(id, { version: this.#stamp(), durationMs: periods.leaseDurationMs });
         return { type: 'renewed', ok: true };
       case 'list': {
-        const leases = [...this.leases].map(([id, version]) => ({
-          id,
-          version,
-          durationMs: 4_000,
-        }));
+        const leases = [...this.leases].map(([id, lease]) => ({ id, ...lease }));
         return { type: 'listed', found: { ring: this.seenRing, leases } };
       }
       case 'write': {
@@ -75,7 +81,7 @@ export class Server {
         return { type: 'wrote', ring: this.seenRing as SeenRing };
       }
       case 'forget':
-        if (this.leases.get(effect.id) === effect.version) this.leases.delete(effect.id);
+        if (this.leases.get(effect.id)?.version === effect.version) this.leases.delete(effect.id);
         return undefined;
       default:
         return undefined;
@@ -93,21 +99,25 @@ const FAILURES: Partial<Record<RingEffect['type'], RingInput>> = {
 export class Process {
   readonly world: World;
   readonly identity: string;
+  readonly periods: RingPeriods;
   /** How fast its clock runs. */
   readonly rate: number;
   member: RingMember;
   alive = true;
+  /** Whether it was told to leave, which it may not have heard of while it was paused. */
+  leaves = false;
   #joined = 0;
   #paused = false;
   #inbox: (() => void)[] = [];
   #timer: { unsubscribe(): void } | undefined;
   readonly #draining = new Set<number>();
 
-  constructor(world: World, identity: string) {
+  constructor(world: World, identity: string, periods: RingPeriods) {
     this.world = world;
     this.identity = identity;
+    this.periods = periods;
     this.rate = 0.99 + 0.02 * world.random();
-    this.member = joining(`${identity}.${++this.#joined}`, PERIODS);
+    this.member = joining(`${identity}.${++this.#joined}`, periods);
     this.#enter({ type: 'due' });
   }
 
@@ -137,6 +147,7 @@ export class Process {
   }
 
   leave(): void {
+    this.leaves = true;
     this.#run(() => this.#enter({ type: 'leave' }));
   }
 
@@ -151,10 +162,11 @@ export class Process {
     this.member = member;
     for (const effect of effects) this.#perform(effect);
     this.world.check();
-    if (this.member.phase === 'left') this.kill();
-    if (this.member.phase === 'over') {
+    const { phase } = this.member;
+    if (phase === 'left' || (phase === 'over' && this.leaves)) return this.kill();
+    if (phase === 'over') {
       this.#draining.clear();
-      this.member = joining(`${this.identity}.${++this.#joined}`, PERIODS, this.member);
+      this.member = joining(`${this.identity}.${++this.#joined}`, this.periods, this.member);
       this.#wait(1);
     }
     this.#drain();
@@ -184,18 +196,18 @@ export class Process {
 
   #perform(effect: RingEffect): void {
     if (effect.type === 'wait') return this.#wait(effect.ms);
-    const { id } = this.member;
+    const { member } = this;
     let settled = false;
     const settle = (input: RingInput | undefined) =>
       this.#run(() => {
-        if (settled || input === undefined || this.member.id !== id) return;
+        if (settled || input === undefined || this.member.id !== member.id) return;
         settled = true;
         this.#enter(input);
       });
     const { world } = this;
-    world.after(PERIODS.renewDeadlineMs / 2 / this.rate, () => settle(FAILURES[effect.type]));
+    world.after(this.periods.renewDeadlineMs / 2 / this.rate, () => settle(FAILURES[effect.type]));
     world.carry(() => {
-      const answer = world.server.answer(id, effect);
+      const answer = world.server.answer(member, effect);
       world.carry(() => settle(answer));
     });
     return undefined;
@@ -210,6 +222,8 @@ export class World {
   readonly random: () => number;
   readonly next: Next;
   readonly weather: Weather;
+  /** The periods of the processes that start. */
+  readonly periods: readonly RingPeriods[];
   drainMs = 1_000;
   /** Slots that were owned twice: the first time of each. */
   readonly doubles: string[] = [];
@@ -217,6 +231,7 @@ export class World {
 
   constructor(random: () => number, weather: Weather, next: Next = nextMember) {
     this.random = random;
+    this.periods = random() < 0.5 ? PERIODS.slice(0, 1) : PERIODS;
     this.weather = weather;
     this.next = next;
   }
@@ -242,14 +257,16 @@ export class World {
 
   /** Carries one message. */
   carry(deliver: () => void): void {
-    const { lost, slow, down } = this.weather;
+    const { lost, late, slow, down } = this.weather;
     if (down || this.random() < lost) return;
-    const ms = this.random() < slow ? this.random() * 3 * leaseDurationMs : this.random() * 30;
+    const isSlow = this.random() < slow;
+    const mostMs = isSlow ? 3 * LEASE_MS : this.random() < late ? 1_300 : 30;
+    const ms = this.random() * mostMs;
     this.after(ms, deliver);
   }
 
   start(identity: string = `m${++this.#started}`): Process {
-    const process = new Process(this, identity);
+    const process = new Process(this, identity, this.pick(this.periods) as RingPeriods);
     this.processes.push(process);
     return process;
   }

@@ -10,12 +10,18 @@ import {
 } from '../../lib/shards/ring-record.ts';
 
 const SLOTS = [...NEW_RING.owners.keys()];
-const view = { leaving: false, dead: new Set<string>(), released: new Set<number>(), alive: [] };
+const view = {
+  leaving: false,
+  dead: new Set<string>(),
+  released: new Set<number>(),
+  alive: [],
+  leaseMs: 4_000,
+};
 const winners = (members: readonly string[]) => SLOTS.map((slot) => winnerOf(slot, members));
 
 /** A ring in which each slot is owned by its winner. */
 function settled(...members: string[]): RingRecord {
-  return { epoch: 7, members, owners: winners(members), releasing: [] };
+  return { epoch: 7, members, owners: winners(members), releasing: [], leaseMs: 4_000 };
 }
 
 describe('the record of a ring', () => {
@@ -67,6 +73,22 @@ describe('the record of a ring', () => {
     expect(left).toEqual({ ...settled('a.1', 'b.1'), epoch: 9 });
   });
 
+  it('H11: a slot that its owner is releasing stays marked until it is released, also if nobody else is left to own it', () => {
+    const joined = planRing(settled('a.1'), { ...view, self: 'b.1' }) as RingRecord;
+    const gone = planRing(joined, { ...view, self: 'a.1', dead: new Set(['b.1']) }) as RingRecord;
+    expect(gone.members).toEqual(['a.1']);
+    expect(gone.releasing).toEqual(joined.releasing);
+    const released = planRing(gone, { ...view, self: 'a.1', released: new Set(gone.releasing) });
+    expect(released).toEqual({ ...settled('a.1'), epoch: 10 });
+  });
+
+  it('H1: the record keeps the longest lease of all members, in whole milliseconds', () => {
+    const joined = planRing(settled('a.1'), { ...view, self: 'b.1', leaseMs: 7_999.5 });
+    expect(joined?.leaseMs).toBe(8_000);
+    const shorter = planRing(joined as RingRecord, { ...view, self: 'c.1', leaseMs: 2_000 });
+    expect(shorter?.leaseMs).toBe(8_000);
+  });
+
   it('H6: a record is read as it was written, and anything else is no record', () => {
     const record = { ...settled('a.1', 'b.1'), releasing: [3, 9] };
     const gone = { ...record, members: ['b.1'] };
@@ -74,9 +96,15 @@ describe('the record of a ring', () => {
     expect(ringText(settled('a.1', 'b.1', 'c.1', 'd.1')).length).toBeLessThan(300);
     const wrong = [
       ...['', 'null', '{}', '[]', '3', '"x"', ringText(record).slice(1)],
-      ...[{ epoch: -1 }, { epoch: '7' }, { members: [''] }, { members: {} }, { owners: [] }].map(
-        (part) => JSON.stringify({ ...JSON.parse(ringText(record)), ...part }),
-      ),
+      ...[
+        { epoch: -1 },
+        { epoch: '7' },
+        { leaseMs: 0.5 },
+        { leaseMs: undefined },
+        { members: [''] },
+        { members: {} },
+        { owners: [] },
+      ].map((part) => JSON.stringify({ ...JSON.parse(ringText(record)), ...part })),
       ringText(record).replace('"releasing":[3,9]', '"releasing":[64]'),
       ringText(record).replace(/"owners":\[\d/, '"owners":[2'),
     ];

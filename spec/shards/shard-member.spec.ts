@@ -224,6 +224,21 @@ describe('a member of a ring', () => {
     await stopped(a);
   });
 
+  it('H15: a member that has stopped has no timer and no request, so it does not keep its process alive', async () => {
+    const { time, server, joined } = rig();
+    const [a] = await joined('a');
+    const sent = server.requests.length;
+    let left = -1;
+    const stopping = a?.stop().then(() => (left = time.pending));
+    await time.advance(100);
+    await stopping;
+    expect(left).toBe(0);
+    const ended = server.requests.length;
+    expect(ended).toBeGreaterThan(sent);
+    await time.advance(2 * LEASE_MS);
+    expect(server.requests.length).toBe(ended);
+  });
+
   it('H1: a request that is aborted by the stop is not reported as a failure', async () => {
     const { time, member } = rig();
     const errors: string[] = [];
