@@ -308,6 +308,20 @@ describe('live queries', () => {
     expect(factory.informers).toEqual(['pods']);
   });
 
+  it('Q73: a query reads an informer that is complete rather than one with fewer objects that is not', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.informer(pods);
+    factory.informer(pods, { namespaces: ['shop', 'till'] });
+    r.server.faults.neverAnswer({ path: '/api/v1/pods' });
+    factory.start();
+    await r.time.advance(1_000);
+    const queries = createLiveQueries(factory);
+    const mirror = new Mirror(queries.stream(liveQuery({ from: pods, namespace: 'shop' })));
+    expect([...mirror.rows.values()].map(({ key }) => key)).toEqual(['shop/web-0']);
+    mirror.subscription.unsubscribe();
+  });
+
   it('Q73: a query does not read an informer that lacks objects, is refused, stopped or of another form', async () => {
     const r = rig();
     const factory = r.factory({ onWarning: quiet });

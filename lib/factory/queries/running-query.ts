@@ -26,8 +26,8 @@ export class RunningQuery {
   readonly lineage: Lineage;
   readonly #parts: RunningQueryParts;
   readonly #shared: Observable<AnyChangeSet<unknown>>;
-  #holds: readonly Hold[];
-  #isHeld = true;
+  #holds: readonly Hold[] = [];
+  #isHeld = false;
   #users = 0;
   /** Keeps the pipeline while it lingers. */
   #kept: Subscription | undefined;
@@ -35,10 +35,10 @@ export class RunningQuery {
   #hasEnded = false;
 
   constructor(parts: RunningQueryParts) {
-    const { query, plans, informers, scheduler, layer } = parts;
+    const { query, plans, scheduler, layer } = parts;
     this.#parts = parts;
     this.plans = plans;
-    this.#holds = plans.map((plan) => holdInformer(informers, query, plan));
+    this.#hold();
     const sources = this.#holds.map((hold, at) => [hold, plans[at] as SourcePlan] as const);
     this.#shared = answerFrom(query, sources, { scheduler, layer });
     this.lineage = lineageOf(this.#shared);
@@ -60,7 +60,8 @@ export class RunningQuery {
    * factory, so that it cannot be used again.
    */
   enter(): (() => void) | undefined {
-    if (!this.isUsable || (!this.#isHeld && !this.#holdAgain())) return undefined;
+    if (!this.isUsable) return undefined;
+    if (!this.#isHeld) this.#hold();
     this.#linger?.unsubscribe();
     this.#users++;
     let hasLeft = false;
@@ -104,17 +105,11 @@ export class RunningQuery {
     }
   });
 
-  #holdAgain(): boolean {
+  /** Holds the informers. They are the same again, because a factory has one informer per scope. */
+  #hold(): void {
     const { query, plans, informers } = this.#parts;
-    const holds = plans.map((plan) => holdInformer(informers, query, plan));
-    const isSame = holds.every(({ informer }, at) => informer === this.#holds[at]?.informer);
-    if (!isSame) {
-      for (const hold of holds) hold.release();
-      return false;
-    }
-    this.#holds = holds;
+    this.#holds = plans.map((plan) => holdInformer(informers, query, plan));
     this.#isHeld = true;
-    return true;
   }
 
   #rest(): void {

@@ -93,6 +93,24 @@ describe('joins over many clusters', () => {
 });
 
 describe('queries over many clusters', () => {
+  it('U8: an informer that no query uses any more requests nothing of the clusters that come later', async () => {
+    const { time, clusters, clients$, clientsOf, fake } = worldOf(['east', 'west']);
+    clients$.next(clientsOf('east'));
+    clusters.start();
+    const view = createLiveQueries(clusters).view(liveQuery({ from: pods }));
+    const leave = view.subscribe(() => undefined);
+    await time.advance(100);
+    expect(fake('east').server.openWatches.length).toBe(1);
+    leave();
+    await time.advance(1_000);
+    clients$.next(clientsOf('east', 'west'));
+    await time.advance(1_000);
+    expect(clusters.names).toEqual(['east', 'west']);
+    expect(fake('east').server.openWatches).toEqual([]);
+    expect(fake('west').server.requests).toEqual([]);
+    await clusters.stop();
+  });
+
   it('U6: a live query reads all clusters, with conditions, order and limit over all of them', async () => {
     const { time, clusters, clients$, clientsOf, fake } = worldOf(['east', 'west']);
     for (const name of ['east', 'west']) {
