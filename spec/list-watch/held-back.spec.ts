@@ -4,12 +4,13 @@
 import { createClient, createListWatch, createSharedInformer, type InitialList } from 'rx-informer';
 import { type ConfigMap, configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type Fault } from 'rx-informer/testing';
-import { concat, of, timer } from 'rxjs';
+import { concat, EMPTY, of, Subject, Subscriber, timer } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { acceptHeader } from '../../lib/list-watch/managed-fields.ts';
 import { stopwatch } from '../../lib/rx/stopwatch.ts';
 import { judgedProbe } from '../../lib/transport/guards/buffering-probe.ts';
+import { createPassage } from '../../lib/transport/guards/buffering-proxy.ts';
 import type { TransportEvent } from '../../lib/transport/transport.ts';
 import { word } from '../reflector/rig.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -343,5 +344,45 @@ describe('servers that are not mistaken for a buffering proxy', () => {
     judgedProbe(probe, time, stopwatch(time)).subscribe((each) => verdicts.push(each));
     await time.advance(6_000);
     expect([verdicts, time.pending]).toEqual([[verdict], 0]);
+  });
+
+  it('W25: a line that goes on within 300 ms is no pause at the end of a line', async () => {
+    const time = new VirtualTime();
+    const chunk = (text: string): TransportEvent => ({
+      kind: 'chunk',
+      bytes: new TextEncoder().encode(text),
+    });
+    const events = new Subject<TransportEvent>();
+    const verdicts: string[] = [];
+    judgedProbe(events, time, stopwatch(time)).subscribe((each) => verdicts.push(each));
+    events.next({ kind: 'head', status: 200, header: () => null });
+    events.next(chunk('{}\n'));
+    await time.advance(200);
+    events.next(chunk('{'));
+    await time.advance(1_000);
+    expect(verdicts).toEqual([]);
+    events.next(chunk('}\n'));
+    await time.advance(300);
+    expect([verdicts, time.pending]).toEqual([['prompt'], 0]);
+  });
+
+  it('W25: a watch that waits for its turn is not probed for', async () => {
+    const time = new VirtualTime();
+    let probes = 0;
+    const probe = () => {
+      probes++;
+      return EMPTY;
+    };
+    const watch = { scheduler: time, isInList: () => false, probe };
+    const subscriber = new Subscriber<unknown>();
+    const notice = createPassage(stopwatch(time)).observed(watch, subscriber, () => undefined);
+    notice({ kind: 'queued' });
+    await time.advance(600_000);
+    expect(probes).toBe(0);
+    notice({ kind: 'sending' });
+    await time.advance(10_000);
+    expect(probes).toBe(1);
+    subscriber.unsubscribe();
+    expect(time.pending).toBe(0);
   });
 });

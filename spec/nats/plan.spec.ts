@@ -161,6 +161,9 @@ describe('the plan of a set', () => {
     expect(out[0]?.body.length).toBe(0);
     expect(published.tooLarge).toEqual([{ key: 'shop/a', bytes: 3_073 }]);
     expect(recordIn(out).count).toBe(1);
+    publish(published, [deleted('shop/a', '')], '11');
+    expect(published.tooLarge).toEqual([]);
+    publish(published, [wanted('shop/a', '11', { text })], '11');
     const fits = () => text().slice(1);
     const back = publish(published, [wanted('shop/a', '12', { text: fits })], '12');
     expect(back.map(shown)).toEqual(['shop.a@12', 'shop._meta', '_._meta']);
@@ -278,6 +281,10 @@ describe('the batches of a set', () => {
     expect(subjects(2, 1e9)).toEqual(['01', '23', '4']);
     expect(subjects(9, 2 * (HEADER_BYTES + 10))).toEqual(['01', '2', '3', '4']);
     expect(subjects(9, 1e9)).toEqual(['01234']);
+    const equal = [0, 1, 2, 3, 4].map((at) => planned(10, `${at}`));
+    expect(inBatches(equal, 9, 2 * (HEADER_BYTES + 10)).map(({ length }) => length)).toEqual([
+      ...[2, 2, 1],
+    ]);
   });
 });
 
@@ -335,6 +342,11 @@ describe('a publisher that takes over', () => {
     const longer = left({ last: 20, records: new Map([['', 20]]) });
     expect(takes(longer, before).epoch).not.toBe('e1');
     expect(takes(longer).epoch).toBe('e1');
+    // As many messages and the same writer, but an older record: others have written to the copy since.
+    const meta = recordIn(publish(before, [], '12', { all: true }));
+    const written = left({ last: 20, records: new Map([['', 9]]), meta });
+    expect(takes(written, before).epoch).not.toBe('e1');
+    expect(takes({ ...written, records: new Map([['', 19]]) }, before).epoch).toBe('e1');
   });
 
   it('J16: writes the records of all namespaces that have a message, also if they had none', () => {

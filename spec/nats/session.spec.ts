@@ -189,6 +189,34 @@ describe('a session', () => {
     expect(shown(end)).toEqual(['ADDED shop/c', 'BOOKMARK 14']);
   });
 
+  it('J4: what did not fit before a new consumer counts no more', () => {
+    const session = listed();
+    const other = of('a@5', 'b@6', 'c@11');
+    session.fold(record(9, other));
+    expect(session.quiet()?.code).toBe(410);
+    session.rewind();
+    expect(session.quiet()).toBeUndefined();
+    expect(shown(session.fold(record(9, other)))).toEqual(['open']);
+  });
+
+  it('J3: a watch that resumes at an earlier version receives each later set again', () => {
+    const session = listed();
+    const sets = [
+      [pod(4, 'a', '11'), record(5, { ...of('a@11', 'b@6'), resourceVersion: '11' })],
+      [pod(6, 'a', '12'), record(7, { ...of('a@12', 'b@6'), resourceVersion: '12' })],
+      [pod(8, 'b', '13', true), record(9, { ...of('a@12'), resourceVersion: '13' })],
+    ];
+    for (const each of sets.flat()) session.fold(each);
+    const fork = session.fork('10') as Session<object>;
+    expect(fork.place).toMatchObject({ resourceVersion: '10', sequence: 3 });
+    expect(sets.map((set) => shown(set.map((each) => fork.fold(each)).at(-1) as never))).toEqual([
+      ['MODIFIED shop/a', 'BOOKMARK 11'],
+      ['MODIFIED shop/a', 'BOOKMARK 12'],
+      ['DELETED shop/b', 'BOOKMARK 13'],
+    ]);
+    expect([session.fork('13')?.place?.sequence, session.fork('9')]).toEqual([9, undefined]);
+  });
+
   it('J4: a set that lacks an object is no 410 while messages follow, because the object was overwritten meanwhile', () => {
     const session = listed();
     // `c` was created before the record and updated after it, so its first message is gone.

@@ -397,6 +397,19 @@ describe('aggregates', () => {
     );
   });
 
+  it('Q32: a group whose rows are all replaced in one set has no rounding errors of those that left', () => {
+    const naive: Aggregate<Item, number, number, number> = {
+      value: ({ n }) => n,
+      initial: () => 0,
+      add: (total, n) => total + n,
+      remove: (total, n) => total - n,
+      result: (total) => total,
+    };
+    const { rows } = grouped({ naive });
+    rows(set('x', 1e17), set('y', 1));
+    expect(rows(drop('x'), drop('y'), set('z', 5))).toEqual([{ key: 'a', naive: 5 }]);
+  });
+
   it('Q32: integers beyond 2^53 that have left do not change how a sum is rounded', () => {
     const large = [-4461028724325594, -4599256783154440];
     const kept = [8, -4.131612685093237e-9, -2.8];

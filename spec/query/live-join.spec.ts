@@ -418,6 +418,20 @@ describe('liveJoin', () => {
     expect(refusedRows()).toEqual([]);
   });
 
+  it('Q45: a row that an inner join omits is not listed as refused any more', () => {
+    const [left, right] = [new Subject<ChangeSet<Thing>>(), new Subject<ChangeSet<Thing>>()];
+    const project = () => {
+      throw new Error('no');
+    };
+    const view = toView(left.pipe(liveJoin(right, { on: keys, type: 'inner', project })));
+    view.subscribe(() => undefined);
+    left.next(first(thing('a')));
+    right.next(first(thing('p', { of: 'a' })));
+    expect(view.getSnapshot().status.refusedRows.map(({ id }) => id)).toEqual(['a']);
+    right.next(remove(thing('p', { of: 'a' })));
+    expect(view.getSnapshot().status.refusedRows).toEqual([]);
+  });
+
   it('Q45: `project` makes rows of its own, keeps rows out, and is called only for what changed', () => {
     const calls: string[] = [];
     const project = ({ metadata }: Thing, right: readonly Thing[]) => {

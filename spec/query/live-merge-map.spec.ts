@@ -5,6 +5,7 @@ import { BehaviorSubject, Observable, of, Subject, throwError } from 'rxjs';
 import { map, tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { inTurn } from '../../lib/rx/drain.ts';
+import { SlicesOfTime } from './engine/slices-of-time.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';
 
@@ -71,6 +72,19 @@ describe('liveMergeMap', () => {
     expect(mirror.objects()).toEqual(['two']);
   });
 
+  it('Q51: with another key, a first value that is equal to the former row is the same object', () => {
+    const world = new World();
+    const { of$, stream } = metrics();
+    const mirror = new Mirror(liveMergeMap(stream, { key: ({ group }) => group })(world.changes$));
+    world.commit([set('a', 1)]);
+    of$('a').next({ cpu: 1 });
+    const [former] = mirror.objects();
+    world.commit([{ ...set('a', 1), group: 'b' }]);
+    expect(mirror.objects()).toEqual([]);
+    of$('a').next({ cpu: 1 });
+    expect(mirror.objects()[0]).toBe(former);
+  });
+
   it('Q51: an error keeps the row out and is listed; the next change of the object tries again', () => {
     const world = new World();
     const { of$, stream, opened } = metrics();
@@ -119,6 +133,23 @@ describe('liveMergeMap', () => {
     const left = new Mirror(liveMergeMap(two.stream)(new World().changes$));
     left.subscription.unsubscribe();
     expect(two.open.size).toBe(0);
+  });
+
+  it('Q22: a parameter that changes while its answer is computed leaves no Observable of that answer subscribed', () => {
+    const scheduler = new SlicesOfTime();
+    const world = new World();
+    world.reset(Array.from({ length: 200 }, (_, n) => ({ name: `n${n}`, n })));
+    const [one, two, three] = [metrics(), metrics(), metrics()];
+    const project$ = new BehaviorSubject(one.stream);
+    const mirror = new Mirror(liveMergeMap(project$, { scheduler })(world.changes$));
+    scheduler.run();
+    project$.next(two.stream);
+    expect([two.open.size > 0, two.open.size < 200]).toEqual([true, true]);
+    project$.next(three.stream);
+    scheduler.run();
+    expect([one.open.size, two.open.size, three.open.size]).toEqual([0, 0, 200]);
+    mirror.subscription.unsubscribe();
+    expect(three.open.size).toBe(0);
   });
 
   it('Q51: values of one turn are one set, and a synchronous value is part of the set of its object', () => {

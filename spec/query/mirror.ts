@@ -77,9 +77,12 @@ export class Mirror<T> {
   /** An order never changes, so an earlier set still has the order that it came with. */
   expectKeptOrders(): void {
     for (const { order, rows } of this.#kept) {
-      const now = order.slice();
-      const isSame = now.length === rows.length && now.every((row, at) => row === rows[at]);
-      if (!isSame || order.size !== rows.length) expectSame('an earlier order', now, rows);
+      // Its rows and the list of their objects are two.
+      const [listed, placed] = [order.slice(), rows.map((_, at) => order.at(at))];
+      const isKept = (row: T, at: number) => listed[at] === row && placed[at] === row;
+      if (listed.length === rows.length && order.size === rows.length && rows.every(isKept))
+        continue;
+      throw new Error(`an earlier order has changed: ${JSON.stringify({ rows, listed, placed })}`);
     }
   }
 

@@ -1,7 +1,7 @@
 /** Tests the sources beneath the hooks, without React. */
 import { type ChangeSet, toView } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
-import { BehaviorSubject, Subject } from 'rxjs';
+import { BehaviorSubject, defer, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { SucceedingSource, sourceOfView, ViewSource } from '../../lib/react/row-source.ts';
 
@@ -71,6 +71,24 @@ describe('a source of rows', () => {
     expect(source.getSnapshot().error?.message).toBe('the pipe broke');
     expect(source.getSnapshot().rows.length).toBe(1);
     expect(calls).toBe(2);
+  });
+
+  it('V7: the error of a pipe is gone when the pipe is subscribed again', async () => {
+    const runs: Subject<ChangeSet<Pod>>[] = [];
+    const pipe = defer(() => {
+      const run = new Subject<ChangeSet<Pod>>();
+      runs.push(run);
+      return run;
+    });
+    const source = new ViewSource(toView(pipe));
+    const leave = source.subscribe(() => undefined);
+    runs[0]?.error(new Error('once'));
+    expect(source.getSnapshot().error?.message).toBe('once');
+    leave();
+    await macrotask();
+    const leaveAgain = source.subscribe(() => undefined);
+    expect([runs.length, source.getSnapshot().error]).toEqual([2, undefined]);
+    leaveAgain();
   });
 
   it('V4: the rows of the former source stand until the first complete answer, and never come back', () => {

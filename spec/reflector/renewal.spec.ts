@@ -85,6 +85,7 @@ function run(
   scripts: readonly Scripted[],
   options: ReflectOptions<Pod> = {},
   onEmitted: (deltas: string) => void = () => {},
+  awake$: Observable<void> = NEVER,
 ) {
   const time = new VirtualTime();
   const watches = scripts.map((scripted) => scripted(time));
@@ -99,6 +100,7 @@ function run(
     ...listerWatcher,
     watchList: false,
     mayOverlap: true,
+    awake$,
     watch: (request) =>
       defer(() => {
         requested.push(`W${request.resourceVersion}@${seconds()}`);
@@ -220,6 +222,7 @@ describe('the next watch', () => {
   it.each([
     ['a refused object and a bookmark', ['?c@6', 'b@7'], []],
     ['a deletion', ['-a@6'], []],
+    ['a deletion with the version of the object, which is older', ['~a@7', '-a@6'], []],
     [
       'an event that the first watch has not delivered',
       ['~a@6', '~a@7', '-a@8', '+a@10'],
@@ -359,6 +362,19 @@ describe('the next watch', () => {
     await run.advance(10_000);
     expect([run.status?.phase, run.requested()]).toEqual(['watching', 'S W2 W3']);
     run.subscription.unsubscribe();
+  });
+
+  it('R29, R7: the Retry-After of the next watch also delays the watch after a sleep', async () => {
+    const failing = () => throwError(() => answer(429, '', 50_000));
+    const awake$ = new Subject<void>();
+    const scripts = [lasting(300), failing, lasting(300)];
+    const { time, requested } = run(scripts, {}, undefined, awake$);
+    await time.advance(254_000);
+    awake$.next();
+    expect(requested).toEqual(['W5@0', 'W5@205']);
+    await time.advance(2_000);
+    awake$.next();
+    expect(requested).toEqual(['W5@0', 'W5@205', 'W5@256']);
   });
 
   it('R27, I81, X9: setting the clock back does not extend the Retry-After that delays a refresh', async () => {

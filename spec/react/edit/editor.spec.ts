@@ -184,6 +184,14 @@ describe('an edit', () => {
     delay.heal();
   });
 
+  it('V13: is sent on the answer to the former one, which the watch has not delivered yet', async () => {
+    const { server, edit, stored, patches } = await rig();
+    const held = server.faults.silence();
+    await Promise.all([edit(4), edit(7)]);
+    expect([stored(), patches()]).toEqual([7, 2]);
+    held.heal();
+  });
+
   it('V13: goes on after the error of the former one', async () => {
     const { server, text, edit, stored } = await rig();
     server.faults.failNext({ method: 'PATCH' }, { status: 403 });

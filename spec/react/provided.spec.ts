@@ -1,0 +1,39 @@
+/** Tests the state of a provider, without React. */
+import { createClient, createInformerFactory } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Provided } from '../../lib/react/provided.ts';
+
+const macrotask = () => new Promise((resolve) => setTimeout(resolve, 10));
+
+function clientOf() {
+  const server = createFakeApiServer({ resources: [pods] });
+  return createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+}
+
+describe('a provider', () => {
+  it('V9: leaves a given factory running when it is unmounted', async () => {
+    const client = clientOf();
+    const factory = createInformerFactory(client);
+    onTestFinished(() => factory.stop());
+    const informer = factory.informer(pods);
+    factory.start();
+    await factory.whenSynced();
+    const leave = new Provided(client, factory).hold();
+    leave();
+    await macrotask();
+    expect(informer.status.phase).toBe('watching');
+  });
+
+  it('V9: stops the informers that it has made', async () => {
+    const provided = new Provided(clientOf());
+    const leave = provided.hold();
+    const { informer } = provided.informers.acquire(pods);
+    const subscription = informer.changes$.subscribe();
+    await informer.whenSynced();
+    leave();
+    await expect.poll(() => informer.status.phase).toBe('stopped');
+    expect(subscription.closed).toBe(true);
+  });
+});
