@@ -3,6 +3,9 @@
  * them.
  *
  *     npm run test:mutation -- --seed 1 --per-stage 40 --stages delta,store
+ *     npm run test:mutation -- planted
+ *
+ * The second form plants the faults of `planted-faults.json` instead, which fails if one is not noticed.
  *
  * StrykerJS places and runs the mutants. It is installed for the campaign only and not listed in package.json,
  * because nothing else needs it. Mutants that no spec detects are printed with file, line and replacement, and
@@ -13,6 +16,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
+import { runPlanted } from './planted.ts';
 import { draw, EXCLUDED, mutantsOf } from './sample.ts';
 
 const STRYKER = '10.1.1';
@@ -48,7 +52,8 @@ interface Report {
   readonly files: Readonly<Record<string, { readonly mutants: readonly Result[] }>>;
 }
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     seed: { type: 'string', default: '1' },
     'per-stage': { type: 'string', default: '40' },
@@ -128,6 +133,11 @@ async function judge(stage: string): Promise<void> {
   for (const each of missed) console.log(`  ${textOf(each)}`);
 }
 
-installStryker();
-mkdirSync(CACHE, { recursive: true });
-for (const stage of values.stages.split(',')) await judge(stage);
+const [form, ...folders] = positionals;
+if (form === 'planted') {
+  if (!(await runPlanted(folders))) process.exitCode = 1;
+} else {
+  installStryker();
+  mkdirSync(CACHE, { recursive: true });
+  for (const stage of values.stages.split(',')) await judge(stage);
+}

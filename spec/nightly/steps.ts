@@ -97,6 +97,13 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run test:soak -- --only PHASE`, with the phase of the log',
   },
   {
+    name: 'planted',
+    command: npm('test:mutation', 'planted'),
+    counts: {},
+    figures: /^NOT NOTICED: .*|^\d+ of \d+ planted faults noticed/,
+    repeat: '`npm run test:mutation -- planted FOLDER`, with the folder of lib of the log',
+  },
+  {
     name: 'mutation',
     command: npm('test:mutation'),
     counts: { MUTATION_SEED: '1', MUTATION_PER_STAGE: '40' },

@@ -1,0 +1,32 @@
+/** Tests that each planted fault still applies, and that the test that must notice it exists. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { titlesOf } from '../support/test-titles.ts';
+import { PLANTED, withFault } from './planted.ts';
+
+const textOf = (file: string) =>
+  readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), 'utf8');
+
+describe('the planted faults', () => {
+  it('apply to the sources, each at one place', () => {
+    expect(PLANTED.length).toBeGreaterThan(30);
+    for (const fault of PLANTED) {
+      const source = textOf(fault.file);
+      expect(withFault(source, fault)).not.toBe(source);
+    }
+  });
+
+  it('have a test with the title that must fail', () => {
+    const missing = PLANTED.filter(
+      ({ spec, title }) => !titlesOf(spec, textOf(spec)).some((each) => each.startsWith(title)),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('are refused if their text is gone or occurs twice', () => {
+    const fault = { ...(PLANTED[0] as (typeof PLANTED)[number]), file: 'lib/x.ts', old: 'a' };
+    expect(() => withFault('b', fault)).toThrow(/occurs 0 times in lib\/x\.ts/);
+    expect(() => withFault('a a', fault)).toThrow(/occurs 2 times/);
+  });
+});
