@@ -9,7 +9,8 @@
  *
  * The rules that keep two members from owning one slot:
  * - A member owns its slots for `renewDeadlineMs` after it sent the last renewal that succeeded, if a list that was sent later shows
- *   the ring. Then the membership is over and does not resume: the process joins again under another id.
+ *   the ring. Then the membership is over and does not resume: the process joins again under another id. It is over, too, if it has
+ *   never owned a slot, and a renewal succeeds that long after the one before it.
  * - A member is dead for another one if a list shows its Lease unchanged, and that list was sent a full lease after the first one that
  *   showed it. By then the membership is over, however slow the requests are.
  * - A slot that a member has released is its own again only by a later epoch, because its write may still be on its way.
@@ -54,6 +55,8 @@ export interface RingMember {
   readonly step: 'idle' | 'renewing' | 'listing' | 'writing';
   /** When the round began, which is when its renewal was sent. */
   readonly roundMs: number;
+  /** When the last renewal that succeeded was sent, or the first one of all. Absent before. */
+  readonly renewedMs?: number;
   /** When the last list that arrived, or the one in progress, was sent. */
   readonly listSentMs: number;
   readonly listedMs: number;
@@ -246,10 +249,22 @@ export function nextMember(member: RingMember, input: RingInput, nowMs: number):
   switch (input.type) {
     case 'due':
       if (step !== 'idle') return [member, []];
-      return [{ ...member, step: 'renewing', roundMs: nowMs }, [{ type: 'renew' }]];
-    case 'renewed':
+      return [
+        { ...member, step: 'renewing', roundMs: nowMs, renewedMs: member.renewedMs ?? nowMs },
+        [{ type: 'renew' }],
+      ];
+    case 'renewed': {
       if (!input.ok) return waiting(member, nowMs);
-      return [{ ...member, step: 'listing', listSentMs: nowMs }, [{ type: 'list' }]];
+      const { roundMs, renewedMs = roundMs, periods } = member;
+      // Others may have seen an earlier renewal for a full lease, also if its response was lost.
+      if (nowMs >= renewedMs + periods.renewDeadlineMs) {
+        return [{ ...member, phase: 'over', step: 'idle' }, []];
+      }
+      return [
+        { ...member, step: 'listing', listSentMs: nowMs, renewedMs: roundMs },
+        [{ type: 'list' }],
+      ];
+    }
     case 'listed':
       if (input.found === undefined) return waiting(member, nowMs);
       return listed(member, input.found, nowMs);

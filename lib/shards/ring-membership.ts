@@ -204,7 +204,7 @@ export class RingMembership implements DividingMember {
   #joinAgain(run: Run): void {
     const { id, validUntilMs } = run.member;
     const { namespace, name, periods } = this.#settings;
-    const isOverdue = validUntilMs !== undefined && this.#passedMs() >= validUntilMs;
+    const isOverdue = validUntilMs === undefined || this.#passedMs() >= validUntilMs;
     const why = isOverdue
       ? `its Lease was not renewed within ${periods.renewDeadlineMs} ms`
       : 'the ring was deleted, replaced or restored';

@@ -99,6 +99,24 @@ describe('the ring of shards', () => {
     },
   );
 
+  it('H1: a membership that could not renew for the deadline is over, also if it has never owned a slot', () => {
+    const periods = { leaseDurationMs: 4_000, renewDeadlineMs: 2_700, retryPeriodMs: 270 };
+    const phases = [2_699, 2_700].map((lateMs) => {
+      let member = joining('a.1', periods);
+      for (const [nowMs, input] of [
+        [0, { type: 'due' }],
+        // It may have reached the server.
+        [1_350, { type: 'renewed', ok: false }],
+        [1_400, { type: 'due' }],
+        [lateMs, { type: 'renewed', ok: true }],
+      ] as const) {
+        [member] = nextMember(member, input, nowMs);
+      }
+      return member.phase;
+    });
+    expect(phases).toEqual(['active', 'over']);
+  });
+
   it('H1: a member owns its slots from the moment when it sent its renewal, however late the answers are', () => {
     const periods = { leaseDurationMs: 4_000, renewDeadlineMs: 2_700, retryPeriodMs: 270 };
     const owners = NEW_RING.owners.map(() => 'a.1');
