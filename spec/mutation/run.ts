@@ -28,22 +28,13 @@ const CACHE = '.cache/mutation';
  */
 const JUDGES: Readonly<Record<string, readonly [readonly string[], readonly string[]]>> = {
   transport: [['transport'], ['client', 'list-watch']],
-  decode: [['decode'], ['list-watch', 'informer', 'transport']],
-  'list-watch': [['list-watch'], ['lister-watchers', 'reflector', 'informer', 'client']],
   reflector: [['reflector'], ['list-watch', 'informer']],
   delta: [['delta'], ['store', 'informer', 'models']],
   store: [['store'], ['delta', 'lister', 'informer', 'models']],
-  audit: [['audit'], ['informer']],
   informer: [['informer'], ['models', 'factory', 'audit']],
-  query: [['query'], ['factory', 'models', 'react', 'examples']],
-  factory: [['factory'], ['react', 'models', 'controller', 'lister']],
-  shards: [['shards'], ['models', 'informer']],
-  election: [['controller'], ['models', 'shards']],
   'work-queue': [['work-queue'], ['models', 'controller']],
   client: [['client'], ['models', 'factory', 'controller']],
   controller: [['controller'], ['models']],
-  react: [['react'], ['factory', 'examples']],
-  nats: [['nats'], ['models']],
 };
 
 interface Result {

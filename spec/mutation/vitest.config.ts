@@ -12,7 +12,7 @@ export default defineConfig({
   resolve: { conditions: ['rx-informer-source'] },
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
   test: {
-    include: folders.map((folder) => `spec/${folder}/**/*.spec.{ts,tsx}`),
+    include: folders.map((folder) => `spec/${folder}/**/*.spec.ts`),
     exclude: ['node_modules/**'],
     setupFiles: ['setup', 'load-guards'].map((name) =>
       fileURLToPath(new URL(`../support/${name}.ts`, import.meta.url)),

@@ -16,7 +16,7 @@ const SEEDS = Number(process.env['RING_SEEDS'] ?? 40);
 /** The machine without one of its rules. */
 const BROKEN: Readonly<Record<string, typeof nextMember>> = {
   'a member whose time is over resumes': (member, input, nowMs) => {
-    const { validUntilMs: _validUntilMs, ...rest } = member;
+    const { validUntilMs: _validUntilMs, renewedMs: _renewedMs, ...rest } = member;
     const [next, effects] = nextMember(rest, input, nowMs);
     return [{ ...member, ...next }, effects];
   },
@@ -56,7 +56,7 @@ const BROKEN: Readonly<Record<string, typeof nextMember>> = {
 };
 
 /** The seeds that showed the faults when they were last searched. The others follow, in case the histories change. */
-const SHOWING = [29, 20, 1, 31, 86];
+const SHOWING = [29, 7, 1, 86];
 
 describe('the ring of shards', () => {
   it(`H1, H2: in ${SEEDS} random histories no slot has two owners at any time, and after a quiet time each slot has its owner`, () => {
