@@ -3,7 +3,7 @@ import { createClient, createInformerFactory } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Provided } from '../../lib/react/provided.ts';
+import { createProvided } from '../../lib/react/provided.ts';
 
 const macrotask = () => new Promise((resolve) => setTimeout(resolve, 10));
 
@@ -20,14 +20,14 @@ describe('a provider', () => {
     const informer = factory.informer(pods);
     factory.start();
     await factory.whenSynced();
-    const leave = new Provided(client, factory).hold();
+    const leave = createProvided(client, factory).hold();
     leave();
     await macrotask();
     expect(informer.status.phase).toBe('watching');
   });
 
   it('V9: stops the informers that it has made', async () => {
-    const provided = new Provided(clientOf());
+    const provided = createProvided(clientOf());
     const leave = provided.hold();
     const { informer } = provided.informers.acquire(pods);
     const subscription = informer.changes$.subscribe();
