@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { build, transformSync } from 'esbuild';
 import { build as bundle } from 'tsup';
 
@@ -83,3 +84,9 @@ await bundle({
     options.sourcesContent = false;
   },
 });
+// One position per line: a stack trace names the line, and the positions within lines are most of the size of the maps.
+for (const file of globSync(join(root, 'dist/**/*.js.map'))) {
+  const map = JSON.parse(readFileSync(file, 'utf8')) as { mappings: string };
+  const lines = decode(map.mappings).map((segments) => segments.slice(0, 1));
+  writeFileSync(file, JSON.stringify({ ...map, mappings: encode(lines) }));
+}
