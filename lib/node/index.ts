@@ -1,11 +1,12 @@
 /**
- * `rx-informer/node`: a transport over undici, clients from a kubeconfig, types from CustomResourceDefinitions, and settings
- * for Vite.
+ * `rx-informer/node`: a transport over undici, clients from a kubeconfig, types from CustomResourceDefinitions, stores of
+ * snapshots in files, and settings for Vite.
  */
 export type { CrdSchema } from './crd-schema.ts';
 export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
 export { clientFromKubeConfig, type KubeConfigClientOptions } from './kube-config.ts';
 export type { KubeConfigLike, KubeConfigSource } from './kube-config-source.ts';
+export { type FileSnapshotOptions, fileSnapshots } from './snapshots/file-snapshots.ts';
 export type { DispatcherOptions, TlsOptions } from './undici/pool-options.ts';
 export {
   createUndiciTransport,

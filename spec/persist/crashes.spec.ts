@@ -1,0 +1,121 @@
+/** Tests snapshot files with crashes at every byte, and that these tests find each safeguard that is taken out. */
+
+import { seededRandom } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { SnapshotLog } from '../../lib/node/snapshots/snapshot-log.ts';
+import type * as Crashes from './crashes.ts';
+import { crashes } from './crashes.ts';
+import { CrashingDisk } from './crashing-disk.ts';
+import { type PlantedFault, withFault } from './planted-faults.ts';
+
+const SEEDS = 12;
+
+const log = (from: string, to: string): PlantedFault => ({
+  file: 'lib/node/snapshots/snapshot-log.ts',
+  from,
+  to,
+});
+
+const FAULTS: readonly (readonly [string, PlantedFault])[] = [
+  [
+    'checksums are not compared',
+    {
+      file: 'lib/node/snapshots/frames.ts',
+      from: '|| crc32(bytes.subarray(PREFIX)) !== checksum',
+      to: '',
+    },
+  ],
+  [
+    'frames without a commit count',
+    log(
+      '} else if (each.type === FRAME.deleted)',
+      'places.set(key, changed.get(key) as Place);\n      } else if (each.type === FRAME.deleted)',
+    ),
+  ],
+  [
+    'what a crash has left is not removed',
+    log('if ((await file.size()) > end) {', 'if ((await file.size()) > end + 1e9) {'),
+  ],
+  [
+    'it is removed without a sync',
+    log('await file.truncate(end);\n      await file.sync();', 'await file.truncate(end);'),
+  ],
+  ['a change is acknowledged before it is synced', log('await opened.file.sync();', '')],
+  [
+    'a new file is renamed before it is synced',
+    log('await file.sync();\n      await this.#files.rename', 'await this.#files.rename'),
+  ],
+  [
+    'the folder is not synced',
+    log(
+      'await this.#files.rename(next, this.#name);\n      await this.#files.sync();',
+      'await this.#files.rename(next, this.#name);',
+    ),
+  ],
+  [
+    'a new file replaces the old one while it is written',
+    log('const next = this.#name + NEW;', 'const next = this.#name;'),
+  ],
+  [
+    'deletions are not read',
+    log('places.delete(key);', 'if (place !== undefined) places.delete(key);'),
+  ],
+];
+
+describe('a snapshot file', () => {
+  it('P22: has, after a crash at any byte, the last state that was stored or the one that was being stored', async () => {
+    for (let seed = 1; seed <= SEEDS; seed++) expect(await crashes(seed)).toEqual([]);
+  });
+
+  it.each(FAULTS.map(([what, fault], at) => ({ what, fault, at: 100 + at })))(
+    'P22: the crashes find that $what',
+    async ({ fault, at }) => {
+      const planted = await withFault<typeof Crashes>('spec/persist/crashes.ts', fault, at);
+      let wrong: readonly string[] = [];
+      for (let seed = 1; seed <= 20 * SEEDS && wrong.length === 0; seed++) {
+        // A fault may also make the file unreadable.
+        wrong = await planted.crashes(seed).catch((error: unknown) => [String(error)]);
+      }
+      expect(wrong).not.toEqual([]);
+    },
+  );
+
+  it('P23: is written with at most 2.2 times the bytes of the changes', async () => {
+    const random = seededRandom(7);
+    const disk = new CrashingDisk();
+    const snapshots = new SnapshotLog(disk, 'one.snapshot');
+    const contents = new Map<string, Buffer>();
+    let changed = 0;
+    let rewrite = true;
+    let rewritten = 0;
+    const object = () =>
+      Buffer.from(JSON.stringify({ text: 'x'.repeat(2_000 + random() * 2_000) }));
+    for (let key = 0; key < 500; key++) contents.set(`shop/pod-${key}`, object());
+    for (const json of contents.values()) changed += json.length;
+    for (let version = 1; version <= 1_500; version++) {
+      const objects: [string, Buffer][] = [];
+      for (let count = 0; count < 10; count++) {
+        const key = `shop/pod-${Math.floor(random() * 500)}`;
+        const json = object();
+        contents.set(key, json);
+        objects.push([key, json]);
+        changed += json.length;
+      }
+      const change = {
+        head: 'h',
+        resourceVersion: String(version),
+        savedAtMs: version,
+        deleted: [],
+      };
+      if (rewrite) rewritten++;
+      const answer = await snapshots.write('id', {
+        ...change,
+        replaces: rewrite,
+        objects: rewrite ? contents : objects,
+      });
+      rewrite = answer === 'rewrite';
+    }
+    expect(rewritten).toBeGreaterThan(5);
+    expect(disk.bytesWritten / changed).toBeLessThan(2.2);
+  });
+});

@@ -1,0 +1,132 @@
+/** Random histories of one snapshot file with crashes: what is loaded must be a state that was written, or nothing. */
+import { seededRandom } from 'rx-informer/testing';
+import { SnapshotLog } from '../../lib/node/snapshots/snapshot-log.ts';
+import { Crashed, CrashingDisk } from './crashing-disk.ts';
+
+const KEYS = ['shop/a', 'shop/b', 'shop/c', 'shop/d'];
+const NAME = 'one.snapshot';
+
+type Contents = ReadonlyMap<string, string>;
+
+/** A change, and the contents before and after it. */
+interface Step {
+  readonly version: number;
+  readonly replaces: boolean;
+  readonly objects: readonly (readonly [string, string])[];
+  readonly deleted: readonly string[];
+  readonly after: Contents;
+}
+
+const shown = (version: string | number, contents: Contents) =>
+  `${version}: ${[...contents]
+    .sort()
+    .map((each) => each.join('='))
+    .join(' ')}`;
+
+function write(log: SnapshotLog, { version, replaces, objects, deleted }: Step) {
+  return log.write('id', {
+    ...{ head: 'head', resourceVersion: String(version), savedAtMs: version, replaces, deleted },
+    objects: objects.map(([key, text]) => [key, Buffer.from(text)] as const),
+  });
+}
+
+/** What a program that starts finds; `undefined` if it starts cold. */
+async function loaded(
+  log: SnapshotLog,
+): Promise<{ version: string; contents: Contents } | undefined> {
+  const stored = await log.read();
+  if (stored === undefined || stored.head !== 'head') return undefined;
+  const contents = new Map<string, string>();
+  for await (const part of stored.parts) {
+    for (const json of part) {
+      const text = Buffer.from(json).toString();
+      const { key } = JSON.parse(text) as { key: string };
+      if (contents.has(key)) contents.set('twice', key);
+      contents.set(key, text);
+    }
+  }
+  return { version: stored.resourceVersion, contents };
+}
+
+/**
+ * Runs one history: lives that end with a crash in a random write, whose every byte is tried as the last one. Returns what was
+ * wrong.
+ */
+export async function crashes(seed: number): Promise<string[]> {
+  const random = seededRandom(seed);
+  const wrong: string[] = [];
+  /** Changes its mind with this probability. */
+  const coin = (changes: number) => {
+    let keeps = random() < 0.5;
+    return () => {
+      if (random() < changes) keeps = !keeps;
+      return keeps;
+    };
+  };
+  let disk: ReadonlyMap<string, Buffer> = new Map();
+  let version = 0;
+  for (let life = 0; life < 5; life++) {
+    let state = await loaded(new SnapshotLog(new CrashingDisk(disk), NAME));
+    const steps: Step[] = [];
+    let contents: Contents = state?.contents ?? new Map();
+    for (let at = 0; at < 1 + Math.floor(random() * 4); at++) {
+      version++;
+      const replaces = (at === 0 && state === undefined) || random() < 0.2;
+      const after = new Map(contents);
+      const changed = KEYS.filter(() => random() < 0.5);
+      const deleted = changed.filter(() => random() < 0.3);
+      for (const key of changed) {
+        // Equal lengths, so that an old frame can fit behind a new one.
+        if (!deleted.includes(key))
+          after.set(key, JSON.stringify({ key, version: 1000 + version }));
+        else after.delete(key);
+      }
+      const objects = replaces ? [...after] : [...after].filter(([key]) => changed.includes(key));
+      steps.push({ version, replaces, objects, deleted: replaces ? [] : deleted, after });
+      contents = after;
+    }
+    /** Performs the steps until the crash. Returns the last one that was acknowledged, and the next one. */
+    const perform = async (files: CrashingDisk) => {
+      let done = -1;
+      try {
+        const log = new SnapshotLog(files, NAME);
+        if (state !== undefined) await loaded(log);
+        for (const step of steps) {
+          await write(log, step);
+          done++;
+        }
+      } catch (error) {
+        if (!(error instanceof Crashed)) throw error;
+      }
+      return done;
+    };
+    const whole = new CrashingDisk(disk);
+    await perform(whole);
+    const before = state === undefined ? 'cold' : shown(state.version, state.contents);
+    let next: ReadonlyMap<string, Buffer> = disk;
+    const chosen =
+      random() < 0.2
+        ? Math.floor(random() * whole.done)
+        : (whole.beforeSyncs[Math.floor(random() * whole.beforeSyncs.length)] as number);
+    for (let at = 0; at <= whole.done; at++) {
+      const files = new CrashingDisk(disk, at);
+      const done = await perform(files);
+      const allowed = [done, done + 1].map((index) => {
+        if (index === -1) return before;
+        const step = steps[index];
+        return step === undefined ? undefined : shown(step.version, step.after);
+      });
+      for (const keeps of [() => true, () => false, coin(0.5), coin(0.1), coin(0.1)]) {
+        const left = files.remains(keeps);
+        const found = await loaded(new SnapshotLog(new CrashingDisk(left), NAME));
+        const has = found === undefined ? 'cold' : shown(found.version, found.contents);
+        if (!allowed.includes(has))
+          wrong.push(`seed ${seed}, life ${life}, ${at}: ${has}, not ${allowed.join(' or ')}`);
+        if (at === chosen) next = left;
+      }
+    }
+    disk = next;
+    state = undefined;
+  }
+  return wrong;
+}
