@@ -81,7 +81,7 @@ export function thisPage(): TabPage {
 /** How often a worker without locks is asked whether it lives, in milliseconds. */
 const PING_MS = 5_000;
 
-/** The parts of a {@link deathOf}. */
+/** The parts of a {@link WorkerDeath}. */
 export interface DeathParts {
   readonly page: TabPage;
   readonly lock: string | undefined;
