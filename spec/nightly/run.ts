@@ -9,7 +9,7 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
@@ -44,7 +44,8 @@ async function execute(
   env: Readonly<Record<string, string | undefined>>,
   logFile: string,
 ): Promise<number | null> {
-  const log = createWriteStream(logFile);
+  // Opened at once, because the folder may be gone when the stream would open it.
+  const log = createWriteStream(logFile, { fd: openSync(logFile, 'w') });
   const [program = '', ...args] = command;
   // A group of processes of its own, so that stopping the night stops everything that the step has started.
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
