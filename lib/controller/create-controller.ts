@@ -57,5 +57,5 @@ export function createController<
   O extends readonly KubernetesObject[] = readonly KubernetesObject[],
   W extends readonly KubernetesObject[] = readonly KubernetesObject[],
 >(options: ControllerOptions<T, O, W>): Controller {
-  return new ReconcilingController<T>(options as unknown as ControllerOptions<T>);
+  return new ReconcilingController<T>(options as ControllerOptions<T>);
 }

@@ -91,7 +91,7 @@ export function createInformerFactory(
       resource === undefined ? informers.stop() : informers.stopOne(resource, scope),
   };
   // The resource and `as` determine the type of the objects.
-  return noteInformers(factory, informers) as unknown as InformerFactory;
+  return noteInformers(factory, informers) as InformerFactory;
 }
 
 type ObjectScope = InformerScope & { readonly as?: 'object' };
@@ -166,5 +166,5 @@ export function createDynamicInformerFactory(
       gvr === undefined ? factory.stop() : factory.stop(resourceOf(gvr), scope),
   };
   const informers = informersOfFactory('createDynamicInformerFactory', factory);
-  return noteInformers(dynamic, informers) as unknown as DynamicInformerFactory;
+  return noteInformers(dynamic, informers) as DynamicInformerFactory;
 }

@@ -34,7 +34,7 @@ function newRefresh(): Refresh {
     settle = { resolve, reject };
   });
   return {
-    ...(settle as unknown as Pick<Refresh, 'resolve' | 'reject'>),
+    ...(settle as Pick<Refresh, 'resolve' | 'reject'>),
     promise,
     begun: false,
     missing: new Map(),

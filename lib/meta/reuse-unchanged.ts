@@ -52,7 +52,7 @@ interface HasLookup {
 }
 
 function hasAccessor(object: object): boolean {
-  const { __lookupGetter__: getterOf } = Object.prototype as unknown as HasLookup;
+  const { __lookupGetter__: getterOf } = Object.prototype as HasLookup;
   for (const name in object) if (getterOf.call(object, name) !== undefined) return true;
   return false;
 }

@@ -115,7 +115,7 @@ export function useInformer<T extends KubernetesObject>(
   scope: ObjectScope = {},
 ): SharedInformer<T> | undefined {
   const provided = useProvided('useInformer');
-  const any = resource as unknown as Resource<KubernetesObject> | undefined;
+  const any = resource as Resource<KubernetesObject> | undefined;
   const identity = any === undefined ? '' : identityOf(any, readScope(any, scope, {}));
   const begin = () => ({
     provided,
@@ -130,5 +130,5 @@ export function useInformer<T extends KubernetesObject>(
   }
   const { subscribe = none, getSnapshot = noInformer } = now.source ?? {};
   const informer = useSyncExternalStore(subscribe, getSnapshot, noInformer);
-  return informer as unknown as SharedInformer<T> | undefined;
+  return informer as SharedInformer<T> | undefined;
 }

@@ -3,9 +3,8 @@ import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import {
-  type LiveQuery,
+  checkedQuery,
   type LiveQuerySpec,
-  liveQuery,
   type MetadataQuerySpec,
 } from '../query/live-query/live-query.ts';
 import type { OrderBy } from '../query/live-query/order-by.ts';
@@ -78,9 +77,6 @@ export function useList(
   options?: object,
 ): ListResult<unknown> {
   const provided = useProviderState('useList');
-  const query =
-    resource === undefined
-      ? undefined
-      : (liveQuery({ ...options, from: resource } as never) as LiveQuery);
+  const query = resource === undefined ? undefined : checkedQuery({ ...options, from: resource });
   return useRows(query === undefined ? undefined : askedOf(provided, query));
 }

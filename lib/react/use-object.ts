@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
-import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
+import { checkedQuery, type LiveQuery } from '../query/live-query/live-query.ts';
 import { useProviderState } from './provider.ts';
 import type { ListResult, StatusResult } from './row-result.ts';
 import { askedOf } from './use-query.ts';
@@ -103,7 +103,7 @@ export function useObject(
   const query =
     resource === undefined || ref === undefined
       ? undefined
-      : (liveQuery(objectQuery(resource, ref) as never) as unknown as LiveQuery);
+      : checkedQuery(objectQuery(resource, ref));
   const asked =
     query === undefined ? undefined : askedOf(provided, query as LiveQuery<KubernetesObject>);
   const result = useRows(asked);

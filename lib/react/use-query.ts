@@ -1,5 +1,5 @@
 /** `useQuery`, the rows of a live query. */
-import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
+import { checkedQuery, type LiveQuery } from '../query/live-query/live-query.ts';
 import { useProviderState } from './provider.ts';
 import type { ProviderState } from './provider-state.ts';
 import { sourceOfQuery } from './query-sources.ts';
@@ -48,7 +48,6 @@ export function useQuery<Row, Ordered extends boolean = boolean>(
   query: LiveQuery<Row, Ordered> | undefined,
 ): ListResult<Row> {
   const provided = useProviderState('useQuery');
-  const valid =
-    query === undefined ? undefined : (liveQuery(query as never) as unknown as LiveQuery<Row>);
+  const valid = query === undefined ? undefined : (checkedQuery(query) as LiveQuery<Row>);
   return useRows(valid === undefined ? undefined : askedOf(provided, valid));
 }

@@ -2,7 +2,7 @@
 import { useState, useSyncExternalStore } from 'react';
 import { mergeStatus } from '../informer/status/merge-status.ts';
 import type { InformerStatus } from '../informer/status/status.ts';
-import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
+import { checkedQuery, type LiveQuery } from '../query/live-query/live-query.ts';
 import { shallowEqual } from '../query/operators/shallow-equal.ts';
 import type { View } from '../query/view/view.ts';
 import { useProviderState } from './provider.ts';
@@ -100,7 +100,7 @@ export function useStatus(...args: readonly [of?: StatusOf | undefined]): Status
  */
 export function useQueryStatus(query: LiveQuery | undefined): StatusResult {
   const provided = useProviderState('useQueryStatus');
-  const valid = query === undefined ? undefined : (liveQuery(query as never) as LiveQuery);
+  const valid = query === undefined ? undefined : checkedQuery(query);
   return useSource(provided, valid?.key, () =>
     statusOfRows(valid === undefined ? SKIPPED : sourceOfQuery(provided, valid)),
   );

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
-import { type LiveQuery, liveQuery } from '../query/live-query/live-query.ts';
+import { checkedQuery, type LiveQuery } from '../query/live-query/live-query.ts';
 import type { OrderBy } from '../query/live-query/order-by.ts';
 import type { RowOf, Select } from '../query/live-query/select.ts';
 import type { Provided } from './provided.ts';
@@ -69,7 +69,7 @@ export function useSuspenseQuery<Row, Ordered extends boolean = boolean>(
   query: LiveQuery<Row, Ordered>,
 ): ListResult<Row> {
   const provided = useProvided('useSuspenseQuery');
-  return useSuspending(provided, liveQuery(query as never) as unknown as LiveQuery<Row>);
+  return useSuspending(provided, checkedQuery(query) as LiveQuery<Row>);
 }
 
 /**
@@ -107,6 +107,6 @@ export function useSuspenseList(
   options?: object,
 ): ListResult<unknown> {
   const provided = useProvided('useSuspenseList');
-  const query = liveQuery({ ...options, from: resource } as never) as LiveQuery;
+  const query = checkedQuery({ ...options, from: resource });
   return useSuspending(provided, query);
 }

@@ -84,7 +84,7 @@ export function animationFrames(
   return () =>
     new Observable<void>((subscriber) => {
       // Looked up now, because importing this module must not need a browser.
-      const frames: Frames = scheduler === asyncScheduler ? (globalThis as unknown as Frames) : {};
+      const frames: Frames = scheduler === asyncScheduler ? (globalThis as Frames) : {};
       const isPainted = frames.requestAnimationFrame !== undefined;
       const open = () => {
         subscriber.next();

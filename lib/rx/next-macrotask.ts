@@ -8,7 +8,7 @@ interface Loop {
   setImmediate?: (task: () => void) => unknown;
   clearImmediate?: (handle: unknown) => void;
 }
-const loop = globalThis as unknown as Loop;
+const loop = globalThis as Loop;
 
 /** Runs `task` after the event loop has turned. The returned function cancels it. */
 type Post = (task: () => void) => () => void;

@@ -151,6 +151,6 @@ export function conflateByKey<T, O = undefined>(
         }),
       );
     });
-    return noteOrigin(stream, source) as unknown as SetStream<SetOf<T, O>>;
+    return noteOrigin(stream, source) as SetStream<SetOf<T, O>>;
   };
 }

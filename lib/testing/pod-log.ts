@@ -33,7 +33,7 @@ const LEAST_SWEPT = 1000;
 const encoder = /* @__PURE__ */ new TextEncoder();
 
 function containersOf(pod: StoredObject): string[] {
-  const { spec = {} } = pod as unknown as PodFields;
+  const { spec = {} } = pod as PodFields;
   return ['containers', 'initContainers', 'ephemeralContainers'].flatMap((kind) =>
     (spec[kind] ?? []).map(({ name }) => name),
   );

@@ -155,9 +155,9 @@ export class ServerObjects {
   /** Returns the objects in the order of a LIST. */
   list<T extends KubernetesObject>(resource: Resource<T>, namespace?: string): ServerObject<T>[] {
     const objects = this.#collection(resource).sorted();
-    if (namespace === undefined) return objects as unknown as ServerObject<T>[];
+    if (namespace === undefined) return objects as ServerObject<T>[];
     const own = objects.filter(({ metadata }) => metadata.namespace === namespace);
-    return own as unknown as ServerObject<T>[];
+    return own as ServerObject<T>[];
   }
 
   /**
@@ -178,7 +178,7 @@ export class ServerObjects {
         listener({
           resourceVersion: object.metadata.resourceVersion,
           before: previous as ServerObject<T> | undefined,
-          after: type === 'DELETED' ? undefined : (object as unknown as ServerObject<T>),
+          after: type === 'DELETED' ? undefined : (object as ServerObject<T>),
         });
       }
     };

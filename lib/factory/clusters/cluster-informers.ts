@@ -247,7 +247,7 @@ export class ClusterInformers implements InformerPool, MergedHost {
       entry.linger?.unsubscribe();
       claim(entry);
     });
-    return entry as unknown as MergedEntry;
+    return entry as MergedEntry;
   }
 
   #create(

@@ -1,5 +1,5 @@
 /** `createLiveQueries`: the answers of queries, with informers of a factory. */
-import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
+import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import type { View } from '../../query/view/view.ts';
 import type { ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream, OrderedChangeStream, SetStream } from '../../store/change-stream.ts';
@@ -84,7 +84,7 @@ export function createLiveQueries(
     stream: (query: LiveQuery) => queries.channelOf(query).stream as never,
     view: (query: LiveQuery) => queries.channelOf(query).view as never,
     explain: (given) => {
-      const query = liveQuery(given as never) as LiveQuery;
+      const query = checkedQuery(given);
       return explanationOf(query, queries.plansOf(query));
     },
     get size() {

@@ -1,6 +1,6 @@
 /** `explain`: what a query reads from where, and why. */
 import { resourceName } from '../../meta/resource.ts';
-import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
+import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import { collectNeeds } from '../../query/live-query/predicate.ts';
 import { isKeyed } from '../../query/live-query/select.ts';
 import { FRESH, type IndexRead, planOf, type SourcePlan } from './plan.ts';
@@ -179,6 +179,6 @@ export function explanationOf(query: LiveQuery, plans: readonly SourcePlan[]): Q
  * ```
  */
 export function explain(query: LiveQuery): QueryExplanation {
-  const sound = liveQuery(query as never) as LiveQuery;
+  const sound = checkedQuery(query);
   return explanationOf(sound, planOf(sound, FRESH));
 }

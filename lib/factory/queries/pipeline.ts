@@ -76,7 +76,7 @@ function read(
   { layer }: PipelineOptions,
 ): Read {
   const { indexer } = informer;
-  const indices = indexer.getIndexers() as unknown as IndexFuncs;
+  const indices = indexer.getIndexers() as IndexFuncs;
   const predicates = [
     ...scopePredicates(local),
     ...where.map((condition) => predicateOf(condition, indices)),

@@ -194,7 +194,7 @@ function withIndex(query: LiveQuery, found: Found, { isOverClusters }: PlanConte
   const own = where.find((each) => 'index' in each) as { index: string; eq: string } | undefined;
   const { local, scope } = found;
   if (own !== undefined) {
-    const rest = where.filter((each) => each !== (own as unknown as QueryCondition));
+    const rest = where.filter((each) => each !== (own as QueryCondition));
     return { ...found, index: { name: own.index, value: own.eq }, where: rest };
   }
   const [namespace, ...more] = local.namespaces ?? [];

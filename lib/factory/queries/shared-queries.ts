@@ -1,6 +1,6 @@
 /** The pipelines and views of queries over the informers of a factory: one of each for equal queries. */
 import { EMPTY } from 'rxjs';
-import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
+import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import { checkedDuration } from '../../rx/checked-option.ts';
 import type { InformerPool } from '../shared-informers.ts';
 import type { Layer } from './pipeline.ts';
@@ -37,7 +37,7 @@ export class SharedQueries {
 
   /** The stream and the view of a query: the same ones for equal queries while they are used. */
   channelOf(given: LiveQuery): QueryChannel {
-    const query = liveQuery(given as never) as LiveQuery;
+    const query = checkedQuery(given);
     const known = this.#channels.get(query) ?? this.#pipelines.get(query.key)?.channel;
     if (known !== undefined) return known;
     planOf(query, this.#informers);

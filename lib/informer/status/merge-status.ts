@@ -81,7 +81,7 @@ function merged(front: AnyStatus, back: AnyStatus): AnyStatus {
   // A blocked scope takes precedence over one that only waits, together with its error.
   const isBlocking = front.blocked === undefined && back.blocked !== undefined;
   if (isBlocking && back.error !== undefined) result['error'] = back.error;
-  return result as unknown as AnyStatus;
+  return result as AnyStatus;
 }
 
 /**

@@ -134,7 +134,7 @@ function valued(
   as: CompareAs | undefined,
 ): QueryComparison {
   const isPlain = as === undefined || as === defaultAs(value);
-  return { path, ...(isPlain ? {} : { as }), [operator]: value } as unknown as QueryComparison;
+  return { path, ...(isPlain ? {} : { as }), [operator]: value } as QueryComparison;
 }
 
 function list(field: string, value: unknown): QueryCondition[] {

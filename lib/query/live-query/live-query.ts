@@ -258,8 +258,13 @@ export function liveQuery<
   N extends number | undefined = undefined,
 >(spec: LiveQuerySpec<T, S, O, N>): QueryOf<T, S, O, N>;
 export function liveQuery(spec: object): LiveQuery {
-  if (known.has(spec)) return spec as LiveQuery;
-  const query = normalQuery(spec);
+  return checkedQuery(spec);
+}
+
+/** {@link liveQuery} for a query whose types are not known, such as one of a caller or of another realm. */
+export function checkedQuery(given: object): LiveQuery {
+  if (known.has(given)) return given as LiveQuery;
+  const query = normalQuery(given);
   Object.defineProperty(query, 'key', { value: keyOf(query) });
   frozen(query);
   known.add(query);

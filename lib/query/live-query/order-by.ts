@@ -41,7 +41,8 @@ function normalOrder(given: unknown, field: string): QueryOrder {
     checkFields(field, given, ['key', 'compare']);
     const key = checkedKey(field, given['key']);
     const { compare } = given;
-    if (typeof compare === 'function') return { key, compare: compare as never };
+    if (typeof compare === 'function')
+      return { key, compare: compare as (one: never, other: never) => number };
     refused(
       `${field}.compare`,
       `is ${shown(compare)}; give the function that ${shown(key)} stands for`,

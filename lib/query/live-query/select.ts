@@ -48,7 +48,7 @@ export function normalSelection(given: unknown): QuerySelection {
   const names = Object.keys(given);
   if (typeof project === 'function') {
     checkFields('select', given, ['key', 'project']);
-    return { key: checkedKey('select', key), project: project as never };
+    return { key: checkedKey('select', key), project: project as (object: never) => unknown };
   }
   if (names.length === 0) refused('select', 'has no columns; give one, or leave select out');
   // JSON keeps the key of a function only.

@@ -106,7 +106,11 @@ export function liveFilter<T>(
 ): (source: Observable<ChangeSet<T>>) => ChangeStream<T> {
   // A constant is parsed once, and an invalid selector throws here.
   const constant = isObservable(condition) ? undefined : predicateOf<T>(condition);
-  return filtered<T>(condition, options, (value) => constant ?? predicateOf<T>(value as never));
+  return filtered<T>(
+    condition,
+    options,
+    (value) => constant ?? predicateOf<T>(value as FilterCondition<T>),
+  );
 }
 
 /** As {@link liveFilter}, by a function, so that its users do not load the selectors. */

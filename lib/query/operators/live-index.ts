@@ -120,7 +120,7 @@ export function liveIndex<T extends KubernetesObject, Names extends string>(
   } catch (error) {
     throw new TypeError(`liveIndex: ${(error as Error).message}`);
   }
-  const any = informer as unknown as IndexedInformer<T>;
+  const any = informer as IndexedInformer<T>;
   const ofValue = (each: string) => indexedRows<T>(any, indexName, each);
   if (!isObservable(value)) return ofValue(checked(value)) as ChangeStream<T>;
   const lineage = descend([value, informer.changes$], []);

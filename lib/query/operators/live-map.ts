@@ -158,5 +158,5 @@ export function liveMap<A, B, O = undefined>(
       params: [project],
       create: ([value]: readonly RowProjection<A, B>[], context, former) =>
         new MapMachine<A, B>(value as RowProjection<A, B>, equals, context, former),
-    }) as unknown as SetStream<SetOf<B, O>>;
+    }) as SetStream<SetOf<B, O>>;
 }

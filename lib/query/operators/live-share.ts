@@ -165,6 +165,6 @@ export function liveShare(): ShareOperator {
   return <T, O>(source: Observable<AnyChangeSet<T, O>>) => {
     const shared = new SharedStream<T>(source as Observable<AnyChangeSet<T>>);
     const stream = new Observable<AnyChangeSet<T>>((subscriber) => shared.subscribe(subscriber));
-    return noteOrigin(stream, source) as unknown as SetStream<SetOf<T, O>>;
+    return noteOrigin(stream, source) as SetStream<SetOf<T, O>>;
   };
 }

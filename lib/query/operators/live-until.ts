@@ -184,5 +184,5 @@ export function liveUntil<T, O = undefined>(
       params: [timeOf],
       create: ([value]: readonly DueTime<T>[], context) =>
         new UntilMachine<T>(value as DueTime<T>, context),
-    }) as unknown as SetStream<SetOf<T, O>>;
+    }) as SetStream<SetOf<T, O>>;
 }

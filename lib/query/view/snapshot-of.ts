@@ -84,7 +84,7 @@ class ViewSnapshots<V extends readonly View<unknown>[]> implements SnapshotOf<V>
     const before: readonly unknown[] | undefined = this.#snapshots;
     const now = this.#views.map(({ getSnapshot }) => getSnapshot());
     if (before === undefined || now.some((each, at) => each !== before[at])) {
-      this.#snapshots = Object.freeze(now) as unknown as Snapshots<V>;
+      this.#snapshots = Object.freeze(now) as Snapshots<V>;
     }
     return this.#snapshots as Snapshots<V>;
   }

@@ -77,7 +77,7 @@ export class Editor {
   #show(known: AnyObject, recipe: unknown): ShownDraft {
     const { overlay } = this.#parts;
     const base = overlay.shown(known);
-    const draft = drafted<KubernetesObject>(base, recipe as never) as AnyObject;
+    const draft = drafted(base, recipe as (draft: Draft<AnyObject>) => void) as AnyObject;
     const key = metaNamespaceKeyFunc(known);
     return { uid: uidOf(known), key, id: overlay.begin(key, base, draft) };
   }
@@ -141,7 +141,7 @@ export class Editor {
     resource: Resource<T>,
     target: ObjectTarget,
   ): AnyObject | undefined {
-    const any = resource as unknown as Resource<KubernetesObject>;
+    const any = resource as Resource<KubernetesObject>;
     const { namespace, name } = addressOf(any, target, undefined);
     const key = namespace === undefined ? name : `${namespace}/${name}`;
     const wanted = isObject(target) ? uidOf(target) : '';

@@ -57,9 +57,9 @@ export const useList: typeof UseList = ((
   resource: Resource<KubernetesObject> | undefined,
   options?: object,
 ): ListResult<unknown> => {
-  const query = resource === undefined ? undefined : ({ ...options, from: resource } as never);
+  const query = resource === undefined ? undefined : ({ ...options, from: resource } as AskedQuery);
   return useAsked('useList', query);
-}) as never;
+}) as typeof UseList;
 
 /** Like `useObject` of `rx-informer/react`, for an object that a worker reads. */
 export const useObject: typeof UseObject = ((
@@ -69,10 +69,10 @@ export const useObject: typeof UseObject = ((
   const query =
     resource === undefined || ref === undefined
       ? undefined
-      : ({ ...objectQuery(resource, ref), limit: 1 } as never);
+      : ({ ...objectQuery(resource, ref), limit: 1 } as AskedQuery);
   const result = useAsked('useObject', query);
   return useMemo(() => objectOf(result), [result]);
-}) as never;
+}) as typeof UseObject;
 
 /** Like `useQueryStatus` of `rx-informer/react`, for a query that a worker answers. */
 export function useQueryStatus(query: AskedQuery | undefined): StatusResult {

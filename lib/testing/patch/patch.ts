@@ -42,7 +42,7 @@ function parsed(text: string, message = 'invalid JSON patch'): unknown {
 function operationsIn(text: string): JsonPatchOperation[] {
   const operations = parsed(text);
   if (Array.isArray(operations) && operations.every(isFields)) {
-    return operations as unknown as JsonPatchOperation[];
+    return operations as JsonPatchOperation[];
   }
   throw badRequest('error decoding patch: a JSON patch is a list of operations');
 }

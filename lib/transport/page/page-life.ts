@@ -41,7 +41,7 @@ export function pageLife(options: {
 }): Observable<PageEvent> {
   const { scheduler, graceMs } = options;
   return new Observable<PageEvent>((subscriber) => {
-    const page = globalThis as unknown as Page;
+    const page = globalThis as Page;
     const { document } = page;
     if (page.addEventListener === undefined) return undefined;
     const passedMs = stopwatch(scheduler);
@@ -64,7 +64,7 @@ export function pageLife(options: {
     };
     const on = (target: EventTarget | undefined, ...names: string[]) =>
       target === undefined ? [] : names.map((name) => fromEvent(target, name));
-    const window = page as unknown as EventTarget;
+    const window = page as EventTarget;
     subscriber.add(() => grace?.unsubscribe());
     subscriber.add(
       merge(...on(document, 'visibilitychange', 'resume'), ...on(window, 'pageshow')).subscribe(

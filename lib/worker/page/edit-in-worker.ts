@@ -51,7 +51,7 @@ export async function editInWorker<T extends KubernetesObject>(
 ): Promise<Stored<T>> {
   const { signal, timeoutMs = 30_000, ...data } = options;
   const limitMs = checkedTimeout(timeoutMs, 'editInWorker: timeoutMs');
-  const any = resource as unknown as Resource<KubernetesObject>;
+  const any = resource as Resource<KubernetesObject>;
   const { namespace, name } = addressOf(any, target, undefined);
   const uid = isObject(target) && uidOf(target) !== '' ? uidOf(target) : undefined;
   const { group, version, plural } = resource;

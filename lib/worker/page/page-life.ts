@@ -35,12 +35,12 @@ interface Page {
 
 /** The page that this code runs in. */
 export function thisPage(): TabPage {
-  const page = globalThis as unknown as Page;
+  const page = globalThis as Page;
   const { document, navigator } = page;
   const isHidden = () => document?.visibilityState === 'hidden';
   const changes$ = new Observable<Change>((subscriber) => {
     if (document === undefined) return undefined;
-    const window = page as unknown as EventTarget;
+    const window = page as EventTarget;
     const on = (target: EventTarget, name: string, change: () => Change) =>
       fromEvent(target, name).pipe(map(change));
     const now = () => (isHidden() ? 'hidden' : 'shown');

@@ -1,5 +1,6 @@
 /** A view of a query that a worker answers. */
 import { Observable } from 'rxjs';
+import type { ApiError } from '../../meta/api-error.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { latestOf } from '../../query/view/latest-of.ts';
 import { Listeners } from '../../query/view/listeners.ts';
@@ -115,7 +116,7 @@ export class RemoteView implements View<unknown> {
 
   /** The worker cannot answer the query. The rows that were there are out of date. */
   refuse(error: Error): void {
-    this.lose({ ...NO_STATUS, phase: 'stopped', live: false, error: error as never });
+    this.lose({ ...NO_STATUS, phase: 'stopped', live: false, error: error as ApiError });
   }
 
   /** Shows a status of the connection. The rows stay, marked as stale. */

@@ -84,7 +84,7 @@ export class Edits {
     const timer = looseTimer(limitMs, scheduler, () => late.abort());
     const { signal, release } = eitherSignal(tab.signal, late.signal);
     const resource = resourceOf(edit);
-    const calls = createResourceClient(client, resource) as unknown as EditCalls<KubernetesObject>;
+    const calls = createResourceClient(client, resource) as EditCalls<KubernetesObject>;
     const target = { name, ...(namespace !== undefined && { namespace }) };
     const where = `edit of ${resourceName(resource)} ${[namespace, name].filter(Boolean).join('/')}`;
     let shown: ShownDraft | undefined;

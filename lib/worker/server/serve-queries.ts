@@ -130,7 +130,7 @@ export function serveQueries(options: ServeQueriesOptions): ServedQueries {
     queries,
     scheduler,
     lingerMs,
-    fetch: options.fetch ?? ((input, init) => fetch(input, init) as never),
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     hiddenGraceMs: checkedDuration(hiddenGraceMs, 'serveQueries: hiddenGraceMs'),
     credentialsTimeoutMs: checkedTimeout(
       credentialsTimeoutMs,
@@ -140,6 +140,6 @@ export function serveQueries(options: ServeQueriesOptions): ServedQueries {
   });
   if (isWorker && 'onconnect' in scope) {
     scope.onconnect = ({ ports: [port] }) => server.connect(portTo(port as MessageTarget));
-  } else if (isWorker) server.connect(portTo(globalThis as unknown as MessageTarget));
+  } else if (isWorker) server.connect(portTo(globalThis as MessageTarget));
   return server;
 }

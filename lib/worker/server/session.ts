@@ -9,7 +9,7 @@ import type { QueryChannel } from '../../factory/queries/query-channel.ts';
 import { SharedQueries } from '../../factory/queries/shared-queries.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
-import { type LiveQuery, liveQuery } from '../../query/live-query/live-query.ts';
+import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { Fetch, FetchInit, FetchResponse } from '../../transport/fetch-transport.ts';
@@ -172,7 +172,7 @@ export class OwnSession implements WorkerSession {
 
   #queryOf(carried: CarriedQuery): LiveQuery {
     if (!('named' in carried)) {
-      const query = liveQuery(carried as never) as LiveQuery;
+      const query = checkedQuery(carried);
       checkSize('useQuery', query);
       return query;
     }
@@ -185,7 +185,7 @@ export class OwnSession implements WorkerSession {
         `workerQuery: the worker has no query ${JSON.stringify(named)}; serveQueries({ queries }) has ${names}`,
       );
     }
-    const query = liveQuery(make(carried['params'] as never) as never) as LiveQuery;
+    const query = checkedQuery(make(carried['params'] as never));
     checkSize(`workerQuery ${named}`, query);
     return query;
   }
