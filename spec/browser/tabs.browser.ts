@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { freePort, htmlOf, makeProject } from './docs-project.ts';
 import { develop, publish, type RunningProject } from './vite-project.ts';
+import { publishByWebpack } from './webpack-project.ts';
 
 const MAIN = `
 import { StrictMode } from 'react';
@@ -160,8 +161,11 @@ describe('the project of docs/guide/tabs.md', () => {
     expect(await connectionOf(tab)).toMatchObject({ phase: 'open', host: 'dedicated' });
   });
 
-  it('B1: runs as a built page, whose worker is a file of its own', async () => {
-    await using published = await publish(root);
+  it.each([
+    ['Vite', publish],
+    ['webpack', (folder: string) => publishByWebpack(folder, 'main.tsx')],
+  ])('B1: runs as a page built by %s, whose worker is a file of its own', async (_, build) => {
+    await using published = await build(root);
     const tabs = [await openTab(published.url), await openTab(published.url)];
     for (const tab of tabs) {
       await expect.poll(() => namesOf(tab)).toEqual(['api', 'web', 'worker']);
