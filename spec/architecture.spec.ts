@@ -163,6 +163,16 @@ describe('architecture', () => {
     expect(files.filter((file) => odd.test(file))).toEqual([]);
   });
 
+  it('has the files that the documentation names', () => {
+    const text = readFileSync(`${root}docs/internals/architecture.md`, 'utf8');
+    const named = [...text.matchAll(/`((?:[a-z-]+\/)+[a-z-]+\.ts)`/g)].map(([, file]) => file);
+    expect(named.length).toBeGreaterThan(40);
+    const missing = named.filter(
+      (file) => !file?.startsWith('spec/') && !sources.has(`lib/${file}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
   it('keeps folders small', () => {
     const counts = new Map<string, number>();
     for (const file of own) {
