@@ -15,6 +15,9 @@ export const SINCE: Readonly<Record<number, readonly string[]>> = {
     'a watch without a version that allows bookmarks sends an end mark after the existing objects',
     'a watch with sendInitialEvents sends a list, an end mark, then later events',
   ],
+  35: [
+    'a label with a value of few characters and many bytes is refused, in a new object and in an update',
+  ],
   36: [
     'a label with a long key is refused, in a new object and in an update',
     'a label with a long value is refused, in a new object and in an update',

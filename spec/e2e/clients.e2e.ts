@@ -223,7 +223,9 @@ describe('clients of a real API server', () => {
     const watching = maps
       .watch({ labelSelector: 'set=watched', sendInitialEvents: true })
       .subscribe((event) => events.push(event));
-    const types = () => events.map(({ type }) => type);
+    // A server may send further bookmarks at any time; 1.34 does at once.
+    const types = () =>
+      events.map(({ type }) => type).filter((type, at) => type !== 'BOOKMARK' || at === 1);
     await vi.waitFor(() => expect(types()).toEqual(['ADDED', 'BOOKMARK']), 10_000);
     await maps.delete(made);
     await vi.waitFor(() => expect(types()).toEqual(['ADDED', 'BOOKMARK', 'DELETED']), 10_000);

@@ -60,7 +60,8 @@ describe.skipIf(noControl).each([
     const client = await open();
     const valve = createValve();
     const source = createListWatch(client, configMaps);
-    const options = { backoff, demand: valve.demand, pauseLimitMs: 200 };
+    // The list waits for at most `random` seconds.
+    const options = { backoff, random: () => 0.5, demand: valve.demand, pauseLimitMs: 200 };
     const informer = createSharedInformer(source, options);
     onTestFinished(() => informer.stop());
     const mirrored = mirror(informer);
