@@ -138,7 +138,8 @@ export function shardTests(gate: 'on' | 'off', server: () => ApiServer): void {
       expect(initial.at(-1).object.metadata.shardInfo).toBeUndefined();
     });
 
-    it.each(INVALID)(
+    // At the same time, because each of them waits for the end of a watch.
+    it.concurrent.each(INVALID)(
       'an invalid selector (%s) is answered with a 500 without a reason, or ignored without the gate',
       async (_, shardSelector) => {
         const namespace = await server().freshNamespace();

@@ -265,7 +265,8 @@ export function watchTests(server: () => ApiServer): void {
     });
   });
 
-  it('a watch ends cleanly after timeoutSeconds, with a bookmark shortly before', async () => {
+  // The last two tests run at the same time, because they wait for the end of a watch.
+  it.concurrent('a watch ends cleanly after timeoutSeconds, with a bookmark shortly before', async () => {
     const namespace = await server().freshNamespace();
     const [a] = await fill(server(), namespace, ['a']);
     const { resourceVersion } = a.metadata;
@@ -290,7 +291,7 @@ export function watchTests(server: () => ApiServer): void {
     }
   });
 
-  it('a watch without allowWatchBookmarks sends no bookmark', async () => {
+  it.concurrent('a watch without allowWatchBookmarks sends no bookmark', async () => {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['a']);
     const query = { watch: '1', timeoutSeconds: '3' };
