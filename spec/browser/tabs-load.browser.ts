@@ -45,6 +45,7 @@ const QUERIES = [
 ];
 const shown = document.createElement('pre');
 document.body.append(shown);
+globalThis.notified = 0;
 globalThis.open = () => {
   const cluster = connectWorker({
     identity: 'ann',
@@ -53,6 +54,7 @@ globalThis.open = () => {
   globalThis.views = QUERIES.map((query) => {
     const view = cluster.view(liveQuery({ from: pods, ...query }));
     view.subscribe(() => {
+      globalThis.notified++;
       shown.textContent = globalThis.views?.map((each) => each.getSnapshot().total).join(' ');
     });
     return view;
@@ -65,6 +67,8 @@ globalThis.snapshots = () => globalThis.views.map((view) => {
 `;
 
 declare const open: () => void;
+/** How often the views of the page have called a listener. */
+declare const notified: number;
 declare const snapshots: () => readonly {
   readonly synced: boolean;
   readonly total: number;
@@ -139,6 +143,16 @@ async function openTab(): Promise<Page> {
   return tab;
 }
 
+/** Chromium without a window shows all pages, so a page is told that it is hidden or shown. */
+const turn = (tab: Page, state: 'hidden' | 'visible') =>
+  tab.evaluate((visibilityState) => {
+    Object.defineProperty(document, 'visibilityState', {
+      configurable: true,
+      get: () => visibilityState,
+    });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, state);
+
 async function heapMb(tab: Page): Promise<number> {
   const cdp = await context.newCDPSession(tab);
   await cdp.send('HeapProfiler.collectGarbage');
@@ -185,8 +199,8 @@ afterAll(async () => {
   await served?.close();
 });
 
-describe(`three tabs with ${PODS} Pods and ${RATE} changes a second`, () => {
-  it('B1: share one list, one watch and one pipeline for each query, take no long task, and are right within two seconds', async () => {
+describe(`tabs with ${PODS} Pods and ${RATE} changes a second`, () => {
+  it('B1: three share one list, one watch and one pipeline for each query, take no long task, and are right within two seconds', async () => {
     const tabs = [await openTab(), await openTab(), await openTab()] as [Page, Page, Page];
     const empty = await heapMb(tabs[0]);
     for (const tab of tabs) await tab.evaluate(() => open());
@@ -221,6 +235,41 @@ describe(`three tabs with ${PODS} Pods and ${RATE} changes a second`, () => {
     expect(report.longTasks, `tasks of over ${LONG_TASK_MS} ms of CPU time`).toEqual([]);
     expect(lateMs).toBeLessThan(2_000);
     for (const mb of heaps) expect(mb - empty).toBeLessThan(30);
+    for (const tab of tabs) await tab.close();
+  }, 420_000);
+
+  it('B9: of twenty tabs the fifteen hidden ones receive nothing, and one set when they are shown', async () => {
+    const tabs = await Promise.all(Array.from({ length: 20 }, openTab));
+    const visible = tabs.slice(0, 5);
+    const hidden = tabs.slice(5);
+    for (const tab of tabs) await tab.evaluate(() => open());
+    const isSynced = async (tab: Page) => (await rowsOf(tab)).every(({ synced }) => synced);
+    for (const tab of tabs) await expect.poll(() => isSynced(tab), { timeout: 120_000 }).toBe(true);
+    for (const tab of hidden) await turn(tab, 'hidden');
+    const stop = change();
+    await pass(1_000);
+    const countOf = (tab: Page) => tab.evaluate(() => notified);
+    const before = await Promise.all(tabs.map(countOf));
+    await pass(3_000);
+    // Chromium gives a page without a window a frame about once a second.
+    for (const [at, tab] of visible.entries()) {
+      await expect.poll(() => countOf(tab), { timeout: 20_000 }).toBeGreaterThan(before[at] ?? 0);
+    }
+    expect(await Promise.all(hidden.map(countOf))).toEqual(before.slice(5));
+    stop();
+    // The pipelines are those of the queries, however many tabs ask them.
+    expect(await countsOf(visible[0] as Page)).toEqual({ tabs: 20, pipelines: 5 });
+    const expected = expectedOf(server.objects.list(pods));
+    const right = (tab: Page) =>
+      expect.poll(() => rowsOf(tab), { timeout: 10_000, interval: 50 }).toEqual(expected);
+    for (const tab of visible) await right(tab);
+    const waking = hidden[0] as Page;
+    expect(await rowsOf(waking)).not.toEqual(expected);
+    const asleep = await countOf(waking);
+    await turn(waking, 'visible');
+    await right(waking);
+    // Once for each of the five queries.
+    expect((await countOf(waking)) - asleep).toBeLessThanOrEqual(5);
     for (const tab of tabs) await tab.close();
   }, 420_000);
 });
