@@ -7,8 +7,15 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const screenshots = fileURLToPath(new URL('./.cache/', import.meta.url));
 
+interface LaunchOptions {
+  /** Whether pages that were left stay in the back/forward cache, which Playwright switches off. */
+  readonly backForwardCache?: boolean;
+}
+
 /** Starts Chromium. Rejects with an instruction if it is not installed. */
-export async function launchChromium(): Promise<Browser> {
+export async function launchChromium({
+  backForwardCache = false,
+}: LaunchOptions = {}): Promise<Browser> {
   if (!existsSync(executablePath)) {
     throw new Error(
       `There is no Chromium at ${executablePath}: install it, or set the variable CHROMIUM to its path.`,
@@ -16,6 +23,7 @@ export async function launchChromium(): Promise<Browser> {
   }
   return chromium.launch({
     executablePath,
+    ignoreDefaultArgs: backForwardCache ? ['--disable-back-forward-cache'] : [],
     args: [
       '--headless',
       '--no-sandbox',

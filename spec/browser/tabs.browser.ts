@@ -3,6 +3,7 @@
  * a built page.
  */
 import { appendFile, writeFile } from 'node:fs/promises';
+import { setTimeout as pass } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Deployment, deployments, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
@@ -172,5 +173,66 @@ describe('the project of docs/guide/tabs.md', () => {
       expect(await connectionOf(tab)).toMatchObject({ phase: 'open', host: 'shared' });
     }
     expect(errors).toEqual([]);
+  });
+});
+
+describe('the built project of docs/guide/tabs.md in the back/forward cache', () => {
+  let published: RunningProject;
+  let caching: Browser;
+  beforeAll(async () => {
+    caching = await launchChromium({ backForwardCache: true });
+    published = await publish(root);
+  });
+  afterAll(async () => {
+    await caching?.close();
+    await published?.[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    context = await caching.newContext();
+  });
+
+  /** Leaves the page for another one, and returns to it from the cache. */
+  async function awayFrom(tab: Page, meanwhile: () => Promise<unknown>): Promise<void> {
+    await tab.evaluate(() => {
+      addEventListener('pageshow', ({ persisted }) => Object.assign(globalThis, { persisted }));
+    });
+    // Chromium drops a page of its cache to which a message is on its way; the page is then loaded again.
+    await pass(1_000);
+    await tab.goto(`${published.url}api/v1`);
+    await meanwhile();
+    // A page of the cache is not loaded again.
+    await tab.goBack({ waitUntil: 'commit' });
+    await expect
+      .poll(() => tab.evaluate(() => (globalThis as { persisted?: boolean }).persisted))
+      .toBe(true);
+  }
+
+  it('B8: a page that returns has what it has missed, and follows the cluster again', async () => {
+    const [tab, other] = [await openTab(published.url), await openTab(published.url)];
+    for (const each of [tab, other]) await each.getByText('Live', { exact: true }).waitFor();
+    await awayFrom(tab, async () => {
+      server.objects.create(deployments, {
+        metadata: { namespace: 'shop', name: 'missed' },
+        spec: { replicas: 1, selector: {}, template: {} },
+      } as Deployment);
+      await expect.poll(() => namesOf(other)).toContain('missed');
+    });
+    await expect.poll(() => namesOf(tab)).toContain('missed');
+    server.objects.delete(deployments, { namespace: 'shop', name: 'missed' });
+    for (const each of [tab, other]) await expect.poll(() => namesOf(each)).not.toContain('missed');
+  });
+
+  it('B5: a page that returns after another user has signed in shows no rows', async () => {
+    const [tab, other] = [await openTab(published.url), await openTab(published.url)];
+    for (const each of [tab, other]) await each.getByText('Live', { exact: true }).waitFor();
+    await awayFrom(tab, async () => {
+      await other.evaluate(() => cluster.signedIn('another'));
+      await expect.poll(() => namesOf(other)).toHaveLength(3);
+    });
+    await tab
+      .getByText(/signed out|signed in/)
+      .first()
+      .waitFor();
+    expect(await namesOf(tab)).toEqual([]);
   });
 });

@@ -106,6 +106,8 @@ export interface RigTab {
   /** How often the tab has been asked for credentials. */
   readonly asked: () => number;
   readonly turn: (change: 'shown' | 'hidden' | 'left') => void;
+  /** Whether the page has a port to a worker. The browser keeps no page in its cache that a worker sends something. */
+  readonly isConnected: () => boolean;
   freeze(): void;
   thaw(): void;
   /** The process of the tab ends without a message. */
@@ -172,6 +174,7 @@ export class BrowserRig {
     let isHidden = hidden;
     let asked = 0;
     let channel: Channel | undefined;
+    let connected: Channel | undefined;
     const changes$ = new Subject<'shown' | 'hidden' | 'left'>();
     const page: TabPage = {
       isHidden: () => isHidden,
@@ -182,10 +185,14 @@ export class BrowserRig {
     const shared = () => {
       const own = new Channel(this);
       channel = own;
+      connected = own;
       const port = own.port(0);
       const target = {
         postMessage: port.post,
-        close: port.close,
+        close: () => {
+          if (connected === own) connected = undefined;
+          port.close();
+        },
         onmessage: null as ((event: never) => void) | null,
       };
       port.listen((data) => target.onmessage?.({ data } as never));
@@ -211,6 +218,7 @@ export class BrowserRig {
     return {
       cluster,
       asked: () => asked,
+      isConnected: () => connected !== undefined,
       turn: (change) => {
         isHidden = change !== 'shown';
         changes$.next(change);
@@ -274,8 +282,16 @@ export class BrowserRig {
       return () => action.unsubscribe();
     }
     const listeners = this.#waiting.get(lock) ?? new Set();
-    this.#waiting.set(lock, listeners.add(listener));
-    return () => listeners.delete(listener);
+    let isWanted = true;
+    // A request that was withdrawn gets nothing, even if the lock is free already.
+    const wanted = () => {
+      if (isWanted) listener();
+    };
+    this.#waiting.set(lock, listeners.add(wanted));
+    return () => {
+      isWanted = false;
+      listeners.delete(wanted);
+    };
   }
 
   #connect(channel: Channel): void {

@@ -57,6 +57,8 @@ interface LivingTab {
   readonly tab: RigTab;
   identity: string | undefined;
   isAway: boolean;
+  /** Whether the page was left and not shown since. */
+  isLeft: boolean;
   readonly asked: Map<number, ReturnType<typeof follow>>;
 }
 
@@ -92,7 +94,7 @@ class Life {
     const living = tabs[which % Math.max(1, tabs.length)];
     if (what === 'open' && tabs.length < 4) {
       const tab = rig.open({ identity: user, hidden: other % 5 === 0 });
-      tabs.push({ tab, identity: user, isAway: other % 5 === 0, asked: new Map() });
+      tabs.push({ tab, identity: user, isAway: other % 5 === 0, isLeft: false, asked: new Map() });
     } else if (what === 'write') this.write(user, which, 'abc'[other % 3] as string);
     else if (what === 'kill') rig.kill();
     else if (what === 'load') rig.isUnavailable = other % 2 === 0;
@@ -118,21 +120,24 @@ class Life {
       living.identity = undefined;
       tab.cluster.signedOut();
     } else if (what === 'turn') {
-      const change = (['shown', 'hidden', 'left'] as const)[other % 3] as 'shown';
+      const change = (['shown', 'hidden', 'left'] as const)[other % 3] ?? 'shown';
       living.isAway = change !== 'shown';
+      if (change !== 'hidden') living.isLeft = change === 'left';
       tab.turn(change);
     } else if (what === 'freeze') {
       living.isAway = true;
       tab.freeze();
     } else if (what === 'thaw') {
       living.isAway = false;
+      living.isLeft = false;
       tab.thaw();
     }
   }
 
   /** No tab ever shows rows of another user. */
   checkUsers(): void {
-    for (const { tab, asked, identity } of this.tabs) {
+    for (const { tab, asked, identity, isLeft } of this.tabs) {
+      if (isLeft) expect(tab.isConnected(), 'a page that was left has no port').toBe(false);
       for (const { shown } of asked.values()) {
         for (const row of shown.rows) {
           expect(identity, 'the tab is signed out').toBeDefined();
@@ -150,6 +155,7 @@ class Life {
     rig.delayMs = 1;
     for (const living of tabs) {
       living.isAway = false;
+      living.isLeft = false;
       living.tab.thaw();
     }
     await rig.pass(90_000);

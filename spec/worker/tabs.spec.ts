@@ -439,6 +439,21 @@ describe('the life of tabs and workers', () => {
     expect([shown.shown.rows.length, shown.shown.synced]).toEqual([2, true]);
   });
 
+  it('B8: a page that was left has no port before it is shown again, so that the browser may keep it', async () => {
+    const rig = await rigWith('a');
+    const tab = rig.open();
+    const followed = follow(tab.cluster, names);
+    await rig.pass(1_000);
+    // Browsers hide a page after it was left.
+    tab.turn('left');
+    tab.turn('hidden');
+    await rig.pass(1_000);
+    expect([tab.isConnected(), rig.counts.tabs]).toEqual([false, 0]);
+    tab.turn('shown');
+    await rig.pass(1_000);
+    expect([tab.isConnected(), followed.shown.synced]).toEqual([true, true]);
+  });
+
   it('B9: a hidden tab receives no rows, and one set when it is shown', async () => {
     const rig = await rigWith('a');
     const hidden = rig.open();

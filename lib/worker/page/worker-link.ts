@@ -143,7 +143,11 @@ export class WorkerLink {
   /** The page is shown, hidden or left. */
   #turn(change: 'shown' | 'hidden' | 'left'): void {
     if (change === 'left') return this.#leave();
-    if (this.#isLeft) return this.start();
+    if (this.#isLeft) {
+      // Browsers hide a page after it was left, and drop a page of their cache that has a worker.
+      if (change === 'shown') this.start();
+      return;
+    }
     const isHidden = change === 'hidden';
     this.post({ type: 'hidden', isHidden });
     if (isHidden) return this.#death?.stop();
