@@ -176,6 +176,31 @@ describe('the project of docs/guide/tabs.md', () => {
   });
 });
 
+describe('the built project of docs/guide/tabs.md over plain HTTP', () => {
+  it('B7: notices a killed worker without Web Locks', async () => {
+    await using published = await publish(root);
+    // Not a trustworthy origin, as 127.0.0.1 is.
+    const url = published.url.replace('127.0.0.1', 'rebound.example');
+    const tabs = [await openTab(url), await openTab(url)];
+    for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor();
+    expect(await tabs[0]?.evaluate(() => [isSecureContext, 'locks' in navigator])).toEqual([
+      false,
+      false,
+    ]);
+    await tabs[0]?.evaluate(() => {
+      new BroadcastChannel('test').postMessage('die');
+    });
+    for (const tab of tabs) {
+      await expect
+        .poll(() => connectionOf(tab), { timeout: 30_000 })
+        .toMatchObject({ phase: 'open', host: 'shared', workers: 2 });
+      await tab.getByText('Live', { exact: true }).waitFor();
+      expect(await namesOf(tab)).toHaveLength(3);
+    }
+    expect(errors).toEqual([]);
+  });
+});
+
 describe('the built project of docs/guide/tabs.md in the back/forward cache', () => {
   let published: RunningProject;
   let caching: Browser;

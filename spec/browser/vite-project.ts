@@ -28,7 +28,8 @@ export async function develop(root: string): Promise<RunningProject> {
 export async function publish(root: string): Promise<RunningProject> {
   const options = { root, configLoader: 'native', logLevel: 'error' } as const;
   await build({ ...options, resolve: { conditions: CONDITIONS } });
-  const vite = await preview({ ...options, preview: { port: 0, host: '127.0.0.1' } });
+  const settings = { port: 0, host: '127.0.0.1', allowedHosts: ['rebound.example'] };
+  const vite = await preview({ ...options, preview: settings });
   const url = vite.resolvedUrls?.local[0] ?? '';
   return { url, [Symbol.asyncDispose]: () => vite.close() };
 }
