@@ -1,0 +1,225 @@
+/** Following a bucket with one consumer, over a connection without a server. */
+import { BehaviorSubject } from 'rxjs';
+import { filter, take } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import { type Bucket, follow } from '../../lib/nats/read/follow.ts';
+import { Session } from '../../lib/nats/read/session.ts';
+import { Tally } from '../../lib/nats/tally.ts';
+import type { Demand } from '../../lib/rx/demand.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import {
+  FakeConnection,
+  metaOf,
+  PREFIX,
+  podMessage,
+  recordMessage,
+  STREAM,
+} from './fake-connection.ts';
+
+/** The count and the digest of Pods, given as `name@version`. */
+function of(...pods: string[]) {
+  const tally = new Tally();
+  for (const pod of pods) {
+    const [name = '', version = ''] = pod.split('@');
+    tally.replace(`shop/${name}`, undefined, `${name}/${version}`);
+  }
+  return { count: tally.count, digest: tally.digest };
+}
+
+function scene(namespace = '') {
+  const fake = new FakeConnection();
+  const time = new VirtualTime();
+  const scope = { namespace, apiVersion: 'v1', kind: 'Pod', where: 'pods' };
+  const bucket: Bucket = {
+    ...{ connection: fake.connection, stream: STREAM, prefix: PREFIX, consumer: undefined, scope },
+    ...{ scheduler: time, batch: 1_000, idleMs: 1e9 },
+  };
+  const session = new Session<object>(scope);
+  const followed = async (demand?: Demand, next = session) => {
+    const seen: string[] = [];
+    const subscription = follow(bucket, next, demand).subscribe({
+      next: ({ kind, events = [] }) => {
+        const keys = events.map((each) => ('key' in each ? `${each.type} ${each.key}` : each.type));
+        seen.push([kind, ...keys].join(' '));
+      },
+      error: (error: { code: number; message: string }) =>
+        seen.push(`${error.code} ${error.message}`),
+    });
+    await time.advance(0);
+    return { seen, subscription };
+  };
+  return { fake, time, session, followed };
+}
+
+/** A scene whose reader has listed the Pod `a` at sequence 2; its heartbeats come every second. */
+async function listed(demand?: Demand) {
+  const all = scene();
+  all.fake.pending = 2;
+  const reader = await all.followed(demand);
+  all.fake.feed(podMessage(1, 'a', '5'), recordMessage(2, of('a@5')));
+  expect(reader.seen).toEqual(['opened', 'listed ADDED shop/a']);
+  reader.seen.length = 0;
+  return { ...all, reader };
+}
+
+const MISSING = /^503 pods: the publisher has sent nothing for 3 s/;
+
+describe('follow', () => {
+  it('J3: a list ends at its record, and each later set is one signal', async () => {
+    const { fake, reader } = await listed();
+    fake.feed(podMessage(3, 'b', '11'), podMessage(4, 'a', '12', true));
+    expect(reader.seen).toEqual([]);
+    fake.feed(recordMessage(5, { ...of('b@11'), resourceVersion: '12' }));
+    fake.feed(recordMessage(6, { ...of('b@11'), resourceVersion: '12' }));
+    expect(reader.seen).toEqual(['changed ADDED shop/b DELETED shop/a BOOKMARK', 'alive']);
+  });
+
+  it('J3: a long list comes in parts of 500', async () => {
+    const { fake, session, followed } = scene();
+    fake.pending = 1_001;
+    const { seen } = await followed();
+    const names = Array.from({ length: 1_000 }, (_, at) => `p${at}`);
+    for (const [at, name] of names.entries()) fake.feed(podMessage(at + 1, name, '5'));
+    const sizes = () => seen.map((each) => `${each.split(' ')[0]} ${each.split(' ').length / 2}`);
+    expect(sizes().slice(1)).toEqual(['part 500.5', 'part 500.5']);
+    fake.feed(podMessage(1_001, 'last', '6'));
+    fake.feed(recordMessage(1_002, of(...names.map((each) => `${each}@5`), 'last@6')));
+    expect(seen.at(-1)).toBe('listed ADDED shop/last');
+    expect(session.size).toBe(1_001);
+  });
+
+  it('J4: a place without a message after it is a 410, because the bucket has lost the record', async () => {
+    const { fake, reader, followed } = await listed();
+    reader.subscription.unsubscribe();
+    fake.pending = 0;
+    const { seen } = await followed();
+    expect(fake.asked.at(-1)?.body).toMatchObject({ config: { opt_start_seq: 2 } });
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatch(/^410 pods: sequence 2 is not in the bucket; it was purged/);
+  });
+
+  it('J4: a quiet server after a record about other objects is a 410', async () => {
+    const { fake, reader } = await listed();
+    fake.tell(100);
+    expect(reader.seen).toEqual(['alive']);
+    fake.feed(recordMessage(3, of('a@5', 'b@6')));
+    fake.tell(100);
+    expect(reader.seen[1]).toMatch(/^410 pods: the bucket has 2 objects and the reader 1/);
+  });
+
+  it('J8: a publisher that is missing for three heartbeats ends the watch, and the next one is open when it is back', async () => {
+    const { fake, time, reader, followed } = await listed();
+    await time.advance(2_999);
+    fake.feed(recordMessage(3, of('a@5')));
+    await time.advance(3_299);
+    expect(reader.seen).toEqual(['alive']);
+    await time.advance(1);
+    expect(reader.seen[1]).toMatch(MISSING);
+    fake.pending = 1;
+    const { seen } = await followed();
+    fake.feed(recordMessage(3, of('a@5')));
+    expect(seen).toEqual(['alive']);
+    fake.feed(recordMessage(4, of('a@5')));
+    expect(seen).toEqual(['alive', 'opened', 'alive']);
+  });
+
+  it('J8: the time that the last message waited in the bucket counts as silence', async () => {
+    const { fake, time, reader, followed } = await listed();
+    reader.subscription.unsubscribe();
+    fake.pending = 1;
+    const { seen } = await followed();
+    fake.feed({ ...recordMessage(2, of('a@5')), storedMs: fake.nowMs - 2_000 });
+    await time.advance(1_299);
+    expect(seen).toEqual(['opened', 'alive']);
+    await time.advance(1);
+    expect(seen[2]).toMatch(MISSING);
+  });
+
+  it('J8: silence during a pause of the reader says nothing, and after it messages have 300 ms', async () => {
+    const open$ = new BehaviorSubject(true);
+    const demand = () => (open$.value ? null : open$.pipe(filter(Boolean), take(1)));
+    const { fake, time, reader } = await listed(demand);
+    open$.next(false);
+    // The requests for messages have expired, so the reader asks again.
+    fake.tell(408);
+    await time.advance(60_000);
+    expect(reader.seen).toEqual([]);
+    open$.next(true);
+    await time.advance(299);
+    expect(reader.seen).toEqual([]);
+    await time.advance(1);
+    expect(reader.seen[0]).toMatch(MISSING);
+  });
+
+  it('J8: a pause that is shorter than the silence does not prolong it', async () => {
+    const open$ = new BehaviorSubject(true);
+    const demand = () => (open$.value ? null : open$.pipe(filter(Boolean), take(1)));
+    const { fake, time, reader } = await listed(demand);
+    open$.next(false);
+    fake.tell(408);
+    await time.advance(2_000);
+    open$.next(true);
+    await time.advance(1_299);
+    expect(reader.seen).toEqual([]);
+    await time.advance(1);
+    expect(reader.seen[0]).toMatch(MISSING);
+  });
+
+  it('J10: a list that is not complete after 30 s of silence names what it has collected', async () => {
+    const { fake, time, followed } = scene();
+    fake.pending = 2;
+    const { seen } = await followed();
+    await time.advance(20_000);
+    fake.feed(podMessage(1, 'a', '5'));
+    await time.advance(20_000);
+    // The record of a set that is not complete prolongs nothing.
+    fake.feed(recordMessage(2, of('a@5', 'b@6')));
+    await time.advance(10_299);
+    expect(seen).toEqual(['opened']);
+    await time.advance(1);
+    expect(seen[1]).toMatch(/^503 pods: collected 1 objects, and no `_meta` record/);
+  });
+
+  it('J14: a collection without a record was not published yet', async () => {
+    const { seen } = await scene().followed();
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatch(/^503 pods: the bucket has no `_meta` record of this collection/);
+  });
+
+  it('J14: a namespace without messages is empty at the record of the collection, which has its heartbeats', async () => {
+    const { fake, time, followed } = scene('shop');
+    let sequence = 7;
+    let isGone = false;
+    const { answer } = fake;
+    fake.answer = (subject, body) => {
+      if (!subject.includes('DIRECT.GET')) return answer(subject, body);
+      const stored = new Date(fake.nowMs + time.now()).toISOString();
+      const headers = { 'Nats-Sequence': `${sequence}`, 'Nats-Time-Stamp': stored };
+      return isGone
+        ? { body: '', code: 404, description: 'Message Not Found' }
+        : { body: metaOf(of()), headers };
+    };
+    const { seen } = await followed();
+    expect(seen).toEqual(['opened', 'listed']);
+    // A newer record of the collection is a heartbeat; without one the publisher is missing.
+    for (let round = 0; round < 3; round++) {
+      sequence++;
+      await time.advance(3_300);
+    }
+    expect(seen).toEqual(['opened', 'listed']);
+    await time.advance(6_600);
+    expect(seen[2]).toMatch(MISSING);
+    isGone = true;
+    const again = scene('shop');
+    again.fake.answer = fake.answer;
+    expect((await again.followed()).seen[0]).toMatch(/^503 pods: .*no complete list was published/);
+  });
+
+  it('J7: an error of the connection ends it, and no timer is left', async () => {
+    const { fake, time, reader } = await listed();
+    fake.report('disconnect');
+    await time.advance(0);
+    expect(reader.seen).toEqual([expect.stringMatching(/the connection to NATS was lost$/)]);
+    expect([time.pending, fake.isSubscribed]).toEqual([0, false]);
+  });
+});
