@@ -36,6 +36,20 @@ const versions = (mirror: Mirror<Pod>) =>
   mirror.objects().map(({ metadata: { name, resourceVersion } }) => name + resourceVersion);
 
 describe('liveIndex', () => {
+  it('Q53: an object that a list no longer has leaves with its last known state, and the deletion says so', async () => {
+    const { source, informer } = informed();
+    const mirror = new Mirror(liveIndex(informer, 'byNode', 'n1'));
+    const [a, b] = [on('a', 1, 'n1'), on('b', 1, 'n1')];
+    source.listed(1, a, b);
+    source.send(deleted(b));
+    expect(mirror.sets.at(-1)?.deleted).toMatchObject([{ object: b, finalStateUnknown: false }]);
+    const refreshed = informer.refresh();
+    source.listed(9);
+    await refreshed;
+    expect(mirror.sets.at(-1)?.deleted).toMatchObject([{ object: a, finalStateUnknown: true }]);
+    await informer.stop();
+  });
+
   it('Q53: emits the objects of its value, then what enters, changes and leaves', async () => {
     const { source, informer } = informed();
     const mirror = new Mirror(liveIndex(informer, 'byNode', 'n1'));

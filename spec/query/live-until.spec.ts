@@ -1,7 +1,7 @@
 /** `liveUntil`: rows that are evaluated again at a time. */
 import { liveFilter, liveMap, liveSort, liveUntil, type RowOrder, toView } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { BehaviorSubject } from 'rxjs';
+import { BehaviorSubject, config } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CLOCKS, type SettableClock } from '../rx/clock.ts';
@@ -93,6 +93,23 @@ describe('liveUntil', () => {
     scheduler.elapse(10);
     expect(mirror.sets.at(-1)?.cause).toBe('time');
     mirror.expectKeptOrders();
+  });
+
+  it('Q52: a row that is kept out because the function throws leaves with its new state', () => {
+    // What no view shows is reported, after the test.
+    config.onUnhandledError = () => undefined;
+    const world = new World();
+    world.reset([{ name: 'a', n: 1 }]);
+    const timed = liveUntil<Item>(
+      ({ n }) => {
+        if (n === 2) throw new Error('no 2');
+        return undefined;
+      },
+      { scheduler: new VirtualTime() },
+    )(world.changes$);
+    const mirror = new Mirror(timed);
+    world.commit([set('a', 2)]);
+    expect(mirror.sets.at(-1)?.deleted.map(({ object }) => object.n)).toEqual([2]);
   });
 
   it.each(Object.keys(CLOCKS))(

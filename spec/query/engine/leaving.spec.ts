@@ -1,8 +1,10 @@
 /** Functions of the user that unsubscribe from the result while they are called. */
 import { liveFilter, liveMap, liveMergeMap, liveUntil } from 'rx-informer';
-import { config, NEVER, Observable, Subscription } from 'rxjs';
+import { config, NEVER, Observable, Subject, Subscription } from 'rxjs';
+import { takeUntil } from 'rxjs/operators';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lineageOf } from '../../../lib/query/engine/lineage.ts';
+import { ROWS_A_STEP } from '../../../lib/query/engine/slice.ts';
 import { VirtualTime } from '../../rx/virtual-time.ts';
 import { type Item, World } from '../world.ts';
 
@@ -80,4 +82,19 @@ describe('a function that unsubscribes', () => {
       expect(open).toBe(0);
     });
   }
+
+  it('Q81: in the first of many rows is not called for the rows of the next steps', () => {
+    const world = new World();
+    world.reset(Array.from({ length: 10 * ROWS_A_STEP }, (_, n) => ({ name: `i${n}`, n })));
+    const left$ = new Subject<void>();
+    let calls = 0;
+    liveMap((row: Item) => {
+      calls++;
+      left$.next();
+      return { ...row };
+    })(world.changes$)
+      .pipe(takeUntil(left$))
+      .subscribe();
+    expect(calls).toBe(ROWS_A_STEP);
+  });
 });
