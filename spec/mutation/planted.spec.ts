@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { titlesOf } from '../support/test-titles.ts';
+import { EXPLAINED } from './campaign.ts';
 import { PLANTED, withFault } from './planted.ts';
 
 const textOf = (file: string) =>
@@ -28,5 +29,16 @@ describe('the planted faults', () => {
     const fault = { ...(PLANTED[0] as (typeof PLANTED)[number]), file: 'lib/x.ts', old: 'a' };
     expect(() => withFault('b', fault)).toThrow(/occurs 0 times in lib\/x\.ts/);
     expect(() => withFault('a a', fault)).toThrow(/occurs 2 times/);
+  });
+});
+
+describe('the explained mutants', () => {
+  it('apply to the sources, each at one place, and have a reason', () => {
+    for (const { file, old, new: now, why } of EXPLAINED) {
+      const source = textOf(file);
+      expect(source.split(old), `${file}: ${old}`).toHaveLength(2);
+      expect(now).not.toBe(old);
+      expect(why).toMatch(/\w+ \w+ .*\.$/);
+    }
   });
 });

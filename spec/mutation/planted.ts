@@ -5,11 +5,10 @@
  *     npm run test:mutation -- planted                  # all
  *     npm run test:mutation -- planted shards decode    # those of these folders of lib
  */
-import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { copySources } from './cache.ts';
+import { runVitest } from './run-specs.ts';
 
 /** A fault, and the test that must fail with it. */
 export interface PlantedFault {
@@ -33,8 +32,6 @@ interface JsonReport {
   readonly testResults: readonly { readonly assertionResults: readonly Result[] }[];
 }
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const NOT_COPIED = new Set(['node_modules', '.suites', '.git', '.cache', 'dist', 'coverage']);
 /** A fault whose test does not end within this time, in milliseconds, is noticed, too. */
 const LIMIT_MS = 180_000;
 
@@ -51,14 +48,6 @@ export function withFault(source: string, { what, file, old, new: now }: Planted
   );
 }
 
-function copySources(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'rx-informer-planted-'));
-  const filter = (path: string) => !NOT_COPIED.has(basename(path)) || path === root;
-  cpSync(root, copy, { recursive: true, filter, verbatimSymlinks: true });
-  for (const name of ['node_modules', '.suites']) symlinkSync(join(root, name), join(copy, name));
-  return copy;
-}
-
 /** Runs specs in the copy; of one title, if it is given. Returns the tests that ran, or `undefined` if there is no end. */
 async function run(
   copy: string,
@@ -68,21 +57,8 @@ async function run(
   const output = join(copy, '.cache-report.json');
   rmSync(output, { force: true });
   const pattern = title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const options = ['--config', 'spec/vitest.config.ts', '--reporter=json', '--outputFile', output];
-  const child = spawn(process.execPath, [vitest, 'run', ...options, ...specs, '-t', pattern], {
-    ...{ cwd: copy, stdio: 'ignore' },
-    // A group of its own, so that its workers can be ended, too.
-    detached: true,
-  });
-  let isEndless = false;
-  const limit = setTimeout(() => {
-    isEndless = true;
-    process.kill(-(child.pid as number), 'SIGKILL');
-  }, LIMIT_MS);
-  await new Promise((resolve) => child.on('close', resolve));
-  clearTimeout(limit);
-  if (isEndless) return undefined;
+  if (!(await runVitest(copy, [...options, ...specs, '-t', pattern], LIMIT_MS))) return undefined;
   const { testResults } = JSON.parse(readFileSync(output, 'utf8')) as JsonReport;
   return testResults
     .flatMap(({ assertionResults }) => assertionResults)
