@@ -21,15 +21,27 @@ const ERROR = 'rx-informer error';
 /** How deep errors and statuses are followed. */
 const DEPTH = 6;
 
-/** An error as data, with its causes. */
+/** An error as data, with its causes. What a function throws may be anything, also what has no text or cannot be copied. */
 export function carryError(thrown: unknown, depth: number = DEPTH): CarriedError {
+  try {
+    return carried(thrown, depth);
+  } catch {
+    return { name: 'Error', message: 'an error without a text' };
+  }
+}
+
+function carried(thrown: unknown, depth: number): CarriedError {
   if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown) };
-  const { name, message, stack, cause } = thrown;
-  const carried = { name, message, stack };
+  const { stack, cause } = thrown;
+  const texts = {
+    name: String(thrown.name),
+    message: String(thrown.message),
+    stack: stack === undefined ? undefined : String(stack),
+  };
   const inner = cause === undefined || depth === 0 ? undefined : carryError(cause, depth - 1);
-  if (!(thrown instanceof ApiError)) return { ...carried, cause: inner };
+  if (!(thrown instanceof ApiError)) return { ...texts, cause: inner };
   const { code, reason, retryAfterMs, status } = thrown;
-  return { ...carried, cause: inner, api: { code, reason, retryAfterMs, status } };
+  return { ...texts, cause: inner, api: { code, reason, retryAfterMs, status } };
 }
 
 /** The error that was carried: an `ApiError` again if it was one, with the stack of the worker. */
@@ -56,7 +68,6 @@ function mapped(value: unknown, of: (value: object) => unknown, depth: number): 
 export function carryStatus(status: ViewStatus): CarriedStatus {
   const carried = (value: object) =>
     value instanceof Error ? { [ERROR]: carryError(value) } : undefined;
-  // What a function of the caller threw may be anything, also what cannot be copied.
   const refusedRows = status.refusedRows.map((row) => ({
     ...row,
     error: { [ERROR]: carryError(row.error) },

@@ -17,6 +17,9 @@ export interface WorkerQuery<Row = unknown> {
 /** The most rows of a query without `select`, because copies of complete objects are costly. */
 export const MOST_OBJECTS = 200;
 
+/** The types of data besides finite numbers. */
+const JSON_TYPES: readonly string[] = ['String', 'Boolean', 'Null', 'Undefined'];
+
 /** A query as data. */
 export type CarriedQuery = Readonly<Record<string, unknown>>;
 
@@ -32,7 +35,8 @@ type RowOfQuery<Q> = Q extends LiveQuery<infer Row> ? Row : never;
  * Names a query that {@link serveQueries} was given, and its parameters, which are data. Use it for queries with functions,
  * which cannot be sent to a worker.
  *
- * Throws a `TypeError` if the name is not text, or if the parameters contain a function.
+ * Throws a `TypeError` if the name is not text, or if the parameters contain what is not data of JSON, such as a function, a
+ * Date or a Set.
  *
  * @example
  * ```ts
@@ -63,20 +67,31 @@ export function workerQuery<Q extends WorkerQueries, Name extends keyof Q & stri
       `workerQuery: the name is ${JSON.stringify(named)}; it must be a name of serveQueries({ queries })`,
     );
   }
-  refuseFunctions('workerQuery: the parameters', '', params);
+  checkData('workerQuery: the parameters', '', params);
   return params === undefined ? { named } : { named, params };
 }
 
-/** Throws a `TypeError` that names the first function within a value. */
-function refuseFunctions(where: string, path: string, value: unknown): void {
+/**
+ * Throws a `TypeError` that names the first part of a value that is not JSON: a function, or a value such as a Date, a Set or
+ * NaN, which has the JSON of another value, so that two different queries would be taken for one.
+ */
+function checkData(where: string, path: string, value: unknown): void {
+  const type = Object.prototype.toString.call(value).slice(8, -1);
+  if (type === 'Object' || type === 'Array') {
+    for (const [name, each] of Object.entries(value as object)) {
+      checkData(where, `${path}.${name}`, each);
+    }
+    return;
+  }
+  if (type === 'Number' ? Number.isFinite(value) : JSON_TYPES.includes(type)) return;
+  const at = path === '' ? where : `${where}: ${path.slice(1)}`;
   if (typeof value === 'function') {
-    const at = path === '' ? where : `${where}: ${path.slice(1)}`;
     throw new TypeError(
       `${at} is a function, which a worker cannot receive; register the query by serveQueries({ queries }), and ask workerQuery(name, params)`,
     );
   }
-  if (typeof value !== 'object' || value === null) return;
-  for (const [name, each] of Object.entries(value)) refuseFunctions(where, `${path}.${name}`, each);
+  const what = type === 'Number' ? String(value) : `a ${type}`;
+  throw new TypeError(`${at} is ${what}, which a worker cannot receive; pass data of JSON`);
 }
 
 /** Throws a `TypeError` if a query would send many complete objects to a tab. */
@@ -96,14 +111,9 @@ export function carryQuery(where: string, given: LiveQuery | WorkerQuery): Check
   if (typeof given !== 'object' || given === null) {
     throw new TypeError(`${where}: got ${String(given)}; pass a live query, or workerQuery(…)`);
   }
-  refuseFunctions(where, '', given);
-  if ('named' in given) {
-    const { named, params } = given;
-    const query: CarriedQuery = { named, ...(params !== undefined && { params }) };
-    return { query, key: JSON.stringify(query) };
-  }
-  checkSize(where, given);
+  checkData(where, '', given);
+  if (!('named' in given)) checkSize(where, given);
   // Only the data of the resource, without its type, and without the key of the query, which is not data.
-  const query = JSON.parse(JSON.stringify(given)) as CarriedQuery;
-  return { query, key: JSON.stringify(query) };
+  const key = JSON.stringify(given);
+  return { query: JSON.parse(key) as CarriedQuery, key };
 }

@@ -5,22 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { carryQuery, workerQuery } from '../../lib/worker/carried-query.ts';
 import { PROTOCOL } from '../../lib/worker/messages.ts';
 import { BrowserRig, follow } from './browser-rig.ts';
-
-const names = liveQuery({
-  from: pods,
-  select: { name: 'metadata.name', phase: 'status.phase' },
-  orderBy: { path: 'metadata.name' },
-});
-
-function podOf(name: string, phase = 'Running') {
-  return { metadata: { namespace: 'shop', name }, status: { phase } };
-}
-
-async function rigWith(...pod: string[]): Promise<BrowserRig> {
-  const rig = new BrowserRig();
-  for (const name of pod) rig.server.objects.create(pods, podOf(name));
-  return rig;
-}
+import { names, podOf, rigWith } from './rig-pods.ts';
 
 describe('queries in a worker', () => {
   it('B1: equal queries of all tabs share one watch and one pipeline, and every tab shows the rows', async () => {

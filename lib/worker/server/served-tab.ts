@@ -19,6 +19,8 @@ import type {
 import { QueryFeed } from './query-feed.ts';
 import type { OwnSession } from './session.ts';
 
+type Differences = Extract<FromWorker, { type: 'rows' }>['differences'];
+
 /** After all views have been brought up to date. */
 const AFTER_ALL = 1e9;
 
@@ -171,13 +173,13 @@ export class ServedTab {
       this.#feeds.set(id, feed);
       inTurn(() => (this.isHidden ? feed.hide() : feed.show()));
     } catch (error) {
-      this.post({
-        type: 'refused',
-        id,
-        error: carryError(error),
-        ...this.#session,
-      });
+      this.#refuse(id, error);
     }
+  }
+
+  #refuse(id: number, error: unknown): void {
+    this.#close(id);
+    this.post({ type: 'refused', id, error: carryError(error), ...this.#session });
   }
 
   #close(id: number): void {
@@ -209,8 +211,32 @@ export class ServedTab {
     });
   }
 
-  #send(differences: Extract<FromWorker, { type: 'rows' }>['differences']): void {
-    this.#awaitsAck = true;
-    this.post({ type: 'rows', differences, ...this.#session });
+  #send(differences: Differences): void {
+    try {
+      this.post({ type: 'rows', differences, ...this.#session });
+      this.#awaitsAck = true;
+    } catch (error) {
+      this.#sendCopyable(differences, error);
+    }
+  }
+
+  /** Refuses the queries with rows that cannot be copied, for example with functions, and sends those of the others. */
+  #sendCopyable(differences: Differences, error: unknown): void {
+    const refused = new Set<number>();
+    for (const difference of differences) {
+      try {
+        structuredClone(difference);
+      } catch (cause) {
+        refused.add(difference.id);
+        const why = carryError(cause).message;
+        this.#refuse(
+          difference.id,
+          new TypeError(`the rows of the query cannot be sent to a tab: ${why}; select data only`),
+        );
+      }
+    }
+    if (refused.size === 0) throw error;
+    const others = differences.filter(({ id }) => !refused.has(id));
+    if (others.length > 0) this.#send(others);
   }
 }
