@@ -75,6 +75,8 @@ export type FromTab =
       readonly identity?: string | undefined;
       /** The session in which the tab was before, with this identity. */
       readonly former?: Session | undefined;
+      /** The identity that has signed out in the tab, if no worker has confirmed it. */
+      readonly signedOut?: string | undefined;
       readonly isHidden: boolean;
       /** Whether the tab can be asked for credentials. */
       readonly hasCredentials: boolean;

@@ -85,7 +85,7 @@ describe('the hooks over a worker', () => {
     const kept = (given: object) =>
       state
         .asked('test', given as never)
-        .identity.slice(0, 2)
+        .identity.slice(0, 3)
         .join(' ');
     const query = { from: pods, select: columns };
     expect(kept({ ...query, limit: 3 })).toBe(kept({ ...query, namespace: 'shop' }));

@@ -59,6 +59,8 @@ interface LivingTab {
   isAway: boolean;
   /** Whether the page was left and not shown since. */
   isLeft: boolean;
+  /** Whether no worker has been seen to answer since the sign-in. */
+  isNew: boolean;
   readonly asked: Map<number, ReturnType<typeof follow>>;
 }
 
@@ -66,6 +68,12 @@ class Life {
   readonly rig = new BrowserRig();
   readonly tabs: LivingTab[] = [];
   #names = 0;
+  /** Whether a user has signed in, or else out, last. */
+  readonly #signedIn = new Map<string, boolean>();
+  /** The user whose session the worker has, if it has been seen to have it since the last sign-in or sign-out. */
+  #confirmed: string | undefined;
+  /** How many workers have ended since. */
+  #kills = 0;
 
   constructor(hasLocks: boolean) {
     this.rig.hasLocks = hasLocks;
@@ -92,9 +100,11 @@ class Life {
     const { rig, tabs } = this;
     const user = USERS[other % 2] ?? '';
     const living = tabs[which % Math.max(1, tabs.length)];
+    this.#note(what, user, living);
     if (what === 'open' && tabs.length < 4) {
       const tab = rig.open({ identity: user, hidden: other % 5 === 0 });
-      tabs.push({ tab, identity: user, isAway: other % 5 === 0, isLeft: false, asked: new Map() });
+      const isAway = other % 5 === 0;
+      tabs.push({ tab, identity: user, isAway, isLeft: false, isNew: true, asked: new Map() });
     } else if (what === 'write') this.write(user, which, 'abc'[other % 3] as string);
     else if (what === 'kill') rig.kill();
     else if (what === 'load') rig.isUnavailable = other % 2 === 0;
@@ -103,6 +113,34 @@ class Life {
     else if (what === 'pass') await rig.pass([5, 300, 3_000, 70_000][other % 4] as number);
     else if (living !== undefined) this.#live(what, living, other, user);
     this.checkUsers();
+    if (what !== 'pass') return;
+    this.#noteSignedOut();
+    for (const each of tabs) {
+      if (each.tab.cluster.connection.phase === 'open') each.isNew = false;
+    }
+    if (other % 4 < 2) return;
+    // Every message has arrived by now, also the last one of a host that was given up.
+    expect(rig.counts.tabs, 'tabs in the worker').toBeLessThanOrEqual(tabs.length);
+    const isOpen = tabs.every(({ tab }) => tab.cluster.connection.phase === 'open');
+    const users = new Set(tabs.map(({ identity }) => identity));
+    if (!isOpen || users.size > 1) return;
+    [this.#confirmed] = users;
+    this.#kills = 0;
+  }
+
+  #note(what: Step[0], user: string, living: LivingTab | undefined): void {
+    if (what === 'kill') this.#kills++;
+    if (what !== 'open' && what !== 'sign-in' && what !== 'sign-out') return;
+    this.#confirmed = undefined;
+    if (what !== 'sign-out') this.#signedIn.set(user, true);
+    else if (living?.identity !== undefined) {
+      // A sign-in that no worker has answered yet may come after it.
+      const same = this.tabs.filter(({ identity }) => identity === living.identity);
+      this.#signedIn.set(
+        living.identity,
+        same.some(({ isNew }) => isNew),
+      );
+    }
   }
 
   #live(what: Step[0], living: LivingTab, other: number, user: string): void {
@@ -115,6 +153,7 @@ class Life {
       asked.delete(at);
     } else if (what === 'sign-in') {
       living.identity = user;
+      living.isNew = true;
       tab.cluster.signedIn(user);
     } else if (what === 'sign-out') {
       living.identity = undefined;
@@ -131,6 +170,16 @@ class Life {
       living.isAway = false;
       living.isLeft = false;
       tab.thaw();
+    }
+  }
+
+  /** Tabs that have learned that another user is signed in. */
+  #noteSignedOut(): void {
+    for (const living of this.tabs) {
+      if (living.tab.cluster.connection.phase !== 'signed-out') continue;
+      // No tab that was away brings back a user who was there before.
+      if (this.#kills < 2) expect(living.identity ?? 'nobody').not.toBe(this.#confirmed);
+      living.identity = undefined;
     }
   }
 
@@ -159,8 +208,9 @@ class Life {
       living.tab.thaw();
     }
     await rig.pass(90_000);
-    for (const living of tabs) {
-      if (living.tab.cluster.connection.phase === 'signed-out') living.identity = undefined;
+    this.#noteSignedOut();
+    for (const { identity = '' } of tabs) {
+      expect(this.#signedIn.get(identity), `${identity} has signed out`).not.toBe(false);
     }
     this.checkUsers();
     const users = new Set(tabs.flatMap(({ identity }) => identity ?? []));

@@ -78,7 +78,7 @@ export const useObject: typeof UseObject = ((
 export function useQueryStatus(query: AskedQuery | undefined): StatusResult {
   const state = useWorkerState('useQueryStatus');
   const { identity, source } = query === undefined ? NOTHING : state.asked('useQueryStatus', query);
-  return useSource(state, identity[2], () => statusOfRows(source()));
+  return useSource(state, identity[3], () => statusOfRows(source()));
 }
 
 const NOTHING = { identity: [] as readonly unknown[], source: () => SKIPPED };

@@ -2,7 +2,7 @@
 import { createElement, type ReactElement, type ReactNode, useState } from 'react';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { carryQuery, type WorkerQuery } from '../../worker/carried-query.ts';
-import type { WorkerCluster } from '../../worker/page/connect-worker.ts';
+import { identityOf, type WorkerCluster } from '../../worker/page/connect-worker.ts';
 import { ProvidedContext, useProviderState } from '../provider.ts';
 import { ProviderState } from '../provider-state.ts';
 import { type RowSource, ViewSource } from '../row-source.ts';
@@ -41,7 +41,9 @@ export class WorkerState extends ProviderState {
     const { from, as, select, named } = query;
     // Rows of another type do not stand in for those of the query.
     const type = JSON.stringify([from, as, select, named]);
-    return { identity: [this, type, key], kept: 2, source: () => this.source(given) };
+    // Nor do rows of a user who has signed out.
+    const user = identityOf(this.cluster);
+    return { identity: [this, user, type, key], kept: 3, source: () => this.source(given) };
   }
 }
 

@@ -68,6 +68,11 @@ export function tabOf(cluster: WorkerCluster): Tab {
   throw new TypeError('editInWorker: the cluster must be one that connectWorker returned');
 }
 
+/** Who is signed in; `undefined` also for a cluster that `connectWorker` has not returned. */
+export function identityOf(cluster: WorkerCluster): string | undefined {
+  return tabs.get(cluster)?.identity;
+}
+
 /** The cluster of a page, whose life is given. */
 export function connectTab(options: ConnectWorkerOptions, page: TabPage): WorkerCluster {
   const { identity, credentials, scheduler = asyncScheduler, lingerMs = 30_000 } = options;

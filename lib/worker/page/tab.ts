@@ -60,6 +60,8 @@ export class Tab {
   #session: Session | undefined;
   /** The session in which the tab was last. */
   #former: Session | undefined;
+  /** Who has signed out, until a worker has answered: it may die before it learns of it. */
+  #signedOut: string | undefined;
   #ack = Subscription.EMPTY;
 
   constructor(parts: TabParts) {
@@ -72,6 +74,11 @@ export class Tab {
       lost: () => this.#lost(),
     });
     this.link.start();
+  }
+
+  /** Who is signed in, as far as the tab knows. */
+  get identity(): string | undefined {
+    return this.#identity;
   }
 
   /** Asks the query of a view until the returned function is called. */
@@ -122,14 +129,16 @@ export class Tab {
   /** Another identity, or none, for all tabs. */
   identify(identity: string | undefined): void {
     const isSame = identity !== undefined && identity === this.#identity;
+    const wasIdentity = this.#identity;
     this.#identity = identity;
-    if (!isSame) {
-      this.#former = undefined;
-      this.#drop(identity === undefined);
-    }
-    if (isSame || identity === undefined) return this.link.post({ type: 'identity', identity });
-    this.link.show('connecting');
-    this.link.post(this.#hello());
+    if (!isSame) this.#former = undefined;
+    this.#signedOut = identity === undefined ? (this.#signedOut ?? wasIdentity) : undefined;
+    const says = isSame || identity === undefined;
+    // Before anybody is told, because a listener may sign in.
+    this.link.post(says ? { type: 'identity', identity } : this.#hello());
+    if (isSame) return;
+    this.#drop(identity === undefined);
+    if (identity !== undefined && identity === this.#identity) this.link.show('connecting');
   }
 
   /** Sends a message of the session, if there is one. */
@@ -144,6 +153,7 @@ export class Tab {
       protocol: PROTOCOL,
       identity: this.#identity,
       former: this.#former,
+      signedOut: this.#signedOut,
       isHidden: page.isHidden(),
       hasCredentials: credentials !== undefined,
     };
@@ -172,7 +182,12 @@ export class Tab {
   }
 
   #welcomed({ incarnation, epoch }: Session): void {
+    // Nobody is signed in: the answer to a sign-out.
+    if (epoch === 0) this.#signedOut = undefined;
     if (this.#identity === undefined) return this.#signOut();
+    // Somebody has signed in since.
+    if (epoch === 0) return;
+    if (!this.#isCurrent({ incarnation, epoch })) this.#endEdits();
     const isNew = incarnation !== this.#former?.incarnation;
     this.#session = { incarnation, epoch };
     this.#former = this.#session;
@@ -188,24 +203,27 @@ export class Tab {
       view?.take(difference);
       if (view !== undefined) changed.add(view);
     }
-    for (const view of changed) view.notify();
     const { frame } = this.#parts.page;
+    // Before anybody is told, because a listener may end the session.
     this.#ack = frame()
       .pipe(take(1))
       .subscribe(() => this.#post({ type: 'ack' }));
+    for (const view of changed) view.notify();
   }
 
   async #giveCredentials(asked: Session & { readonly id: number }): Promise<void> {
     const { id } = asked;
-    let answer: { readonly headers: Credentials } | { readonly error: CarriedError };
+    const give = (answer: { readonly headers?: Credentials; readonly error?: CarriedError }) => {
+      // Only to the worker and the session that have asked.
+      if (this.#isCurrent(asked)) this.#post({ type: 'credentials', id, ...answer });
+    };
     try {
       const headers = await this.#parts.credentials?.();
-      answer = headers === undefined ? { error: carryError('no credentials') } : { headers };
+      // `Headers` and functions cannot be sent, which is an error, too.
+      give(headers === undefined ? { error: carryError('no credentials') } : { headers });
     } catch (error) {
-      answer = { error: carryError(error) };
+      give({ error: carryError(error) });
     }
-    // Only to the worker and the session that have asked.
-    if (this.#isCurrent(asked)) this.#post({ type: 'credentials', id, ...answer });
   }
 
   #signOut(): void {

@@ -32,12 +32,14 @@ export interface WorkerLinkParts {
   hello(): FromTab;
   /** The worker has sent another message than those of the link itself. */
   received(message: FromWorker): void;
-  /** There is no worker at present. */
+  /** No worker has the queries at present. */
   lost(): void;
 }
 
-/** How long a new worker may take to answer, in milliseconds. */
+/** How long a new worker may take to answer at the first try, in milliseconds. */
 const HELLO_MS = 5_000;
+/** How many times as long it may take at later tries. */
+const MOST_HELLOS = 12;
 /** The waits before the next try, in milliseconds. The last one repeats. */
 const WAITS_MS = [0, 200, 1_000, 5_000, 15_000];
 
@@ -74,7 +76,8 @@ export class WorkerLink {
     const { hosts, scheduler, hello } = this.#parts;
     let host: Host | undefined;
     const failed = (error: Error) => {
-      if (host === this.#host) this.#failed(at, error);
+      // A worker that has answered runs, whatever one of its callbacks throws later.
+      if (host === this.#host && this.#death === undefined) this.#failed(at, error);
     };
     try {
       host = (hosts[at] as StartHost)(failed);
@@ -86,8 +89,10 @@ export class WorkerLink {
       if (this.#host === host && isMessage(message)) this.#receive(message as FromWorker, at);
     });
     this.post(hello());
-    this.#timer = looseTimer(HELLO_MS, scheduler, () =>
-      failed(new Error(`it has not answered within ${HELLO_MS} ms`)),
+    // Longer with each try, because a worker of the page begins to load again.
+    const limitMs = HELLO_MS * Math.min(1 + this.#failures, MOST_HELLOS);
+    this.#timer = looseTimer(limitMs, scheduler, () =>
+      failed(new Error(`it has not answered within ${limitMs} ms`)),
     );
   }
 
@@ -116,7 +121,11 @@ export class WorkerLink {
   #receive(message: FromWorker, at: number): void {
     this.#death?.answered();
     if (message.type === 'pong') return;
-    if (message.type === 'unknown') return this.post(this.#parts.hello());
+    if (message.type === 'unknown') {
+      // The worker has dropped the queries and the edits.
+      this.#parts.lost();
+      return this.post(this.#parts.hello());
+    }
     if (message.type === 'incompatible') {
       const other = `it speaks version ${message.protocol}, and this page version ${PROTOCOL}`;
       return this.#failed(at, new Error(other));
@@ -157,7 +166,6 @@ export class WorkerLink {
   }
 
   #leave(): void {
-    this.post({ type: 'bye' });
     this.#end();
     this.#isLeft = true;
     this.show('left');
@@ -168,6 +176,8 @@ export class WorkerLink {
     this.#timer.unsubscribe();
     this.#death?.stop();
     this.#death = undefined;
+    // The worker may be alive, and a tab that it does not know to be gone would be asked for credentials.
+    this.post({ type: 'bye' });
     const host = this.#host;
     this.#host = undefined;
     host?.port.close();
@@ -182,9 +192,10 @@ export class WorkerLink {
   }
 
   #again(phase: 'lost' | 'failed', error: ApiError): void {
+    const waitMs = WAITS_MS[Math.min(this.#failures++, WAITS_MS.length - 1)] as number;
+    // Before anybody is told, because a listener may close the connection.
+    this.#timer = looseTimer(waitMs, this.#parts.scheduler, () => this.start());
     this.show(phase, error);
     this.#parts.lost();
-    const waitMs = WAITS_MS[Math.min(this.#failures++, WAITS_MS.length - 1)] as number;
-    this.#timer = looseTimer(waitMs, this.#parts.scheduler, () => this.start());
   }
 }

@@ -4,7 +4,14 @@ import { ApiError } from '../../meta/api-error.ts';
 import { longInterval, looseTimer } from '../../rx/long-timer.ts';
 import type { Fetch } from '../../transport/fetch-transport.ts';
 import type { WorkerQueries } from '../carried-query.ts';
-import { type Credentials, type FromTab, isMessage, type Port, PROTOCOL } from '../messages.ts';
+import {
+  type Credentials,
+  type FromTab,
+  isMessage,
+  type Port,
+  PROTOCOL,
+  type Session,
+} from '../messages.ts';
 import { ServedTab } from './served-tab.ts';
 import { OwnSession, type SessionFactory, type WorkerSession } from './session.ts';
 
@@ -28,6 +35,16 @@ export interface QueryServerParts {
   createFactory(session: WorkerSession): SessionFactory;
 }
 
+/** Throws if `fetch` would refuse the headers, because its error contains the value, which is secret. */
+function checkedHeaders(headers: Credentials): Credentials {
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
+    const message = `the credential ${JSON.stringify(name)} is not the value of a header: it must be text without line breaks, in Latin-1`;
+    throw ApiError.local('Credentials', message);
+  }
+  return headers;
+}
+
 export class QueryServer {
   readonly #parts: QueryServerParts;
   /** The tabs of the session. */
@@ -36,6 +53,10 @@ export class QueryServer {
   #lastEpoch = 0;
   /** Sessions before this epoch were ended by another sign-in, or by a sign-out. */
   #lastChange = 0;
+  /** The session, of this worker or of one before it, in which the tab that began the present one was before. */
+  #origin: Session | undefined;
+  /** Who has signed out while there was no worker. */
+  readonly #signedOut = new Set<string>();
   #probes: Subscription | undefined;
   #grace: Subscription | undefined;
 
@@ -76,15 +97,31 @@ export class QueryServer {
     tab.isKnown = true;
     tab.hasCredentials = hello.hasCredentials;
     tab.hide(hello.isHidden);
-    const { incarnation } = this.#parts;
-    const { identity, former } = hello;
-    // A page from the back/forward cache does not know that another user has signed in or out meanwhile.
-    const isOutdated = former?.incarnation === incarnation && former.epoch < this.#lastChange;
-    if (identity === undefined || (isOutdated && identity !== this.#session?.identity)) {
-      this.#leave(tab);
-      if (identity !== undefined) tab.post({ type: 'signed-out', identity });
-      else this.#greet(tab);
-    } else this.#enter(tab, identity);
+    const { identity, former, signedOut } = hello;
+    if (signedOut !== undefined) {
+      this.#signedOut.add(signedOut);
+      if (signedOut === this.#session?.identity) this.#endSession();
+    }
+    if (identity !== undefined && !this.#isOutdated(identity, former)) {
+      return this.#enter(tab, identity, former);
+    }
+    this.#leave(tab);
+    if (identity !== undefined) tab.post({ type: 'signed-out', identity });
+    this.#greet(tab);
+  }
+
+  /**
+   * Whether another user has signed in, or this one has signed out, since the tab was in its session. A page that was frozen or
+   * in the back/forward cache does not know it.
+   */
+  #isOutdated(identity: string, former: Session | undefined): boolean {
+    const session = this.#session;
+    if (former === undefined || identity === session?.identity) return false;
+    if (former.incarnation === this.#parts.incarnation) return former.epoch < this.#lastChange;
+    // The worker of that session has ended. Of two tabs that return from it, the one that was in the later session is right.
+    const origin = session && this.#origin;
+    if (origin?.incarnation === former.incarnation && origin.epoch < former.epoch) return false;
+    return session !== undefined || this.#lastChange > 0 || this.#signedOut.has(identity);
   }
 
   /** Somebody has signed out, or in again; another user says hello. */
@@ -100,10 +137,12 @@ export class QueryServer {
   }
 
   /** The identity of one tab is that of all: tabs of another one are signed out. */
-  #enter(tab: ServedTab, identity: string): void {
+  #enter(tab: ServedTab, identity: string, former: Session | undefined): void {
     if (this.#session?.identity !== identity) {
       this.#endSession(tab);
       this.#session = this.#begin(identity);
+      this.#origin = former;
+      this.#signedOut.delete(identity);
     }
     tab.enter(this.#session);
     this.#tabs.add(tab);
@@ -212,7 +251,7 @@ export class QueryServer {
       });
     });
     try {
-      return await Promise.race([answer, late]);
+      return checkedHeaders(await Promise.race([answer, late]));
     } finally {
       timer?.unsubscribe();
     }

@@ -133,7 +133,11 @@ export class OwnSession implements WorkerSession {
     if (this.signal.aborted) throw ended();
     const known = this.#credentials;
     if (known !== undefined) return await known;
-    const asked = this.#parts.ask(this.signal).then((headers) => headers ?? {});
+    const asked = this.#parts.ask(this.signal).then((headers) => {
+      // The tabs that are there by the next request may have some.
+      if (headers === undefined) this.#forget(asked);
+      return headers ?? {};
+    });
     this.#credentials = asked;
     try {
       return await asked;

@@ -80,15 +80,27 @@ export class PageClock {
   }
 }
 
+/** Sets the document. */
+export function installDocument(): void {
+  const nothing = () => undefined;
+  const createElement = () => ({ setAttribute: nothing, style: {} });
+  const document = { nodeType: 9, addEventListener: nothing, createElement };
+  setGlobals({ document, window: globalThis, HTMLIFrameElement: class {} });
+}
+
+function setGlobals(globals: object): void {
+  for (const [name, value] of Object.entries(globals)) {
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  }
+}
+
 /** Replaces the timers and the document. Must be called before React is imported, which keeps the timers that it finds. */
 export function installPage(): PageClock {
   const clock = new PageClock();
   const set = (task: Task, delayMs?: number) => clock.set(task, delayMs);
   const clear = (handle: Handle) => clock.clear(handle);
-  const nothing = () => undefined;
-  const createElement = () => ({ setAttribute: nothing, style: {} });
-  const document = { nodeType: 9, addEventListener: nothing, createElement };
-  const globals: object = {
+  installDocument();
+  setGlobals({
     setTimeout: set,
     clearTimeout: clear,
     setImmediate: (task: Task) => clock.set(task),
@@ -97,13 +109,7 @@ export function installPage(): PageClock {
     clearInterval: clear,
     requestAnimationFrame: (task: Task) => clock.set(task, 16),
     cancelAnimationFrame: clear,
-    document,
-    window: globalThis,
-    HTMLIFrameElement: class {},
-  };
-  for (const [name, value] of Object.entries(globals)) {
-    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-  }
+  });
   Date.now = () => clock.nowMs;
   performance.now = () => clock.passedMs;
   return clock;

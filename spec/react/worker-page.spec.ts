@@ -1,0 +1,68 @@
+/** Tests components over a worker, rendered by React's client. */
+import { createElement, StrictMode } from 'react';
+import type { ListResult } from 'rx-informer/react';
+import { useList, WorkerProvider } from 'rx-informer/react/worker';
+import { pods } from 'rx-informer/resources';
+import { describe, expect, it } from 'vitest';
+import { BrowserRig } from '../worker/browser-rig.ts';
+import { container, installDocument } from './pages/mini-dom.ts';
+
+installDocument();
+const { flushSync } = await import('react-dom');
+const { createRoot } = await import('react-dom/client');
+const columns = { name: 'metadata.name' } as const;
+
+/** A page with the Pods of a namespace, under StrictMode. */
+async function pageOf() {
+  const rig = new BrowserRig();
+  for (const namespace of ['ann', 'bob']) {
+    rig.server.objects.create(pods, { metadata: { namespace, name: `pod-of-${namespace}` } });
+  }
+  const { cluster } = rig.open();
+  const root = createRoot(container());
+  let shown: ListResult<unknown> | undefined;
+  const Page = ({ namespace }: { readonly namespace: string }) => {
+    shown = useList(pods, { namespace, select: columns });
+    return null;
+  };
+  const show = (namespace: string) =>
+    flushSync(() =>
+      root.render(
+        createElement(
+          StrictMode,
+          undefined,
+          createElement(WorkerProvider, { cluster }, createElement(Page, { namespace })),
+        ),
+      ),
+    );
+  show('ann');
+  await rig.pass(1_000);
+  return { rig, cluster, root, show, shown: () => [shown?.rows, shown?.stale] };
+}
+
+describe('a page over a worker', () => {
+  it.each(['signed out', 'signed in as another user'])(
+    'B5: the rows of the former arguments do not stand in once the user has %s',
+    async (what) => {
+      const { rig, cluster, root, show, shown } = await pageOf();
+      expect(shown()).toEqual([[{ name: 'pod-of-ann' }], false]);
+      rig.server.faults.delay(5_000);
+      show('bob');
+      await rig.pass(100);
+      expect(shown()).toEqual([[{ name: 'pod-of-ann' }], true]);
+      if (what === 'signed out') cluster.signedOut();
+      else cluster.signedIn('bob');
+      await rig.pass(100);
+      expect(shown()[0]).toEqual([]);
+      root.unmount();
+    },
+  );
+
+  it('B8: a page that unmounts under StrictMode leaves no query in the worker', async () => {
+    const { rig, root } = await pageOf();
+    expect(rig.counts).toEqual({ tabs: 1, pipelines: 1 });
+    root.unmount();
+    await rig.pass(60_000);
+    expect(rig.counts).toEqual({ tabs: 1, pipelines: 0 });
+  });
+});

@@ -1,0 +1,105 @@
+/** Tests the link of a tab to its worker at bad moments: a slow start, an error of a running worker, a freeze, a close in a callback. */
+
+import { pods } from 'rx-informer/resources';
+import { describe, expect, it } from 'vitest';
+import type { WorkerLike } from '../../lib/worker/page/hosts.ts';
+import { type BrowserRig, follow } from './browser-rig.ts';
+import { names, podOf, rigWith } from './rig-pods.ts';
+
+/** A worker of one page that takes a while to load. Messages wait meanwhile. */
+function slowWorker(rig: BrowserRig, loadMs: number): WorkerLike {
+  const waiting: unknown[] = [];
+  let inner: ReturnType<BrowserRig['dedicated']> | undefined;
+  let isGone = false;
+  const worker: WorkerLike = {
+    onmessage: null,
+    onerror: null,
+    postMessage: (message) =>
+      inner === undefined ? waiting.push(message) : inner.postMessage(message),
+    terminate: () => {
+      isGone = true;
+      inner?.terminate();
+    },
+  };
+  rig.scheduler.schedule(() => {
+    if (isGone) return;
+    inner = rig.dedicated();
+    inner.onmessage = (event) => worker.onmessage?.(event);
+    for (const message of waiting) inner.postMessage(message);
+  }, loadMs);
+  return worker;
+}
+
+describe('a link at bad moments', () => {
+  it('B10: a worker of the page that loads slowly is waited for longer with each try', async () => {
+    const rig = rigWith('a');
+    const { cluster } = rig.open({ shared: undefined, dedicated: () => slowWorker(rig, 12_000) });
+    const tab = follow(cluster, names);
+    await rig.pass(60_000);
+    expect([cluster.connection.phase, tab.shown.synced]).toEqual(['open', true]);
+  });
+
+  it('B10: an error of the code of a worker that has answered does not end it', async () => {
+    const rig = rigWith('a');
+    const made: ReturnType<BrowserRig['dedicated']>[] = [];
+    const dedicated = () => {
+      const worker = rig.dedicated();
+      made.push(worker);
+      return worker;
+    };
+    const { cluster } = rig.open({ shared: undefined, dedicated });
+    const tab = follow(cluster, names);
+    await rig.pass(1_000);
+    made[0]?.onerror?.({ message: 'Uncaught Error: in a timer' } as never);
+    rig.server.objects.create(pods, podOf('b'));
+    await rig.pass(1_000);
+    expect([made.length, cluster.connection.phase, tab.shown.rows.length]).toEqual([1, 'open', 2]);
+  });
+
+  it('B8: a host that has answered too late leaves no tab behind in the worker', async () => {
+    const rig = rigWith('a');
+    rig.delayMs = 3_000;
+    follow(rig.open().cluster, names);
+    await rig.pass(5_500);
+    rig.delayMs = 1;
+    await rig.pass(10_000);
+    expect(rig.counts).toEqual({ tabs: 1, pipelines: 1 });
+  });
+
+  it('B8: a tab that was forgotten keeps its rows, stale, until the answer is complete again', async () => {
+    const rig = rigWith('a');
+    const tab = rig.open();
+    const shown = follow(tab.cluster, names);
+    await rig.pass(1_000);
+    const [row] = shown.shown.rows;
+    tab.freeze();
+    // The pipeline and the informer have ended.
+    await rig.pass(900_000);
+    rig.server.faults.delay(3_000);
+    tab.thaw();
+    await rig.pass(100);
+    expect(shown.shown).toMatchObject({ stale: true, synced: false });
+    expect(shown.shown.rows).toEqual([row]);
+    await rig.pass(5_000);
+    expect([shown.shown.stale, shown.shown.synced]).toEqual([undefined, true]);
+    expect(shown.shown.rows[0]).toBe(row);
+  });
+
+  it.each(['a subscriber of the connection', 'a subscriber of a view'])(
+    'B7: a cluster that %s closes stays closed',
+    async (who) => {
+      const rig = rigWith('a');
+      const { cluster } = rig.open();
+      const { view } = follow(cluster, names);
+      await rig.pass(1_000);
+      const close = () => {
+        if (cluster.connection.phase === 'lost') cluster.close();
+      };
+      if (who.endsWith('view')) view.subscribe(close);
+      else cluster.connection$.subscribe(close);
+      rig.kill();
+      await rig.pass(20_000);
+      expect([rig.starts, cluster.connection.phase]).toEqual([1, 'left']);
+    },
+  );
+});

@@ -1,0 +1,162 @@
+/** Tests sign-ins, sign-outs and credentials at bad moments: while there is no worker, within a notification, after the worker has ended. */
+import { describe, expect, it } from 'vitest';
+import { BrowserRig, follow } from './browser-rig.ts';
+import { names, rigWith } from './rig-pods.ts';
+
+describe('sessions at bad moments', () => {
+  it('B5: a tab of a worker that has ended does not end the session of another user in the next one', async () => {
+    const rig = rigWith('a');
+    const ann = rig.open();
+    const hers = follow(ann.cluster, names);
+    await rig.pass(1_000);
+    ann.turn('left');
+    rig.kill();
+    const bob = rig.open({ identity: 'bob' });
+    const his = follow(bob.cluster, names);
+    await rig.pass(5_000);
+    ann.turn('shown');
+    await rig.pass(5_000);
+    expect([bob.cluster.connection.phase, his.shown.synced]).toEqual(['open', true]);
+    expect([ann.cluster.connection.phase, hers.shown.rows]).toEqual(['signed-out', []]);
+  });
+
+  it('B5: of two users who return from a worker that has ended, the last one stays', async () => {
+    const rig = rigWith('a');
+    const ann = rig.open();
+    const hers = follow(ann.cluster, names);
+    await rig.pass(1_000);
+    ann.turn('left');
+    const bob = rig.open({ identity: 'bob' });
+    const his = follow(bob.cluster, names);
+    await rig.pass(1_000);
+    bob.turn('left');
+    rig.kill();
+    ann.turn('shown');
+    await rig.pass(1_000);
+    bob.turn('shown');
+    await rig.pass(5_000);
+    expect([bob.cluster.connection.phase, his.shown.rows.length]).toEqual(['open', 1]);
+    expect([ann.cluster.connection.phase, hers.shown.rows]).toEqual(['signed-out', []]);
+  });
+
+  it('B5: a sign-out while there is no worker holds for all tabs', async () => {
+    const rig = rigWith('a');
+    const tabs = [rig.open(), rig.open()];
+    const shown = tabs.map(({ cluster }) => follow(cluster, names));
+    await rig.pass(1_000);
+    rig.isUnavailable = true;
+    rig.kill();
+    await rig.pass(500);
+    tabs[0]?.cluster.signedOut();
+    rig.isUnavailable = false;
+    await rig.pass(30_000);
+    expect(tabs.map(({ cluster }) => cluster.connection.phase)).toEqual([
+      'signed-out',
+      'signed-out',
+    ]);
+    expect(shown.map((each) => each.shown.rows)).toEqual([[], []]);
+    tabs[1]?.cluster.signedIn('ann');
+    await rig.pass(5_000);
+    expect(shown.map((each) => each.shown.rows.length)).toEqual([0, 1]);
+  });
+
+  it('B5: a sign-out that is lost with its worker holds for all tabs', async () => {
+    const rig = rigWith('a');
+    const tabs = [rig.open(), rig.open()];
+    const shown = tabs.map(({ cluster }) => follow(cluster, names));
+    await rig.pass(1_000);
+    tabs[0]?.cluster.signedOut();
+    rig.kill();
+    await rig.pass(30_000);
+    expect(shown.map((each) => each.shown.rows)).toEqual([[], []]);
+    expect(tabs[1]?.cluster.connection.phase).toBe('signed-out');
+  });
+
+  it('B5: a sign-in within the notification of the sign-out holds', async () => {
+    const rig = rigWith('a');
+    const { cluster } = rig.open();
+    const tab = follow(cluster, names);
+    await rig.pass(1_000);
+    let signsIn = true;
+    tab.view.subscribe(() => {
+      if (!signsIn || cluster.connection.phase !== 'signed-out') return;
+      signsIn = false;
+      cluster.signedIn('bob');
+    });
+    cluster.signedOut();
+    await rig.pass(5_000);
+    expect([cluster.connection.phase, tab.shown.rows.length]).toEqual(['open', 1]);
+    expect(rig.sessions.map(({ identity }) => identity)).toEqual(['ann', 'bob']);
+  });
+
+  it('B5: a page that is signed out when it returns stays on its host, and is not told to reload', async () => {
+    const rig = rigWith('a');
+    let dedicated = 0;
+    const other = new BrowserRig();
+    const ann = rig.open({
+      dedicated: () => {
+        dedicated++;
+        return other.dedicated();
+      },
+    });
+    follow(ann.cluster, names);
+    await rig.pass(1_000);
+    ann.turn('left');
+    rig.open({ identity: 'bob' });
+    await rig.pass(1_000);
+    ann.turn('shown');
+    const phases = new Set<string>();
+    ann.cluster.connection$.subscribe(({ phase }) => phases.add(phase));
+    await rig.pass(60_000);
+    expect([...phases]).toEqual(['left', 'signed-out']);
+    expect(dedicated).toBe(0);
+  });
+
+  it('B6: a request without any tab does not end the use of credentials', async () => {
+    const rig = rigWith('a');
+    rig.isTokenRequired = true;
+    const tab = rig.open({ credentials: () => ({ authorization: `Bearer ${rig.token}` }) });
+    const shown = follow(tab.cluster, names);
+    await rig.pass(1_000);
+    tab.turn('left');
+    await rig.pass(100);
+    rig.token = 't2';
+    rig.server.faults.closeWatches();
+    await rig.pass(5_000);
+    tab.turn('shown');
+    await rig.pass(60_000);
+    expect([shown.shown.status.live, shown.shown.status.error]).toEqual([true, undefined]);
+  });
+
+  it('B6: credentials that cannot be sent are an error at once, and the next tab is asked', async () => {
+    const rig = rigWith('a');
+    rig.isTokenRequired = true;
+    const wrong = rig.open({
+      credentials: () => new Headers({ authorization: 'Bearer t1' }) as never,
+    });
+    const tab = follow(wrong.cluster, names);
+    await rig.pass(1_000);
+    expect(String(tab.shown.status.error?.cause)).toMatch(/DataCloneError/);
+    rig.open({ credentials: () => ({ authorization: 'Bearer t1' }) });
+    await rig.pass(30_000);
+    expect(tab.shown.rows).toHaveLength(1);
+    expect(wrong.asked()).toBeGreaterThan(1);
+  });
+
+  it.each(['Bearer secret\ntoken', 'Bearer secret\u0100', 7, undefined])(
+    'B6: a value that no header may have is refused without naming it: %j',
+    async (authorization) => {
+      const rig = rigWith('a');
+      const { cluster } = rig.open({ credentials: () => ({ authorization }) as never });
+      const tab = follow(cluster, names);
+      await rig.pass(3_000);
+      const { error } = tab.shown.status;
+      expect(error?.reason).toBe('Credentials');
+      expect(String(error?.cause)).toMatch(/"authorization" is not the value of a header/);
+      const leaks = rig.sent.filter((message) => JSON.stringify(message).includes('secret'));
+      expect(new Set(leaks.map((message) => (message as { type: string }).type)).size).toBe(
+        String(authorization).includes('secret') ? 1 : 0,
+      );
+    },
+  );
+});
