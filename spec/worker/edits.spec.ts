@@ -2,6 +2,7 @@
 import { ApiError, liveQuery } from 'rx-informer';
 import { type Deployment, deployments } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
+import { PROTOCOL } from '../../lib/worker/messages.ts';
 import { editInWorker } from '../../lib/worker/page/edit-in-worker.ts';
 import { BrowserRig, follow } from './browser-rig.ts';
 // The worker loads it with the first edit, which takes real time.
@@ -140,4 +141,88 @@ describe('edits in a worker', () => {
     await rig.pass(100);
     expect(await ended).toMatch(/may still take effect/);
   });
+
+  it('B12: a tab that does not answer holds up the edits of others only for the time of its own', async () => {
+    const { rig, tabs, scale } = await rigOf();
+    rig.server.faults.delay(500, { method: 'GET' });
+    void scale(0, 1, { timeoutMs: 3_000 }).catch(() => undefined);
+    await rig.pass(100);
+    // It receives the state, and answers nothing.
+    tabs[0]?.freeze();
+    const edited = scale(1, 10);
+    let isDone = false;
+    void edited.then(() => {
+      isDone = true;
+    });
+    await rig.pass(5_000);
+    expect(isDone).toBe(true);
+    expect(rig.server.objects.list(deployments)[0]?.spec?.replicas).toBe(11);
+  });
+
+  it('B12: the draft hides no change of another writer in a list that it has not changed', async () => {
+    const { rig, tabs, scale } = await rigOf();
+    const query = liveQuery({
+      from: deployments,
+      select: { conditions: 'status.conditions', replicas: 'spec.replicas' },
+    });
+    const shown = follow(tabs[1]?.cluster as never, query);
+    const judge = (status: string) => {
+      const now = rig.server.objects.list(deployments)[0];
+      const conditions = [{ type: 'Available', status }];
+      rig.server.objects.update(deployments, { ...now, status: { conditions } } as never);
+    };
+    judge('False');
+    await rig.pass(1_000);
+    rig.server.faults.delay(5_000, { method: 'PATCH' });
+    const edited = scale(0, 2);
+    await rig.pass(1_000);
+    judge('True');
+    await rig.pass(1_000);
+    expect(shown.shown.rows).toEqual([
+      { conditions: [{ type: 'Available', status: 'True' }], replicas: 3 },
+    ]);
+    await rig.pass(60_000);
+    expect((await edited).spec?.replicas).toBe(3);
+  });
+
+  it('B12: an edit whose tab was forgotten by the worker ends', async () => {
+    const { rig, tabs, scale } = await rigOf();
+    rig.server.faults.delay(500, { method: 'GET' });
+    const edited = scale(0, 1, { timeoutMs: 200_000 }).catch((error: Error) => error.message);
+    await rig.pass(100);
+    tabs[0]?.freeze();
+    await rig.pass(120_000);
+    tabs[0]?.thaw();
+    await rig.pass(1_000);
+    expect(await edited).toMatch(/may still take effect/);
+  });
+
+  it('B12: an error of the recipe that has no text is the error itself', async () => {
+    const { rig, tabs } = await rigOf();
+    const own: unknown = Object.create(null);
+    const thrown = editInWorker(tabs[0]?.cluster as never, deployments, 'shop/web', () => {
+      throw own;
+    }).catch((error: unknown) => error);
+    await rig.pass(1_000);
+    expect(await thrown).toBe(own);
+  });
+
+  it.each([Number.NaN, -1, 'soon'])(
+    'B12: the worker refuses an edit with the time %j, which a tab may send',
+    async (timeoutMs) => {
+      const { rig } = await rigOf();
+      const raw = rig.connectRaw();
+      const session = { incarnation: 'worker-1', epoch: 1 };
+      const hello = { type: 'hello', protocol: PROTOCOL, identity: 'ann', isHidden: false };
+      raw.post({ ...hello, hasCredentials: false });
+      const resource = { group: 'apps', version: 'v1', plural: 'deployments' };
+      const edit = { resource, namespace: 'shop', name: 'web', options: {}, timeoutMs };
+      raw.post({ type: 'edit', id: 1, edit, ...session });
+      await rig.pass(1_000);
+      expect(raw.received.at(-1)).toMatchObject({
+        type: 'edited',
+        error: { message: expect.stringMatching(/timeoutMs is .*; it must be/) },
+      });
+    },
+  );
 });

@@ -1,7 +1,9 @@
 /** Sends the edits of tabs, one after another for each object, and shows their drafts in the rows of all tabs. */
+import { firstValueFrom, from } from 'rxjs';
 import { createResourceClient } from '../../client/create-resource-client.ts';
 import { type EditCalls, type EditOptions, editBy } from '../../client/edit.ts';
 import { eitherSignal } from '../../client/either-signal.ts';
+import { untilAborted } from '../../client/until-aborted.ts';
 import type { EditableLayer } from '../../factory/edits/editable-layer.ts';
 import { Overlay } from '../../factory/edits/overlay.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
@@ -9,6 +11,8 @@ import { ApiError } from '../../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import { defineResource, type Resource, resourceName } from '../../meta/resource.ts';
+import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
+import { checkedTimeout } from '../../rx/checked-option.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
 import type { CarriedEdit } from '../messages.ts';
 
@@ -40,6 +44,11 @@ function resourceOf({ resource, namespace }: CarriedEdit): Resource<KubernetesOb
     kind: 'Any',
     namespaced: namespace !== undefined,
   });
+}
+
+/** The answer, or an error as soon as the signal aborts: a tab that is frozen must not hold up the edits of others. */
+function within<V>(signal: AbortSignal, answer: Promise<V>): Promise<V> {
+  return firstValueFrom(from(answer).pipe(untilAborted(signal, 'edit')));
 }
 
 export class Edits {
@@ -80,7 +89,8 @@ export class Edits {
     }
     const { name, namespace, uid, options, timeoutMs } = edit;
     const late = new AbortController();
-    const limitMs = Math.min(timeoutMs, MOST_MS);
+    // A tab may send anything.
+    const limitMs = Math.min(checkedTimeout(timeoutMs, 'edit: timeoutMs'), MOST_MS);
     const timer = looseTimer(limitMs, scheduler, () => late.abort());
     const { signal, release } = eitherSignal(tab.signal, late.signal);
     const resource = resourceOf(edit);
@@ -95,7 +105,8 @@ export class Edits {
         const message = `${where}: the object with uid ${uid} is gone, and another one has its name`;
         throw new ApiError({ code: 404, reason: 'NotFound', message });
       }
-      const draft = (await tab.draftOf(base)) as AnyObject;
+      // A copy, whose unchanged parts must be those of the base: only what differs is shown over newer states.
+      const draft = reuseUnchanged(base, (await within(signal, tab.draftOf(base))) as AnyObject);
       if (options['dryRun'] !== true) shown = this.#show(base, draft);
       return draft;
     };
