@@ -115,18 +115,16 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   async open(): Promise<Warmth<T> | undefined> {
     this.#changed = new Set();
     const { options } = this.#shared;
-    await this.#before;
+    const { scheduler } = this.#port.timing;
     const [cluster, stored] = await Promise.all([
       clusterUid(this.#collection.client),
-      this.#shared
-        .run((store) => store.read(this.#id))
-        .catch((error: unknown) => {
-          this.#off(`the store cannot be read: ${ApiError.from(error, 'read').message}`);
-        }),
+      this.#shared.read(this.#id, this.#before, scheduler).catch((error: unknown) => {
+        this.#off(`the store cannot be read: ${ApiError.from(error, 'read').message}`);
+      }),
     ]);
     this.#head = snapshotHead(this.#collection, options, cluster);
     if (stored === undefined || !this.isWarm) return undefined;
-    const nowMs = this.#port.timing.scheduler.now();
+    const nowMs = scheduler.now();
     if (isUsable(stored, this.#head, { maxAgeMs: options.maxAgeMs, nowMs })) {
       return { resourceVersion: stored.resourceVersion, parts: this.#parsed(stored) };
     }

@@ -1,7 +1,12 @@
 /** The store of one `persist`, which its keepers share: one method at a time, and one keeper per collection. */
+import type { SchedulerLike } from 'rxjs';
+import { looseTimer } from '../rx/long-timer.ts';
 import { identityIn } from './snapshot-head.ts';
 import type { CheckedSnapshotOptions } from './snapshot-options.ts';
-import type { SnapshotStore } from './snapshot-store.ts';
+import type { SnapshotStore, StoredSnapshot } from './snapshot-store.ts';
+
+/** How long a store may take to find a collection, in milliseconds. */
+const READ_MS = 10_000;
 
 /** The keeper of an id. */
 export interface Claimant {
@@ -21,10 +26,16 @@ export class SharedStore {
   readonly #claims = new Map<string, Claimant>();
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
+  #forgotten = 0;
 
   constructor(store: SnapshotStore, options: CheckedSnapshotOptions) {
     this.#store = store;
     this.options = options;
+  }
+
+  /** How often everything was forgotten. Informers that were there before store nothing more. */
+  get forgotten(): number {
+    return this.#forgotten;
   }
 
   /** Runs a task when all earlier ones have ended. */
@@ -50,8 +61,28 @@ export class SharedStore {
     if (this.#claims.get(id) === keeper) this.#claims.delete(id);
   }
 
+  /** Reads a collection after `before`. Rejects if that takes too long, because an informer must not wait for ever. */
+  read(
+    id: string,
+    before: Promise<void>,
+    scheduler: SchedulerLike,
+  ): Promise<StoredSnapshot | undefined> {
+    return new Promise((resolve, reject) => {
+      const timer = looseTimer(READ_MS, scheduler, () =>
+        reject(new Error(`it has not answered within ${READ_MS} ms`)),
+      );
+      before
+        .then(() => this.run((store) => store.read(id)))
+        .then(resolve, reject)
+        .finally(() => timer.unsubscribe());
+    });
+  }
+
   async forget(identity: string): Promise<void> {
-    if (identity === this.options.identity) for (const keeper of this.keepers) keeper.forget();
+    if (identity === this.options.identity) {
+      this.#forgotten++;
+      for (const keeper of this.keepers) keeper.forget();
+    }
     await this.run(async (store) => {
       for (const [id, head] of await store.heads()) {
         if (identityIn(head) === identity) await store.delete(id);

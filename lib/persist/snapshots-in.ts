@@ -3,6 +3,7 @@ import type { InformerPart, InformerPort } from '../informer/part.ts';
 import type { ListerWatcher, ReadCollection } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
+import { reflect } from '../reflector/reflector.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
 import { Keeper } from './keeper.ts';
 import { SharedStore } from './shared-store.ts';
@@ -32,7 +33,9 @@ class Persisting<T extends KubernetesObject> implements InformerPart<T> {
   constructor(port: InformerPort<T>, shared: SharedStore) {
     this.#port = port;
     this.#shared = shared;
+    const { forgotten } = shared;
     port.source.reflector = (listerWatcher, options = {}) => {
+      if (shared.forgotten !== forgotten) return reflect(listerWatcher, options);
       const collection = collectionOf(port, listerWatcher);
       const keeper = new Keeper<T>(port, shared, listerWatcher.scope || undefined, collection);
       const at = port.sources.indexOf(listerWatcher);

@@ -1,10 +1,11 @@
 /** Random histories of one snapshot file with crashes: what is loaded must be a state that was written, or nothing. */
 import { seededRandom } from 'rx-informer/testing';
+import { fileStore, nameOf } from '../../lib/node/snapshots/file-snapshots.ts';
 import { SnapshotLog } from '../../lib/node/snapshots/snapshot-log.ts';
 import { Crashed, CrashingDisk } from './crashing-disk.ts';
 
 const KEYS = ['shop/a', 'shop/b', 'shop/c', 'shop/d'];
-const NAME = 'one.snapshot';
+const NAME = nameOf('id');
 
 type Contents = ReadonlyMap<string, string>;
 
@@ -46,6 +47,14 @@ async function loaded(
     }
   }
   return { version: stored.resourceVersion, contents };
+}
+
+/** What is left on a disk when everything was forgotten. */
+async function forgotten(left: ReadonlyMap<string, Buffer>): Promise<readonly string[]> {
+  const files = new CrashingDisk(left);
+  const store = fileStore(files, () => undefined);
+  for (const id of (await store.heads()).keys()) await store.delete(id);
+  return files.names();
 }
 
 /**
@@ -122,6 +131,8 @@ export async function crashes(seed: number): Promise<string[]> {
         const has = found === undefined ? 'cold' : shown(found.version, found.contents);
         if (!allowed.includes(has))
           wrong.push(`seed ${seed}, life ${life}, ${at}: ${has}, not ${allowed.join(' or ')}`);
+        const remains = await forgotten(left);
+        if (remains.length > 0) wrong.push(`seed ${seed}, life ${life}, ${at}: left ${remains}`);
         if (at === chosen) next = left;
       }
     }

@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -25,6 +26,8 @@ import {
 import { fileSnapshots } from 'rx-informer/node';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fileStore } from '../../lib/node/snapshots/file-snapshots.ts';
+import { diskFiles } from '../../lib/node/snapshots/log-files.ts';
 import { requestsOf, services } from './rig.ts';
 
 let base = '';
@@ -174,5 +177,88 @@ describe('fileSnapshots', () => {
     await persist.forget();
     expect(files()).toEqual([]);
     await persist.close();
+  });
+
+  it('P14: forget deletes what a crash has left, and files that cannot be read, whatever they are', async () => {
+    const server = createFakeApiServer();
+    const secret = { metadata: { namespace: 'shop', name: 'a', annotations: { of: 'alice' } } };
+    server.objects.create(services, secret);
+    await live(server, fileSnapshots({ folder, ...options }));
+    const [name = ''] = files();
+    const whole = readFileSync(join(folder, name));
+    writeFileSync(join(folder, `${name}.new`), whole);
+    const damaged = Buffer.from(whole);
+    damaged.writeUInt8(0, 20);
+    writeFileSync(join(folder, 'damaged.snapshot'), damaged);
+    const target = join(base, 'target');
+    writeFileSync(target, 'untouched');
+    symlinkSync(target, join(folder, 'link.snapshot'));
+    mkdirSync(join(folder, 'folder.snapshot'));
+    const persist = fileSnapshots({ folder, ...options });
+    await persist.forget();
+    await persist.close();
+    expect(readdirSync(folder).filter((each) => !each.startsWith('lock'))).toEqual([
+      'folder.snapshot',
+    ]);
+    expect(readFileSync(target, 'utf8')).toBe('untouched');
+  });
+
+  it('P14: forget does not delete the files of another identity, also not those that a crash has left', async () => {
+    const server = createFakeApiServer();
+    fill(server);
+    await live(server, fileSnapshots({ folder, ...options, identity: 'bob' }));
+    const [name = ''] = files();
+    writeFileSync(join(folder, `${name}.new`), readFileSync(join(folder, name)));
+    const persist = fileSnapshots({ folder, ...options });
+    await persist.forget();
+    await persist.close();
+    expect(readdirSync(folder).filter((each) => !each.startsWith('lock'))).toEqual([
+      name,
+      `${name}.new`,
+    ]);
+  });
+
+  it('P18: a write that fails leaves no part of a file behind', async () => {
+    const disk = diskFiles(base);
+    const create = async (name: string) => {
+      const file = await disk.create(name);
+      return { ...file, sync: () => Promise.reject(new Error('no space left on device')) };
+    };
+    const store = fileStore({ ...disk, create }, () => undefined);
+    const change = { head: '{}', resourceVersion: '1', savedAtMs: 0, replaces: true, deleted: [] };
+    const objects = [['shop/a', Buffer.from('{}')]] as const;
+    await expect(store.write('id', { ...change, objects })).rejects.toThrow(/no space/);
+    expect(readdirSync(base)).toEqual([]);
+  });
+
+  it('P26: a process whose folder was taken while it was suspended changes nothing in it any more', async () => {
+    const server = createFakeApiServer();
+    fill(server);
+    const warnings: string[] = [];
+    const persist = fileSnapshots({ folder, ...options });
+    // As another process takes it: with the next lock, and without the locks before.
+    const [lock = ''] = readdirSync(folder);
+    renameSync(join(folder, lock), join(folder, 'lock-9'));
+    writeFileSync(join(folder, 'lock-9'), 'of another process');
+    expect(await live(server, persist, warnings)).toEqual(['a', 'b', 'c']);
+    expect(warnings).toEqual([expect.stringMatching(/another process took it while/)]);
+    await expect(persist.forget()).rejects.toThrow();
+    expect(readdirSync(folder)).toEqual(['lock-9']);
+    expect(readFileSync(join(folder, 'lock-9'), 'utf8')).toBe('of another process');
+  });
+
+  it('P24: a relative folder stays the same if the program changes its working directory', async () => {
+    const before = process.cwd();
+    try {
+      process.chdir(base);
+      const persist = fileSnapshots({ ...options, folder: 'snapshots' });
+      process.chdir(before);
+      const server = createFakeApiServer();
+      fill(server);
+      await live(server, persist);
+    } finally {
+      process.chdir(before);
+    }
+    expect(files()).toHaveLength(1);
   });
 });

@@ -173,6 +173,57 @@ describe('a stored collection', () => {
   });
 });
 
+describe('a forgotten collection', () => {
+  it('P14: is not written again when an informer that was there before runs again, and is by a new one', async () => {
+    const rig = persistRig();
+    rig.put('s0', 1);
+    const { informer, persist, end } = rig.life({ informer: { lingerMs: 0 } });
+    const first = informer.changes$.subscribe();
+    await rig.time.advance(3_000);
+    await persist.forget();
+    first.unsubscribe();
+    await rig.time.advance(1_000);
+    informer.changes$.subscribe();
+    await rig.time.advance(3_000);
+    expect(contents(informer)).toEqual(['shop/s0=1']);
+    expect(rig.store.collections.size).toBe(0);
+    const client = createClient({ baseUrl: 'http://fake', fetch: rig.server.fetch });
+    const next = createSharedInformer(createListWatch(client, services, { scheduler: rig.time }), {
+      ...{ scheduler: rig.time, persist },
+    });
+    next.start();
+    await rig.time.advance(3_000);
+    expect(rig.store.collections.size).toBe(1);
+    await next.stop();
+    await end();
+  });
+});
+
+describe('a store that fails', () => {
+  it.each(['read', 'write'] as const)(
+    'P18: an informer does not wait for ever for a store whose %s never ends',
+    async (method) => {
+      const rig = persistRig();
+      rig.put('a', 1);
+      const store = new MemoryStore();
+      store[method] = () => new Promise<never>(() => undefined);
+      const { informer, warnings } = rig.life({ store, informer: { lingerMs: 0 } });
+      const first = informer.changes$.subscribe();
+      await rig.time.advance(15_000);
+      expect(contents(informer)).toEqual(['shop/a=1']);
+      first.unsubscribe();
+      await rig.time.advance(1);
+      // The second run waits for the last write of the first one.
+      informer.changes$.subscribe();
+      await rig.time.advance(15_000);
+      expect(contents(informer)).toEqual(['shop/a=1']);
+      const message = expect.stringContaining('it has not answered within 10000 ms');
+      expect(warnings[0]).toMatchObject({ type: 'not-stored', message });
+      await informer.stop();
+    },
+  );
+});
+
 describe('writing', () => {
   it('P15: happens within a second after a commit, and contains what has changed, with the newest state per key', async () => {
     const rig = persistRig();

@@ -1,11 +1,12 @@
 /** `fileSnapshots`, a store of snapshots in the files of a folder. */
 import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
 import type { SnapshotOptions } from '../../persist/snapshot-options.ts';
 import type { SnapshotStore } from '../../persist/snapshot-store.ts';
 import { type PersistPart, snapshotsIn } from '../../persist/snapshots-in.ts';
-import { lockFolder } from './folder-lock.ts';
+import { type FolderLock, lockFolder } from './folder-lock.ts';
 import { diskFiles, type LogFiles } from './log-files.ts';
-import { headOf, SnapshotLog } from './snapshot-log.ts';
+import { headOf, type LogHead, NEW, SnapshotLog } from './snapshot-log.ts';
 
 /** The options of {@link fileSnapshots}. */
 export interface FileSnapshotOptions extends SnapshotOptions {
@@ -18,30 +19,47 @@ export interface FileSnapshotOptions extends SnapshotOptions {
 
 const ENDING = '.snapshot';
 
-function nameOf(id: string): string {
+/** The name of the file of a collection. */
+export function nameOf(id: string): string {
   return `${createHash('sha256').update(id).digest('hex').slice(0, 32)}${ENDING}`;
 }
 
-/** A store of snapshots over the files of a folder: one file per collection. */
-export function fileStore(files: LogFiles, release: () => void): SnapshotStore {
+/** The head in a file; `undefined` if it is damaged, of another format, or no file. */
+async function headIn(files: LogFiles, name: string): Promise<LogHead | undefined> {
+  try {
+    const file = await files.open(name);
+    return file && (await headOf(file).finally(() => file.close()));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A store of snapshots over the files of a folder: one file per collection. `check` throws if they may not be used any more. */
+export function fileStore(
+  files: LogFiles,
+  release: () => void,
+  check: () => void = () => undefined,
+): SnapshotStore {
   const logs = new Map<string, SnapshotLog>();
   const logOf = (id: string): SnapshotLog => {
+    check();
     const log = logs.get(id) ?? new SnapshotLog(files, nameOf(id));
     logs.set(id, log);
     return log;
   };
   return {
-    read: (id) => logOf(id).read(),
-    write: (id, change) => logOf(id).write(id, change),
-    delete: (id) => logOf(id).delete(),
+    read: async (id) => await logOf(id).read(),
+    write: async (id, change) => await logOf(id).write(id, change),
+    delete: async (id) => await logOf(id).delete(),
     async heads() {
+      check();
       const heads = new Map<string, string>();
       for (const name of await files.names()) {
-        if (!name.endsWith(ENDING)) continue;
-        const file = await files.open(name);
-        if (file === undefined) continue;
-        const found = await headOf(file).finally(() => file.close());
+        if (!name.endsWith(ENDING) && !name.endsWith(ENDING + NEW)) continue;
+        const found = await headIn(files, name);
         if (found !== undefined) heads.set(found.id, found.head);
+        // It cannot be used, and it may contain objects of anybody.
+        else await files.remove(name).catch(() => undefined);
       }
       return heads;
     },
@@ -91,13 +109,18 @@ export function fileSnapshots({ folder, ...options }: FileSnapshotOptions): Pers
       'fileSnapshots: folder is missing; pass the path of a folder of this process',
     );
   }
-  let locked: (() => void) | undefined;
-  const persist = snapshotsIn(
-    fileStore(diskFiles(folder), () => locked?.()),
-    options,
-    'fileSnapshots',
-  );
+  // The folder stays the same if the program changes its working directory.
+  const path = resolve(folder);
+  let lock: FolderLock | undefined;
+  const check = () => {
+    if (lock?.isHeld() !== false) return;
+    throw new Error(
+      `${path} is no longer locked: another process took it while this one was suspended`,
+    );
+  };
+  const store = fileStore(diskFiles(path), () => lock?.release(), check);
+  const persist = snapshotsIn(store, options, 'fileSnapshots');
   // After the options were checked.
-  locked = lockFolder(folder);
+  lock = lockFolder(path);
   return persist;
 }

@@ -5,6 +5,7 @@
  */
 import {
   chmodSync,
+  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -105,11 +106,18 @@ function checkFolder(folder: string): void {
   }
 }
 
+/** The lock of a folder. */
+export interface FolderLock {
+  /** False once another process has taken the folder, because this one was suspended. */
+  isHeld(): boolean;
+  release(): void;
+}
+
 /**
- * Locks a folder, which is created if necessary. Returns the function that releases it. Throws an `Error` if another process,
+ * Locks a folder, which is created if necessary. Throws an `Error` if another process,
  * or this one, has locked it, and if the folder is not safe.
  */
-export function lockFolder(folder: string): () => void {
+export function lockFolder(folder: string): FolderLock {
   checkFolder(folder);
   const own = self();
   const probe = join(folder, `probe-${process.pid}-${own.start}`);
@@ -158,7 +166,7 @@ function tryLock(folder: string, own: Owner, probe: string): string | undefined 
   return path;
 }
 
-function heldLock(path: string): () => void {
+function heldLock(path: string): FolderLock {
   const timer = setInterval(() => {
     textOf(() => {
       // Changes the time of the last change, which is all that others look at.
@@ -167,12 +175,13 @@ function heldLock(path: string): () => void {
     });
   }, TOUCH_MS);
   timer.unref();
-  return () => {
-    clearInterval(timer);
-    // The name stays, because a number must not be used twice.
-    textOf(() => {
-      writeFileSync(path, '');
-      return '';
-    });
+  return {
+    // Whoever takes the folder removes the locks before its own.
+    isHeld: () => existsSync(path),
+    release: () => {
+      clearInterval(timer);
+      // The name stays, because a number must not be used twice.
+      if (existsSync(path)) writeFileSync(path, '');
+    },
   };
 }

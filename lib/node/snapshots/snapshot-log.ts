@@ -12,7 +12,7 @@ const BATCH_BYTES = 262_144;
 const SMALL_BYTES = 1_048_576;
 
 /** The ending of a file that is not complete yet. */
-const NEW = '.new';
+export const NEW = '.new';
 
 /** The place of an object in the file. */
 interface Place {
@@ -114,6 +114,8 @@ export class SnapshotLog {
 
   async delete(): Promise<void> {
     await this.close();
+    // Also what a crash has left: it contains objects.
+    await this.#files.remove(this.#name + NEW);
     await this.#files.remove(this.#name);
     await this.#files.sync();
   }
@@ -139,6 +141,8 @@ export class SnapshotLog {
       await this.#files.sync();
     } catch (error) {
       await file.close();
+      // The disk may be full.
+      await this.#files.remove(next).catch(() => undefined);
       throw error;
     }
     await this.close();
