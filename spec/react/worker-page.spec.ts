@@ -1,11 +1,13 @@
 /** Tests components over a worker, rendered by React's client. */
 import { createElement, StrictMode } from 'react';
-import type { ListResult } from 'rx-informer/react';
-import { useList, WorkerProvider } from 'rx-informer/react/worker';
-import { pods } from 'rx-informer/resources';
+import type { EditResult, ListResult } from 'rx-informer/react';
+import { useEdit, useList, WorkerProvider } from 'rx-informer/react/worker';
+import { type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { BrowserRig } from '../worker/browser-rig.ts';
 import { container, installDocument } from './pages/mini-dom.ts';
+// The worker loads it with the first edit, which takes real time.
+import '../../lib/worker/server/edits.ts';
 
 installDocument();
 const { flushSync } = await import('react-dom');
@@ -57,6 +59,27 @@ describe('a page over a worker', () => {
       root.unmount();
     },
   );
+
+  it('B13: useEdit takes all options of the hook over informers, also a clock and a random function', async () => {
+    const { rig, cluster, root } = await pageOf();
+    let edits: EditResult<Pod> | undefined;
+    const Editor = () => {
+      edits = useEdit(pods);
+      return null;
+    };
+    const page = createElement(WorkerProvider, { cluster }, createElement(Editor));
+    flushSync(() => root.render(page));
+    const label = edits?.edit(
+      'ann/pod-of-ann',
+      (draft) => {
+        if (draft.metadata) draft.metadata.labels = { edited: 'yes' };
+      },
+      { scheduler: rig.scheduler, random: () => 0 },
+    );
+    await rig.pass(1_000);
+    expect((await label)?.metadata.labels).toEqual({ edited: 'yes' });
+    root.unmount();
+  });
 
   it('B8: a page that unmounts under StrictMode leaves no query in the worker', async () => {
     const { rig, root } = await pageOf();

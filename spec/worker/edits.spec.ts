@@ -207,6 +207,34 @@ describe('edits in a worker', () => {
     expect(await thrown).toBe(own);
   });
 
+  it.each([null, 5, 'web', [], {}, { metadata: null }])(
+    'B12: a tab that answers with %j instead of a draft changes nothing in the rows of others',
+    async (draft) => {
+      const { rig, replicas, shown } = await rigOf();
+      rig.server.faults.delay(3_000, { method: 'PATCH' });
+      const raw = rig.connectRaw();
+      const session = { incarnation: 'worker-1', epoch: 1 };
+      const hello = { type: 'hello', protocol: PROTOCOL, identity: 'ann', isHidden: false };
+      raw.post({ ...hello, hasCredentials: false });
+      const resource = { group: 'apps', version: 'v1', plural: 'deployments' };
+      const of = { resource, namespace: 'shop', name: 'web', options: {}, timeoutMs: 5_000 };
+      raw.post({ type: 'edit', id: 1, edit: of, ...session });
+      await rig.pass(500);
+      raw.post({ type: 'draft', id: 1, draft, ...session });
+      for (const ms of [1_000, 10_000]) {
+        await rig.pass(ms);
+        expect(shown[0]?.shown.rows).toEqual([{ name: 'web', replicas: 1 }]);
+        expect(replicas()).toEqual([1, 1]);
+      }
+      expect(raw.received).toContainEqual(
+        expect.objectContaining({
+          type: 'edited',
+          error: expect.objectContaining({ message: expect.stringMatching(/not an object with/) }),
+        }),
+      );
+    },
+  );
+
   it.each([Number.NaN, -1, 'soon'])(
     'B12: the worker refuses an edit with the time %j, which a tab may send',
     async (timeoutMs) => {

@@ -76,6 +76,7 @@ describe('a link at bad moments', () => {
     // The pipeline and the informer have ended.
     await rig.pass(900_000);
     rig.server.faults.delay(3_000);
+    const { length } = rig.sent;
     tab.thaw();
     await rig.pass(100);
     expect(shown.shown).toMatchObject({ stale: true, synced: false });
@@ -83,6 +84,8 @@ describe('a link at bad moments', () => {
     await rig.pass(5_000);
     expect([shown.shown.stale, shown.shown.synced]).toEqual([undefined, true]);
     expect(shown.shown.rows[0]).toBe(row);
+    const types = rig.sent.slice(length).map((message) => (message as { type: string }).type);
+    expect(types.filter((type) => type === 'open')).toHaveLength(1);
   });
 
   it.each(['a subscriber of the connection', 'a subscriber of a view'])(

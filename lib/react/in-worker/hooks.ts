@@ -89,7 +89,8 @@ const NOTHING = { identity: [] as readonly unknown[], source: () => SKIPPED };
  */
 export function useEdit<T extends KubernetesObject>(resource: Resource<T>): EditResult<T> {
   const state = useWorkerState('useEdit');
-  return useEditsOf<T>(state, resource, (target, recipe, options) =>
+  // The clock and the chance of the worker are its own, and functions cannot be sent.
+  return useEditsOf<T>(state, resource, (target, recipe, { scheduler, random, ...options }) =>
     editInWorker(state.cluster, resource, target, recipe, options),
   );
 }

@@ -187,7 +187,9 @@ export class Tab {
     if (this.#identity === undefined) return this.#signOut();
     // Somebody has signed in since.
     if (epoch === 0) return;
-    if (!this.#isCurrent({ incarnation, epoch })) this.#endEdits();
+    // The answer to a second hello, sent before the first was answered: everything was asked after both.
+    if (this.#isCurrent({ incarnation, epoch })) return;
+    this.#endEdits();
     const isNew = incarnation !== this.#former?.incarnation;
     this.#session = { incarnation, epoch };
     this.#former = this.#session;

@@ -158,11 +158,10 @@ export class WorkerLink {
       return;
     }
     const isHidden = change === 'hidden';
-    this.post({ type: 'hidden', isHidden });
-    if (isHidden) return this.#death?.stop();
-    this.#death?.start();
     // A worker that has dropped the tab says so.
-    this.post({ type: 'ping' });
+    this.post({ type: 'hidden', isHidden });
+    if (isHidden) this.#death?.stop();
+    else this.#death?.start();
   }
 
   #leave(): void {

@@ -8,6 +8,7 @@ import type { EditableLayer } from '../../factory/edits/editable-layer.ts';
 import { Overlay } from '../../factory/edits/overlay.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
+import { isFields } from '../../meta/json-fields.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import { defineResource, type Resource, resourceName } from '../../meta/resource.ts';
@@ -106,7 +107,11 @@ export class Edits {
         throw new ApiError({ code: 404, reason: 'NotFound', message });
       }
       // A copy, whose unchanged parts must be those of the base: only what differs is shown over newer states.
-      const draft = reuseUnchanged(base, (await within(signal, tab.draftOf(base))) as AnyObject);
+      const copy = (await within(signal, tab.draftOf(base))) as AnyObject;
+      if (!isFields(copy) || !isFields(copy.metadata)) {
+        throw new TypeError(`${where}: the draft of the tab is not an object with metadata`);
+      }
+      const draft = reuseUnchanged(base, copy);
       if (options['dryRun'] !== true) shown = this.#show(base, draft);
       return draft;
     };
