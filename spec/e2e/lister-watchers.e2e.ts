@@ -23,6 +23,7 @@ type Make = (client: KubeClient, options: ListWatchOptions<KubernetesObject>) =>
 
 const traits: Traits = {
   pages: true,
+  streams: true,
   // A real server sends a bookmark about every minute, so the scenario of bookmarks would take minutes.
   bookmarks: false,
   expires: true,

@@ -24,6 +24,7 @@ export type MakeSource = (client: KubeClient, options: Options) => Source;
 
 const EVENTS: Traits = {
   pages: true,
+  streams: true,
   bookmarks: true,
   expires: true,
   timesOut: true,
@@ -42,7 +43,7 @@ export const KINDS: Readonly<
   'createListWatch without streaming lists': {
     make: (client, options) =>
       createListWatch(client, configMaps as never, { ...options, watchList: false }),
-    traits: EVENTS,
+    traits: { ...EVENTS, streams: false },
   },
   createMetadataListWatch: {
     make: (client, options) =>

@@ -1,4 +1,4 @@
-/** ListerWatchers with one fault each, by the law that the fault breaks. The suite must notice every one of them. */
+/** ListerWatchers with one fault each, by the scenario that must notice the fault. */
 import {
   ApiError,
   type KubernetesObject,
@@ -9,7 +9,7 @@ import {
   type WatchRequest,
   type WatchSignal,
 } from 'rx-informer';
-import { concat, concatMap, map, NEVER, Observable, of } from 'rxjs';
+import { catchError, concat, concatMap, map, NEVER, Observable, of } from 'rxjs';
 
 type Source = ListerWatcher<KubernetesObject>;
 type Event = WatchEvent<KubernetesObject>;
@@ -96,7 +96,7 @@ function keeping<V>(source: Observable<V>): Observable<V> {
 
 let firstPart: ListPart<KubernetesObject> | undefined;
 
-/** Mutants as [law, fault, ListerWatcher]. */
+/** Mutants as [how the title of the scenario begins, fault, ListerWatcher]. */
 export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
   [
     'W80',
@@ -264,11 +264,24 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     ),
   ],
   [
-    'W90',
+    'W90: pages together',
     'a continue token is ignored',
     listing(({ continue: _token, ...request }, list) => list(request)),
   ],
-  ['W90', 'pages are ignored', listing(({ limit: _limit, ...request }, list) => list(request))],
+  [
+    'W90: pages together',
+    'pages are ignored',
+    listing(({ limit: _limit, ...request }, list) => list(request)),
+  ],
+  [
+    'W90: the next page',
+    'a page at a forgotten version is read from the newest state',
+    listing(({ continue: token, ...request }, list) =>
+      list(token === undefined ? request : { ...request, continue: token }).pipe(
+        catchError(() => list(request)),
+      ),
+    ),
+  ],
   [
     'W91',
     'the end mark comes before the last object',

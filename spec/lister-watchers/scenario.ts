@@ -7,12 +7,15 @@ import { quiet, type Traits, until, type World } from './world.ts';
 /** A scenario: throws if the ListerWatcher breaks its law. */
 export type Scenario = (world: World) => Promise<void>;
 
-/** Registers a scenario; `needs` says which kinds of ListerWatcher it applies to. */
+/** Registers a scenario; `unless` returns why it cannot apply to a kind of ListerWatcher, or `false` if it applies. */
 export type Register = (
   title: string,
   scenario: Scenario,
-  needs?: (traits: Traits) => boolean,
+  unless?: (traits: Traits) => string | false,
 ) => void;
+
+/** The reason of a scenario that needs versions which can be forgotten. */
+export const neverExpires = ({ expires = false }: Traits) => !expires && 'it forgets no version';
 
 /** Checks received lines against the states that were written. */
 export function agrees(world: World, lines: readonly string[], written: readonly State[]): void {

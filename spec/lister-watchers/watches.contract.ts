@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { History, lineOf } from './history.ts';
 import { isAtLeast, listed, Watching } from './reading.ts';
-import { agrees, type Register, shows } from './scenario.ts';
+import { agrees, neverExpires, type Register, shows } from './scenario.ts';
 import { until } from './world.ts';
 
 /** Registers the scenarios of watches. */
@@ -97,7 +97,7 @@ export function watches(it: Register): void {
       await shows(world, watching, history.states.slice(-1), history.truth());
       watching.subscription.unsubscribe();
     },
-    ({ expires = false }) => expires,
+    neverExpires,
   );
 
   it(
@@ -123,7 +123,7 @@ export function watches(it: Register): void {
         watch.subscription.unsubscribe();
       }
     },
-    ({ bookmarks = false, expires = false }) => bookmarks && expires,
+    (traits) => (traits.bookmarks ? neverExpires(traits) : 'bookmarks are rare, or there are none'),
   );
 
   it(
@@ -133,7 +133,6 @@ export function watches(it: Register): void {
       for (const key of ['a/x', 'a/y', 'b/x']) await history.put(key, '1');
       await world.settle();
       const source = world.listerWatcher();
-      if (source.watchList === false) return;
       const before = history.truth();
       const watching = new Watching(
         world,
@@ -162,7 +161,7 @@ export function watches(it: Register): void {
       expect(watching.endMarkAt).toBe(length);
       watching.subscription.unsubscribe();
     },
-    ({ polls = false }) => !polls,
+    ({ streams = false }) => !streams && 'a watch of it does not begin with a list',
   );
 
   it(
@@ -188,6 +187,6 @@ export function watches(it: Register): void {
       agrees(world, [...watching.events, ...next.events].map(lineOf), history.states.slice(1));
       next.subscription.unsubscribe();
     },
-    ({ timesOut = false }) => timesOut,
+    ({ timesOut = false }) => !timesOut && 'its watches have no timeout',
   );
 }

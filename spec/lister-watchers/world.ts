@@ -11,6 +11,8 @@ export interface Traits {
   readonly polls?: boolean;
   /** Whether `list()` obeys `limit` and `continue`. */
   readonly pages?: boolean;
+  /** Whether a watch can begin with the list, that is, whether `watchList` is not `false`. */
+  readonly streams?: boolean;
   /** Whether a watch shows versions that pass without a change of the collection. */
   readonly bookmarks?: boolean;
   /** Whether a version can be forgotten, so that a watch from it fails with a 410. */

@@ -55,6 +55,7 @@ async function natsWorld(): Promise<World> {
   await settle();
   return {
     traits: {
+      streams: true,
       bookmarks: true,
       expires: true,
       timesOut: true,
