@@ -55,6 +55,8 @@ describe.skipIf(noControl || !isDefaultVersion)('the generated resources', () =>
 
   it('name the version of the server in their headers', async () => {
     const { gitVersion } = await api.get<{ gitVersion: string }>('/version');
-    for (const [name, text] of readGenerated()) expect(text, name).toContain(gitVersion);
+    const generated = readGenerated();
+    expect(generated.size).toBeGreaterThan(0);
+    for (const [name, text] of generated) expect(text, name).toContain(gitVersion);
   });
 });

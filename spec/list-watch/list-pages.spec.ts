@@ -101,6 +101,7 @@ describe('a list in pages', () => {
     const known = new Map<string, Pod>();
     const onRefused = () => {};
     collected(listPages(pages, { ...first, demand, known, onRefused }));
+    expect(pages.asked).toHaveLength(2);
     for (const request of pages.asked) expect(request).toMatchObject({ demand, known, onRefused });
   });
 });

@@ -48,13 +48,17 @@ export function lists(it: Register): void {
     async (world) => {
       const history = new History(world);
       const source = world.listerWatcher();
+      let answered = 0;
       for (let round = 0; round < 5; round++) {
         const { resourceVersion } = await history.put('a/x', `${round}`);
         const listing = new Listing(world, source, { resourceVersion });
         const isOver = () => listing.isComplete || listing.error !== undefined;
         await until(world, 'the list ends', isOver);
-        if (listing.error === undefined) expect(listing.lines).toEqual(history.truth());
+        if (listing.error !== undefined) continue;
+        expect(listing.lines).toEqual(history.truth());
+        answered++;
       }
+      expect(answered).toBeGreaterThan(0);
     },
     ({ waitsForVersion = false }) => !waitsForVersion && 'a list does not wait for a version',
   );

@@ -9,7 +9,7 @@ import {
   type WatchRequest,
   type WatchSignal,
 } from 'rx-informer';
-import { catchError, concat, concatMap, map, NEVER, Observable, of } from 'rxjs';
+import { catchError, concat, concatMap, map, NEVER, Observable, of, throwError } from 'rxjs';
 
 type Source = ListerWatcher<KubernetesObject>;
 type Event = WatchEvent<KubernetesObject>;
@@ -310,6 +310,15 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
       firstPart === undefined
         ? list(request).pipe(map((part) => (firstPart = part)))
         : of(firstPart),
+    ),
+  ],
+  [
+    'W92',
+    'each list at a version fails',
+    listing((request, list) =>
+      request.resourceVersion === ''
+        ? list(request)
+        : throwError(() => ApiError.local('Malformed', 'garbage')),
     ),
   ],
   ['W93', 'a watch never ends', watching((request, watch) => concat(watch(request), NEVER))],

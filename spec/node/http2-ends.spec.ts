@@ -17,10 +17,14 @@ const get: TransportRequest = { method: 'GET', path: '/x', use: 'watch' };
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
-  for (const name of ['created', 'close']) {
-    expect(channel(`http2.client.stream.${name}`).hasSubscribers).toBe(false);
-  }
+  expect(listenedTo()).toEqual([]);
 });
+
+/** The channels of Node that have a listener. A transport listens while a request is open. */
+function listenedTo(): readonly string[] {
+  const names = ['created', 'close'].map((event) => `http2.client.stream.${event}`);
+  return names.filter((name) => channel(name).hasSubscribers);
+}
 
 async function open(answer: (stream: RawStream) => void) {
   const server = await rawHttp2(answer);
@@ -127,5 +131,7 @@ it('T18: requests that are cancelled or closed early leave no listener behind', 
   early.subscription.unsubscribe();
   const open_ = watch(transport.send(get));
   await until('a byte', () => open_.bytes === 1);
+  expect(listenedTo()).not.toEqual([]);
   await transport.close();
+  expect(listenedTo()).toEqual([]);
 });

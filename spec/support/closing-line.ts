@@ -1,4 +1,7 @@
-/** A reporter that prints the last line of a run in a form for people and scripts: `N passed, N failed`. */
+/**
+ * A reporter that prints the last line of a run in a form for people and scripts: `N passed, N failed`. The line before it
+ * says which command compares types.
+ */
 import type { Reporter, TestModule } from 'vitest/node';
 
 export default class ClosingLine implements Reporter {
@@ -17,10 +20,13 @@ export default class ClosingLine implements Reporter {
       }
     }
     failed += unhandled.length;
+    // At run time `expectTypeOf` compares nothing.
+    const hasTypes = modules.some(({ moduleId }) => moduleId.includes('/spec/types/'));
+    const types = hasTypes ? 'The types of spec/types are compared by `npm run check`.\n' : '';
     const tail = skipped > 0 ? `, ${skipped} skipped` : '';
     // Printed at exit, because the default reporter prints its summary in this same event.
     process.once('exit', () =>
-      process.stdout.write(`\n${passed} passed, ${failed} failed${tail}\n`),
+      process.stdout.write(`\n${types}${passed} passed, ${failed} failed${tail}\n`),
     );
   }
 }

@@ -114,7 +114,9 @@ describe('a lazy object', () => {
 
   it('D30: an object with special names is parsed completely, also after one with the same names', () => {
     const texts = [' ', '', ''].map((space) => `{"metadata":{"name":"a"},"x":{},"0":{}${space}}`);
-    for (const object of objectsOf(texts.map((text) => line(text)).join(''), lazily)) {
+    const objects = objectsOf(texts.map((text) => line(text)).join(''), lazily);
+    expect(objects).toHaveLength(3);
+    for (const object of objects) {
       expect(unread(object)).toEqual([]);
       expect(Object.keys(object)).toEqual(['0', 'metadata', 'x', 'kind', 'apiVersion']);
     }
