@@ -20,6 +20,10 @@ const KEPT_MS = 1_000;
 const ERROR_MS = 1_000;
 
 class RenderLease {
+  /**
+   * Always "pending" for React, so that it begins the render that waited again, with the lease of that moment. A render
+   * that it continues would have to wait for the same promise.
+   */
   readonly promise: Promise<void>;
   /** Kept, so that the answer is not lost before the render that waits for it. */
   readonly source: ViewSource<unknown>;
@@ -34,9 +38,10 @@ class RenderLease {
     const isEnough = lingerMs >= SHORTEST_MS;
     this.source = source;
     this.#onEnd = onEnd;
-    this.promise = new Promise((resolve) => {
+    const promise = new Promise<void>((resolve) => {
       this.#resolve = resolve;
     });
+    this.promise = Object.assign(promise, { status: 'pending' });
     const after = (ms: number, task: () => void) => {
       this.#timers.add(longTimer(ms, scheduler).subscribe(task));
     };

@@ -1,4 +1,5 @@
 /** `useSuspenseQuery` and `useSuspenseList`, which suspend until the answer is complete. */
+import * as React from 'react';
 import { useSyncExternalStore } from 'react';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -14,6 +15,17 @@ import type { ListResult } from './row-result.ts';
 import type { RowSource } from './row-source.ts';
 import type { ListOptionsOf, MetadataListOptions } from './use-list.ts';
 import { type Asked, useRows } from './use-rows.ts';
+
+/** Of React 19; not a named import, because bundlers refuse one that React 18 does not have. */
+const use: ((waiting: PromiseLike<void>) => void) | undefined = /* @__PURE__ */ Reflect.get(
+  React,
+  'use',
+);
+
+/** What `use` reads once there is an answer: React 19 expects it in each render of a component that it has suspended. */
+const ANSWERED = /* @__PURE__ */ Object.assign(/* @__PURE__ */ Promise.resolve(), {
+  status: 'fulfilled',
+});
 
 const never = () => () => undefined;
 const onPage = () => false;
@@ -41,9 +53,15 @@ function useSuspending<Row>(provided: Provided, query: LiveQuery<Row>): ListResu
   };
   const result = useRows(isServer ? undefined : asked);
   // A stopped informer is not requested again by a component that shows its rows.
-  if (isServer || result.synced || result.stale) return result;
+  if (isServer || result.synced || result.stale) {
+    use?.(ANSWERED);
+    return result;
+  }
   if (result.error !== undefined && hasRenderLease(provided, query.key)) throw result.error;
-  throw leaseForRender(provided, query.key, heldSourceOf(provided, query as LiveQuery));
+  const lease = leaseForRender(provided, query.key, heldSourceOf(provided, query as LiveQuery));
+  // Of several components that throw promises, React 19 renders one after the other until an answer comes, without a pause.
+  use?.(lease);
+  throw lease;
 }
 
 /**

@@ -21,9 +21,13 @@ export class Cluster {
   readonly name: string;
   readonly server: FakeApiServer;
   readonly #denied = new Set<string>();
+  /** Denied since the cluster was well: an informer keeps the error until it tries again. */
+  readonly #everDenied = new Set<string>();
   readonly #standing: { heal(): void }[] = [];
   /** Whether requests may fail, or wait for longer than the model does. */
   isIll = false;
+  /** How often watches have broken. Each further time lengthens the backoff. */
+  breaks = 0;
   /** Whether watches have broken since the model has waited for the reconnect. */
   isShaken = false;
 
@@ -52,17 +56,25 @@ export class Cluster {
     return [...this.#denied];
   }
 
+  get everDenied(): readonly string[] {
+    return [...this.#everDenied];
+  }
+
   /** Forbids a namespace of a resource, or all of it, also to the watches that are open. */
   deny(of: number, namespace: string | undefined): void {
     const { plural } = RESOURCES[of] as (typeof RESOURCES)[0];
-    this.#denied.add(namespace === undefined ? plural : `${plural}/${namespace}`);
+    const denied = namespace === undefined ? plural : `${plural}/${namespace}`;
+    this.#denied.add(denied);
+    this.#everDenied.add(denied);
     this.isIll = true;
+    this.breaks++;
     this.server.faults.closeWatches();
   }
 
   disturb(how: Disturbance): void {
     const { faults } = this.server;
     this.isShaken = true;
+    this.breaks++;
     if (how === 'drop') faults.dropWatches();
     else if (how === 'expire') faults.expireWatches();
     else if (how === 'close') faults.closeWatches();
@@ -83,6 +95,12 @@ export class Cluster {
   heal(): void {
     this.#denied.clear();
     for (const fault of this.#standing.splice(0)) fault.heal();
+  }
+
+  /** All informers have tried again since the last fault was healed. */
+  recovered(): void {
+    this.isIll = false;
+    this.#everDenied.clear();
   }
 
   objects(of: number): readonly Facts[] {

@@ -153,15 +153,19 @@ export class EditModel {
     const other = [...this.#open].find(({ path, era }) => path === edit.path && era === edit.era);
     if (other !== undefined)
       this.#fail(`edit ${edit.value}: sent before ${other.value} was answered`);
-    const before = this.#edits.find(
-      (each) =>
-        each.path === edit.path &&
-        each.era === edit.era &&
-        each.value < edit.value &&
-        !each.isSettled &&
-        !each.isAnswered,
+    // An edit whose object could not be read is never sent.
+    const sent = this.#edits.filter(
+      ({ path, era, attempts }) => path === edit.path && era === edit.era && attempts > 0,
     );
-    if (before !== undefined) this.#fail(`edit ${edit.value}: sent before ${before.value}`);
+    for (const before of sent) {
+      if (before.value > edit.value) this.#fail(`edit ${edit.value}: sent after ${before.value}`);
+      if (before.value >= edit.value || before.isAnswered) continue;
+      // The promise of an edit that has failed is settled in the same task.
+      this.#clock.set(() => {
+        if (before.isSettled) return;
+        this.#fail(`edit ${edit.value}: sent before the end of ${before.value}`);
+      });
+    }
     this.#open.add(edit);
     let isAnswered = true;
     try {

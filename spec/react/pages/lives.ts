@@ -25,13 +25,17 @@ export async function checkLife(options: WorldOptions, steps: readonly Step[]): 
   const root = createRoot(container(), { onCaughtError, onUncaughtError: note });
   const world = new World(clock, root, options);
   const wrong = () => [...world.wrong, ...errors];
-  for (const { act, passMs } of steps) {
-    world.act(act);
-    if (passMs === undefined) await world.quiet();
-    else await world.pass(passMs);
-    if (wrong().length > 0) break;
+  try {
+    for (const { act, passMs } of steps) {
+      world.act(act);
+      if (passMs === undefined) await world.quiet();
+      else await world.pass(passMs);
+      if (wrong().length > 0) break;
+    }
+    if (wrong().length === 0) await world.end();
+  } catch (error) {
+    errors.push(String(error));
   }
-  if (wrong().length === 0) await world.end();
   if (wrong().length > 0) await world.drop();
   expect(wrong()).toEqual([]);
 }

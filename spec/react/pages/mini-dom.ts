@@ -16,6 +16,8 @@ interface Timer {
 type Handle = { readonly id: number; unref(): Handle; ref(): Handle };
 
 const START_MS = 1_750_000_000_000;
+/** More tasks at one moment than a page at rest can have. */
+const RESTLESS = 5_000;
 
 const nodeImmediate = setImmediate;
 /** All microtasks run, as between two tasks of an event loop. */
@@ -56,11 +58,14 @@ export class PageClock {
     this.#timers.clear();
   }
 
-  /** Runs everything that is due within `ms`, in its order. */
+  /** Runs everything that is due within `ms`, in its order. Throws if tasks follow each other without an end. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
+    let atOnce = 0;
     await microtasks();
     for (let next = this.#next(); next !== undefined && next.dueMs <= untilMs; ) {
+      atOnce = next.dueMs > this.#nowMs ? 0 : atOnce + 1;
+      if (atOnce > RESTLESS) throw new Error(`the page does not come to rest: ${RESTLESS} tasks`);
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
       if (next.periodMs === undefined) this.#timers.delete(next.id);
       else next.dueMs = this.#nowMs + Math.max(1, next.periodMs);

@@ -34,6 +34,13 @@ describe('the life of a page', () => {
     await checkLife(OPTIONS, steps);
   });
 
+  it('V19: several components that suspend are not rendered without a pause while they wait', async () => {
+    const slow = { do: 'disturb', cluster: 0, how: 'slow' } as const;
+    const mounted = [0, 1, 2, 3].map((slot) => ({ ...suspending, slot }));
+    const steps = [slow, ...mounted].map((act) => ({ act, passMs: 0 }));
+    await checkLife(OPTIONS, [...steps, { act: { do: 'heal' } as const, passMs: undefined }]);
+  });
+
   it.each([1, 2, 3])(
     'V9: a transition to other informers ends if a component suspends (%d)',
     async (env) => {

@@ -46,9 +46,13 @@ export function checkQuiet(mounted: Mounted, edits: EditModel): readonly string[
   if (kind === 'status' || result === undefined) return [];
   const { synced, error, status } = result;
   if (question.off) return synced || error !== undefined ? wrong('asks for nothing') : [];
-  const refusal = refusalOf(env, question);
-  if (error !== undefined && refusal === 'none') return wrong(error.message);
-  if (mounted.isRunning && error === undefined && refusal === 'all') return wrong('has no error');
+  const { denied, everDenied } = env.cluster;
+  if (error !== undefined && refusalOf(env, question, everDenied) === 'none') {
+    return wrong(error.message);
+  }
+  if (mounted.isRunning && error === undefined && refusalOf(env, question, denied) === 'all') {
+    return wrong('has no error');
+  }
   const isStale = shown.rows?.stale !== false || synced;
   if (!env.cluster.isIll && !env.cluster.isShaken && !synced && !isStale) {
     return wrong(`is neither synced nor stale, ${status.phase}`);
@@ -60,16 +64,20 @@ export function checkQuiet(mounted: Mounted, edits: EditModel): readonly string[
 }
 
 /** Whether the server refuses requests for the question: all, some informers that could have its objects, or none. */
-function refusalOf({ cluster }: Env, question: Question): 'all' | 'some' | 'none' {
+function refusalOf(
+  { cluster }: Env,
+  question: Question,
+  denied: readonly string[],
+): 'all' | 'some' | 'none' {
   const { plural } = resourceOf(question);
   if (cluster.hasFaults) return 'some';
-  const denied = cluster.denied.flatMap((each) => {
+  const own = denied.flatMap((each) => {
     const [resource, namespace] = each.split('/');
     return resource === plural ? [namespace] : [];
   });
-  if (denied.includes(undefined)) return 'all';
+  if (own.includes(undefined)) return 'all';
   // A query of one namespace may read an informer of several, and has its error.
-  return denied.length > 0 ? 'some' : 'none';
+  return own.length > 0 ? 'some' : 'none';
 }
 
 function checkRows(

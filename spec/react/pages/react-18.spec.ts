@@ -2,8 +2,12 @@
 import { existsSync } from 'node:fs';
 import { describe, it, vi } from 'vitest';
 
-// @ts-expect-error: without types, so that those of React 19 apply
-vi.mock('react', () => import('../react-18/node_modules/react/index.js'));
+vi.mock('react', async () => {
+  // @ts-expect-error: without types, so that those of React 19 apply
+  const react = await import('../react-18/node_modules/react/index.js');
+  // Vitest throws if an export is read that the mock does not have.
+  return { use: undefined, ...react };
+});
 // @ts-expect-error: without types, too
 vi.mock('react-dom/client', () => import('../react-18/node_modules/react-dom/client.js'));
 

@@ -30,12 +30,14 @@ const SLOTS = 4;
 const FRAME_MS = 20;
 /** Longer than a response with delay, a reconnect and an edit of one attempt. */
 const QUIET_MS = 4_000;
-/** Longer than the longest wait of the backoff. */
-const HEALED_MS = 45_000;
+/** Longer than the longest wait of the backoff, which is 30 s and up to as much again. */
+const HEALED_MS = 65_000;
 
 export class World {
   /** What was wrong, each with its time. */
   readonly wrong: string[] = [];
+  /** Of all that the page makes, so that a life can be repeated. */
+  readonly #random = seededRandom(1);
   readonly #clock: PageClock;
   readonly #root: Root;
   readonly #options: WorldOptions;
@@ -61,7 +63,7 @@ export class World {
 
   constructor(clock: PageClock, root: Root, options: WorldOptions) {
     resetValues();
-    const random = seededRandom(1);
+    const random = this.#random;
     const fail = (what: string) => this.#fail(what);
     this.#clock = clock;
     this.#root = root;
@@ -73,7 +75,7 @@ export class World {
     const [east, west] = this.#clusters as [Cluster, Cluster];
     const parts = { clock, log: this.#log, edits: this.#edits };
     this.#envs = [east, west, east, west].map((cluster, at) => {
-      const factoryOptions = at < 2 ? undefined : { ...this.#factoryOptions(), random };
+      const factoryOptions = at < 2 ? undefined : this.#factoryOptions();
       return new Env({ ...parts, at, cluster, factoryOptions });
     });
     this.#render();
@@ -116,7 +118,10 @@ export class World {
 
   /** Waits until everything has arrived, and compares what is on the page. */
   async quiet(): Promise<void> {
-    await this.pass(QUIET_MS);
+    const isSlow = this.#clusters.some(
+      ({ breaks, isIll, isShaken }) => breaks > 1 && (isIll || isShaken),
+    );
+    await this.pass(isSlow ? HEALED_MS : QUIET_MS);
     const failed = this.#slots.flatMap((slot) => (slot?.record.failed ? slot.record : []));
     if (failed.length > 0) {
       // The error may be one of a former question.
@@ -139,7 +144,7 @@ export class World {
   async end(): Promise<void> {
     this.#heal();
     await this.pass(HEALED_MS);
-    for (const cluster of this.#clusters) cluster.isIll = false;
+    for (const cluster of this.#clusters) cluster.recovered();
     await this.quiet();
     this.#edits.checkSettled();
     for (const at of this.#slots.keys()) this.#leaveQuestion(at);
@@ -172,7 +177,7 @@ export class World {
   #factoryOptions() {
     const { lingerMs } = this.#options;
     const projections = { metadata: createMetadataListWatch };
-    return { lingerMs, projections, onWarning: () => undefined };
+    return { lingerMs, projections, random: this.#random, onWarning: () => undefined };
   }
 
   get #now(): Env {
@@ -211,7 +216,8 @@ export class World {
       rendered: (shown) => {
         // A pipeline that begins again makes new rows.
         const isSame = runs === this.#runs && this.#clock.nowMs > this.#ranMs + QUIET_MS;
-        const before = kind === 'edit' ? record.shown : isSame ? last : undefined;
+        const former = isSuspending(kind) ? record.shown : last;
+        const before = kind === 'edit' ? record.shown : isSame ? former : undefined;
         const { rows, synced } = shown.rows ?? { rows: [], synced: false };
         if (last === undefined && isCold && (synced || rows.length > 0)) {
           fail('begins with rows of a use that has ended');
@@ -239,7 +245,7 @@ export class World {
   /** While a component is suspended, React may keep the former questions of all of them. */
   #leaveQuestion(at: number): void {
     const slot = this.#slots[at];
-    if (slot !== undefined) this.#leaving.push(slot);
+    if (slot !== undefined && isReading(slot)) this.#leaving.push(slot);
     if (!this.#slots.some((each) => each !== undefined && isSuspending(each.kind))) {
       this.#leaveAll();
     }
