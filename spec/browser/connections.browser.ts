@@ -21,7 +21,7 @@ const kinds: readonly (readonly [name: string, resource: Resource<object>])[] = 
   .filter(([, { namespaced }]) => namespaced)
   .slice(0, 20);
 const names = kinds.map(([name]) => name);
-const OBJECTS = Number(process.env['OBJECTS'] ?? 50);
+const OBJECTS = 50;
 
 let browser: Browser;
 let script: string;

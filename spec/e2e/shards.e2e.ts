@@ -26,7 +26,7 @@ import { figures } from './figures.ts';
 import { freshNamespace } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
 
-const FOOS = Number(process.env['SHARD_FOOS'] ?? 5_000);
+const FOOS = 5_000;
 const CHANGED = FOOS / 10;
 const QUARTERS = [0, 1, 2, 3].map((quarter) =>
   Array.from({ length: 16 }, (_, slot) => quarter * 16 + slot),

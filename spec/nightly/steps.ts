@@ -41,7 +41,18 @@ export const NIGHT: readonly Step[] = [
       PAGE_SEED: String(Math.floor(Date.now() / 86_400_000)),
       WORKER_LIVES: '20000',
     },
-    repeat: 'the same counts: seeds count from 1, and the log names the seed',
+    repeat:
+      'the same counts: seeds count from 1, and the log names the seed. `PERSIST_SEED=…` repeats one warm start',
+  },
+  {
+    name: 'models',
+    command: npm(
+      'test',
+      ...['spec/models/informer-life.spec.ts', 'spec/models/sharded-informer.spec.ts'],
+    ),
+    counts: { LIFE_RUNS: '10000', SHARD_SEEDS: '200' },
+    repeat:
+      '`SHARD_SEED=7 SHARD_SEEDS=7 npm test -- spec/models/sharded-informer.spec.ts`, or the seed and path of the log as parameters of `fc.assert`',
   },
   {
     name: 'faults',
@@ -71,6 +82,18 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run test:nats-scale`',
   },
   {
+    name: 'oracle',
+    command: npm('test:oracle'),
+    counts: { ORACLE_SEEDS: '1000' },
+    repeat: '`ORACLE_SEED=… npm run test:oracle`, with the seed of the log',
+  },
+  {
+    name: 'ring',
+    command: npm('test:e2e', 'spec/e2e/shard-ring.e2e.ts'),
+    counts: { RING_FOOS: '5000', RING_STOPS: '100' },
+    repeat: '`npm run test:e2e -- spec/e2e/shard-ring.e2e.ts` with the same counts',
+  },
+  {
     name: 'browser',
     command: npm('test:browser'),
     counts: { LOAD_SECONDS: '60' },
@@ -95,6 +118,13 @@ export const NIGHT: readonly Step[] = [
     ],
     figures: /^WRONG: .*/,
     repeat: '`npm run test:soak -- --only PHASE`, with the phase of the log',
+  },
+  {
+    name: 'soak-lazy',
+    command: npm('test:soak', '--short', '--only', 'virtual,full-speed'),
+    counts: { SOAK_DECODING: 'lazy' },
+    figures: /^WRONG: .*/,
+    repeat: '`SOAK_DECODING=lazy npm run test:soak -- --only PHASE`, with the phase of the log',
   },
   {
     name: 'planted',

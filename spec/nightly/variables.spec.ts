@@ -1,0 +1,58 @@
+/** Each variable of the environment that a suite reads has a run that sets it, so that no long form is offered in vain. */
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { NIGHT } from './steps.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const textOf = (file: string) => readFileSync(`${root}${file}`, 'utf8');
+
+/** Variables that no run sets, with the reason. */
+const OTHERS: Readonly<Record<string, string>> = {
+  CHROMIUM: 'where the browser is',
+  HOME: 'where programs look for settings',
+  KUBECONFIG: 'the cluster of a program under test',
+  KUBECONFIG_E2E: 'a cluster in place of the one that is started',
+  KUBERNETES_FACTS: 'set by `npm run test:versions -- --write`',
+  MUTATION_COVERED: 'set by spec/mutation/run-specs.ts',
+  MUTATION_REQUEST: 'set by spec/mutation/run-specs.ts',
+  NODE_ENV: 'read by code under test',
+  RX_INFORMER_CACHE: 'where built servers are kept',
+  XDG_CACHE_HOME: 'where built servers are kept',
+};
+
+/** Set the variables of the contestants that they start. */
+const BENCHES = ['spec/bench/curves.ts', 'spec/bench/contestants/contestants.ts'];
+
+/** The variables that a file reads. Those that it writes are for code under test. */
+function variablesOf(text: string): readonly string[] {
+  const names = [...text.matchAll(/\bprocess\.env(?:\.|\[')([A-Z][A-Z_\d]+)\b(?!'?\]? =[^=])/g)];
+  const lists = [...text.matchAll(/\{([^{}]*)\} = process\.env;/g)];
+  return [
+    ...names.map(([, name = '']) => name),
+    ...lists.flatMap(([, list = '']) =>
+      [...list.matchAll(/(?<!: )\b[A-Z][A-Z_\d]+\b/g)].map(String),
+    ),
+  ];
+}
+
+it('each variable that a suite reads is set by a script, by the gate or by a step of the night, or repeats one failure', () => {
+  const files = globSync('spec/**/*.{ts,tsx}', { cwd: root }).filter(
+    (file) => !/node_modules|generated|^spec\/nightly\//.test(file),
+  );
+  const read = new Set(files.flatMap((file) => variablesOf(textOf(file))));
+  expect(read.size).toBeGreaterThan(20);
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+  const night = NIGHT.flatMap(({ counts, repeat }) => [...Object.keys(counts), repeat]);
+  const texts = [
+    ...Object.values(scripts),
+    textOf('.ci/run'),
+    ...night,
+    ...BENCHES.map(textOf),
+  ].join(' ');
+  const isSet = (name: string) => new RegExp(`\\b${name}\\b`).test(texts);
+  expect([...read].filter((name) => !isSet(name) && !(name in OTHERS))).toEqual([]);
+  expect(Object.keys(OTHERS).filter((name) => !read.has(name) || isSet(name))).toEqual([]);
+  const counted = NIGHT.flatMap(({ counts, args }) => (args ? [] : Object.keys(counts)));
+  expect(counted.filter((name) => !read.has(name))).toEqual([]);
+});
