@@ -27,7 +27,7 @@ function useAsked(hook: string, query: AskedQuery | undefined): ListResult<unkno
 
 /**
  * Like `useQuery` of `rx-informer/react`, for a query that a worker answers: one without functions, or one of the worker
- * ({@link workerQuery}). Without `select` it needs a `limit` of at most 200. Throws an `Error` without a
+ * (`workerQuery` of `rx-informer/worker`). Without `select` it needs a `limit` of at most 200. Throws an `Error` without a
  * {@link WorkerProvider}, and a `TypeError` if the query cannot be sent to a worker. What the worker finds wrong with it
  * is `status.error`.
  *

@@ -49,7 +49,7 @@ export class WorkerState extends ProviderState {
 
 /** The properties of {@link WorkerProvider}. */
 export interface WorkerProviderProps {
-  /** What {@link connectWorker} returned. Connect outside of components, or once with `useState`. */
+  /** What `connectWorker` of `rx-informer/worker` returned. Connect outside of components, or once with `useState`. */
   readonly cluster: WorkerCluster;
   readonly children?: ReactNode;
 }

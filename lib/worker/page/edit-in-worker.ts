@@ -10,7 +10,7 @@ import { carryError, readError } from '../carried-errors.ts';
 import { tabOf, type WorkerCluster } from './connect-worker.ts';
 import type { EditMessage, SentEdit } from './tab.ts';
 
-/** The options of {@link editInWorker}: those of {@link ResourceClient.edit} that are data, and two more. */
+/** The options of {@link editInWorker}: those of `edit` of a client that are data, and two more. */
 export interface WorkerEditOptions extends Omit<EditOptions, 'backoff' | 'scheduler' | 'random'> {
   /**
    * How long the edit may take, and how long its draft is shown after the answer without its echo in the watch, in milliseconds.
