@@ -6,8 +6,7 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * The rows of stages in the order of the data flow; folders of one row do not import each other. docs/internals/architecture.md
- * shows the same rows.
+ * The rows of stages in the order of the data flow; folders of one row do not import each other.
  */
 const ROWS: readonly (readonly string[])[] = [
   ['meta', 'rx'],
@@ -97,6 +96,15 @@ describe('architecture', () => {
     const folders = new Set(files.filter((file) => file.split('/').length > 2).map(folderOf));
     const known = [...ROWS.flat(), ...EDGES, COMMAND];
     expect([...folders].filter((folder) => !known.includes(folder))).toEqual([]);
+  });
+
+  it('has the rows of the table in docs/internals/architecture.md', () => {
+    const text = readFileSync(`${root}docs/internals/architecture.md`, 'utf8');
+    const rows: string[][] = [];
+    for (const [, row, folder = ''] of text.matchAll(/^\| (\d+) \| `([\w-]+)` \|/gm)) {
+      rows[Number(row) - 1] = [...(rows[Number(row) - 1] ?? []), folder];
+    }
+    expect(rows).toEqual(ROWS);
   });
 
   it('imports upstream only', () => {

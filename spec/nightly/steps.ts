@@ -23,6 +23,13 @@ const npm = (script: string, ...args: string[]): readonly string[] =>
 /** All steps, the shorter ones first. */
 export const NIGHT: readonly Step[] = [
   {
+    name: 'site',
+    command: npm('test:site'),
+    counts: {},
+    figures: /^\d+ pages and \d+ links .*/,
+    repeat: '`npm run test:site`; `npm run docs` builds without a browser',
+  },
+  {
     name: 'fuzz',
     command: npm('test:fuzz'),
     counts: { FUZZ_CHAINS: '100000' },
