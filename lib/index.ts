@@ -361,6 +361,10 @@ export {
 } from './meta/shard-ranges/shard-filter.ts';
 export type { QueryPath, ValueAt } from './meta/typed-path.ts';
 // persist: starts informers from a store on disk
+export {
+  type IndexedDbSnapshotOptions,
+  indexedDbSnapshots,
+} from './persist/indexed-db/indexed-db-snapshots.ts';
 export type { SnapshotOptions } from './persist/snapshot-options.ts';
 export type { SnapshotChange, SnapshotStore, StoredSnapshot } from './persist/snapshot-store.ts';
 export { type PersistPart, snapshotsIn } from './persist/snapshots-in.ts';

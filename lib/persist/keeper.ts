@@ -139,7 +139,7 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     try {
       for await (const part of parts) {
         this.#shownMs = savedAtMs;
-        yield part.map((json) => JSON.parse(decoder.decode(json)) as T);
+        yield part.map((json) => named(JSON.parse(decoder.decode(json)) as T));
       }
     } catch (error) {
       this.#warn(ApiError.from(error, 'the store is damaged').message);
@@ -316,6 +316,12 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     }
     return this.ending;
   }
+}
+
+/** Whoever can write the store may have stored something else. */
+function named<T extends KubernetesObject>(object: T | null): T {
+  if (typeof object?.metadata?.name === 'string') return object;
+  throw new Error('a stored object has no name');
 }
 
 function* serialized<T extends KubernetesObject>(

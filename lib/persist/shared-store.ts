@@ -84,6 +84,7 @@ export class SharedStore {
       for (const keeper of this.keepers) keeper.forget();
     }
     await this.run(async (store) => {
+      if (store.forget !== undefined) return await store.forget(identity);
       for (const [id, head] of await store.heads()) {
         if (identityIn(head) === identity) await store.delete(id);
       }

@@ -31,13 +31,19 @@ export interface SnapshotStore {
   read(id: string): Promise<StoredSnapshot | undefined>;
   /**
    * Stores a change. A crash at any moment must leave the collection as it was before or after the change, never a mixture.
-   * Resolves when the change would survive a crash. `'rewrite'` asks for a next change that `replaces` everything.
+   * Resolves when the change would survive a crash. `'rewrite'` asks for a next change that `replaces` everything, also
+   * if the store has not stored this one.
    */
   write(id: string, change: SnapshotChange): Promise<'rewrite' | undefined>;
   /** Deletes a collection. Resolves if there is none. */
   delete(id: string): Promise<void>;
   /** Returns the heads of all collections, by id. */
   heads(): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Deletes everything of an identity, also what other programs are writing at present. @defaultValue `delete` for the ids of its
+   * heads
+   */
+  forget?(identity: string): Promise<void>;
   /** Releases what the store holds, such as files and locks. No other method is called after it. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const screenshots = fileURLToPath(new URL('./.cache/', import.meta.url));
@@ -12,16 +12,13 @@ interface LaunchOptions {
   readonly backForwardCache?: boolean;
 }
 
-/** Starts Chromium. Rejects with an instruction if it is not installed. */
-export async function launchChromium({
-  backForwardCache = false,
-}: LaunchOptions = {}): Promise<Browser> {
+function launchOptions({ backForwardCache = false }: LaunchOptions = {}) {
   if (!existsSync(executablePath)) {
     throw new Error(
       `There is no Chromium at ${executablePath}: install it, or set the variable CHROMIUM to its path.`,
     );
   }
-  return chromium.launch({
+  return {
     executablePath,
     ignoreDefaultArgs: backForwardCache ? ['--disable-back-forward-cache'] : [],
     args: [
@@ -36,7 +33,17 @@ export async function launchChromium({
       // A name that an attacker resolves to this machine.
       '--host-resolver-rules=MAP rebound.example 127.0.0.1',
     ],
-  });
+  };
+}
+
+/** Starts Chromium. Rejects with an instruction if it is not installed. */
+export async function launchChromium(options?: LaunchOptions): Promise<Browser> {
+  return await chromium.launch(launchOptions(options));
+}
+
+/** Starts Chromium with a profile that outlives it. Rejects with an instruction if it is not installed. */
+export async function launchProfile(folder: string): Promise<BrowserContext> {
+  return await chromium.launchPersistentContext(folder, launchOptions());
 }
 
 /** Saves a screenshot of the page in a folder that git ignores. */

@@ -22,6 +22,7 @@ import {
 } from '../../lib/worker/page/connect-worker.ts';
 import type { TabPage } from '../../lib/worker/page/page-life.ts';
 import { QueryServer } from '../../lib/worker/server/query-server.ts';
+import type { ServeQueriesOptions } from '../../lib/worker/server/serve-queries.ts';
 import type { WorkerSession } from '../../lib/worker/server/session.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -136,6 +137,7 @@ export class BrowserRig {
   /** The factory's options besides those of the session. */
   factoryOptions: (session: WorkerSession) => InformerFactoryOptions = () => ({});
   queries: WorkerQueries = {};
+  persist: ServeQueriesOptions['persist'];
   isTokenRequired = false;
   token = 't1';
   #worker: RunningWorker | undefined;
@@ -334,12 +336,13 @@ export class BrowserRig {
         const { fetch, demand } = session;
         const client = createClient({ baseUrl: 'http://fake', fetch, scheduler });
         const factory = createInformerFactory(client, {
-          ...{ demand, scheduler, random: () => 0 },
+          ...{ demand, scheduler, random: () => 0, persist: session.persist },
           ...this.factoryOptions(session),
         });
         factories.push(factory);
         return factory;
       },
+      persist: this.persist,
     });
     return { server, factories, channels: [], lock: incarnation };
   }

@@ -13,7 +13,12 @@ import {
   type Session,
 } from '../messages.ts';
 import { ServedTab } from './served-tab.ts';
-import { OwnSession, type SessionFactory, type WorkerSession } from './session.ts';
+import {
+  OwnSession,
+  type SessionFactory,
+  type SessionParts,
+  type WorkerSession,
+} from './session.ts';
 
 /** How often a tab must acknowledge a message, in milliseconds. One that misses two in a row has vanished. */
 const PROBE_MS = 20_000;
@@ -33,6 +38,7 @@ export interface QueryServerParts {
   /** How long one tab may take to give credentials, in milliseconds. */
   readonly credentialsTimeoutMs: number;
   createFactory(session: WorkerSession): SessionFactory;
+  readonly persist: SessionParts['persist'];
 }
 
 /** Throws if `fetch` would refuse the headers, because its error contains the value, which is secret. */
@@ -180,7 +186,7 @@ export class QueryServer {
   }
 
   #begin(identity: string): OwnSession {
-    const { fetch, queries, lingerMs, createFactory } = this.#parts;
+    const { fetch, queries, lingerMs, createFactory, persist } = this.#parts;
     return new OwnSession({
       identity,
       epoch: ++this.#lastEpoch,
@@ -188,6 +194,7 @@ export class QueryServer {
       queries,
       lingerMs,
       createFactory,
+      persist,
       ask: async (signal) => await this.#ask(signal),
     });
   }

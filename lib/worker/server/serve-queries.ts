@@ -1,5 +1,6 @@
 /** `serveQueries`, which answers the queries of all tabs in a worker. */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import type { PersistPart } from '../../persist/snapshots-in.ts';
 import { checkedDuration, checkedTimeout } from '../../rx/checked-option.ts';
 import type { Fetch } from '../../transport/fetch-transport.ts';
 import type { WorkerQueries } from '../carried-query.ts';
@@ -19,6 +20,12 @@ export interface ServeQueriesOptions {
    * parameters, so check them. @defaultValue none
    */
   readonly queries?: WorkerQueries | undefined;
+  /**
+   * Makes the store of an identity's objects on disk, such as `indexedDbSnapshots({ identity, … })`, which `createFactory` receives
+   * as `session.persist`. When the user signs out, or another one signs in, everything that was stored for the identity
+   * is deleted. @defaultValue nothing is stored
+   */
+  readonly persist?: ((session: { readonly identity: string }) => PersistPart) | undefined;
   /**
    * How long a pipeline stays after the last tab has left it, in milliseconds. @defaultValue the linger of the factory
    */
@@ -137,6 +144,7 @@ export function serveQueries(options: ServeQueriesOptions): ServedQueries {
       'serveQueries: credentialsTimeoutMs',
     ),
     createFactory,
+    persist: options.persist,
   });
   if (isWorker && 'onconnect' in scope) {
     scope.onconnect = ({ ports: [port] }) => server.connect(portTo(port as MessageTarget));

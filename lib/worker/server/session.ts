@@ -9,6 +9,7 @@ import type { QueryChannel } from '../../factory/queries/query-channel.ts';
 import { SharedQueries } from '../../factory/queries/shared-queries.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
+import type { PersistPart } from '../../persist/snapshots-in.ts';
 import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
@@ -41,6 +42,11 @@ export interface WorkerSession {
    * that the watches end while nobody looks, and resume from their versions.
    */
   readonly demand: Demand;
+  /**
+   * What the option `persist` of {@link serveQueries} returned. Pass it to `createInformerFactory`. When the session ends,
+   * everything that was stored for the identity is deleted.
+   */
+  readonly persist: PersistPart | undefined;
 }
 
 /** A factory of a session. */
@@ -54,6 +60,7 @@ export interface SessionParts {
   readonly queries: WorkerQueries;
   readonly lingerMs: number | undefined;
   createFactory(session: WorkerSession): SessionFactory;
+  readonly persist: ((session: { readonly identity: string }) => PersistPart) | undefined;
   /** Asks the tabs, one after the other. `undefined` if none of them has credentials. */
   ask(signal: AbortSignal): Promise<Credentials | undefined>;
 }
@@ -67,6 +74,7 @@ export class OwnSession implements WorkerSession {
   #isShown = true;
   #credentials: Promise<Credentials> | undefined;
   #factory: SessionFactory | undefined;
+  #persist: PersistPart | undefined;
   #answers: SharedQueries | undefined;
   readonly #layer = new EditableLayer();
   #edits: Edits | undefined;
@@ -120,11 +128,24 @@ export class OwnSession implements WorkerSession {
     this.#credentials = undefined;
   }
 
-  /** Aborts all requests and drops the stores. */
+  get persist(): PersistPart | undefined {
+    this.#persist ??= this.#parts.persist?.(this);
+    return this.#persist;
+  }
+
+  /** Aborts all requests, drops the stores, and deletes what was stored on disk. */
   end(): void {
     this.#credentials = undefined;
     this.#end.abort(ended());
+    // First, so that the factory does not write what is due. Also what another worker has stored is deleted.
+    this.#forgetStored().catch(reportUnhandled);
     this.#factory?.stop().catch(reportUnhandled);
+  }
+
+  async #forgetStored(): Promise<void> {
+    const { persist } = this;
+    await persist?.forget();
+    await persist?.close();
   }
 
   readonly demand: Demand = () => (this.#isShown ? null : this.#shown);

@@ -1,0 +1,224 @@
+/** Tests the store of snapshots over IndexedDB, with a database in memory. spec/browser has tests with a real one. */
+import type { SnapshotChange } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
+import { IndexedDbStore } from '../../lib/persist/indexed-db/indexed-db-store.ts';
+import { Ownership } from '../../lib/persist/indexed-db/ownership.ts';
+import { FakeBrowser } from './fake-browser.ts';
+import { live } from './indexed-db-lives.ts';
+
+const SEEDS = 300;
+
+const change = (resourceVersion: string, head = 'h'): SnapshotChange => ({
+  ...{ head, resourceVersion, savedAtMs: 1, replaces: true, deleted: [] },
+  objects: [['shop/a', new TextEncoder().encode('{}')]],
+});
+const browser = () => new FakeBrowser(() => 0.5);
+const storeOf = (scope: BrowserScope, { user = 'ann', app = '1' } = {}) =>
+  new IndexedDbStore(new Ownership('db', user, scope), app);
+const dataOf = (of: FakeBrowser, store: string) => of.databases.get('db')?.stores.get(store) ?? [];
+
+describe('random lives', () => {
+  it('P27, P28, P29: whatever happens, what is read was stored as a whole, by the same user, in the present era', async () => {
+    const seen = new Map<string, number>();
+    const wrong: string[] = [];
+    const only = Number(process.env['INDEXED_DB_SEED'] ?? 0);
+    const seeds = only > 0 ? [only] : Array.from({ length: SEEDS }, (_, at) => at + 1);
+    for (const seed of seeds) {
+      const lived = await live(seed);
+      wrong.push(...lived.wrong);
+      for (const [what, times] of lived.seen) seen.set(what, (seen.get(what) ?? 0) + times);
+    }
+    expect(wrong.slice(0, 5)).toEqual([]);
+    if (only > 0) return;
+    // Otherwise the test would show nothing about them.
+    const outcomes = ['warm', 'cold', 'written', 'rewrite', 'full', 'forgotten', 'killed'];
+    for (const what of [...outcomes, 'taken over', 'damaged', 'objects are missing']) {
+      expect([what, (seen.get(what) ?? 0) > 10]).toEqual([what, true]);
+    }
+  }, 60_000);
+});
+
+describe('writers', () => {
+  it('P28: one of several tabs writes, and another one when that has ended', async () => {
+    const all = browser();
+    const clients = [all.client(), all.client()] as const;
+    const [first, second] = clients.map(({ scope }) => storeOf(scope)) as [
+      IndexedDbStore,
+      IndexedDbStore,
+    ];
+    expect(await first.write('pods', change('1'))).toBeUndefined();
+    expect(await second.write('pods', change('2'))).toBe('rewrite');
+    expect((await second.read('pods'))?.resourceVersion).toBe('1');
+    clients[0].kill();
+    expect(await second.write('pods', change('3'))).toBeUndefined();
+    expect((await second.read('pods'))?.resourceVersion).toBe('3');
+  });
+
+  it('P28: a tab writes no change over a collection that another one has written meanwhile', async () => {
+    const all = browser();
+    const clients = [all.client(), all.client()] as const;
+    const [first, second] = clients.map(({ scope }) => storeOf(scope)) as [
+      IndexedDbStore,
+      IndexedDbStore,
+    ];
+    await first.write('pods', change('1'));
+    const read = await second.read('pods');
+    for await (const _part of read?.parts ?? []);
+    await first.write('pods', change('2'));
+    clients[0].kill();
+    expect(await second.write('pods', { ...change('3'), replaces: false })).toBe('rewrite');
+    expect((await second.read('pods'))?.resourceVersion).toBe('2');
+    expect(await second.write('pods', change('4'))).toBeUndefined();
+  });
+
+  it('P28: a newer program takes the place of an older one, which can neither write nor delete beside it', async () => {
+    const all = browser();
+    const older = storeOf(all.client().scope);
+    expect(await older.write('pods', change('1'))).toBeUndefined();
+    const newer = storeOf(all.client().scope, { app: '2' });
+    expect(await newer.write('pods', change('2', 'of 2'))).toBeUndefined();
+    expect(await older.write('pods', change('3'))).toBe('rewrite');
+    await older.delete('pods');
+    const late = storeOf(all.client().scope);
+    expect(await late.write('pods', change('4'))).toBe('rewrite');
+    await late.delete('pods');
+    expect(await newer.read('pods')).toMatchObject({ resourceVersion: '2', head: 'of 2' });
+  });
+
+  it('P28: without Web Locks the newest tab writes', async () => {
+    const all = browser();
+    const [first, second] = [1, 2].map(() => storeOf(all.client(false).scope)) as [
+      IndexedDbStore,
+      IndexedDbStore,
+    ];
+    await first.write('pods', change('1'));
+    expect(await second.write('pods', change('2'))).toBeUndefined();
+    expect(await first.write('pods', change('3'))).toBe('rewrite');
+  });
+});
+
+describe('what is forgotten', () => {
+  it('P29: is deleted for all tabs, and whoever has begun before can no longer write', async () => {
+    const all = browser();
+    const [writer, reader, other] = [1, 2, 3].map(() => storeOf(all.client().scope)) as [
+      IndexedDbStore,
+      IndexedDbStore,
+      IndexedDbStore,
+    ];
+    await writer.write('pods', change('1'));
+    await reader.read('pods');
+    await other.forget('ann');
+    for (const store of ['state', 'collections', 'objects', 'windows']) {
+      expect(dataOf(all, store)).toEqual([]);
+    }
+    expect(await reader.write('pods', change('2'))).toBe('rewrite');
+    expect(await writer.write('pods', change('3'))).toBe('rewrite');
+    expect(dataOf(all, 'objects')).toEqual([]);
+    // The user signs in again.
+    expect(await other.write('pods', change('4'))).toBeUndefined();
+    expect(await writer.write('pods', change('5'))).toBe('rewrite');
+    expect(await writer.read('pods')).toBeUndefined();
+  });
+
+  it('P29: includes what another user has stored, as soon as a user opens the database', async () => {
+    const all = browser();
+    const hers = storeOf(all.client().scope);
+    await hers.write('pods', change('1'));
+    const his = storeOf(all.client().scope, { user: 'bob' });
+    expect(await his.read('pods')).toBeUndefined();
+    expect(dataOf(all, 'objects')).toEqual([]);
+    expect(await hers.write('pods', change('2'))).toBe('rewrite');
+    // A sign-out of hers that is late takes nothing of his.
+    await his.write('pods', change('3'));
+    await hers.forget('ann');
+    expect((await his.read('pods'))?.resourceVersion).toBe('3');
+    expect(JSON.stringify(dataOf(all, 'state'))).not.toContain('ann');
+  });
+});
+
+describe('a database that cannot be used', () => {
+  it('P30: is an error of the call, with the reason', async () => {
+    await expect(storeOf({}).read('pods')).rejects.toThrow(/no IndexedDB/);
+    await expect(storeOf({}).forget('ann')).resolves.toBeUndefined();
+    const denied = {
+      indexedDB: {
+        open: () => {
+          throw new DOMException('denied', 'SecurityError');
+        },
+      },
+    };
+    await expect(storeOf(denied as never).read('pods')).rejects.toThrow('denied');
+    const all = browser();
+    const store = storeOf(all.client().scope);
+    await store.write('pods', change('1'));
+    all.isFull = true;
+    await expect(store.write('pods', change('2'))).rejects.toThrow(
+      expect.objectContaining({ name: 'QuotaExceededError' }),
+    );
+    all.isFull = false;
+    expect((await store.read('pods'))?.resourceVersion).toBe('1');
+    expect(await store.write('pods', { ...change('3'), replaces: false })).toBe('rewrite');
+  });
+
+  it('P30: of a newer version is left alone, and one with other contents is deleted', async () => {
+    const all = browser();
+    const store = storeOf(all.client().scope);
+    await store.write('pods', change('1'));
+    const { scope, kill } = all.client();
+    // The open store lets another tab upgrade.
+    await new Promise<void>((resolve) => {
+      const request = scope.indexedDB?.open('db', 2) as IDBOpenDBRequest;
+      request.onsuccess = () => resolve();
+    });
+    await expect(store.read('pods')).rejects.toThrow('a newer version');
+    kill();
+    expect(dataOf(all, 'objects')).toHaveLength(1);
+    const data = all.databases.get('db');
+    if (data !== undefined) data.version = 1;
+    data?.stores.delete('windows');
+    await expect(store.read('pods')).rejects.toThrow(/other contents/);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await store.read('pods')).toBeUndefined();
+  }, 5_000);
+
+  it('P30: is not waited for, if an older tab does not close it', async () => {
+    const all = browser();
+    const blocking = all.client().scope.indexedDB?.open('db', 0.5) as IDBOpenDBRequest;
+    await new Promise<void>((resolve) => {
+      blocking.onsuccess = () => resolve();
+    });
+    await expect(storeOf(all.client().scope).read('pods')).rejects.toThrow(/another tab/);
+    blocking.result.close();
+  });
+
+  it.each<[string, unknown]>([
+    ['text', 'x'],
+    ['a number', 7],
+    ['fields of other types', { head: 1, resourceVersion: {}, savedAtMs: 'x', count: -0.5 }],
+    [
+      'names of prototypes',
+      JSON.parse('{"__proto__":{"head":"h"},"constructor":{},"head":"h","count":"1"}'),
+    ],
+    ['a count that is none', { head: 'h', resourceVersion: '1', savedAtMs: 1, count: Number.NaN }],
+  ])('P30: a record that is %s is of no known format', async (_what, record) => {
+    const all = browser();
+    const store = storeOf(all.client().scope);
+    await store.write('pods', change('1'));
+    const [entry] = dataOf(all, 'collections');
+    if (entry !== undefined) entry[1] = record;
+    expect((await store.read('pods'))?.head).toBe('');
+    expect([...(await store.heads()).values()]).toEqual(['']);
+    await store.delete('pods');
+    expect(dataOf(all, 'objects')).toEqual([]);
+  });
+
+  it('P30: with a damaged state belongs to nobody, and is deleted', async () => {
+    const all = browser();
+    await storeOf(all.client().scope).write('pods', change('1'));
+    const [entry] = dataOf(all, 'state');
+    if (entry !== undefined) entry[1] = { identity: 'ann', era: { toString: 1 } };
+    expect(await storeOf(all.client().scope).read('pods')).toBeUndefined();
+    expect(dataOf(all, 'objects')).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+/** Tests the stores on disk of a worker's sessions. */
+import { liveQuery, snapshotsIn } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { describe, expect, it } from 'vitest';
+import { MemoryStore } from '../persist/memory-store.ts';
+import { BrowserRig, follow } from './browser-rig.ts';
+
+const names = liveQuery({ from: pods, select: { name: 'metadata.name' } });
+
+function rigWith(store: MemoryStore): BrowserRig {
+  const rig = new BrowserRig();
+  rig.server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
+  rig.persist = ({ identity }) => snapshotsIn(store, { identity, kinds: [pods], env: 'left-out' });
+  return rig;
+}
+
+describe('a worker with a store on disk', () => {
+  it('B14: passes it to the factory, and starts from it when it has been killed', async () => {
+    const store = new MemoryStore();
+    const rig = rigWith(store);
+    const tab = follow(rig.open().cluster, names);
+    await rig.pass(5_000);
+    expect(store.only?.objects.size).toBe(1);
+    rig.kill();
+    const before = rig.requests.length;
+    await rig.pass(5_000);
+    expect(tab.shown).toMatchObject({ synced: true, rows: [{ name: 'web' }] });
+    const lists = rig.requests.slice(before).filter((each) => each === 'GET /api/v1/pods');
+    expect(lists).toHaveLength(1);
+  });
+
+  it.each<[string, (rig: BrowserRig, tab: ReturnType<BrowserRig['open']>) => void]>([
+    ['signs out', (_rig, tab) => tab.cluster.signedOut()],
+    ['is followed by another one', (rig) => rig.open({ identity: 'bob' })],
+  ])(
+    'B14: deletes what was stored for a user who %s, and stores no more of it',
+    async (_what, act) => {
+      const store = new MemoryStore();
+      const rig = rigWith(store);
+      const tab = rig.open();
+      follow(tab.cluster, names);
+      await rig.pass(5_000);
+      expect(store.only?.head).toContain('"ann"');
+      // A change is due when the session ends.
+      rig.server.objects.create(pods, { metadata: { namespace: 'shop', name: 'late' } });
+      await rig.pass(100);
+      act(rig, tab);
+      await rig.pass(10_000);
+      expect(store.collections.size).toBe(0);
+    },
+  );
+
+  it('B14: deletes it also if no query was asked in this worker', async () => {
+    const store = new MemoryStore();
+    const rig = rigWith(store);
+    const former = rig.open();
+    follow(former.cluster, names);
+    await rig.pass(5_000);
+    former.cluster.close();
+    rig.kill();
+    expect(store.collections.size).toBe(1);
+    const { cluster } = rig.open();
+    await rig.pass(100);
+    cluster.signedOut();
+    await rig.pass(5_000);
+    expect(store.collections.size).toBe(0);
+  });
+});
