@@ -23,8 +23,8 @@ export interface ListResult<Row> extends StatusResult {
   /** The number of rows without `limit` and `offset`. */
   readonly total: number;
   /**
-   * Whether the rows answer the former arguments, because the answer to the present ones is not complete yet, or are no
-   * longer updated, because an informer of theirs was stopped.
+   * Whether the rows answer the former arguments, because the answer to the present ones is not complete yet, come from a store on
+   * disk and are not confirmed yet, or are no longer updated, because an informer of theirs was stopped.
    */
   readonly stale: boolean;
 }

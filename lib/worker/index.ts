@@ -4,6 +4,11 @@ export type { WorkerQueries, WorkerQuery } from './carried-query.ts';
 export { workerQuery } from './carried-query.ts';
 export type { Credentials, Port } from './messages.ts';
 export {
+  type ConnectPaintedWorkerOptions,
+  connectPaintedWorker,
+  type PaintOptions,
+} from './page/connect-painted-worker.ts';
+export {
   type ConnectWorkerOptions,
   connectWorker,
   type WorkerCluster,

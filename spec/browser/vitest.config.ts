@@ -9,7 +9,9 @@ const shared = {
 };
 
 /** They measure the page, so nothing else runs beside them. */
-const ALONE = ['load', 'dashboard', 'tabs-load'].map((name) => `spec/browser/${name}.browser.ts`);
+const ALONE = ['load', 'dashboard', 'tabs-load', 'painting'].map(
+  (name) => `spec/browser/${name}.browser.ts`,
+);
 
 const test = {
   setupFiles: [fileURLToPath(new URL('../support/setup.ts', import.meta.url))],

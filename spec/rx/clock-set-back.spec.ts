@@ -279,6 +279,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
 const MOMENTS: Record<string, string> = {
   'lib/transport/guards/buffering-proxy.ts': 'since when events are held back',
   'lib/transport/answer.ts': 'Retry-After may be a date',
+  'lib/worker/page/connect-painted-worker.ts': 'when rows were stored, which a later page compares',
   'lib/audit/audit.ts': 'when a collection was last compared, for the status',
   'lib/informer/status/describe-status.ts':
     'the age of the data and the time until a retry, in words',

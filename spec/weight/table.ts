@@ -13,6 +13,7 @@ export const ROWS: readonly Imports[] = [
   { '.': 'createClient', './react': 'InformerProvider, useInformer' },
   { '.': 'createClient', './react': 'InformerProvider, useList', './resources': 'pods' },
   { './worker': 'connectWorker', './react/worker': 'WorkerProvider, useQuery' },
+  { './worker': 'connectPaintedWorker', './react/worker': 'WorkerProvider, useQuery' },
   { '.': 'createClient, createInformerFactory, indexedDbSnapshots' },
   { '.': 'createController' },
   { '.': 'toView' },

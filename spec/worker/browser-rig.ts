@@ -12,9 +12,14 @@ import {
 import { configMaps, deployments, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { Subject, timer } from 'rxjs';
+import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
 import { seededRandom } from '../../lib/testing/seeded-random.ts';
 import type { WorkerQueries } from '../../lib/worker/carried-query.ts';
 import { type Credentials, PROTOCOL } from '../../lib/worker/messages.ts';
+import {
+  connectPaintedTab,
+  type PaintOptions,
+} from '../../lib/worker/page/connect-painted-worker.ts';
 import {
   type ConnectWorkerOptions,
   connectTab,
@@ -117,6 +122,8 @@ export interface RigTab {
 
 export interface TabOptions extends Partial<ConnectWorkerOptions> {
   readonly hidden?: boolean;
+  /** The page shows the rows of the former one first. */
+  readonly painted?: { readonly paint: PaintOptions; readonly scope: BrowserScope };
 }
 
 export class BrowserRig {
@@ -172,7 +179,7 @@ export class BrowserRig {
     for (const listener of listeners) this.scheduler.schedule(listener, this.delayMs);
   }
 
-  open({ hidden = false, ...options }: TabOptions = {}): RigTab {
+  open({ hidden = false, painted, ...options }: TabOptions = {}): RigTab {
     let isHidden = hidden;
     let asked = 0;
     let channel: Channel | undefined;
@@ -216,7 +223,11 @@ export class BrowserRig {
               return credentials();
             },
           };
-    const cluster = connectTab({ ...given, ...counted }, page);
+    const all = { ...given, ...counted };
+    const cluster =
+      painted === undefined
+        ? connectTab(all, page)
+        : connectPaintedTab({ ...all, paint: painted.paint }, page, painted.scope);
     return {
       cluster,
       asked: () => asked,

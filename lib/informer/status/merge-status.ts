@@ -51,6 +51,7 @@ const JOINS: Joins = {
   synced: every,
   live: every,
   staleSinceMs: Math.min,
+  stale: first,
   attempt: Math.max,
   reconnects: sum,
   relists: sum,

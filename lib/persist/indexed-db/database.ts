@@ -42,14 +42,6 @@ export class Database {
     return this.scope.indexedDB !== undefined;
   }
 
-  /** All keys that begin with `id`, or those from one to another. */
-  keys(id: string, from?: string, to?: string): IDBKeyRange {
-    const ranges = this.scope.IDBKeyRange as typeof IDBKeyRange;
-    const isPart = from !== undefined && to !== undefined;
-    // An array is greater than every text.
-    return isPart ? ranges.bound([id, from], [id, to]) : ranges.bound([id], [id, []]);
-  }
-
   /**
    * Does work in one transaction. Resolves with its result once the transaction is complete. If the work rejects, or if the
    * browser aborts the transaction, nothing has changed. The work may await only requests of the transaction.
@@ -103,7 +95,7 @@ export class Database {
   async #request(lost: () => void): Promise<IDBDatabase> {
     const { indexedDB: factory } = this.scope;
     if (factory === undefined) {
-      throw new Error('this browser has no IndexedDB; some have none in private windows');
+      throw new Error('this browser has no IndexedDB, perhaps because the window is private');
     }
     let isLate = false;
     const opened = new Promise<IDBDatabase>((resolve, reject) => {

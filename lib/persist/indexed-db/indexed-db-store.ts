@@ -70,14 +70,11 @@ export class IndexedDbStore implements SnapshotStore {
     const reading = database.transact(['collections', 'objects'], 'readonly', async (of) => {
       const now = (await resultOf(of('collections').get(id))) as Collection | undefined;
       if (now?.stamp !== collection?.stamp) throw new Error('another tab has changed it');
-      const keys = (await resultOf(of('objects').getAllKeys(database.keys(id)))) as [
-        string,
-        string,
-      ][];
+      const keys = (await resultOf(of('objects').getAllKeys(this.#keys(id)))) as [string, string][];
       if (keys.length !== collection?.count) throw new Error('objects are missing');
       for (let at = 0; at < keys.length && !state.isLeft; at += SLICE) {
         const slice = keys.slice(at, at + SLICE);
-        const range = database.keys(id, slice[0]?.[1] ?? '', slice.at(-1)?.[1] ?? '');
+        const range = this.#keys(id, slice[0]?.[1] ?? '', slice.at(-1)?.[1] ?? '');
         const objects = await resultOf(of('objects').getAll(range));
         const isWhole = objects.length === slice.length;
         if (!isWhole || !objects.every((each) => each instanceof Uint8Array)) {
@@ -126,7 +123,7 @@ export class IndexedDbStore implements SnapshotStore {
       }
       const before = (await resultOf(of('collections').get(id))) as Collection | undefined;
       if (known === undefined || (!replaces && before?.stamp !== known.stamp)) return false;
-      if (replaces) of('objects').delete(database.keys(id));
+      if (replaces) of('objects').delete(this.#keys(id));
       let written = 0;
       for (const [key, json] of objects) {
         known.keys.add(key);
@@ -161,7 +158,7 @@ export class IndexedDbStore implements SnapshotStore {
     await database.transact(WRITTEN, 'readwrite', async (of) => {
       const now = await this.#owner.owns(await resultOf(of('state').get(STATE)));
       if (now === undefined || now.writer !== state.writer) return;
-      of('objects').delete(database.keys(id));
+      of('objects').delete(this.#keys(id));
       await resultOf(of('collections').delete(id));
     });
   }
@@ -218,6 +215,13 @@ export class IndexedDbStore implements SnapshotStore {
     if (isDone) this.#token = writer;
     else this.#release();
     return isDone;
+  }
+
+  /** All keys of a collection, or those from one to another. */
+  #keys(id: string, from?: string, to?: string): IDBKeyRange {
+    const ranges = this.#owner.database.scope.IDBKeyRange as typeof IDBKeyRange;
+    // An array is greater than every text.
+    return ranges.bound(from === undefined ? [id] : [id, from], [id, to ?? []]);
   }
 
   /** The state of the database; `undefined` if another era has begun. */

@@ -52,11 +52,11 @@ export class RowsView<T> implements View<T> {
   // Fields, so that they work without the view.
   readonly getSnapshot = (): ViewSnapshot<T> => {
     const { total, synced } = this.#rows;
+    const rows = this.#rows.list();
+    const status = this.#status;
     this.#snapshot ??= Object.freeze({
-      rows: this.#rows.list(),
-      total,
-      synced,
-      status: this.#status,
+      ...{ rows, total, synced, status },
+      ...(status.stale && rows.length > 0 && { stale: true as const }),
     });
     return this.#snapshot;
   };

@@ -22,7 +22,10 @@ export interface ViewSnapshot<T> {
   /** Whether every source has held a complete list. */
   readonly synced: boolean;
   readonly status: ViewStatus;
-  /** Set if the rows are not updated at present, although the informers may be: the worker that has them was lost. */
+  /**
+   * Set if the rows may be out of date: they come from a store on disk and are not confirmed yet, or the worker that has them
+   * was lost.
+   */
   readonly stale?: true | undefined;
 }
 

@@ -32,7 +32,8 @@ function withFormerParts(former: unknown, received: unknown): unknown {
 
 export class RemoteRows {
   #rows = new Map<string, Row>();
-  #ids: readonly string[] = [];
+  /** The ids of the rows, in their order. */
+  ids: readonly string[] = [];
   #list: readonly Row[] = [];
   total = 0;
   synced = false;
@@ -53,7 +54,7 @@ export class RemoteRows {
   /** Takes the place of these rows. Equal ones stay the same objects. Returns the ids of the rows that have changed. */
   replace(other: RemoteRows): readonly string[] {
     const { total, synced } = other;
-    const rows = other.#ids.map((id, at) => [id, at, other.get(id)] as const);
+    const rows = other.ids.map((id, at) => [id, at, other.get(id)] as const);
     return this.apply({ id: 0, reset: true, rows, total, synced });
   }
 
@@ -76,7 +77,7 @@ export class RemoteRows {
     for (const id of gone) now.delete(id);
     if (reset !== undefined) for (const id of before.keys()) if (!now.has(id)) changed.push(id);
     this.#rows = now;
-    this.#arrange(reset === undefined ? this.#ids.filter((id) => !moved.has(id)) : [], rows);
+    this.#arrange(reset === undefined ? this.ids.filter((id) => !moved.has(id)) : [], rows);
     return [...changed, ...(reset === undefined ? gone : [])];
   }
 
@@ -89,7 +90,7 @@ export class RemoteRows {
       ids.push(id);
     }
     while (other < others.length) ids.push(others[other++] as string);
-    this.#ids = ids;
+    this.ids = ids;
     const list = ids.map((id) => this.#rows.get(id));
     const isSame =
       list.length === this.#list.length && list.every((row, at) => row === this.#list[at]);

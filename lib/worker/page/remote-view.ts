@@ -23,7 +23,7 @@ export interface RemoteViewParts {
 export class RemoteView implements View<unknown> {
   readonly query: CarriedQuery;
   readonly #parts: RemoteViewParts;
-  readonly #rows = new RemoteRows();
+  readonly rows: RemoteRows = new RemoteRows();
   /** The rows of another worker, until they are complete. */
   #next: RemoteRows | undefined;
   readonly #listeners = new Listeners();
@@ -49,9 +49,9 @@ export class RemoteView implements View<unknown> {
 
   // Fields, so that they work without the view.
   readonly getSnapshot = (): ViewSnapshot<unknown> => {
-    const { list, total, synced } = this.#rows;
+    const { list, total, synced } = this.rows;
     const status = this.#lost ?? this.#sent;
-    const stale = this.#isStale || status.phase === 'stopped';
+    const stale = this.#isStale || status.stale || status.phase === 'stopped';
     this.#snapshot ??= Object.freeze({
       rows: list as readonly Stored<unknown>[],
       total,
@@ -71,7 +71,7 @@ export class RemoteView implements View<unknown> {
   };
 
   readonly select = (id: string): RowView<unknown> => ({
-    getSnapshot: () => this.#rows.get(id) as Stored<unknown> | undefined,
+    getSnapshot: () => this.rows.get(id) as Stored<unknown> | undefined,
     subscribe: (listener) => {
       const release = this.#hold();
       const listeners = this.#rowListeners.get(id) ?? new Listeners();
@@ -100,7 +100,7 @@ export class RemoteView implements View<unknown> {
     if (status !== undefined) this.#sent = readStatus(status);
     this.#lost = undefined;
     if (this.#isStale) return this.#succeed(difference);
-    this.#changed(this.#rows.apply(difference));
+    this.#changed(this.rows.apply(difference));
   }
 
   /** The rows of a worker that was lost stay until those of the next one are complete, or may not be read any longer. */
@@ -108,9 +108,9 @@ export class RemoteView implements View<unknown> {
     this.#next ??= new RemoteRows();
     this.#next.apply(difference);
     const isReady = difference.synced || this.#sent.blocked !== undefined;
-    if (!isReady && this.#rows.list.length > 0) return this.#changed([]);
+    if (!isReady && this.rows.list.length > 0) return this.#changed([]);
     this.#isStale = false;
-    this.#changed(this.#rows.replace(this.#next));
+    this.#changed(this.rows.replace(this.#next));
     this.#next = undefined;
   }
 
@@ -129,7 +129,7 @@ export class RemoteView implements View<unknown> {
 
   /** Drops the rows, which may not be shown any longer. */
   clear(status: ViewStatus): void {
-    const gone = this.#rows.clear();
+    const gone = this.rows.clear();
     this.#sent = NO_STATUS;
     this.#lost = Object.freeze(status);
     this.#isStale = false;
