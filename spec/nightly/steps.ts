@@ -49,7 +49,7 @@ export const NIGHT: readonly Step[] = [
       WORKER_LIVES: '20000',
     },
     repeat:
-      'the same counts: seeds count from 1, and the log names the seed. `PERSIST_SEED=…` repeats one warm start',
+      'the same counts: seeds count from 1, and the log names the seed. `PERSIST_SEED=…` repeats one warm start, `INDEXED_DB_SEED=…` one life of a database',
   },
   {
     name: 'models',
