@@ -20,12 +20,12 @@ const ROWS: readonly (readonly string[])[] = [
   ['informer'],
   ['query', 'client', 'election', 'persist'],
   ['factory', 'shards'],
-  ['controller', 'worker'],
+  ['controller', 'worker', 'diagnose'],
 ];
 /** The edges may import rows; no row imports an edge, and no edge imports another. */
 const EDGES = ['resources', 'testing', 'node', 'react', 'nats'];
 /** The rows that are entries of the package by themselves. */
-const OWN_ENTRIES = ['worker'];
+const OWN_ENTRIES = ['worker', 'diagnose'];
 /** The command line may import rows and edges, and nothing imports it. */
 const COMMAND = 'command';
 

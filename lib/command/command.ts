@@ -6,6 +6,8 @@ import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
 const USAGE = `Usage: rx-informer <command> [options]
 
   crd-types  writes TypeScript for custom resources
+  diagnose   says why informers do not work with a cluster
+  explain    prints the documentation of a code, such as RX1
   publish    publishes kinds of a cluster to NATS JetStream
 
 rx-informer <command> --help shows the options of a command.
@@ -14,6 +16,8 @@ rx-informer <command> --help shows the options of a command.
 /** Loads only the command that is run, because the others need packages that may not be installed. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'crd-types': async () => (await import('./crd-types-command.ts')).crdTypesCommand,
+  diagnose: async () => (await import('./diagnose-command.ts')).diagnoseCommand,
+  explain: async () => (await import('./explain-command.ts')).explainCommand,
   publish: async () => (await import('./publish-command.ts')).publishCommand,
 };
 

@@ -4,6 +4,7 @@
  */
 export type { CrdSchema } from './crd-schema.ts';
 export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
+export { inspectKubeConfig } from './inspect-kube-config.ts';
 export { clientFromKubeConfig, type KubeConfigClientOptions } from './kube-config.ts';
 export type { KubeConfigLike, KubeConfigSource } from './kube-config-source.ts';
 export { type FileSnapshotOptions, fileSnapshots } from './snapshots/file-snapshots.ts';

@@ -53,6 +53,7 @@ const texts: Readonly<Record<string, string>> = {
   react: surfaces.surfaceOf('react/index.d.ts', core),
   'react-worker': surfaces.surfaceOf('react/worker.d.ts', core),
   worker: surfaces.surfaceOf('worker/index.d.ts', core),
+  diagnose: surfaces.surfaceOf('diagnose/index.d.ts', core),
   nats: surfaces.surfaceOf('nats/index.d.ts', core),
 };
 const check = process.argv.includes('--check');
@@ -74,7 +75,7 @@ for (const [name, text] of Object.entries(texts)) {
 if (check) {
   const entries = [
     ...['index', 'resources/index', 'testing/index', 'node/index', 'react/index', 'react/worker'],
-    ...['nats/index', 'worker/index'],
+    ...['nats/index', 'worker/index', 'diagnose/index'],
   ].map((name) => `${emitted}/${name}.d.ts`);
   const modules = ['--module', 'nodenext', '--target', 'es2023'];
   const platform = ['--lib', 'es2023', '--types', 'node', '--skipLibCheck', 'false'];

@@ -74,7 +74,7 @@ describe.concurrent('the packed library', () => {
       expect,
     }) => {
       const script = `
-        const entries = ['rx-informer', 'rx-informer/resources', 'rx-informer/testing', 'rx-informer/node'];
+        const entries = ['rx-informer', 'rx-informer/resources', 'rx-informer/testing', 'rx-informer/node', 'rx-informer/diagnose'];
         Promise.all(entries.map(async (entry) => {
           if ((await import(entry)) !== require(entry)) throw new Error(entry);
           const { sep } = require('node:path');

@@ -290,6 +290,8 @@ const MOMENTS: Record<string, string> = {
   'lib/shards/reflect/shard-reflection.ts': 'since when there are no shards, for the status',
   'lib/factory/clusters/merged-informer.ts': 'since when there are no clusters, for the status',
   'lib/election/lease-lock.ts': 'the times of a Lease, which are never compared',
+  'lib/diagnose/bug-report.ts': 'the ages of phases',
+  'lib/diagnose/observe.ts': 'the clock that is compared with that of the server',
   'lib/election/candidacy.ts': 'the times of a Lease, which are never compared',
   'lib/shards/ring-server.ts': 'the times of a Lease, which are never compared',
   'lib/controller/events/event-recorder.ts': 'the times of an Event',

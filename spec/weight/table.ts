@@ -22,6 +22,8 @@ export const ROWS: readonly Imports[] = [
   { './resources': 'pods' },
   { './nats': 'createNatsListWatch' },
   { './nats': 'publishToNats' },
+  { './diagnose': 'diagnose' },
+  { './diagnose': 'debug' },
 ];
 
 /** The row's first cell. */

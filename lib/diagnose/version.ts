@@ -1,0 +1,4 @@
+/** The version of this library, for reports. */
+
+/** The same as in package.json; `spec/diagnose/bug-report.spec.ts` compares them. */
+export const VERSION = '0.1.0';

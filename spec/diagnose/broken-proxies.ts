@@ -1,0 +1,89 @@
+/** Proxies on loopback that each do one thing wrong, in front of a server of `createFakeApiServer().serve()`. */
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { opened, type TestServer } from '../node/servers.ts';
+
+type Answer = (upstream: IncomingMessage, response: ServerResponse) => void;
+
+function forwarded(target: string, answer: Answer): Promise<TestServer> {
+  const proxy = createServer((incoming, response) => {
+    const { method, url, headers } = incoming;
+    const upstream = request(`${target}${url}`, { method, headers }, (head) => {
+      answer(head, response);
+    });
+    upstream.on('error', () => response.destroy());
+    response.on('close', () => upstream.destroy());
+    incoming.pipe(upstream);
+  });
+  return opened(proxy, 'http');
+}
+
+async function bodyOf(upstream: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of upstream) parts.push(part as Buffer);
+  return Buffer.concat(parts);
+}
+
+/** Sends a response when it is complete, head and body. */
+export const buffering = (target: string): Promise<TestServer> =>
+  forwarded(target, async (upstream, response) => {
+    const body = await bodyOf(upstream);
+    response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+    response.end(body);
+  });
+
+/** Compresses every list, whatever the client accepts. */
+export const compressing = (target: string): Promise<TestServer> =>
+  forwarded(target, async (upstream, response) => {
+    const { req } = upstream as IncomingMessage & { readonly req: { readonly path: string } };
+    const isList = req.path.includes('/pods?') && !req.path.includes('watch=');
+    if (!isList) {
+      response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+      response.flushHeaders();
+      upstream.pipe(response);
+      return;
+    }
+    const { 'content-length': _, 'transfer-encoding': __, ...headers } = upstream.headers;
+    const body = gzipSync(await bodyOf(upstream));
+    response.writeHead(200, { ...headers, 'content-encoding': 'gzip' });
+    response.end(body);
+  });
+
+/** Says that it is this much earlier. */
+export const early = (target: string, ms: number): Promise<TestServer> =>
+  forwarded(target, (upstream, response) => {
+    const date = new Date(Date.now() - ms).toUTCString();
+    response.writeHead(upstream.statusCode ?? 502, { ...upstream.headers, date });
+    response.flushHeaders();
+    upstream.pipe(response);
+  });
+
+/** Cuts every response after some time. */
+export const limited = (target: string, ms: number): Promise<TestServer> =>
+  forwarded(target, (upstream, response) => {
+    response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+    response.flushHeaders();
+    upstream.pipe(response);
+    const timer = setTimeout(() => response.destroy(), ms);
+    response.on('close', () => clearTimeout(timer));
+  });
+
+/** Refuses every request that does not have this token. */
+export function guarding(target: string, token: string): Promise<TestServer> {
+  const proxy = createServer((incoming, response) => {
+    if (incoming.headers.authorization !== `Bearer ${token}`) {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ kind: 'Status', code: 401, message: 'Unauthorized' }));
+      return;
+    }
+    const { method, url, headers } = incoming;
+    const upstream = request(`${target}${url}`, { method, headers }, (head) => {
+      response.writeHead(head.statusCode ?? 502, head.headers);
+      response.flushHeaders();
+      head.pipe(response);
+    });
+    response.on('close', () => upstream.destroy());
+    incoming.pipe(upstream);
+  });
+  return opened(proxy, 'http');
+}
