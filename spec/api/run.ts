@@ -4,24 +4,13 @@
  *
  *   npm run api               # writes the files
  *   npm run api -- --check    # compares them, and compiles the declarations without DOM (law T40)
+ *   npm run api -- --compare v1.0.0 .    # says for each name whether a consumer breaks; also for two folders of declarations
  */
-import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compareTrees, type Verdict } from './compare/judge.ts';
 import { Surfaces } from './surface.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const emitted = `${root}.cache/api`;
-
-function tsc(...args: string[]): void {
-  const bin = `${root}node_modules/typescript/bin/tsc`;
-  try {
-    execFileSync(process.execPath, [bin, ...args], { cwd: root, stdio: 'inherit' });
-  } catch {
-    // The compiler has printed the reason.
-    process.exit(1);
-  }
-}
+import { declarationsOf, ENTRIES, emitDeclarations, root, tsc } from './trees.ts';
 
 /**
  * Shortens the generated interfaces to their names, because lib/resources/generated shows them. Constants stay
@@ -39,45 +28,76 @@ function missing(text: string, other: string): string[] {
   return text.split('\n').filter((line) => !lines.has(line));
 }
 
-rmSync(emitted, { recursive: true, force: true });
-const flags = ['--emitDeclarationOnly', '--removeComments'];
-tsc('-p', 'lib', '--outDir', emitted, ...flags);
+const emitted = join(root, '.cache/api');
 
-const surfaces = new Surfaces((path) => readFileSync(`${emitted}/${path}`, 'utf8'));
-const core = surfaces.idsOf('index.d.ts');
-const texts: Readonly<Record<string, string>> = {
-  core: surfaces.surfaceOf('index.d.ts'),
-  resources: withoutBodies(surfaces.surfaceOf('resources/index.d.ts', core)),
-  testing: surfaces.surfaceOf('testing/index.d.ts', core),
-  node: surfaces.surfaceOf('node/index.d.ts', core),
-  react: surfaces.surfaceOf('react/index.d.ts', core),
-  'react-worker': surfaces.surfaceOf('react/worker.d.ts', core),
-  worker: surfaces.surfaceOf('worker/index.d.ts', core),
-  diagnose: surfaces.surfaceOf('diagnose/index.d.ts', core),
-  nats: surfaces.surfaceOf('nats/index.d.ts', core),
-};
-const check = process.argv.includes('--check');
-for (const [name, text] of Object.entries(texts)) {
-  const path = `${root}spec/api/${name}.txt`;
-  if (!check) writeFileSync(path, text);
-  else {
-    const known = readFileSync(path, 'utf8');
-    if (known === text) continue;
-    const gone = missing(known, text).map((line) => `- ${line}`);
-    const come = missing(text, known).map((line) => `+ ${line}`);
-    const lines = [...gone, ...come].join('\n') || '(only the order of lines differs)';
-    console.error(
-      `The public surface differs from spec/api/${name}.txt:\n${lines}\nIf the change is intended, run \`npm run api\`, and say in CHANGELOG.md what replaces a removed name.`,
-    );
-    process.exitCode = 1;
+/** Writes the files of the surfaces, or compares them. */
+function surfaces(check: boolean): void {
+  emitDeclarations(root, emitted);
+  const read = new Surfaces((path) => readFileSync(join(emitted, path), 'utf8'));
+  const core = read.idsOf('index.d.ts');
+  for (const [entry, file] of Object.entries(ENTRIES)) {
+    const name = entry.replace(/^rx-informer\/?/, '').replace('/', '-') || 'core';
+    const surface = name === 'core' ? read.surfaceOf(file) : read.surfaceOf(file, core);
+    const text = name === 'resources' ? withoutBodies(surface) : surface;
+    const path = `${root}spec/api/${name}.txt`;
+    if (check) compareSurface(name, readFileSync(path, 'utf8'), text);
+    else writeFileSync(path, text);
   }
 }
-if (check) {
-  const entries = [
-    ...['index', 'resources/index', 'testing/index', 'node/index', 'react/index', 'react/worker'],
-    ...['nats/index', 'worker/index', 'diagnose/index'],
-  ].map((name) => `${emitted}/${name}.d.ts`);
+
+function compareSurface(name: string, known: string, text: string): void {
+  if (known === text) return;
+  const gone = missing(known, text).map((line) => `- ${line}`);
+  const come = missing(text, known).map((line) => `+ ${line}`);
+  const lines = [...gone, ...come].join('\n') || '(only the order of lines differs)';
+  console.error(
+    `The public surface differs from spec/api/${name}.txt:\n${lines}\nIf the change is intended, run \`npm run api\`, and say in CHANGELOG.md what replaces a removed name.`,
+  );
+  process.exitCode = 1;
+}
+
+function compileWithoutDom(): void {
+  const entries = Object.values(ENTRIES).map((file) => join(emitted, file));
   const modules = ['--module', 'nodenext', '--target', 'es2023'];
   const platform = ['--lib', 'es2023', '--types', 'node', '--skipLibCheck', 'false'];
   tsc('--ignoreConfig', '--noEmit', '--strict', ...modules, ...platform, ...entries);
+}
+
+/** Prints each name that differs. Exits with 1 if one of them breaks consumers. */
+function compare(older: string, newer: string): void {
+  const verdicts = compareTrees({
+    older: declarationsOf(older),
+    newer: declarationsOf(newer),
+    entries: ENTRIES,
+    scratch: join(root, '.cache/api-compared/probes'),
+  });
+  const count = (change: Verdict['change']) =>
+    verdicts.filter((each) => each.change === change).length;
+  for (const { entry, name, change, why, through } of verdicts) {
+    if (change === 'same') continue;
+    const by = through.length === 0 ? '' : ` (through ${through.join(', ')})`;
+    console.log(`${change} ${entry} ${name}${by}${change === 'breaking' ? `: ${why}` : ''}`);
+  }
+  const counts = (['breaking', 'added', 'compatible', 'same'] as const).map(
+    (change) => `${count(change)} ${change}`,
+  );
+  console.log(`${counts.join(', ')}.`);
+  if (count('breaking') > 0) process.exitCode = 1;
+}
+
+const [option, older, newer, ...rest] = process.argv.slice(2);
+try {
+  if (option === '--compare' && older !== undefined && newer !== undefined && rest.length === 0) {
+    compare(older, newer);
+  } else if (option === undefined || (option === '--check' && older === undefined)) {
+    surfaces(option === '--check');
+    if (option === '--check') compileWithoutDom();
+  } else {
+    console.error('Usage: npm run api -- [--check | --compare OLD NEW]');
+    process.exitCode = 1;
+  }
+} catch (error) {
+  // The compiler has printed its own errors.
+  if (!(error instanceof Error && 'status' in error)) console.error(String(error));
+  process.exitCode = 1;
 }

@@ -5,7 +5,8 @@
 import { dirname, join } from 'node:path';
 import { type DeclarationFile, mentionedIn, parse } from './declarations.ts';
 
-interface Declaration {
+/** One declaration of a file; `text` has its overloads. */
+export interface Declaration {
   readonly file: string;
   readonly name: string;
   readonly text: string;
@@ -27,7 +28,7 @@ export class Surfaces {
    * which are left out.
    */
   surfaceOf(entry: string, known: ReadonlySet<string> = new Set()): string {
-    const exported = this.#exportsOf(entry);
+    const exported = this.exportsOf(entry);
     const done = new Set([...known, ...[...exported.values()].map(idOf)]);
     const inner: Declaration[] = [];
     for (const declaration of [...exported.values(), ...inner])
@@ -48,10 +49,11 @@ export class Surfaces {
 
   /** The ids of the declarations that an entry exports, for `known` of {@link surfaceOf}. */
   idsOf(entry: string): Set<string> {
-    return new Set([...this.#exportsOf(entry).values()].map(idOf));
+    return new Set([...this.exportsOf(entry).values()].map(idOf));
   }
 
-  #exportsOf(path: string): Map<string, Declaration> {
+  /** What an entry exports, by name. */
+  exportsOf(path: string): Map<string, Declaration> {
     const { declared, exported, reExported, stars } = this.#file(path);
     const found = new Map<string, Declaration>();
     for (const name of exported)
@@ -60,9 +62,17 @@ export class Surfaces {
       found.set(name, this.#resolve(path, origin.from, origin.name));
     }
     for (const star of stars) {
-      for (const [name, declaration] of this.#exportsOf(resolve(path, star)))
+      for (const [name, declaration] of this.exportsOf(resolve(path, star)))
         found.set(name, declaration);
     }
+    return found;
+  }
+
+  /** A declaration, and those that it mentions directly or not. */
+  closureOf(declaration: Declaration): readonly Declaration[] {
+    const found = [declaration];
+    const done = new Set([idOf(declaration)]);
+    for (const each of found) this.#follow(each, done, found);
     return found;
   }
 
@@ -108,7 +118,7 @@ export class Surfaces {
   }
 }
 
-function idOf({ file, name }: Declaration): string {
+export function idOf({ file, name }: Declaration): string {
   return `${file}#${name}`;
 }
 
