@@ -127,6 +127,7 @@ export function createShardFilter(by: ShardFilterBy, ranges: Iterable<ShardRange
  * the gate ignores it, so select the objects with {@link createShardFilter} as well. Throws a `TypeError` without
  * ranges, because no selector selects nothing.
  *
+ * @experimental
  * @example
  * ```ts
  * import { shardRanges, shardSelector } from 'rx-informer';

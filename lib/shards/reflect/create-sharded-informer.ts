@@ -32,6 +32,7 @@ export interface ShardedInformerOptions<T, Names extends string = string>
  * Throws a `TypeError` like `createSharedInformer`, if `shards.by` is none of 'uid', 'namespace' and 'owner', and if the
  * option `audit` is given.
  *
+ * @experimental
  * @example
  * ```ts
  * import { createClient, createListWatch, createShardedInformer, shardRanges } from 'rx-informer';
