@@ -71,14 +71,16 @@ const page = {
       const request = indexedDB.open('rx-informer');
       request.onsuccess = () => resolve(request.result);
     });
-    const cursor = database.transaction(store, 'readwrite').objectStore(store).openCursor();
+    const transaction = database.transaction(store, 'readwrite');
+    const cursor = transaction.objectStore(store).openCursor();
+    cursor.onsuccess = () => {
+      const changed = change(cursor.result?.value as never);
+      if (changed === undefined) cursor.result?.delete();
+      else cursor.result?.update(changed);
+    };
+    // Otherwise the damage could be undone when the tab is closed.
     await new Promise<void>((resolve) => {
-      cursor.onsuccess = () => {
-        const changed = change(cursor.result?.value);
-        if (changed === undefined) cursor.result?.delete();
-        else cursor.result?.update(changed);
-        resolve();
-      };
+      transaction.oncomplete = () => resolve();
     });
     database.close();
   },

@@ -100,6 +100,14 @@ export async function measureSpecs(copy: string, { files }: Instrumented): Promi
   }
   rmSync(covered, { recursive: true });
   writeFileSync(FILE, JSON.stringify(kept));
+  // Specs that were not measured would notice nothing.
+  const missing = asked.filter((spec) => !(spec in kept.specs));
+  if (missing.length > 0) {
+    const [first] = missing;
+    throw new Error(
+      `${missing.length} specs were not measured, the first is ${first}: ${report.noticed ?? 'the run ended early'}. Run the command again to measure them`,
+    );
+  }
   return kept.specs;
 }
 
