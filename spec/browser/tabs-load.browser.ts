@@ -75,7 +75,7 @@ declare const snapshots: () => readonly {
   readonly rows: readonly string[];
 }[];
 
-const PHASES = ['Running', 'Running', 'Running', 'Pending', 'Failed'];
+const PHASES = ['Running', 'Pending', 'Succeeded', 'Failed', 'Unknown'];
 
 function podOf(at: number): Pod {
   return {
@@ -116,11 +116,11 @@ let served: Served;
 let running: RunningProject;
 let context: BrowserContext;
 let changes = 0;
+let seed = 1;
 
 /** Changes Pods at a steady rate until the returned function is called. */
 function change(): () => void {
   const all = server.objects.list(pods);
-  let seed = 1;
   const began = performance.now();
   let made = 0;
   const timer = setInterval(() => {
@@ -129,9 +129,12 @@ function change(): () => void {
       seed = (seed * 48_271) % 2_147_483_647;
       const at = seed % all.length;
       const pod = all[at] as Pod;
-      const status = { ...pod.status, phase: PHASES[seed % 7] ?? 'Running' };
-      all[at] = server.objects.update(pods, { ...pod, status }) as never;
-      changes++;
+      // An update to the phase that a Pod has already would not be a change.
+      const next = PHASES.indexOf(pod.status?.phase ?? '') + 1;
+      const status = { ...pod.status, phase: PHASES[next % PHASES.length] ?? '' };
+      const changed = server.objects.update(pods, { ...pod, status });
+      if (changed.metadata?.resourceVersion !== pod.metadata?.resourceVersion) changes++;
+      all[at] = changed;
     }
   }, 10);
   return () => clearInterval(timer);
