@@ -14,6 +14,8 @@ export interface DashboardOptions {
   readonly namespace?: string;
   /** Forwards edits to a real cluster. The embedded cluster always takes them. @defaultValue false */
   readonly allowEdits?: boolean;
+  /** Lets the browser store the objects of a real cluster, so that a reload shows them at once. @defaultValue false */
+  readonly warmStart?: boolean;
   /** The address of the NATS server from which the page reads the objects. @defaultValue the cluster */
   readonly nats?: string;
   /** The bucket that `rx-informer publish` fills. @defaultValue k8s */
@@ -84,6 +86,7 @@ function command(): Command {
       .option('--nats <url>', 'read the objects from NATS, over WebSocket', webSocket)
       .option('--bucket <name>', 'bucket of NATS', bucketName, 'k8s')
       .option('--allow-edits', 'forward edits to a real cluster', false)
+      .option('--warm-start', 'let the browser store objects of a real cluster, unencrypted', false)
       .option('--pods <number>', 'pods of the embedded cluster', integer(1, 100_000), 1000)
       .addOption(
         new Option('--objects <number>', 'another name of --pods')

@@ -1,8 +1,9 @@
 /** Starts the dashboard: a cluster, the proxy to it, the page, and the server that connects them. */
 import { createClient } from 'rx-informer';
+import type { SelfSubjectReview } from 'rx-informer/resources';
 import type { DashboardOptions } from './arguments.ts';
 import { buildPage } from './build-page.ts';
-import { chooseCluster } from './choose-cluster.ts';
+import { type Choice, chooseCluster } from './choose-cluster.ts';
 import { createEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
 import { createClusterProxy } from './proxy.ts';
 import { readPageFiles } from './server/page-files.ts';
@@ -23,6 +24,25 @@ export type Say = (line: string) => void;
 
 const DEFAULT_PORT = 8011;
 
+const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+
+/**
+ * Whose objects the browser stores, or `undefined` if it stores none. Each embedded cluster is another one, and those of a real
+ * cluster stay on the disk, so the user must ask for it. Rejects if the cluster does not say who the user is.
+ */
+async function identityOf(
+  { nats, warmStart }: DashboardOptions,
+  choice: Choice,
+): Promise<string | undefined> {
+  if (nats !== undefined) return undefined;
+  if (!('cluster' in choice)) return `embedded cluster, started at ${Date.now()}`;
+  if (!warmStart) return undefined;
+  const { client, name } = choice.cluster;
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const review = await client.request<SelfSubjectReview>({ method: 'POST', path: REVIEWS, body });
+  return `${review.status?.userInfo?.username} of ${name}`;
+}
+
 /**
  * Starts a dashboard. Rejects with a `ClusterError` if the requested cluster does not answer, and with the server's
  * error if the requested port is taken.
@@ -34,12 +54,12 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   // A real cluster is chosen by default, so nobody may change it by accident.
   const readOnly = type === 'real' && !options.allowEdits;
   const { nats, bucket = 'k8s' } = options;
-  const files = await readPageFiles(
-    folder,
-    type,
-    options.namespace,
-    nats === undefined ? undefined : { url: nats, bucket },
-  );
+  const files = await readPageFiles(folder, {
+    cluster: type,
+    namespace: options.namespace,
+    identity: await identityOf(options, choice),
+    nats: nats === undefined ? undefined : { url: nats, bucket },
+  });
   let embedded: EmbeddedCluster | undefined;
   if ('embeddedBecause' in choice) {
     say(`Showing the embedded cluster, because ${choice.embeddedBecause}.`);
@@ -50,6 +70,10 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
     const shown = namespace === undefined ? '' : `the namespace ${namespace} of `;
     const edits = readOnly ? 'It is read-only; --allow-edits allows edits.' : 'Edits are allowed.';
     say(`Showing ${shown}${choice.cluster.name}. ${edits}`);
+    if (options.warmStart) {
+      const what = 'the objects, with the values of environment variables';
+      say(`The browser stores ${what}, unencrypted, for the next reload.`);
+    }
   }
   if (nats !== undefined) say(`Reading the objects from the bucket ${bucket} at ${nats}.`);
   const client =

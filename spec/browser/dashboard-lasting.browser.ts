@@ -5,7 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startDashboard } from '../../examples/dashboard/dashboard.ts';
 import { createEmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
@@ -134,4 +134,60 @@ test('a hidden tab closes its watches after the grace, and resumes without a lis
   cluster.rate = 0;
   await expectRows(page, shownOf(cluster, noFilter, byName));
   expect(await page.getByTestId('status').textContent()).toContain('0 relists');
+});
+
+/** The number of objects that the page has stored. */
+const storedObjects = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const opening = indexedDB.open('rx-informer');
+        opening.onsuccess = () => {
+          const database = opening.result;
+          const names = [...database.objectStoreNames];
+          const count = database.transaction(names).objectStore('objects').count();
+          count.onsuccess = () => {
+            database.close();
+            resolve(count.result);
+          };
+        };
+      }),
+  );
+
+test('P27: a reload shows the stored rows while no list and no watch is answered, and then what has changed, without a list', async () => {
+  const { page, cluster, close } = await openDashboard(browser, { start: { objects: 80 } });
+  onTestFinished(close);
+  await live(page);
+  await expect.poll(() => storedObjects(page)).toBeGreaterThan(80);
+  const listed: string[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    const isWhole = !searchParams.has('watch') && searchParams.get('limit') !== '1';
+    const isList = isWhole || searchParams.has('sendInitialEvents');
+    if (isList && pathname === '/api/v1/pods') listed.push(request.url());
+  });
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  await page.route(/\/apis?\//, async (route) => {
+    // By its UID the page knows that the server is still the same.
+    if (!route.request().url().endsWith('/namespaces/kube-system')) await opened;
+    await route.continue();
+  });
+  await page.reload();
+  const status = page.getByTestId('status');
+  await status.getByText('Catching up', { exact: true }).waitFor();
+  await status.getByText(/^showing Pods stored at \d\d:\d\d:\d\d$/).waitFor();
+  await expect.poll(() => page.locator('[data-uid]').count()).toBeGreaterThan(10);
+  expect(await page.getByRole('grid', { name: 'Pods' }).getAttribute('aria-busy')).toBe('true');
+  await keepScreenshot(page, 'stored-rows');
+  cluster.rate = 50;
+  const before = cluster.changes;
+  await expect.poll(() => cluster.changes - before).toBeGreaterThan(50);
+  cluster.rate = 0;
+  open();
+  await live(page);
+  await expectRows(page, shownOf(cluster, noFilter, byName));
+  expect(listed).toEqual([]);
 });

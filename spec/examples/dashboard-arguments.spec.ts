@@ -32,12 +32,13 @@ test('the embedded cluster has all faults by default, and --pods has two names',
   });
 });
 
-test('the namespace to show and edits of a real cluster are options', () => {
-  expect(readArguments(['--namespace', 'shop', '--allow-edits'])).toMatchObject({
+test('the namespace to show, edits and stored objects of a real cluster are options', () => {
+  expect(readArguments(['--namespace', 'shop', '--allow-edits', '--warm-start'])).toMatchObject({
     namespace: 'shop',
     allowEdits: true,
+    warmStart: true,
   });
-  expect(readArguments([])).toMatchObject({ allowEdits: false });
+  expect(readArguments([])).toMatchObject({ allowEdits: false, warmStart: false });
   expect(readArguments([])).not.toHaveProperty('namespace');
 });
 

@@ -87,7 +87,7 @@ const client: KubeClient = {
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'dashboard-'));
   await writeFile(join(folder, 'index.html'), '<meta content="%STYLE_NONCE%">');
-  files = await readPageFiles(folder, 'real');
+  files = await readPageFiles(folder, { cluster: 'real' });
   await rm(folder, { recursive: true });
 });
 beforeEach(async () => {

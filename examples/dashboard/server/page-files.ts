@@ -28,15 +28,21 @@ export interface PageBucket {
   readonly bucket: string;
 }
 
-/**
- * Reads all files of a folder. The page learns from placeholders which type of cluster it shows, to which namespace it
- * is restricted, if it is, and whether it reads from NATS.
- */
+/** What the page learns from placeholders. */
+export interface PageValues {
+  readonly cluster: 'embedded' | 'real';
+  /** The only namespace that it shows. @defaultValue all */
+  readonly namespace?: string | undefined;
+  /** Under which name the browser stores objects for the next reload. @defaultValue it stores nothing */
+  readonly identity?: string | undefined;
+  /** @defaultValue it does not read from NATS */
+  readonly nats?: PageBucket | undefined;
+}
+
+/** Reads all files of a folder. */
 export async function readPageFiles(
   folder: string,
-  cluster: 'embedded' | 'real',
-  namespace = '',
-  nats?: PageBucket | undefined,
+  { cluster, namespace = '', identity = '', nats }: PageValues,
 ): Promise<PageFiles> {
   const files = new Map<string, Buffer>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -53,9 +59,17 @@ export async function readPageFiles(
       const nonce = randomBytes(16).toString('base64');
       const headers = securityHeaders(nonce, nats?.url);
       response.writeHead(200, { ...headers, 'content-type': type });
-      const values = { STYLE_NONCE: nonce, CLUSTER: cluster, NAMESPACE: namespace };
       const { url = '', bucket = '' } = nats ?? {};
-      response.end(html(content, { ...values, NATS: url, BUCKET: bucket }));
+      const values = {
+        STYLE_NONCE: nonce,
+        CLUSTER: cluster,
+        NAMESPACE: namespace,
+        // A kubeconfig may give its contexts any names.
+        IDENTITY: encodeURIComponent(identity),
+        NATS: url,
+        BUCKET: bucket,
+      };
+      response.end(html(content, values));
       return true;
     }
     // The names of assets contain a hash of their content.

@@ -14,8 +14,20 @@ import {
   createMetadataListWatch,
   type Demand,
   forResource,
+  indexedDbSnapshots,
 } from 'rx-informer';
-import { events } from 'rx-informer/resources';
+import {
+  daemonSets,
+  deployments,
+  events,
+  jobs,
+  namespaces,
+  nodes,
+  pods,
+  replicaSets,
+  services,
+  statefulSets,
+} from 'rx-informer/resources';
 import { BehaviorSubject, filter, tap } from 'rxjs';
 import type { Kind } from '../kinds/kind.ts';
 import { natsListWatch } from './nats.ts';
@@ -39,6 +51,23 @@ const timeouts =
 /** The only namespace of the page, or '' for all. */
 export const onlyNamespace = meta('namespace');
 
+/** Who reads the objects, if the browser may store them. */
+const identity = decodeURIComponent(meta('identity'));
+
+/** The kinds that a table begins with after a reload. What is of use for a moment only, such as Events, is not stored. */
+const persist =
+  identity === ''
+    ? undefined
+    : indexedDbSnapshots({
+        identity,
+        kinds: [
+          ...[pods, deployments, replicaSets, statefulSets, daemonSets],
+          ...[jobs, services, nodes, namespaces],
+        ],
+        // The details show them.
+        env: 'stored',
+      });
+
 export const client = createClient({ baseUrl: window.location.origin });
 
 export const factory = createInformerFactory(client, {
@@ -47,6 +76,7 @@ export const factory = createInformerFactory(client, {
   projections: { metadata: createMetadataListWatch },
   lingerMs: LINGER_MS,
   audit: audit({ periodMs: AUDIT_PERIOD_MS }),
+  persist,
   ...(onlyNamespace === '' ? {} : { namespaces: [onlyNamespace] }),
   resources: [
     // The details of an object read its events through this index.

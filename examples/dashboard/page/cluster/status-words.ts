@@ -28,9 +28,14 @@ export function isLive({ live, heldBack }: Status): boolean {
   return live === true && heldBack === undefined;
 }
 
+/** Since when the data on screen may be old. */
+function since({ staleSinceMs, sinceMs }: Status, nowMs: number): string {
+  return clockOfSeconds.format(staleSinceMs ?? sinceMs ?? nowMs);
+}
+
 function showing(status: Status, nowMs: number): string {
   if (!status.synced) return 'nothing to show yet';
-  return `showing data from ${clockOfSeconds.format(status.staleSinceMs ?? status.sinceMs ?? nowMs)}`;
+  return `showing data from ${since(status, nowMs)}`;
 }
 
 /** The result of the last audit, as an addition to another text. */
@@ -60,6 +65,9 @@ function ownWords(status: Status, what: string, nowMs: number): Partial<StatusWo
   if (phase === undefined || phase === 'idle' || heldBack !== undefined) return {};
   if (blocked !== undefined) {
     return { detail: error === undefined ? 'the server refuses the list' : errorWords(error) };
+  }
+  if (status.stale === true && !status.synced) {
+    return { headline: 'Catching up', detail: `showing ${what} stored at ${since(status, nowMs)}` };
   }
   if (isLive(status)) return { detail: `every change is shown${audited(status)}` };
   if (phase === 'listing' || phase === 'streaming') return loading(status, what, nowMs);
