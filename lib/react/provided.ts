@@ -12,20 +12,28 @@ import { ProviderState } from './provider-state.ts';
 /** Options of the factory that a provider makes. Without `name`, because two of one name would exist for a moment. */
 export type ProvidedFactoryOptions = Omit<InformerFactoryOptions, 'name'>;
 
-export interface Provided extends ProviderState {
+/** What a provider is given. */
+export interface Given {
   readonly client: KubeClient;
+  readonly factory?: InformerFactory | undefined;
+  readonly options?: ProvidedFactoryOptions | undefined;
+}
+
+export interface Provided extends ProviderState {
+  readonly given: Given;
+  readonly client: KubeClient;
+  /** Whether React has shown the provider, and will keep its state. */
+  isShown: boolean;
   readonly informers: InformerPool;
   /** Keeps the provider's own informers until the returned function is called. */
   readonly hold: () => () => void;
 }
 
 /** Creates the state of a provider of a client and a factory, or of the options of a factory of its own. */
-export function createProvided(
-  client: KubeClient,
-  given: InformerFactory | ProvidedFactoryOptions = {},
-): Provided {
-  const own = 'acquire' in given ? undefined : new SharedInformers(client, given);
-  const informers = own ?? informersOfFactory('InformerProvider', given);
+export function createProvided(given: Given): Provided {
+  const { client, factory, options = {} } = given;
+  const own = factory === undefined ? new SharedInformers(client, options) : undefined;
+  const informers = own ?? informersOfFactory('InformerProvider', factory as InformerFactory);
   const hold = leftLater(() => new Subscription(() => own?.stop().catch(reportUnhandled)));
-  return Object.assign(new ProviderState(), { client, informers, hold });
+  return Object.assign(new ProviderState(), { given, client, isShown: false, informers, hold });
 }

@@ -11,6 +11,7 @@ import {
 } from 'react';
 import type { InformerFactory } from '../factory/informer-factory.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import type { BegunProviders } from './begun-providers.ts';
 import { createProvided, type Provided, type ProvidedFactoryOptions } from './provided.ts';
 import type { ProviderState } from './provider-state.ts';
 
@@ -25,15 +26,19 @@ export interface InformerProviderProps {
   readonly client: KubeClient;
   /** A factory that other code uses, too. It is not stopped by the provider. @defaultValue a factory of its own */
   readonly factory?: InformerFactory | undefined;
-  /** The options of the provider's own factory. Later values do not matter. */
+  /**
+   * The options of the provider's own factory. Later values do not matter. If the nearest `<Suspense>` is above the
+   * provider, create the objects and functions in them outside of components.
+   */
   readonly options?: ProvidedFactoryOptions | undefined;
   readonly children?: ReactNode;
 }
 
-interface Held {
-  readonly factory: InformerFactory | undefined;
-  readonly provided: Provided;
-}
+/**
+ * Finds what renders that React has discarded have begun, by client. React discards the first render of a provider, with its
+ * state, if a component below suspends and the boundary is above. Filled by the hooks that suspend.
+ */
+export const allBegun: WeakMap<KubeClient, BegunProviders> = /* @__PURE__ */ new WeakMap();
 
 /**
  * Holds a client and a factory of informers for the hooks of the components below. Nothing is requested before a hook
@@ -57,19 +62,21 @@ interface Held {
  * ```
  */
 export function InformerProvider(props: InformerProviderProps): ReactElement {
-  const { client, factory, options, children } = props;
+  const { client, factory, children } = props;
   // Kept outside of the renders, because React may discard one until what suspends below has its answer.
-  const [made] = useState<{ now?: Held; next?: Held }>({});
-  const isAsked = (held?: Held) => held?.factory === factory && held?.provided.client === client;
+  const [made] = useState<{ now?: Provided; next?: Provided }>({});
+  const isAsked = (one?: Provided) => one?.client === client && one.given.factory === factory;
   if (!isAsked(made.now) && !isAsked(made.next)) {
-    made.next = { factory, provided: createProvided(client, factory ?? options) };
+    made.next = allBegun.get(client)?.find(props) ?? createProvided(props);
   }
-  const held = (isAsked(made.now) ? made.now : made.next) as Held;
+  const provided = (isAsked(made.now) ? made.now : made.next) as Provided;
   useEffect(() => {
-    made.now = held;
-    return held.provided.hold();
-  }, [made, held]);
-  return createElement(ProvidedContext.Provider, { value: held.provided }, children);
+    made.now = provided;
+    provided.isShown = true;
+    allBegun.delete(client);
+    return provided.hold();
+  }, [made, client, provided]);
+  return createElement(ProvidedContext.Provider, { value: provided }, children);
 }
 
 /** The nearest provider. Throws an `Error` that names the hook if there is none, or if it does not have what is asked for. */

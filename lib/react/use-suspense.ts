@@ -7,8 +7,9 @@ import type { Resource } from '../meta/resource.ts';
 import { checkedQuery, type LiveQuery } from '../query/live-query/live-query.ts';
 import type { OrderBy } from '../query/live-query/order-by.ts';
 import type { RowOf, Select } from '../query/live-query/select.ts';
+import { BegunProviders } from './begun-providers.ts';
 import type { Provided } from './provided.ts';
-import { useProvided } from './provider.ts';
+import { allBegun, useProvided } from './provider.ts';
 import { heldSourceOf } from './query-sources.ts';
 import { hasRenderLease, leaseForRender, takeOver } from './render-lease.ts';
 import type { ListResult } from './row-result.ts';
@@ -58,6 +59,13 @@ function useSuspending<Row>(provided: Provided, query: LiveQuery<Row>): ListResu
     return result;
   }
   if (result.error !== undefined && hasRenderLease(provided, query.key)) throw result.error;
+  if (!provided.isShown) {
+    const { client } = provided;
+    const begun = allBegun.get(client) ?? new BegunProviders();
+    allBegun.set(client, begun);
+    // The next attempt to render the provider begins with what this one requests.
+    begun.add(provided);
+  }
   const lease = leaseForRender(provided, query.key, heldSourceOf(provided, query as LiveQuery));
   // Of several components that throw promises, React 19 renders one after the other until an answer comes, without a pause.
   use?.(lease);

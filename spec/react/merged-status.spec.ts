@@ -14,7 +14,7 @@ it('V8: the merged status is the same object while only rows change', async () =
   create('web-0');
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
   const factory = createInformerFactory(client);
-  const provided = createProvided(client, factory);
+  const provided = createProvided({ client, factory });
   const { getSnapshot } = provided.part(mergedStatusOf);
   const source = sourceOfQuery(provided, liveQuery({ from: pods }));
   const another = sourceOfQuery(provided, liveQuery({ from: nodes }));

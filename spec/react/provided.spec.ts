@@ -20,14 +20,14 @@ describe('a provider', () => {
     const informer = factory.informer(pods);
     factory.start();
     await factory.whenSynced();
-    const leave = createProvided(client, factory).hold();
+    const leave = createProvided({ client, factory }).hold();
     leave();
     await macrotask();
     expect(informer.status.phase).toBe('watching');
   });
 
   it('V9: stops the informers that it has made', async () => {
-    const provided = createProvided(clientOf());
+    const provided = createProvided({ client: clientOf() });
     const leave = provided.hold();
     const { informer } = provided.informers.acquire(pods);
     const subscription = informer.changes$.subscribe();

@@ -13,7 +13,7 @@ function rig(lingerMs: number) {
   const server = createFakeApiServer();
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
   const factory = createInformerFactory(client, { lingerMs });
-  const provided = createProvided(client, factory);
+  const provided = createProvided({ client, factory });
   onTestFinished(() => factory.stop());
   const render = () => leaseForRender(provided, query.key, sourceOfQuery(provided, query) as never);
   return { server, factory, provided, render };

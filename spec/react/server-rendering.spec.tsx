@@ -113,4 +113,17 @@ describe('a server render', () => {
     const Nameless = () => String(useObject(pods, { name: '' }).synced);
     expect(() => render(<Nameless />)).toThrow('useObject: name is ""');
   });
+
+  it('V10: of any number of pages with one client keeps nothing from one to the next', () => {
+    const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+    const List = () => `${useList(pods).total} Pods`;
+    for (let page = 0; page < 150; page++) {
+      const app = (
+        <InformerProvider client={client} options={{ resources: [] }}>
+          <List />
+        </InformerProvider>
+      );
+      expect(renderToString(app)).toBe('0 Pods');
+    }
+  });
 });

@@ -25,7 +25,7 @@ async function rig() {
   create('web');
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
   const factory = createInformerFactory(client);
-  const provided = createProvided(client, factory);
+  const provided = createProvided({ client, factory });
   const source = sourceOfQuery(provided, liveQuery({ from: deployments }));
   const large = sourceOfQuery(
     provided,
