@@ -18,7 +18,10 @@ import type { RemoteView } from './remote-view.ts';
 /** Which rows are stored, and where. */
 export interface PaintOptions
   extends Pick<SnapshotOptions, 'kinds' | 'env' | 'configMaps' | 'appVersion' | 'maxAgeMs'> {
-  /** The names of queries of the worker whose rows may be stored. @defaultValue none */
+  /**
+   * The names of queries of the worker whose rows may be stored. The page does not know what these queries read, so name none that
+   * shows Secrets. @defaultValue none
+   */
   readonly queries?: readonly string[] | undefined;
   /** The name of the database, as for `indexedDbSnapshots`. @defaultValue 'rx-informer' */
   readonly name?: string | undefined;
