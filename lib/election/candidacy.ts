@@ -215,7 +215,7 @@ export class Candidacy {
 
   #expire(): void {
     this.#expired = true;
-    if (!this.#running || this.leading.value || this.#attempt !== undefined) return;
+    if (this.#attempt !== undefined) return;
     this.#next?.unsubscribe();
     this.#try();
   }

@@ -23,8 +23,8 @@ export class DeletedKeys {
     this.forget(key);
     this.#unasked.set(key, { slot });
     if (this.#unasked.size <= UNASKED) return;
-    const [oldest] = this.#unasked.keys();
-    if (oldest !== undefined) this.#unasked.delete(oldest);
+    const [oldest = ''] = this.#unasked.keys();
+    this.#unasked.delete(oldest);
   }
 
   get(key: string): Deletion | undefined {

@@ -36,7 +36,7 @@ export function statusOf(member: RingMember, nowMs: number, isStopping: boolean)
   const { id, ring, validUntilMs } = member;
   const ending = endingSlots(member, nowMs);
   const { members = [], epoch = 0 } = ring?.record ?? {};
-  const isNamed = ring !== undefined && epoch > 0 && namedIn(ring.record).has(id);
+  const isNamed = ring !== undefined && namedIn(ring.record).has(id);
   const isValid = validUntilMs !== undefined && nowMs < validUntilMs;
   const phase: ShardPhase =
     isStopping || member.phase !== 'active' ? 'leaving' : isNamed && isValid ? 'member' : 'joining';

@@ -1,5 +1,5 @@
 /** Leases at the limits of their times: a late response, a fractional duration, a stop during a write. */
-import { createLeaderElector, type LeaderElectorOptions } from 'rx-informer';
+import { ApiError, createLeaderElector, type LeaderElectorOptions } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -94,5 +94,63 @@ describe('a lease', () => {
       await scheduler.advance(1_000);
       expect(scheduler.pending).toBe(0);
     }
+  });
+
+  it('N22: a candidate waits for a deleted Lease as long as the Lease said', async () => {
+    const { scheduler, server, elector, story } = rig();
+    const { apiVersion, kind } = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
+    const metadata = { ...place, uid: 'u', resourceVersion: '1' };
+    const spec = { holderIdentity: 'b', leaseDurationSeconds: 60, renewTime: 'now' };
+    server.lease = { apiVersion, kind, metadata, spec };
+    elector.start();
+    await scheduler.advance(1_000);
+    server.lease = undefined;
+    // It notices the deletion with its next attempt.
+    await scheduler.advance(60_500);
+    expect(story).toEqual(['0 false']);
+    await scheduler.advance(5_000);
+    expect(elector.isLeading).toBe(true);
+    await elector.stop();
+  });
+
+  it('N17: a release that conflicts again and again ends after the renew deadline', async () => {
+    const { scheduler, server, elector } = rig();
+    elector.start();
+    await scheduler.advance(1_000);
+    server.fate = (method) =>
+      method === 'PUT' ? { thereMs: 50, error: ApiError.fromStatus({}, 409) } : {};
+    const stopping = elector.stop();
+    await scheduler.advance(10_000);
+    await stopping;
+    const sent = server.log.length;
+    await scheduler.advance(60_000);
+    expect([server.log.length, scheduler.pending]).toEqual([sent, 0]);
+  });
+
+  it('N18: work that returns after the lead was lost and won again is begun again', async () => {
+    const { scheduler, server, elector } = rig();
+    const story: string[] = [];
+    let finish = () => {};
+    const running = elector.run((signal) => {
+      story.push(`${scheduler.now()} begins`);
+      signal.addEventListener('abort', () => story.push(`${scheduler.now()} aborted`));
+      return new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+    });
+    await scheduler.advance(1_000);
+    server.fate = () => ({ lost: 'request' });
+    await scheduler.advance(11_000);
+    server.fate = () => ({});
+    await scheduler.advance(30_000);
+    // It holds the Lease again, and its former work has not ended.
+    expect([elector.isLeading, story]).toEqual([true, ['0 begins', '10000 aborted']]);
+    finish();
+    await scheduler.advance(0);
+    expect(story).toEqual(['0 begins', '10000 aborted', '42000 begins']);
+    finish();
+    await Promise.all([elector.stop(), scheduler.advance(1_000)]);
+    finish();
+    await running;
   });
 });

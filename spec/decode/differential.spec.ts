@@ -151,6 +151,12 @@ describe('the difference of two texts', () => {
     expect(JSON.stringify(value)).toBe(nested(2));
   });
 
+  it('D16: a member that is added behind white space is read', () => {
+    const texts = ['{"a":{"b":1 },"c":2}', '{"a":{"b":1 ,"d":3},"c":2}'];
+    const read = compared(kept(texts[0] ?? ''), texts[1] ?? '');
+    if (read !== undefined) expect(read).toEqual({ a: { b: 1, d: 3 }, c: 2 });
+  });
+
   it('D16: any two documents', () => {
     const value = fc.letrec((tie) => ({
       any: fc.oneof(

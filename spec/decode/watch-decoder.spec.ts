@@ -75,6 +75,7 @@ describe('an invalid line', () => {
   const secret = 'c3VwZXItc2VjcmV0';
   const bad: Record<string, string | Uint8Array> = {
     'invalid JSON': `{"type":"ADDED","object":{"data":{"password":"${secret}"},}}\n`,
+    'a type without a closing quote': '{"type":"ADDED!,"object":{"kind":"Pod"}}\n',
     'markup of a proxy': `<html>${secret}</html>\n`,
     'invalid UTF-8': new Uint8Array([...bytes(`{"password":"${secret}`), 0xff, 0x22, 0x7d, 0x0a]),
     'a control character': `{"password":"${secret}\u0001"}\n`,

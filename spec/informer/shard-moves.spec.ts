@@ -99,6 +99,24 @@ describe('a move of shards', () => {
     await informer.stop();
   });
 
+  it('H58: the list of shards that leave again before it is answered ends, and the next shards arrive', async () => {
+    const { fake, informer, ranges$, start, keys, gates, requests } = shardRig();
+    await start();
+    const held = new Gate();
+    gates.lists.set(1, held);
+    held.shut();
+    ranges$.next(of('bar', 'cart', 'dock'));
+    await vi.waitFor(() => expect(requests('list', 1)).toBe(1));
+    const sent = fake.requests.length;
+    ranges$.next(of('bar', 'cart'));
+    held.open();
+    await sleep(20);
+    expect(fake.requests.length).toBe(sent);
+    ranges$.next(of('bar', 'cart', 'shop'));
+    await vi.waitFor(() => expect(keys()).toEqual(['bar/one', 'cart/one', 'shop/one']));
+    await informer.stop();
+  });
+
   it('H55: shards also arrive if the others were listed by a streaming list, whose watch goes on', async () => {
     const { informer, ranges$, start, keys, told } = shardRig({
       informer: { initialList: 'stream' },

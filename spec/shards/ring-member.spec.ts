@@ -134,6 +134,30 @@ describe('the ring of shards', () => {
     ]);
   });
 
+  it('H6: a member whose ring was replaced owns nothing from then on, also within its renewal', () => {
+    const periods = { leaseDurationMs: 4_000, renewDeadlineMs: 2_700, retryPeriodMs: 270 };
+    const owners = NEW_RING.owners.map(() => 'a.1');
+    const record = { epoch: 3, members: ['a.1'], owners, releasing: [], leaseMs: 4_000 };
+    const list = (uid: string): RingInput => ({
+      type: 'listed',
+      found: { ring: { uid, version: '1', record }, leases: [] },
+    });
+    let member = joining('a.1', periods);
+    const owns = [];
+    for (const [nowMs, input] of [
+      [0, { type: 'due' }],
+      [10, { type: 'renewed', ok: true }],
+      [20, list('first')],
+      [300, { type: 'due' }],
+      [310, { type: 'renewed', ok: true }],
+      [320, list('second')],
+    ] as const) {
+      [member] = nextMember(member, input, nowMs);
+      owns.push(ownsSlot(member, 0, nowMs));
+    }
+    expect(owns).toEqual([false, false, true, true, true, false]);
+  });
+
   it.each(Object.keys(BROKEN))(
     'H1: the histories show a fault: %s',
     (rule) => {

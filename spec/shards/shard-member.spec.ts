@@ -65,6 +65,17 @@ describe('a member of a ring', () => {
     expect(time.pending).toBe(0);
   });
 
+  it('H7: the slots of a new ring are given out when the lease has passed, and not a retry period later', async () => {
+    const { time, member, stopped } = rig();
+    const only = member('only', { retryPeriodMs: 1_300, renewDeadlineMs: 2_700 });
+    only.start();
+    await time.advance(LEASE_MS - 1);
+    expect(only.status.owned).toEqual([]);
+    await time.advance(101);
+    expect(only.status.owned).toHaveLength(64);
+    await stopped(only);
+  });
+
   it('H5: a slot is handed over when the work on it has ended, and a slot without work does not wait for it', async () => {
     const { time, joined, member, stopped } = rig();
     const [a] = await joined('a');
