@@ -28,6 +28,11 @@ describe('describeStatus', () => {
       { phase: 'connecting', ...stale, staleSinceMs: -500_000 },
       'Connecting: the data is 10 min old',
     ],
+    // Of a warm start.
+    [
+      { phase: 'listing', loaded: 800, stale: true, staleSinceMs: 40_000 },
+      'Loading: 800; the data is 60 s old',
+    ],
     [{ phase: 'paused', ...stale, staleSinceMs: -1e7 }, 'Paused: the data is 3 h old'],
     [
       { phase: 'backoff', nextRetryAtMs: 103_001, error },

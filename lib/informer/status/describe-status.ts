@@ -43,8 +43,9 @@ function joined(...parts: readonly (string | undefined)[]): string {
 }
 
 /** The age of rows that are shown although they may be old. */
-function ageOf({ synced, staleSinceMs }: DescribedStatus, nowMs: number): string {
-  if (synced !== true || staleSinceMs === undefined) return '';
+function ageOf({ synced, stale, staleSinceMs }: DescribedStatus, nowMs: number): string {
+  const hasRows = synced === true || stale === true;
+  if (!hasRows || staleSinceMs === undefined) return '';
   const seconds = Math.max(0, Math.round((nowMs - staleSinceMs) / 1_000));
   const [count, unit] =
     seconds < 120
