@@ -52,7 +52,11 @@ function importsOf(text: string): string[] {
   return found;
 }
 
-const files = globSync('lib/**/*.ts', { cwd: root }).sort();
+/** The files of projects that `rx-informer init` makes. They import the library as its users do. */
+const TEMPLATES = 'lib/command/templates/';
+const files = globSync('lib/**/*.ts', { cwd: root })
+  .filter((file) => !file.startsWith(TEMPLATES))
+  .sort();
 const sources = new Map(files.map((file) => [file, readFileSync(`${root}${file}`, 'utf8')]));
 const own = files.filter((file) => !file.startsWith('lib/resources/generated/'));
 

@@ -8,6 +8,7 @@ const USAGE = `Usage: rx-informer <command> [options]
   crd-types  writes TypeScript for custom resources
   diagnose   says why informers do not work with a cluster
   explain    prints the documentation of a code, such as RX1
+  init       makes a project for a controller
   publish    publishes kinds of a cluster to NATS JetStream
 
 rx-informer <command> --help shows the options of a command.
@@ -18,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'crd-types': async () => (await import('./crd-types-command.ts')).crdTypesCommand,
   diagnose: async () => (await import('./diagnose-command.ts')).diagnoseCommand,
   explain: async () => (await import('./explain-command.ts')).explainCommand,
+  init: async () => (await import('./init-command.ts')).initCommand,
   publish: async () => (await import('./publish-command.ts')).publishCommand,
 };
 

@@ -57,7 +57,9 @@ async function importInstrumenter(): Promise<new (log: object) => Instrumenter> 
 
 /** All files of the library that are not generated, from the folder `root`, with their mutants. */
 export async function instrument(root: string): Promise<Instrumented> {
-  const names = globSync('lib/**/*.ts', { cwd: root }).filter((name) => !/generated/.test(name));
+  const names = globSync('lib/**/*.ts', { cwd: root }).filter(
+    (name) => !/generated|templates/.test(name),
+  );
   const files = names
     .sort()
     .map((name) => ({ name, mutate: true, content: readFileSync(join(root, name), 'utf8') }));

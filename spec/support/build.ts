@@ -3,7 +3,7 @@
  * Node, whose maps point at them.
  */
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
@@ -84,6 +84,8 @@ await bundle({
     options.sourcesContent = false;
   },
 });
+// The files from which `rx-informer init` makes projects.
+cpSync(join(root, 'lib/command/templates'), join(root, 'dist/templates'), { recursive: true });
 // One position per line: a stack trace names the line, and the positions within lines are most of the size of the maps.
 for (const file of globSync(join(root, 'dist/**/*.js.map'))) {
   const map = JSON.parse(readFileSync(file, 'utf8')) as { mappings: string };
