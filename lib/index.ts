@@ -58,6 +58,15 @@ export {
 } from './client/rest-mapper.ts';
 export { type RetryOnConflictOptions, retryOnConflict } from './client/retry-on-conflict.ts';
 // controller: reconciles objects when they change
+export {
+  type AccessCall,
+  type AccessedCalls,
+  type AccessedResource,
+  type AccessRole,
+  type AccessRoleRule,
+  type DeclaredAccess,
+  rolesFor,
+} from './controller/access.ts';
 export { and, not, or, type Test } from './controller/combine.ts';
 export type {
   Controller,

@@ -142,7 +142,7 @@ describe('architecture', () => {
       '@kubernetes/client-node': (file) => file.startsWith('lib/node/'),
       'json-schema-to-typescript': (file) => file === 'lib/node/crd-types.ts',
       react: (file) => file.startsWith('lib/react/'),
-      yaml: (file) => file === 'lib/command/crd-types-command.ts',
+      yaml: (file) => file.startsWith('lib/command/'),
       '@nats-io/nats-core': (file) => /^lib\/(nats|command)\//.test(file),
       '@nats-io/transport-node': (file) => file === 'lib/command/nats-connection.ts',
       '@nats-io/jetstream': (file) => file.startsWith('lib/nats/'),

@@ -8,6 +8,7 @@ import {
   deleted,
   exists,
   type KubeClient,
+  rolesFor,
   untilCondition,
 } from 'rx-informer';
 import {
@@ -16,25 +17,39 @@ import {
   eventsV1Events,
   leases,
 } from 'rx-informer/resources';
-import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import {
+  createFakeApiServer,
+  type FakeApiServer,
+  type FakeApiServerOptions,
+  permittedBy,
+} from 'rx-informer/testing';
+import { access } from './access.ts';
 import { standInForDeployments } from './deployment-stand-in.ts';
 import { type Foo, foos } from './foo.ts';
 
 /** A fake cluster in this process. */
 export interface DemoCluster {
+  /** The client of the sample controller, which may do only what it declares. */
   readonly client: KubeClient;
+  /** The client of all others, which may do everything. */
+  readonly admin: KubeClient;
   readonly server: FakeApiServer;
   /** Runs the demo, and resolves at its end. */
   play(log: (line: string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
+/** The user as which the sample controller sends its requests. */
+export const USER = 'sample-controller';
+
 /**
  * Opens the fake cluster. The fake server neither runs controllers nor establishes definitions, so this function does
  * both.
  */
-export function openDemoCluster(): DemoCluster {
+export function openDemoCluster(options: Partial<FakeApiServerOptions> = {}): DemoCluster {
   const server = createFakeApiServer({
+    allows: permittedBy(rolesFor(access), { user: USER }),
+    ...options,
     resources: [customResourceDefinitions, deployments, eventsV1Events, leases],
   });
   server.addResource(foos, { custom: true });
@@ -47,17 +62,20 @@ export function openDemoCluster(): DemoCluster {
       });
     }
   }, 20);
-  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
-  const stopStandIn = standInForDeployments(client);
-  const calls = createResourceClient(client, foos).namespace('default');
+  const to = { baseUrl: 'http://fake', fetch: server.fetch };
+  const client = createClient({ ...to, headers: { 'impersonate-user': USER } });
+  const admin = createClient(to);
+  const stopStandIn = standInForDeployments(admin);
+  const calls = createResourceClient(admin, foos).namespace('default');
   const until = (name: string, condition: (foo: Foo | undefined) => boolean) =>
-    untilCondition(client, foos, { namespace: 'default', name }, condition, { timeoutMs: 20_000 });
+    untilCondition(admin, foos, { namespace: 'default', name }, condition, { timeoutMs: 20_000 });
   const available = (replicas: number) =>
     and<Foo | undefined>(exists, (foo) => foo?.status?.availableReplicas === replicas);
   const names = ['red', 'green', 'blue'];
 
   return {
     client,
+    admin,
     server,
     async play(log) {
       for (const name of names) {
@@ -68,7 +86,7 @@ export function openDemoCluster(): DemoCluster {
 
       const place = { namespace: 'default', name: 'green' };
       server.objects.delete(deployments, place);
-      await untilCondition(client, deployments, place, exists, { timeoutMs: 20_000 });
+      await untilCondition(admin, deployments, place, exists, { timeoutMs: 20_000 });
       log('-- the Deployment of green was deleted by another client and created again');
 
       await calls.edit('blue', (draft) => {
@@ -85,6 +103,7 @@ export function openDemoCluster(): DemoCluster {
       clearInterval(established);
       await stopStandIn();
       await client.close();
+      await admin.close();
     },
   };
 }

@@ -10,6 +10,7 @@ const USAGE = `Usage: rx-informer <command> [options]
   explain    prints the documentation of a code, such as RX1
   init       makes a project for a controller
   publish    publishes kinds of a cluster to NATS JetStream
+  rbac       prints the roles that a program needs
 
 rx-informer <command> --help shows the options of a command.
 `;
@@ -21,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./explain-command.ts')).explainCommand,
   init: async () => (await import('./init-command.ts')).initCommand,
   publish: async () => (await import('./publish-command.ts')).publishCommand,
+  rbac: async () => (await import('./rbac-command.ts')).rbacCommand,
 };
 
 /** An error of `parseArgs`, which says what is wrong with an option, but not which options there are. */

@@ -41,6 +41,7 @@ export {
 export type { AccessAttributes, AccessRule } from './http/access.ts';
 export type { RequestRecord } from './http/request.ts';
 export type { Served, ServeOptions } from './http/serve.ts';
+export { permittedBy } from './permitted-by.ts';
 export type { PodLogs } from './pod-log.ts';
 export { seededRandom } from './seeded-random.ts';
 export type { PrinterColumn } from './served-resource.ts';

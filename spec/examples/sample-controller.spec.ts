@@ -61,7 +61,7 @@ test('without a cluster the program says what is missing and how to run the demo
 describe('on the fake API server', () => {
   function started() {
     const cluster = openDemoCluster();
-    const { server, client } = cluster;
+    const { server, client, admin } = cluster;
     const lines: string[] = [];
     const sample = startSampleController(client, {
       identity: 'me',
@@ -72,12 +72,12 @@ describe('on the fake API server', () => {
       await cluster.close();
     });
     const foo = (name: string, deploymentName = name) =>
-      createResourceClient(client, foos).create({
+      createResourceClient(admin, foos).create({
         metadata: { name, namespace: 'default' },
         spec: { deploymentName, replicas: 1 },
       });
     const names = () => server.objects.list(deployments).map(({ metadata }) => metadata.name);
-    return { cluster, server, client, lines, foo, names };
+    return { cluster, server, lines, foo, names };
   }
   const soon = <R>(check: () => R) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
 

@@ -4,10 +4,16 @@ import type { Exchange, RequestRecord, Target } from './request.ts';
 
 /** What a request wants to do, as in the `resourceAttributes` of a SelfSubjectAccessReview. */
 export interface AccessAttributes {
+  /** Who asks: the header `Impersonate-User` of the request. @defaultValue 'tester' */
+  readonly user?: string | undefined;
   /** Such as `list`, `watch`, `get`, `create`, `update`, `patch`, `delete` or `deletecollection`. */
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
+  /** Such as `status`. Absent if the object itself is meant. */
+  readonly subresource?: string | undefined;
+  /** The name of the object. Absent for a collection, and for an object that is created. */
+  readonly name?: string | undefined;
   /** '' for all namespaces, and for cluster-scoped resources. */
   readonly namespace: string;
 }
@@ -24,6 +30,10 @@ function verbOf({ method }: Exchange, { use }: RequestRecord, { name }: Target):
   return VERBS[method] ?? method.toLowerCase();
 }
 
+function userOf({ header }: Exchange): string {
+  return header('impersonate-user') ?? 'tester';
+}
+
 /** Throws a 403 if the rule does not permit a request. */
 export function checkAccess(
   rule: AccessRule,
@@ -32,19 +42,20 @@ export function checkAccess(
   target: Target,
 ): void {
   const { group, plural } = target.collection.served.resource;
-  const { namespace } = target;
+  const { namespace, name, subresource } = target;
   const verb = verbOf(exchange, request, target);
-  if (rule({ verb, group, resource: plural, namespace })) return;
+  const user = userOf(exchange);
+  if (rule({ user, verb, group, resource: plural, subresource, name, namespace })) return;
+  const of = name === undefined ? '' : ` ${JSON.stringify(name)}`;
+  const full = subresource === undefined ? plural : `${plural}/${subresource}`;
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
-  const message = `${target.resourceName} is forbidden: User "tester" cannot ${verb} resource "${plural}" in API group "${group}" ${where}`;
+  const message = `${target.resourceName}${of} is forbidden: User "${user}" cannot ${verb} resource "${full}" in API group "${group}" ${where}`;
   throw failure(403, 'Forbidden', message);
 }
 
 /** The response to a SelfSubjectAccessReview; `undefined` if the request is not one. */
-export function accessReview(
-  rule: AccessRule,
-  { method, path, body }: Exchange,
-): object | undefined {
+export function accessReview(rule: AccessRule, exchange: Exchange): object | undefined {
+  const { method, path, body } = exchange;
   if (path !== REVIEWS || method !== 'POST') return undefined;
   const review = JSON.parse(body) as { spec?: { resourceAttributes?: Partial<AccessAttributes> } };
   const { resourceAttributes } = review.spec ?? {};
@@ -56,6 +67,8 @@ export function accessReview(
     );
   }
   const { verb = '', group = '', resource = '', namespace = '' } = resourceAttributes;
-  const allowed = rule({ verb, group, resource, namespace });
+  const { subresource, name } = resourceAttributes;
+  const user = userOf(exchange);
+  const allowed = rule({ user, verb, group, resource, subresource, name, namespace });
   return { ...review, metadata: {}, status: { allowed } };
 }
