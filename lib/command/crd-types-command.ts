@@ -1,14 +1,16 @@
 /// <reference types="node" />
 /** `rx-informer crd-types`, which writes types for custom resources. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { similarNames } from '../client/similar-names.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type CustomResourceDefinitionLike, crdTypes } from '../node/crd-types.ts';
-import { needed } from '../node/optional-package.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import { definitionsIn, readDefinitions, withFile } from './definition-file.ts';
 import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
+
+const COMMAND = 'crd-types';
 
 const USAGE = `Usage: rx-informer crd-types [options]
 
@@ -24,21 +26,6 @@ Writes TypeScript for custom resources: an interface and a resource for every se
 --file and --name can be given several times.
 `;
 
-/** Runs an access to a file of an option. Its error names the option and the file. */
-async function withFile<R>(option: string, file: string, access: Promise<R>): Promise<R> {
-  try {
-    return await access;
-  } catch (error) {
-    const { code = 'no access' } = error as NodeJS.ErrnoException;
-    const what = option === 'out' ? 'written' : 'read';
-    const next = { ENOENT: 'it does not exist', EISDIR: 'it is a folder; name a file' }[code];
-    const why = option === 'out' && code === 'ENOENT' ? 'create its folder first' : next;
-    throw new TypeError(
-      `crd-types: --${option} ${file} cannot be ${what} (${code})${why === undefined ? '' : `: ${why}`}`,
-    );
-  }
-}
-
 async function textOf(input: AsyncIterable<string | Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
@@ -46,30 +33,6 @@ async function textOf(input: AsyncIterable<string | Uint8Array>): Promise<string
     text += typeof part === 'string' ? part : decoder.decode(part, { stream: true });
   }
   return text + decoder.decode();
-}
-
-/** Returns the definitions in a YAML or JSON file: a single one, several documents, or a list. */
-async function definitionsIn(text: string, file: string): Promise<CustomResourceDefinitionLike[]> {
-  const { parseAllDocuments } = await needed('crd-types', 'yaml', () => import('yaml'));
-  const found: CustomResourceDefinitionLike[] = [];
-  const documents = parseAllDocuments(text);
-  for (const document of Array.isArray(documents) ? documents : []) {
-    const [error] = document.errors;
-    // The parser's message is not repeated, because it quotes the lines around the error. The file may contain
-    // Secrets.
-    if (error !== undefined) {
-      const line = error.linePos?.[0].line;
-      const where = line === undefined ? '' : ` at line ${line}`;
-      throw new TypeError(`${file} is not valid YAML${where} (${error.code})`);
-    }
-    const value = document.toJS() as (KubernetesObject & { items?: unknown }) | null;
-    if (value === null || typeof value !== 'object') continue;
-    const all = Array.isArray(value.items) ? (value.items as KubernetesObject[]) : [value];
-    // A release file contains other objects, too.
-    found.push(...all.filter(({ kind }) => kind === 'CustomResourceDefinition'));
-  }
-  if (found.length === 0) throw new TypeError(`${file} contains no CustomResourceDefinition`);
-  return found;
 }
 
 async function definitionsOf(
@@ -106,16 +69,16 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
   }
   const definitions: CustomResourceDefinitionLike[] = [];
   for (const file of files) {
-    const text =
-      file === '-'
-        ? await textOf(streams.input)
-        : await withFile('file', file, readFile(file, 'utf8'));
-    definitions.push(...(await definitionsIn(text, file === '-' ? 'the standard input' : file)));
+    definitions.push(
+      ...(file === '-'
+        ? await definitionsIn(COMMAND, await textOf(streams.input), 'the standard input')
+        : await readDefinitions({ command: COMMAND, option: 'file', file })),
+    );
   }
   definitions.push(...(await definitionsOf(names, { file: kubeconfig, context })));
   const text = await crdTypes(definitions);
   if (out === undefined) streams.out(text);
-  else await withFile('out', out, writeFile(out, text));
+  else await withFile({ command: COMMAND, option: 'out', file: out }, writeFile(out, text));
 }
 
 /** `rx-informer crd-types`. */

@@ -1,33 +1,40 @@
 /// <reference types="node" />
 /** `rx-informer init`, which makes a project that compiles, passes its tests and runs. */
 import { parseArgs } from 'node:util';
-import { checkEmpty, type ProjectFiles, templateFiles, writeProject } from './project-files.ts';
+import { controllerFiles } from './init-controller.ts';
+import { checkEmpty, type ProjectFiles, writeProject } from './project-files.ts';
 import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
-const USAGE = `Usage: rx-informer init controller <name>
+const USAGE = `Usage: rx-informer init controller <name> --crd <path>
 
 Makes a TypeScript project in a new or empty folder of this name, a DNS label such as widget-controller.
 
   controller  a controller for a custom resource
 
-  --help      show this help
+  --crd <path>  a file with the CustomResourceDefinition, YAML or JSON
+  --help        show this help
 `;
 
 /** What the user has asked for. */
 export interface InitRequest {
   readonly name: string;
+  readonly crd: string | undefined;
 }
 
 /** Makes the files of each kind of project. */
 const PROJECTS: Readonly<Record<string, (request: InitRequest) => Promise<ProjectFiles>>> = {
-  controller: ({ name }) => templateFiles('controller', { 'widget-controller': name }),
+  controller: ({ name, crd }) => controllerFiles(name, crd),
 };
 
 /** A DNS label (RFC 1123), because objects of the cluster get this name. */
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 async function run(args: readonly string[], streams: CommandStreams): Promise<void> {
-  const { positionals } = parseArgs({ args: [...args], options: {}, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { crd: { type: 'string' } },
+    allowPositionals: true,
+  });
   const [kind = '', name, ...more] = positionals;
   const make = Object.hasOwn(PROJECTS, kind) ? PROJECTS[kind] : undefined;
   const kinds = Object.keys(PROJECTS);
@@ -42,7 +49,7 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
     );
   }
   await checkEmpty(name);
-  const files = await make({ name });
+  const files = await make({ name, crd: values.crd });
   await writeProject(name, files);
   const list = [...files.keys()].map((path) => `  ${name}/${path}\n`).join('');
   streams.out(`${list}\nNext: cd ${name} && npm install && npm test\n`);

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../lib/command/command.ts';
 import { templateFiles, writeProject } from '../../lib/command/project-files.ts';
 
 let folder: string;
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('a template', () => {
-  it('gets the words of the project, the names of its files, and the versions with which the library is tested', async () => {
+  it('N43: gets the words of the project, the names of its files, and the versions with which the library is tested', async () => {
     const files = await templateFiles('controller', { 'widget-controller': 'paint' });
     const { name, devDependencies } = JSON.parse(files.get('package.json') ?? '');
     const own = JSON.parse(await readFile('package.json', 'utf8'));
@@ -24,7 +25,7 @@ describe('a template', () => {
 });
 
 describe('writing a project', () => {
-  it('makes the folder, and fills an empty one', async () => {
+  it('N43: makes the folder, and fills an empty one', async () => {
     for (const name of ['new', 'empty']) {
       const target = join(folder, name);
       if (name === 'empty') await mkdir(target);
@@ -33,7 +34,7 @@ describe('writing a project', () => {
     }
   });
 
-  it('refuses a folder with files, and leaves nothing behind', async () => {
+  it('N44: refuses a folder with files, and leaves nothing behind', async () => {
     const target = join(folder, 'full');
     await mkdir(target);
     await writeFile(join(target, 'mine.txt'), '');
@@ -42,5 +43,35 @@ describe('writing a project', () => {
     await expect(failure).rejects.toThrow(/full is not empty, it has mine\.txt; choose another/);
     expect(await readdir(folder)).toEqual(before);
     expect(await readdir(target)).toEqual(['mine.txt']);
+  });
+});
+
+describe('rx-informer init', () => {
+  async function init(...args: string[]) {
+    let error = '';
+    const code = await runCommand(['init', ...args], {
+      input: (async function* () {})(),
+      out: () => {},
+      error: (text) => {
+        error += text;
+      },
+    });
+    return { code, error };
+  }
+
+  it.each([
+    [[], /^rx-informer: init needs \S+.*, and a name, for example init \S+ my-project; see/],
+    [['boat', 'a'], /^rx-informer: init needs /],
+    [['controller'], /^rx-informer: init needs /],
+    [['controller', 'a', 'b'], /^rx-informer: init needs /],
+    [['controller', 'My_App'], /init: "My_App" is no DNS label; use at most 63 lower-case letters/],
+    [['controller', 'a'.repeat(64)], /is no DNS label/],
+    [['controller', '../a'], /is no DNS label/],
+    [['controller', 'a', '--crb', 'x'], /'--crb'.*see rx-informer init --help/s],
+    [['controller', 'a'], /init controller needs --crd with the file of a CustomResourceDef/],
+  ])('N44: refuses the arguments %j', async (args, message) => {
+    const { code, error } = await init(...args);
+    expect(error).toMatch(message);
+    expect(code).toBe(2);
   });
 });

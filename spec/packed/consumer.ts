@@ -40,14 +40,15 @@ export function run(command: string, args: readonly string[], cwd: string): Prom
   });
 }
 
-async function mustRun(command: string, args: readonly string[], cwd: string): Promise<Run> {
+/** Runs a program that must succeed. */
+export async function mustRun(command: string, args: readonly string[], cwd: string): Promise<Run> {
   const done = await run(command, args, cwd);
   if (done.code === 0) return done;
   throw new Error(`${command} ${args.join(' ')}: ${done.stdout}${done.stderr}`);
 }
 
 /** What npm says of a package: sizes are in bytes. */
-interface Packed {
+export interface Packed {
   readonly filename: string;
   readonly size: number;
   readonly unpackedSize: number;
@@ -64,14 +65,19 @@ export interface Consumer extends AsyncDisposable {
   readonly nodes: Readonly<Record<'22' | '24', string>>;
 }
 
+/** Packs the built library into a folder. */
+export async function packInto(folder: string): Promise<Packed> {
+  const packed = await mustRun('npm', ['pack', '--json', '--pack-destination', folder], root);
+  // npm 11 prints a list, npm 12 an object by name.
+  const [one] = Object.values<Packed>(JSON.parse(packed.stdout));
+  if (one === undefined) throw new Error(`npm packed nothing: ${packed.stdout}`);
+  return one;
+}
+
 /** Packs the built library and installs it. */
 export async function installConsumer(): Promise<Consumer> {
   const folder = mkdtempSync(join(tmpdir(), 'rx-informer-packed-'));
-  const packed = await mustRun('npm', ['pack', '--json', '--pack-destination', folder], root);
-  // npm 11 prints a list, npm 12 an object by name.
-  const [{ filename, size, unpackedSize }] = Object.values<Packed>(JSON.parse(packed.stdout)) as [
-    Packed,
-  ];
+  const { filename, size, unpackedSize } = await packInto(folder);
   const tarball = join(folder, filename);
   const dependencies = { 'rx-informer': `file:${filename}`, ...BESIDE };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));

@@ -7,6 +7,9 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
+  // The fake server and the expectations of the suite are not packed.
+  resolve: { conditions: ['rx-informer-source'] },
+  ssr: { resolve: { conditions: ['rx-informer-source'] } },
   test: {
     include: ['spec/packed/**/*.packed.ts'],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],

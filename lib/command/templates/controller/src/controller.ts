@@ -1,0 +1,73 @@
+/** Connects the parts of the controller: informers, recorder, election, queue. */
+import {
+  type Controller,
+  createController,
+  createEventRecorder,
+  createInformerFactory,
+  createLeaderElector,
+  createResourceClient,
+  generationChanged,
+  type KubeClient,
+} from 'rx-informer';
+import { configMaps } from 'rx-informer/resources';
+import { reconcileObjects } from './reconcile.ts';
+import { widgets } from './widgets.ts';
+
+/** The options of the controller. */
+export interface Options {
+  /** The identity of this process, different from that of every other process. */
+  readonly identity: string;
+  /** Receives a line for each outcome and for each change of the lead. */
+  readonly log: (line: string) => void;
+}
+
+/** A running controller. */
+export interface Running {
+  readonly controller: Controller;
+  /** Stops the work, then releases the Lease, then stops the informers. */
+  stop(): Promise<void>;
+}
+
+/** Starts the controller: its caches fill, then it competes for the lead, then it works. */
+export function startController(client: KubeClient, { identity, log }: Options): Running {
+  const factory = createInformerFactory(client, { unchangedParts: 'new' });
+  const wanted = factory.informer(widgets);
+  const known = factory.informer(configMaps);
+  const recorder = createEventRecorder(client, {
+    component: 'widget-controller',
+    instance: identity,
+    onDropped: (error) => log(`event dropped: ${error}`),
+  });
+  const elector = { client, namespace: 'widget-controller', name: 'widget-controller', identity };
+  const controller = createController({
+    name: 'widget-controller',
+    for: wanted,
+    owns: [known],
+    // The controller writes the status itself, so a change of the status needs no reconcile.
+    predicates: [generationChanged],
+    leaderElection: () => createLeaderElector(elector),
+    reconcile: reconcileObjects({
+      objects: createResourceClient(client, widgets),
+      configMaps: createResourceClient(client, configMaps),
+      wanted,
+      known,
+      recorder,
+    }),
+  });
+  controller.status$.subscribe(({ phase }) => log(phase));
+  controller.outcomes$.subscribe((outcome) => {
+    const { key, type, attempt, reasons } = outcome;
+    const error = 'error' in outcome ? `: ${outcome.error}` : '';
+    log(`${key} ${type} (try ${attempt}, ${reasons.join(', ')})${error}`);
+  });
+  factory.start();
+  controller.start();
+  return {
+    controller,
+    async stop() {
+      await controller.stop();
+      await recorder.close();
+      await factory.stop();
+    },
+  };
+}

@@ -1,0 +1,195 @@
+/**
+ * `rx-informer init controller` of the packed library: the project compiles, passes its own tests, and its program reconciles
+ * an object where only the files of its Dockerfile are.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineResource, type KubernetesObject, resourcePath, type rolesFor } from 'rx-informer';
+import { configMaps, eventsV1Events, leases } from 'rx-informer/resources';
+import { createFakeApiServer, permittedBy } from 'rx-informer/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import { mustRun, packInto, root } from './consumer.ts';
+
+const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
+const definition = readFileSync(
+  join(root, 'lib/command/templates/controller/manifests/1-crd.yaml'),
+  'utf8',
+);
+let folder: string;
+let tarball: string;
+let project: string;
+
+/** Makes a project for a definition, and returns its folder. The library is not taken from the registry. */
+async function init(name: string, text: string): Promise<string> {
+  writeFileSync(join(folder, `${name}.crd.yaml`), text);
+  const packages = [tarball, 'yaml', 'json-schema-to-typescript'].map((it) => `--package=${it}`);
+  const args = ['rx-informer', 'init', 'controller', name, '--crd', `${name}.crd.yaml`];
+  await mustRun('npm', ['exec', '--yes', '--prefer-offline', ...packages, '--', ...args], folder);
+  const path = join(folder, name, 'package.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8'));
+  expect(manifest.dependencies['rx-informer']).toMatch(/^\^\d/);
+  manifest.dependencies['rx-informer'] = `file:${tarball}`;
+  writeFileSync(path, JSON.stringify(manifest));
+  return join(folder, name);
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rx-informer-init-'));
+  tarball = join(folder, (await packInto(folder)).filename);
+  project = await init('painter', definition.replaceAll('example.com', 'paint.test'));
+  await mustRun('npm', ['install', ...quiet], project);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Carries out a Dockerfile in an empty folder. Returns the command of the container. */
+async function imageOf(from: string, image: string): Promise<string[]> {
+  mkdirSync(image);
+  let command: string[] = [];
+  for (const line of readFileSync(join(from, 'Dockerfile'), 'utf8').split('\n')) {
+    const [, word = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
+    if (word === 'COPY') {
+      const paths = rest.split(' ');
+      const to = join(image, paths.pop() ?? '');
+      const found = paths.flatMap((path) => globSync(path, { cwd: from }));
+      expect(found).not.toEqual([]);
+      // A folder is copied to the place, a file into it.
+      for (const path of found) {
+        const isFolder = !path.includes('.');
+        cpSync(join(from, path), isFolder ? to : join(to, path), { recursive: true });
+      }
+    }
+    if (word === 'RUN') await mustRun('sh', ['-c', `${rest} --prefer-offline`], image);
+    if (word === 'CMD') command = JSON.parse(rest);
+  }
+  return command;
+}
+
+describe('the project of rx-informer init controller', () => {
+  it('N43: compiles, passes its tests, and prints the roles that it has', async () => {
+    await mustRun('npm', ['run', 'check'], project);
+    const { stdout } = await mustRun('npm', ['test'], project);
+    expect(stdout).toMatch(/Tests +5 passed/);
+    const roles = join(project, 'manifests/4-roles.yaml');
+    const before = readFileSync(roles, 'utf8');
+    writeFileSync(roles, '');
+    await mustRun('npm', ['run', 'roles'], project);
+    expect(readFileSync(roles, 'utf8')).toBe(before);
+  });
+
+  it('N43: its tests fail if the declared access lacks a call', async () => {
+    const path = join(project, 'src/access.ts');
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace("'create', ", ''));
+    try {
+      await expect(mustRun('npm', ['test'], project)).rejects.toThrow(
+        /cannot create resource \S+configmaps/,
+      );
+    } finally {
+      writeFileSync(path, text);
+    }
+  });
+
+  it('N43: its container has what it needs: the program becomes ready, reconciles an object with the printed roles, and ends', async () => {
+    const widgets = defineResource<KubernetesObject>({
+      ...{ group: 'paint.test', version: 'v1', plural: 'widgets' },
+      ...{ kind: 'Widget', namespaced: true },
+    });
+    const documents = parseAllDocuments(
+      readFileSync(join(project, 'manifests/4-roles.yaml'), 'utf8'),
+    );
+    const roles = (documents as { toJS(): ReturnType<typeof rolesFor>[0] }[]).map((it) =>
+      it.toJS(),
+    );
+    const server = createFakeApiServer({
+      resources: [configMaps, eventsV1Events, leases],
+      allows: permittedBy(roles),
+    });
+    server.addResource(widgets, { custom: true });
+    const served = await server.serve();
+    const kubeconfig = join(folder, 'kubeconfig');
+    const config = {
+      clusters: [{ name: 'c', cluster: { server: served.url } }],
+      users: [{ name: 'u', user: {} }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    };
+    writeFileSync(kubeconfig, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }));
+    const image = join(folder, 'image');
+    const [command, ...args] = await imageOf(project, image);
+    expect(command).toBe('node');
+    const port = await freePort();
+    const env = { ...process.env, KUBECONFIG: kubeconfig, PORT: String(port), NODE_OPTIONS: '' };
+    const child = spawn(process.execPath, args, { cwd: image, env });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text) => {
+        output += text;
+      });
+    }
+    const ended = once(child, 'exit');
+    try {
+      const waits = { timeout: 30_000, interval: 100 };
+      const probe = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+      await vi.waitFor(async () => expect(await probe('/readyz')).toBe(200), waits);
+      expect(await probe('/healthz')).toBe(200);
+      expect(await probe('/')).toBe(503);
+      const place = { namespace: 'shop', name: 'first' };
+      server.objects.create(widgets, { metadata: place });
+      await vi.waitFor(() => {
+        const { status } = server.objects.get(widgets, place) as {
+          status?: { conditions?: { status: string }[] };
+        };
+        expect(status?.conditions?.[0]?.status).toBe('True');
+      }, waits);
+      expect(server.objects.get(configMaps, place)?.data).toEqual({ generation: '1' });
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+      expect(output).not.toMatch(/forbidden|dropped|Warning/);
+      const path = resourcePath(leases, { namespace: 'painter', name: 'painter' });
+      const lease = (await (await server.fetch(`http://fake${path}`)).json()) as {
+        spec: { holderIdentity: string };
+      };
+      expect(lease.spec.holderIdentity).toBe('');
+    } catch (error) {
+      throw new Error(`${error}\n${output}`);
+    } finally {
+      child.kill('SIGKILL');
+      await served.close();
+    }
+  });
+
+  it('N43: compiles and passes its tests also for a cluster-scoped kind whose name the template uses', async () => {
+    const taken = parse(definition);
+    taken.metadata.name = 'leases.paint.test';
+    const names = { kind: 'Controller', plural: 'leases' };
+    Object.assign(taken.spec, { group: 'paint.test', scope: 'Cluster', names });
+    const other = await init('other', stringify(taken));
+    symlinkSync(join(project, 'node_modules'), join(other, 'node_modules'));
+    await mustRun('npm', ['run', 'check'], other);
+    const { stdout } = await mustRun('npm', ['test'], other);
+    expect(stdout).toMatch(/Tests +5 passed/);
+  });
+});
