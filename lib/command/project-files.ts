@@ -95,7 +95,12 @@ export async function checkEmpty(folder: string): Promise<void> {
 export async function writeProject(folder: string, files: ProjectFiles): Promise<void> {
   const target = resolve(folder);
   await checkEmpty(folder);
-  const beside = await mkdtemp(join(dirname(target), `.${basename(target)}-`));
+  const beside = await mkdtemp(join(dirname(target), `.${basename(target)}-`)).catch(
+    ({ code }: NodeJS.ErrnoException) => {
+      const where = dirname(target);
+      throw new TypeError(`init: ${where} cannot be written (${code}); choose another folder`);
+    },
+  );
   try {
     const whole = join(beside, 'project');
     for (const [path, text] of files) {

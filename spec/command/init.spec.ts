@@ -34,6 +34,13 @@ describe('writing a project', () => {
     }
   });
 
+  it('N44: says which folder cannot be written', async () => {
+    const failure = writeProject(join(folder, 'absent/new'), new Map([['a.txt', 'text']]));
+    await expect(failure).rejects.toThrow(
+      /^init: \S+absent cannot be written \(ENOENT\); choose another folder$/,
+    );
+  });
+
   it('N44: refuses a folder with files, and leaves nothing behind', async () => {
     const target = join(folder, 'full');
     await mkdir(target);
