@@ -120,6 +120,13 @@ export {
 } from './controller/set-condition.ts';
 export type { FilteredSource, MappedSource, WatchedInformer } from './controller/sources.ts';
 export {
+  type ReconcileSpan,
+  type ReconcileTracer,
+  type SpanAttributes,
+  type TracedOptions,
+  traced,
+} from './controller/traced.ts';
+export {
   type Condition,
   ConditionTimeout,
   conditionTrue,

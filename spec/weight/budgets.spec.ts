@@ -120,6 +120,17 @@ describe('budgets', () => {
     expect(both - controller).toBeGreaterThan(4_000);
   });
 
+  it('N33: nothing of traced is in a controller that does not import it', async () => {
+    const [controller, both] = await Promise.all([
+      bundleText({ '.': 'createController' }),
+      bundleText({ '.': 'createController, traced' }),
+    ]);
+    expect([controller, both].map((text) => text.includes('reconcile.reasons'))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
   it('X21: useStatus loads no live queries', async () => {
     const [status, query] = await Promise.all([
       initialSize('InformerProvider, useInformer, useStatus, useView', './react'),
