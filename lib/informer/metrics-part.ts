@@ -126,6 +126,9 @@ class Instruments {
   begin(status$: Observable<InformerStatus>): void {
     for (const { gauge, callback } of this.#gauges)
       reportingErrors(() => gauge.addCallback(callback))();
+    // A rate needs the value before the first event.
+    for (const { counter } of this.#counters)
+      reportingErrors(() => counter.add(0, this.#attributes))();
     this.#counting = status$.subscribe((status) => {
       const counts = countsOf(status);
       for (const each of this.#counters) {

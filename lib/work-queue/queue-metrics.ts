@@ -74,6 +74,8 @@ export class QueueFigures {
     safely(() => {
       const instruments = instrumentsOf(provider, name, observe);
       this.#report = (report) => safely(() => report(instruments));
+      // A rate needs the value before the first retry.
+      instruments.retries.add(0, instruments.labels);
     });
     // If an instrument could not be created, nothing is reported to the others.
     if (this.#report === undefined) this.close();

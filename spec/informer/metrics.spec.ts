@@ -109,6 +109,10 @@ describe('metrics', () => {
     expect(collect()).toEqual({});
     source.listed(1, pod('a', 1));
     informer.start();
+    // Before anything is counted, because a rate needs the value before the first event.
+    expect([sums.get('informer_relists_total'), sums.get('informer_audit_differed_total')]).toEqual(
+      [0, 0],
+    );
     open = false;
     source.send(modified(pod('a', 2)), added(pod('b', 3)));
     expect(collect()).toMatchObject({ informer_queued_items: [2, labels] });

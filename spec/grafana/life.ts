@@ -1,0 +1,134 @@
+/**
+ * A program whose metrics the dashboard shows: informers and a controller on a fake API server, for seven minutes with
+ * faults. OpenTelemetry's Prometheus exporter serves the metrics on a port of the loopback interface.
+ *
+ *   node --conditions=rx-informer-source spec/grafana/life.ts <folder of @opentelemetry packages> <port>
+ */
+import { createRequire } from 'node:module';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Meter } from '@opentelemetry/api';
+import {
+  addEventHandler,
+  audit,
+  createClient,
+  createController,
+  createInformerFactory,
+  exponentialBackoff,
+  forResource,
+  metered,
+} from 'rx-informer';
+import { configMaps, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+
+/** The parts of OpenTelemetry's packages that are called here. They are not among the packages of this repository. */
+interface Packages {
+  PrometheusExporter: new (options: { host: string; port: number }) => unknown;
+  MeterProvider: new (options: object) => { getMeter(name: string): Meter };
+}
+
+const [folder = '', port = '9464'] = process.argv.slice(2);
+const load = createRequire(`${folder}/`) as (name: string) => Packages;
+const { PrometheusExporter } = load('@opentelemetry/exporter-prometheus');
+const { MeterProvider } = load('@opentelemetry/sdk-metrics');
+
+const boundaries = [1, 10, 100, 1_000, 10_000, 100_000].flatMap((step) =>
+  [1, 2.5, 5].map((each) => (each * step) / 10_000),
+);
+const meter = new MeterProvider({
+  readers: [new PrometheusExporter({ host: '127.0.0.1', port: Number(port) })],
+  // As docs/operations/monitoring.md says: buckets for durations in seconds.
+  views: [
+    {
+      instrumentUnit: 's',
+      instrumentName: '*',
+      instrumentType: 'HISTOGRAM',
+      aggregation: { type: 4, options: { boundaries } },
+    },
+  ],
+}).getMeter('life');
+
+const server = createFakeApiServer();
+const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+const factory = createInformerFactory(client, {
+  metrics: metered(meter),
+  audit: audit({ periodMs: 60_000 }),
+  backoff: exponentialBackoff({ baseMs: 200, capMs: 2_000 }),
+  resources: [
+    forResource(pods, {
+      transform: (pod) => {
+        if (pod.metadata?.labels?.broken === 'true') throw new Error('this pod is broken');
+        return pod;
+      },
+    }),
+  ],
+});
+/** What goes wrong at this time. */
+const troubles = new Set<'slow handler' | 'failing reconciles'>();
+const podInformer = factory.informer(pods);
+factory.informer(configMaps);
+addEventHandler(podInformer, {
+  onUpdate: () => (troubles.has('slow handler') ? pause(400) : undefined),
+});
+const controller = createController({
+  name: 'web',
+  for: podInformer,
+  concurrency: 2,
+  metrics: meter,
+  reconcile: async (key) => {
+    await pause(troubles.has('failing reconciles') ? 700 : 20 + 30 * Math.random());
+    if (troubles.has('failing reconciles') && key.endsWith('7'))
+      throw new Error('the disk is full');
+  },
+});
+
+const place = (name: string) => ({ namespace: 'shop', name });
+for (let at = 0; at < 300; at++) server.objects.create(pods, { metadata: place(`web-${at}`) });
+for (let at = 0; at < 40; at++) server.objects.create(configMaps, { metadata: place(`map-${at}`) });
+
+let writes = 0;
+setInterval(() => {
+  const labels = { round: String(writes) };
+  const name = `web-${(writes * 37) % 300}`;
+  server.objects.modify(
+    pods,
+    place(name),
+    ({ metadata }) => void Object.assign(metadata, { labels }),
+  );
+  if (writes % 10 === 0) {
+    const data = { round: String(writes) };
+    server.objects.modify(
+      configMaps,
+      place(`map-${writes % 40}`),
+      (map) => void Object.assign(map, { data }),
+    );
+  }
+  writes += 1;
+}, 200);
+
+function label(broken: string): void {
+  for (let at = 0; at < 12; at++)
+    server.objects.modify(pods, place(`web-${at}`), ({ metadata }) => {
+      Object.assign(metadata, { labels: { broken } });
+    });
+}
+
+/** The seconds at which something happens. */
+const timetable: readonly (readonly [number, () => unknown])[] = [
+  [60, () => server.faults.dropWatches()],
+  [66, () => server.faults.dropWatches()],
+  [72, () => server.faults.dropWatches()],
+  [90, () => server.faults.loseEvents(20)],
+  [120, () => label('true')],
+  [150, () => server.faults.expireWatches()],
+  [156, () => server.faults.expireWatches()],
+  [180, () => label('false')],
+  [200, () => troubles.add('slow handler')],
+  [240, () => troubles.delete('slow handler')],
+  [250, () => troubles.add('failing reconciles')],
+  [310, () => troubles.delete('failing reconciles')],
+  [330, () => server.faults.healAll()],
+  [340, () => server.faults.dropWatches()],
+];
+for (const [atSeconds, happens] of timetable) setTimeout(happens, atSeconds * 1_000);
+factory.start();
+controller.start();
