@@ -2,16 +2,18 @@
 /** `rx-informer init`, which makes a project that compiles, passes its tests and runs. */
 import { parseArgs } from 'node:util';
 import { controllerFiles } from './init-controller.ts';
-import { checkEmpty, type ProjectFiles, writeProject } from './project-files.ts';
+import { checkEmpty, type ProjectFiles, templateFiles, writeProject } from './project-files.ts';
 import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
 const USAGE = `Usage: rx-informer init controller <name> --crd <path>
+       rx-informer init dashboard <name>
 
 Makes a TypeScript project in a new or empty folder of this name, a DNS label such as widget-controller.
 
   controller  a controller for a custom resource
+  dashboard   a page with a live table of Pods: React and Vite
 
-  --crd <path>  a file with the CustomResourceDefinition, YAML or JSON
+  --crd <path>  for a controller: a file with the CustomResourceDefinition, YAML or JSON
   --help        show this help
 `;
 
@@ -24,6 +26,10 @@ export interface InitRequest {
 /** Makes the files of each kind of project. */
 const PROJECTS: Readonly<Record<string, (request: InitRequest) => Promise<ProjectFiles>>> = {
   controller: ({ name, crd }) => controllerFiles(name, crd),
+  dashboard: async ({ name, crd }) => {
+    if (crd !== undefined) throw new UsageError('init dashboard has no option --crd; leave it out');
+    return await templateFiles('dashboard', { 'pod-dashboard': name });
+  },
 };
 
 /** A DNS label (RFC 1123), because objects of the cluster get this name. */

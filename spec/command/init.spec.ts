@@ -75,6 +75,7 @@ describe('rx-informer init', () => {
     [['controller', 'a'.repeat(64)], /is no DNS label/],
     [['controller', '../a'], /is no DNS label/],
     [['controller', 'a', '--crb', 'x'], /'--crb'.*see rx-informer init --help/s],
+    [['dashboard', 'a', '--crd', 'x'], /init dashboard has no option --crd; leave it out/],
     [['controller', 'a'], /init controller needs --crd with the file of a CustomResourceDef/],
   ])('N44: refuses the arguments %j', async (args, message) => {
     const { code, error } = await init(...args);

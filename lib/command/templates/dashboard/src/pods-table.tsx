@@ -1,0 +1,111 @@
+/** The table of Pods, with its filter, its order and its pages. */
+import { memo, useState } from 'react';
+import { useQuery } from 'rx-informer/react';
+import { type Choice, COLUMNS, type Column, PAGE_SIZE, type PodRow, podsQuery } from './pods.ts';
+
+const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+
+/** Renders only if its Pod has changed: a row is the same object until then. */
+const Row = memo(function Row({ pod }: { readonly pod: PodRow }) {
+  return (
+    <tr>
+      <td>{pod.namespace}</td>
+      <th scope="row">{pod.name}</th>
+      <td className={pod.phase?.toLowerCase()}>{pod.phase}</td>
+      <td className="wide">{pod.node}</td>
+      <td className="wide">{pod.created && date.format(new Date(pod.created))}</td>
+    </tr>
+  );
+});
+
+interface HeadingProps {
+  readonly column: Column;
+  readonly choice: Choice;
+  readonly onSort: (column: Column) => void;
+}
+
+function Heading({ column, choice, onSort }: HeadingProps) {
+  const isSorted = column.id === choice.column.id;
+  const order = choice.direction === 'asc' ? 'ascending' : 'descending';
+  const isWide = column.id === 'node' || column.id === 'created';
+  return (
+    <th
+      scope="col"
+      className={isWide ? 'wide' : undefined}
+      aria-sort={isSorted ? order : undefined}
+    >
+      <button type="button" onClick={() => onSort(column)}>
+        {column.title}
+        <span aria-hidden="true">{isSorted && (choice.direction === 'asc' ? ' ↑' : ' ↓')}</span>
+      </button>
+    </th>
+  );
+}
+
+export function PodsTable() {
+  const [choice, setChoice] = useState<Choice>({
+    filter: '',
+    column: COLUMNS[1],
+    direction: 'asc',
+    page: 0,
+  });
+  const { rows, total, synced, stale, error } = useQuery(podsQuery(choice));
+  const pages = Math.max(1, Math.ceil(total / PAGE_SIZE));
+  // The last page is shown if the rows of this one have left.
+  if (synced && !stale && choice.page >= pages) setChoice({ ...choice, page: pages - 1 });
+  const sort = (column: Column) => {
+    const turns = column.id === choice.column.id && choice.direction === 'asc';
+    setChoice({ ...choice, column, direction: turns ? 'desc' : 'asc', page: 0 });
+  };
+  if (error && rows.length === 0) return <p role="alert">The cluster refuses: {error.message}</p>;
+  return (
+    <>
+      <search>
+        <label>
+          Filter
+          <input
+            type="search"
+            placeholder="name or namespace"
+            value={choice.filter}
+            onChange={({ target }) => setChoice({ ...choice, filter: target.value, page: 0 })}
+          />
+        </label>
+        <output>{synced ? `${total.toLocaleString('en')} Pods` : 'Loading'}</output>
+      </search>
+      <table aria-busy={stale || !synced}>
+        <thead>
+          <tr>
+            {COLUMNS.map((column) => (
+              <Heading key={column.id} column={column} choice={choice} onSort={sort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((pod) => (
+            <Row key={pod.uid} pod={pod} />
+          ))}
+        </tbody>
+      </table>
+      {synced && total === 0 && <p>No Pod matches.</p>}
+      <nav aria-label="Pages">
+        <button
+          type="button"
+          disabled={choice.page === 0}
+          onClick={() => setChoice({ ...choice, page: choice.page - 1 })}
+        >
+          Previous
+        </button>
+        <span>
+          Page {choice.page + 1} of {pages}
+        </span>
+        <button
+          type="button"
+          disabled={choice.page + 1 >= pages}
+          onClick={() => setChoice({ ...choice, page: choice.page + 1 })}
+        >
+          Next
+        </button>
+      </nav>
+    </>
+  );
+}
