@@ -6,6 +6,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { IsolatedFirst } from './support/isolated-first.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -42,8 +43,8 @@ export default defineConfig({
     reporters: ['default', here('./support/closing-line.ts')],
     // Many specs wait for sockets and processes, so one worker per core would leave cores idle.
     maxWorkers: Math.max(2, availableParallelism() + 1),
-    // A file must not depend on the files before it.
-    sequence: { shuffle: { files: true } },
+    // A file must not depend on the files before it, so their order is random.
+    sequence: { shuffle: { files: true }, sequencer: IsolatedFirst },
     projects: [
       {
         ...shared,
