@@ -86,7 +86,7 @@ export class Auditor<T extends KubernetesObject> {
       this.#task.unsubscribe();
       this.#due = true;
     }
-    if (live && this.#due) this.#requestWhenAllowed();
+    if (live && this.#due) this.#wait(0);
   }
 
   /** The reflectors have emitted these deltas, which wait for their commit. */
@@ -148,12 +148,7 @@ export class Auditor<T extends KubernetesObject> {
     this.#task.unsubscribe();
   }
 
-  /** Sends the next request immediately, or after the Retry-After. */
-  #requestWhenAllowed(): void {
-    if (this.#quietUntilMs <= this.#elapsedMs()) this.#next();
-    else this.#wait(0);
-  }
-
+  /** Sends the next request after this time, but not before the Retry-After. */
   #wait(leastMs: number): void {
     const delayMs = Math.max(leastMs, this.#quietUntilMs - this.#elapsedMs());
     this.#task.unsubscribe();
@@ -185,7 +180,6 @@ export class Auditor<T extends KubernetesObject> {
   #request(round: Round<T>): void {
     const { listMetadata, timing, requestTimeoutMs } = this.#parts;
     const { scheduler } = timing;
-    this.#task.unsubscribe();
     // Set before the request is subscribed, because a lister that responds synchronously may replace it.
     const task = new Subscription();
     this.#task = task;
@@ -274,7 +268,7 @@ export class Auditor<T extends KubernetesObject> {
     if (retryAfterMs !== undefined) this.#quietUntilMs = this.#elapsedMs() + retryAfterMs;
     if (this.#mustWait()) return;
     if (this.#cursor.evade(error)) {
-      this.#requestWhenAllowed();
+      this.#wait(0);
       return;
     }
     // If a retry can help, the round continues with the same page.

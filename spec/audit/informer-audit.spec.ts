@@ -13,6 +13,10 @@ import { compressions } from '../delta/compressions.ts';
 import { pods } from '../faults/history.ts';
 import { auditRig, BETWEEN_MS, BOOKMARK_MS, PERIOD_MS } from './rig.ts';
 
+const withoutVersion = {
+  ...{ kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' },
+  ...{ metadata: { resourceVersion: '' }, items: [] },
+};
 const auditOf = ({ audit }: InformerStatus) => (typeof audit === 'object' ? audit : undefined);
 
 describe('an informer with the audit option', () => {
@@ -129,6 +133,7 @@ describe('an informer with the audit option', () => {
     ['406', { status: 406, reason: 'NotAcceptable' }],
     ['another list', { status: 200, body: '{"kind":"PodList","metadata":{},"items":[]}' }],
     ['an empty page', { status: 200, body: '' }],
+    ['a page without a version', { status: 200, body: JSON.stringify(withoutVersion) }],
   ])(
     'I91: a failed request (%s) is shown in the status, retried after growing waits, and affects nothing else',
     async (_, answer) => {

@@ -1,0 +1,175 @@
+/** Which request of an audit follows a failure, and which version and which keys an audit names. */
+import { ApiError, type InformerStatus } from 'rx-informer';
+import { BehaviorSubject, concat, defer, EMPTY, NEVER, throwError, timer } from 'rxjs';
+import { filter, ignoreElements, mergeMap, take } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+import { compressions } from '../delta/compressions.ts';
+import { pods } from '../faults/history.ts';
+import { type AuditRig, auditRig, BETWEEN_MS, PERIOD_MS } from './rig.ts';
+
+const auditOf = ({ audit }: InformerStatus) => (typeof audit === 'object' ? audit : undefined);
+const auditsOf = ({ requests }: AuditRig) => requests.filter(({ what }) => what === 'audit');
+const matchesOf = (rig: AuditRig) =>
+  auditsOf(rig).map(({ query }) => query['resourceVersionMatch']);
+
+describe('the requests of an audit', () => {
+  it.each([401, 403, 404, 405, 406])(
+    'S28: the newest version is not requested if the server denies the request (%d)',
+    async (status) => {
+      const rig = await auditRig();
+      rig.informer.start();
+      await rig.time.advance(5_000);
+      rig.server.faults.failNext({ use: 'list' }, { status, times: 1e6 });
+      await rig.time.advance(5 * PERIOD_MS);
+      expect(auditOf(rig.informer.status)?.error).toMatchObject({ code: status });
+      expect(matchesOf(rig).length).toBeGreaterThan(3);
+      expect(new Set(matchesOf(rig))).toEqual(new Set(['Exact']));
+      await rig.end();
+    },
+  );
+
+  it.each(['a network error', 'a page of a proxy'])(
+    'S28: the newest version is not requested after %s, which says nothing about versions',
+    async (failure) => {
+      const rig = await auditRig();
+      rig.informer.start();
+      await rig.time.advance(5_000);
+      if (failure === 'a network error') rig.server.faults.refuse({ use: 'list' });
+      else rig.server.faults.failNext({ use: 'list' }, { status: 200, body: '<html>', times: 1e6 });
+      await rig.time.advance(5 * PERIOD_MS);
+      expect(auditOf(rig.informer.status)?.error).toBeInstanceOf(ApiError);
+      expect(matchesOf(rig).length).toBeGreaterThan(3);
+      expect(new Set(matchesOf(rig))).toEqual(new Set(['Exact']));
+      await rig.end();
+    },
+  );
+
+  it('I91: the newest version is requested instead, but not before the Retry-After', async () => {
+    const rig = await auditRig();
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    rig.server.faults.failNext({ use: 'list' }, { status: 400, retryAfterSeconds: 20 });
+    while (auditsOf(rig).length === 0) await rig.time.advance(100);
+    await rig.time.advance(19_000);
+    expect(matchesOf(rig)).toEqual(['Exact']);
+    await rig.time.advance(1_000);
+    expect(matchesOf(rig)).toEqual(['Exact', undefined]);
+    await rig.end();
+  });
+
+  it('S28: name the newest version of the store, also if a commit contains its versions in another order', async () => {
+    const open = new BehaviorSubject(true);
+    const rig = await auditRig({
+      informer: {
+        compression: compressions.latest,
+        demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
+      },
+    });
+    const touch = (name: string, phase: string) =>
+      rig.server.objects.modify(pods, { namespace: 'a', name }, (draft) => {
+        (draft as { status?: object }).status = { phase };
+      });
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    open.next(false);
+    touch('pod-0', 'Pending');
+    touch('pod-2', 'Pending');
+    // Folded with the first change of pod-0, so that it is committed before that of pod-2.
+    touch('pod-0', 'Running');
+    await rig.time.advance(10);
+    open.next(true);
+    // Before the first bookmark, which would say the version, too.
+    while (auditsOf(rig).length === 0) await rig.time.advance(100);
+    const newest = rig.informer.indexer.getByKey('a/pod-0')?.metadata.resourceVersion;
+    expect(auditsOf(rig)[0]?.query['resourceVersion']).toBe(newest);
+    await rig.end();
+  });
+
+  it('I91: a request that fails together with the watch is repeated when the watch is live again, without an error', async () => {
+    const errors: unknown[] = [];
+    let requests = 0;
+    const rig = await auditRig({
+      wrap: (listWatch) => ({
+        ...listWatch,
+        listMetadata: (request) =>
+          defer(() => {
+            requests++;
+            if (requests > 1) return listWatch.listMetadata?.(request) ?? EMPTY;
+            const outage = rig.server.faults.refuse();
+            rig.server.faults.dropWatches();
+            timer(20_000, rig.time).subscribe(() => outage.heal());
+            const error = () => ApiError.local('Network', 'the connection was reset');
+            return timer(10, rig.time).pipe(mergeMap(() => throwError(error)));
+          }),
+      }),
+    });
+    rig.informer.status$.subscribe((status) => errors.push(auditOf(status)?.error));
+    rig.informer.start();
+    while (requests === 0) await rig.time.advance(100);
+    await rig.time.advance(10_000);
+    expect([rig.informer.status.live, requests]).toEqual([false, 1]);
+    while (!rig.informer.status.live) await rig.time.advance(100);
+    await rig.time.advance(1_000);
+    expect(requests).toBe(2);
+    expect(auditOf(rig.informer.status)).toMatchObject({ compared: 3, differed: 0 });
+    expect(new Set(errors)).toEqual(new Set([undefined]));
+    await rig.end();
+  });
+
+  it('I91: the time in which a request waits for its turn is no silence of the server, and the time after it is', async () => {
+    const QUEUED_MS = 10 * PERIOD_MS;
+    let sentMs = Number.POSITIVE_INFINITY;
+    const rig = await auditRig({
+      wrap: (listWatch) => ({
+        ...listWatch,
+        listMetadata: ({ onTurn }) => {
+          onTurn?.('queued');
+          const turn = timer(QUEUED_MS, rig.time).pipe(ignoreElements());
+          const sending = defer(() => {
+            sentMs = rig.time.now();
+            onTurn?.('sending');
+            return NEVER;
+          });
+          return concat(turn, sending);
+        },
+      }),
+    });
+    rig.informer.start();
+    while (sentMs > rig.time.now()) {
+      expect(auditOf(rig.informer.status)?.error).toBeUndefined();
+      await rig.time.advance(1_000);
+    }
+    await rig.time.advance(2 * PERIOD_MS);
+    expect(auditOf(rig.informer.status)?.error).toMatchObject({ reason: 'Silent' });
+    await rig.end();
+    expect(rig.time.pending).toBe(0);
+  });
+
+  it('I90: an object that is created again after a list has shown its deletion is missed', async () => {
+    const rig = await auditRig();
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    rig.lose('delete', 'pod-0');
+    void rig.informer.refresh();
+    await rig.time.advance(5_000);
+    expect(rig.wrong()).toEqual([]);
+    rig.lose('create', 'pod-0');
+    rig.create('later');
+    await rig.time.advance(PERIOD_MS);
+    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 1, differedKeys: ['a/pod-0'] });
+    expect(rig.wrong()).toEqual([]);
+    await rig.end();
+  });
+
+  it('I92: status.audit.differedKeys names ten of the keys that differed', async () => {
+    const rig = await auditRig({ objects: 40 });
+    rig.informer.start();
+    while (auditsOf(rig).length === 0) await rig.time.advance(100);
+    for (let at = 0; at < 24; at += 2) rig.lose('modify', `pod-${at}`);
+    rig.create('later');
+    await rig.time.advance(BETWEEN_MS);
+    expect(auditOf(rig.informer.status)?.differed).toBe(12);
+    expect(auditOf(rig.informer.status)?.differedKeys).toHaveLength(10);
+    await rig.end();
+  });
+});
