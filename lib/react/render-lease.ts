@@ -56,7 +56,7 @@ class RenderLease {
       const { synced, error } = source.getSnapshot();
       if (!synced && error === undefined) return;
       this.#settle();
-      if (error !== undefined && !synced) after(ERROR_MS, end);
+      if (!synced) after(ERROR_MS, end);
       // The query lingers from now on.
       if (isEnough) this.#held.unsubscribe();
     };

@@ -61,6 +61,19 @@ describe('a source of rows', () => {
     expect(changes$.observed).toBe(false);
   });
 
+  it('V2: a listener that leaves twice takes nothing from another one', async () => {
+    const changes$ = new Subject<ChangeSet<Pod>>();
+    const source = new ViewSource(toView(changes$));
+    const [one, other] = [source.subscribe(() => undefined), source.subscribe(() => undefined)];
+    one();
+    one();
+    await macrotask();
+    expect(changes$.observed).toBe(true);
+    other();
+    await macrotask();
+    expect(changes$.observed).toBe(false);
+  });
+
   it('V7: the error of a pipe is in the result, and the rows stay', () => {
     const changes$ = new Subject<ChangeSet<Pod>>();
     const source = new ViewSource(toView(changes$));

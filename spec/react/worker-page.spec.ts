@@ -1,7 +1,8 @@
 /** Tests components over a worker, rendered by React's client. */
 import { createElement, StrictMode } from 'react';
-import type { EditResult, ListResult } from 'rx-informer/react';
-import { useEdit, useList, WorkerProvider } from 'rx-informer/react/worker';
+import { liveQuery } from 'rx-informer';
+import type { EditResult, ListResult, StatusResult } from 'rx-informer/react';
+import { useEdit, useList, useQueryStatus, WorkerProvider } from 'rx-informer/react/worker';
 import { type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { BrowserRig } from '../worker/browser-rig.ts';
@@ -78,6 +79,26 @@ describe('a page over a worker', () => {
     );
     await rig.pass(1_000);
     expect((await label)?.metadata.labels).toEqual({ edited: 'yes' });
+    root.unmount();
+  });
+
+  it('B13: useQueryStatus returns the status of the query that it is given, and of none', async () => {
+    const { rig, cluster, root } = await pageOf();
+    const query = liveQuery({ from: pods, namespace: 'ann', select: columns });
+    let shown: StatusResult | undefined;
+    const Status = ({ isAsked }: { readonly isAsked: boolean }) => {
+      shown = useQueryStatus(isAsked ? query : undefined);
+      return null;
+    };
+    const show = async (isAsked: boolean) => {
+      const status = createElement(Status, { isAsked });
+      flushSync(() => root.render(createElement(WorkerProvider, { cluster }, status)));
+      await rig.pass(60_000);
+      return [shown?.synced, shown?.status.phase, rig.counts.pipelines];
+    };
+    expect(await show(false)).toEqual([false, undefined, 0]);
+    expect(await show(true)).toEqual([true, 'watching', 1]);
+    expect(await show(false)).toEqual([false, undefined, 0]);
     root.unmount();
   });
 

@@ -171,6 +171,14 @@ describe('an edit', () => {
     await expect.poll(text).toBe('4');
   });
 
+  it('V12: shows the state of the informer again after several edits without an echo', async () => {
+    const { server, text, edit } = await rig();
+    server.faults.silence();
+    await Promise.all([edit(4, target, 200), edit(7, target, 200)]);
+    await expect.poll(text).toBe('7');
+    await expect.poll(text).toBe('1');
+  });
+
   it('V13: waits for the former edit of the same object, and needs no second attempt', async () => {
     const { server, seen, text, edit, stored, patches } = await rig();
     const delay = server.faults.delay(50, { method: 'PATCH' });
