@@ -50,6 +50,22 @@ describe('laws', () => {
     expect(laws.filter((id) => !tested.has(id))).toEqual([]);
   });
 
+  it('are on the page that the README of the folder names for their letter', () => {
+    const folder = `${root}docs/reference/laws/`;
+    const table = readFileSync(`${folder}README.md`, 'utf8').matchAll(
+      /^\| ([A-Z]) \| \[.*?\]\((.*?)\) \|$/gm,
+    );
+    const named = [...table].map(([, letter = '', page = '']) => `${page} ${letter}`);
+    const pages = globSync('*.md', { cwd: folder }).filter((page) => page !== 'README.md');
+    const used = pages.flatMap((page) => {
+      const letters = lawsOf(readFileSync(`${folder}${page}`, 'utf8')).map(({ id }) =>
+        id.charAt(0),
+      );
+      return [...new Set(letters)].map((letter) => `${page} ${letter}`);
+    });
+    expect(named.sort()).toEqual(used.sort());
+  });
+
   it('exist for each id in a test title', () => {
     expect(tests.filter(({ id }) => !laws.includes(id))).toEqual([]);
   });

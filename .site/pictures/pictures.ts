@@ -99,7 +99,8 @@ export function rowsOf(text: string): string[][] {
 function stages(): string {
   const file = new URL('../../docs/internals/architecture.md', import.meta.url);
   const rows = rowsOf(readFileSync(file, 'utf8'));
-  const [width, step]: Point = [640, 50];
+  const longest = Math.max(...rows.map((folders) => folders.length));
+  const [width, step]: Point = [Math.max(640, 150 * longest), 50];
   const shapes = rows.flatMap((folders, row) => {
     const y = 28 + row * step;
     const line = row === 0 ? [] : [`<path d="M${width / 2} ${y - 18 - (step - 36)}V${y - 18}" />`];

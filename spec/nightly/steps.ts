@@ -30,6 +30,12 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run test:site`; `npm run docs` builds without a browser',
   },
   {
+    name: 'projects',
+    command: npm('test:projects'),
+    counts: {},
+    repeat: '`npm run test:projects`',
+  },
+  {
     name: 'fuzz',
     command: npm('test:fuzz'),
     counts: { FUZZ_CHAINS: '100000' },

@@ -22,7 +22,10 @@ it('the API reference has each entry of package.json', () => {
 it('the API reference has a title for each folder of lib but that of the command, and names existing pages', () => {
   const folders = globSync('lib/*/', { cwd: root }).map((folder) => posix.basename(folder));
   const stages = folders.filter((folder) => !folder.endsWith('.ts') && !folder.endsWith('.json'));
-  expect(Object.keys(STAGES).sort()).toEqual(stages.filter((name) => name !== 'command').sort());
+  const why = 'STAGES in .site/api/stages.ts must name every folder of lib';
+  expect(Object.keys(STAGES).sort(), why).toEqual(
+    stages.filter((name) => name !== 'command').sort(),
+  );
   const pages = Object.values(STAGES).flatMap(({ guide, laws = guide }) => [guide, laws]);
   expect(pages.filter((page) => !globSync(`docs/${page}`, { cwd: root }).length)).toEqual([]);
 });
