@@ -51,7 +51,7 @@ export function withoutElements(text: string): string {
   const code = /(^```[\s\S]*?^```$|`[^`\n]*`|<\/?(?:a|br|code|p|ul|li)\b[^>]*>)/m;
   return text
     .split(code)
-    .map((part, at) => (at % 2 === 1 ? part : part.replace(/<(?=[a-zA-Z/!?])/g, '&lt;')))
+    .map((part, at) => (at % 2 === 1 ? part : part.replace(/\\?<(?=[a-zA-Z/!?])/g, '&lt;')))
     .join('');
 }
 

@@ -58,8 +58,11 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
   const files = await make({ name, crd: values.crd });
   await writeProject(name, files);
   const list = [...files.keys()].map((path) => `  ${name}/${path}\n`).join('');
-  streams.out(`${list}\nNext: cd ${name} && npm install && npm test\n`);
+  streams.out(`${list}\nNext: cd ${name} && npm install && npm test\n${UNPUBLISHED}`);
 }
+
+const UNPUBLISHED =
+  'If npm does not find rx-informer, write "file:" and the path of its package file into the package.json of the project.\n';
 
 /** `rx-informer init`. */
 export const initCommand: Command = { usage: USAGE, run };

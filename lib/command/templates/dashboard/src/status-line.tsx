@@ -22,10 +22,11 @@ export function StatusLine() {
   const isLive = status.status.live === true;
   const nowMs = useNow(!isLive);
   const { tone, text } = describeStatus(status.status, { nowMs });
+  const isOld = status.status.synced === true && tone === 'busy';
   return (
-    <p className={`status ${tone}`}>
+    <p className={`status ${isOld ? 'stale' : tone}`}>
       {/* A screen reader reads this when it changes, but not the age, which changes each second. */}
-      <strong role="status">{WORDS[tone]}</strong>
+      <strong role="status">{WORDS[isOld ? 'stale' : tone]}</strong>
       {tone !== 'live' && <span>{text}</span>}
     </p>
   );

@@ -7,7 +7,8 @@ const APPS = ['cart', 'checkout', 'search', 'web'];
 
 /** The Pods are in two namespaces. */
 export function fakeCluster(count: number): FakeApiServer {
-  const server = createFakeApiServer();
+  // Versions continue where those of a former run have ended, as on a real server: otherwise a page could not notice another run.
+  const server = createFakeApiServer({ initialResourceVersion: String(Date.now()) });
   for (let at = 0; at < count; at++) {
     server.objects.create(pods, {
       metadata: {
