@@ -1,11 +1,13 @@
 /// <reference types="node" />
 /** `rx-informer rbac`, which prints the roles that a program needs. */
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type AccessRole, type DeclaredAccess, rolesFor } from '../controller/access.ts';
 import { needed } from '../node/optional-package.ts';
+import { withFile } from './definition-file.ts';
 import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
 const USAGE = `Usage: rx-informer rbac <module> [options]
@@ -22,6 +24,7 @@ declares, in a file of its own, because it is imported:
   };
 
   --export <name>  the name of the export (default: access)
+  --out <path>     the file to write (default: the standard output); it stays as it is if the access is wrong
   --help           show this help
 `;
 
@@ -43,7 +46,10 @@ async function imported(module: string): Promise<Readonly<Record<string, unknown
   try {
     return await import(pathToFileURL(path).href);
   } catch (error) {
-    throw new TypeError(`rbac: ${module} cannot be imported: ${(error as Error).message}`);
+    const { message, code } = error as NodeJS.ErrnoException;
+    const isOld = code === 'ERR_UNKNOWN_FILE_EXTENSION';
+    const advice = isOld ? `; Node ${process.version} reads no TypeScript, use 22.19 or newer` : '';
+    throw new TypeError(`rbac: ${module} cannot be imported: ${message}${advice}`);
   } finally {
     if (connections() > before) {
       // biome-ignore lint/correctness/noUnsafeFinally: the connection explains the failure of an import, too
@@ -79,7 +85,7 @@ export async function rolesText(roles: readonly AccessRole[]): Promise<string> {
 async function run(args: readonly string[], streams: CommandStreams): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { export: { type: 'string', default: 'access' } },
+    options: { export: { type: 'string', default: 'access' }, out: { type: 'string' } },
     allowPositionals: true,
   });
   const [module, ...more] = positionals;
@@ -88,7 +94,13 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
       'rbac needs one module, for example rbac src/access.ts; see rx-informer rbac --help',
     );
   }
-  streams.out(await rolesText(await declaredRoles(module, values.export)));
+  const text = await rolesText(await declaredRoles(module, values.export));
+  if (values.out === undefined) streams.out(text);
+  else
+    await withFile(
+      { command: 'rbac', option: 'out', file: values.out },
+      writeFile(values.out, text),
+    );
 }
 
 /** `rx-informer rbac`. */

@@ -1,6 +1,6 @@
 /** `rx-informer rbac`: what it prints, and what it refuses. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -146,6 +146,17 @@ describe('rx-informer rbac', () => {
     expect(code).toBe(0);
     const named = await rbac(`export const rights = ${declaration};`, '--export', 'rights');
     expect(named.out).toBe(out);
+  });
+
+  it('N42: with --out a file is written, and stays as it is if the access is wrong', async () => {
+    const out = join(folder, 'roles.yaml');
+    const printed = await rbac(`export const access = ${declaration};`);
+    expect(await rbac(`export const access = ${declaration};`, '--out', out)).toMatchObject({
+      ...{ code: 0, out: '' },
+    });
+    expect(await readFile(out, 'utf8')).toBe(printed.out);
+    expect(await rbac('export const access = {};', '--out', out)).toMatchObject({ code: 1 });
+    expect(await readFile(out, 'utf8')).toBe(printed.out);
   });
 
   it.each([

@@ -399,10 +399,13 @@ export class World {
     const { indexer } = this.informer;
     const before = [...indexer.keys()];
     const readable = this.model.phase === 'running' || this.model.phase === 'stopped';
+    const { generation } = this.model;
     this.model.stop();
     void this.informer.stop().then(() => this.#stopsDone++);
-    // Outside of a callback a stop takes effect immediately, and the store stays readable until the next start.
-    if (this.#acting > 0 || !readable || this.model.phase !== 'stopped') return;
+    // Outside of a callback a stop takes effect immediately, and the store stays readable until the next start, which may have been
+    // in a callback of this stop.
+    const isStopped = this.model.phase === 'stopped' && this.model.generation === generation;
+    if (this.#acting > 0 || !readable || !isStopped) return;
     const after = [...indexer.keys()];
     if (after.join() !== before.join())
       this.#fail(`stop: the store was ${before}, and is ${after}`);

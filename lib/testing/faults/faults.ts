@@ -8,6 +8,7 @@ import type { RequestRecord } from '../http/request.ts';
 import type { WatchFaults, WatchStream } from '../http/watch-stream.ts';
 import type { Holding } from './held-body.ts';
 import {
+  checkMatch,
   type Effect,
   type FailedAnswer,
   type Fault,
@@ -41,6 +42,7 @@ export class Faults implements WatchFaults {
   }
 
   #stand(effect: Effect, match: Match | undefined, times = Number.POSITIVE_INFINITY): Fault {
+    checkMatch(match);
     return this.#standing.add(effect, match, times, () => {
       if (effect.kind === 'swap') this.#each(match, (watch) => watch.stopSwapping());
       else this.#wakeAll();
@@ -52,6 +54,7 @@ export class Faults implements WatchFaults {
   }
 
   #open(match: Match | undefined): WatchStream[] {
+    checkMatch(match);
     return [...this.#watches].filter(({ request }) => matches(match, request));
   }
 

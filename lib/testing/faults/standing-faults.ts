@@ -22,6 +22,15 @@ export interface RequestMatch {
 /** The requests that a fault applies to. Default: all. */
 export type Match = RequestMatch | ((request: RequestRecord) => boolean);
 
+/** Throws a `TypeError` if the resource is a name, which would match no request. */
+export function checkMatch(match: Match | undefined): void {
+  const resource: unknown = typeof match === 'object' ? match.resource : undefined;
+  if (resource === undefined || typeof resource === 'object') return;
+  throw new TypeError(
+    `faults: resource is ${JSON.stringify(resource)}; pass the resource itself, such as pods of rx-informer/resources`,
+  );
+}
+
 /** Whether a request matches. */
 export function matches(match: Match | undefined, request: RequestRecord): boolean {
   if (match === undefined) return true;

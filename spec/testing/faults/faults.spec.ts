@@ -251,3 +251,11 @@ describe('faults of pending requests', () => {
     wire.abort();
   });
 });
+
+it('a fault whose match names the resource by a text is refused, because it would match nothing', () => {
+  const { faults } = createFakeApiServer();
+  const match = { resource: 'pods' } as never;
+  for (const cause of [() => faults.failNext(match, { status: 500 }), () => faults.refuse(match)]) {
+    expect(cause).toThrow('faults: resource is "pods"; pass the resource itself');
+  }
+});

@@ -63,7 +63,11 @@ async function ensureConfigMap(
         ? await configMaps.create(wanted, { signal })
         : await configMaps.edit(current, correct, { signal });
     // The next reconcile compares with the cache, so the cache must show this write first.
-    await known.whenObserved(`${namespace}/${name}`, written.metadata.resourceVersion, OBSERVED);
+    const { resourceVersion } = written.metadata;
+    const seen = await known.whenObserved(`${namespace}/${name}`, resourceVersion, OBSERVED);
+    // An object that is deleted before the cache has shown it queues no key, so this reconcile has to be tried again.
+    if (seen === undefined)
+      throw new Error(`ConfigMap ${name} was deleted right after it was written`);
     const reason = current === undefined ? 'Created' : 'Updated';
     recorder.event(object, { reason, action: 'Reconcile', message: `ConfigMap ${name}` });
   }
