@@ -149,6 +149,8 @@ describe.skipIf(noControl)('a server that is killed under load', { timeout: 120_
       await busy(churn, 1_500);
       const rate = ((await server.revision()) - from) / loadS();
 
+      // A busy machine may have cost one of them its watch before.
+      await Promise.all(watchers.map(({ informer }) => until(informer.status$, live)));
       const troubles = watchers.map(({ informer }) =>
         until(informer.status$, ({ phase, error }) => phase === 'backoff' && error?.code === 0),
       );
