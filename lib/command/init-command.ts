@@ -35,6 +35,9 @@ const PROJECTS: Readonly<Record<string, (request: InitRequest) => Promise<Projec
 /** A DNS label (RFC 1123), because objects of the cluster get this name. */
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
+const UNPUBLISHED =
+  'If npm does not find rx-informer, write "file:" and the path of its package file into the package.json of the project.\n';
+
 async function run(args: readonly string[], streams: CommandStreams): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -60,9 +63,6 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
   const list = [...files.keys()].map((path) => `  ${name}/${path}\n`).join('');
   streams.out(`${list}\nNext: cd ${name} && npm install && npm test\n${UNPUBLISHED}`);
 }
-
-const UNPUBLISHED =
-  'If npm does not find rx-informer, write "file:" and the path of its package file into the package.json of the project.\n';
 
 /** `rx-informer init`. */
 export const initCommand: Command = { usage: USAGE, run };

@@ -66,7 +66,7 @@ export interface ControllerOptions<
   readonly concurrency?: number | undefined;
   /** How often a failing key is retried before it is given up until its next change. @defaultValue Infinity */
   readonly maxRetries?: number | undefined;
-  /** Determines the wait before a retry. @defaultValue 5 ms after the first failure, doubled with each up to 1000 s, and at most 10 retries a second of all keys */
+  /** Determines the wait before a retry. @defaultValue 5 ms after the first failure of a key, doubled with each further one, up to 1000 s */
   readonly rateLimiter?: RateLimiter | undefined;
   /** A key that has waited this long, in milliseconds, gets every second turn, whatever its priority. @defaultValue 10000 */
   readonly ageingMs?: number | undefined;

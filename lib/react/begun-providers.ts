@@ -15,9 +15,7 @@ export class BegunProviders {
 
   /** The provider that an attempt before has begun with the same properties. */
   find({ factory, options }: Given): Provided | undefined {
-    return this.#all.find(
-      ({ given }) => given.factory === factory && isSame(given.options, options),
-    );
+    return this.#all.find((one) => one.factory === factory && isSame(one.options, options));
   }
 
   /** Throws an `Error` if many attempts had other options each, because that would go on without end. */

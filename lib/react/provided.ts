@@ -19,9 +19,7 @@ export interface Given {
   readonly options?: ProvidedFactoryOptions | undefined;
 }
 
-export interface Provided extends ProviderState {
-  readonly given: Given;
-  readonly client: KubeClient;
+export interface Provided extends ProviderState, Given {
   /** Whether React has shown the provider, and will keep its state. */
   isShown: boolean;
   readonly informers: InformerPool;
@@ -30,10 +28,10 @@ export interface Provided extends ProviderState {
 }
 
 /** Creates the state of a provider of a client and a factory, or of the options of a factory of its own. */
-export function createProvided(given: Given): Provided {
-  const { client, factory, options = {} } = given;
-  const own = factory === undefined ? new SharedInformers(client, options) : undefined;
+export function createProvided({ client, factory, options }: Given): Provided {
+  const own = factory === undefined ? new SharedInformers(client, options ?? {}) : undefined;
   const informers = own ?? informersOfFactory('InformerProvider', factory as InformerFactory);
   const hold = leftLater(() => new Subscription(() => own?.stop().catch(reportUnhandled)));
-  return Object.assign(new ProviderState(), { given, client, isShown: false, informers, hold });
+  const given = { client, factory, options };
+  return Object.assign(new ProviderState(), { ...given, isShown: false, informers, hold });
 }

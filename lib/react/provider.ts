@@ -65,7 +65,7 @@ export function InformerProvider(props: InformerProviderProps): ReactElement {
   const { client, factory, children } = props;
   // Kept outside of the renders, because React may discard one until what suspends below has its answer.
   const [made] = useState<{ now?: Provided; next?: Provided }>({});
-  const isAsked = (one?: Provided) => one?.client === client && one.given.factory === factory;
+  const isAsked = (one?: Provided) => one?.client === client && one.factory === factory;
   if (!isAsked(made.now) && !isAsked(made.next)) {
     made.next = allBegun.get(client)?.find(props) ?? createProvided(props);
   }
