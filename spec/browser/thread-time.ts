@@ -8,6 +8,8 @@ export interface LongTask {
   readonly cpuMs: number;
   /** When the task began, in seconds since the first task. */
   readonly atSeconds: number;
+  /** The part of its CPU time in which V8 collected garbage of the whole heap. */
+  readonly collectingMs: number;
   readonly calls: readonly string[];
 }
 
@@ -55,12 +57,20 @@ function mainThread(events: readonly TraceEvent[]): (event: TraceEvent) => boole
   return ({ pid, tid }) => pid === busiest.pid && tid === busiest.tid;
 }
 
-function callsWithin(task: TraceEvent, events: readonly TraceEvent[]): string[] {
+function within(task: TraceEvent, events: readonly TraceEvent[]): TraceEvent[] {
   const end = task.ts + (task.dur ?? 0);
-  return events
-    .filter(
-      ({ ts, name, tdur = 0 }) => name !== task.name && ts >= task.ts && ts < end && tdur > 5_000,
-    )
+  return events.filter(({ ts, name }) => name !== task.name && ts >= task.ts && ts < end);
+}
+
+function collectingMsOf(task: TraceEvent, events: readonly TraceEvent[]): number {
+  return within(task, events)
+    .filter(({ name }) => name === 'MajorGC')
+    .reduce((sum, { tdur = 0 }) => sum + tdur / 1000, 0);
+}
+
+function callsWithin(task: TraceEvent, events: readonly TraceEvent[]): string[] {
+  return within(task, events)
+    .filter(({ tdur = 0 }) => tdur > 5_000)
     .toSorted((one, other) => (other.tdur ?? 0) - (one.tdur ?? 0))
     .slice(0, 6)
     .map(({ name, tdur = 0, args }) => {
@@ -98,6 +108,7 @@ export async function measureThread(
       .map((task) => ({
         cpuMs: (task.tdur ?? 0) / 1000,
         atSeconds: (task.ts - (tasks[0]?.ts ?? 0)) / 1e6,
+        collectingMs: collectingMsOf(task, own),
         calls: callsWithin(task, own),
       })),
   };
