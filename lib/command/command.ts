@@ -7,7 +7,7 @@ const USAGE = `Usage: rx-informer <command> [options]
 
   crd-types  writes TypeScript for custom resources
   diagnose   says why informers do not work with a cluster
-  explain    prints the documentation of a code, such as RX1
+  explain    prints the documentation of a code or an error
   init       makes a project to begin with
   publish    publishes kinds of a cluster to NATS JetStream
   rbac       prints the roles that a program needs

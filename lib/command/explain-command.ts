@@ -1,5 +1,5 @@
 /// <reference types="node" />
-/** `rx-informer explain CODE`: prints the section of the documentation that belongs to a code. */
+/** `rx-informer explain`: prints the documentation of a code, or of what the message of an error names. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -7,23 +7,31 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { similarNames } from '../client/similar-names.ts';
 import { codeOf, codes } from '../diagnose/codes.ts';
+import { declaredIn } from './declared-name.ts';
 import { sectionOf } from './docs-section.ts';
 import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
-const USAGE = `Usage: rx-informer explain <code>
+const USAGE = `Usage: rx-informer explain <code or text>
 
 Prints the documentation of a code: RX1, or the reason of an ApiError (Network), or the name of a finding of
-rx-informer diagnose (held-back).
+rx-informer diagnose (held-back). Of the message of a TypeError, it prints that of the function that has refused
+its arguments, and of the options that the message mentions: explain 'liveQuery: limit is -1; it must be …'.
 
   --list   prints all codes
   --help   show this help
 `;
 
-/** Reads a page of the package. This file is at another depth in the sources, in the modules and in the bundle. */
-function readPage(page: string): Promise<string> {
+/** The folder of the package. This file is at another depth in the sources, in the modules and in the bundle. */
+function packageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, page)) && folder !== dirname(folder)) folder = dirname(folder);
-  return readFile(join(folder, page), 'utf8');
+  while (!existsSync(join(folder, 'docs')) && folder !== dirname(folder)) folder = dirname(folder);
+  return folder;
+}
+
+/** The folder with the declarations: that of the published package, or the sources. */
+function declarationsFolder(): string {
+  const sources = join(packageFolder(), 'lib');
+  return existsSync(sources) ? sources : join(packageFolder(), 'dist', 'modules');
 }
 
 async function run(args: readonly string[], streams: CommandStreams): Promise<void> {
@@ -38,18 +46,28 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
   }
   const [asked, ...more] = positionals;
   if (asked === undefined || more.length > 0) {
-    throw new UsageError('explain needs one code, for example RX1; see rx-informer explain --list');
+    throw new UsageError(
+      'explain needs one code, or one text in quotes, for example RX1; see rx-informer explain --list',
+    );
   }
   const entry = codeOf(asked);
   if (entry === undefined) {
+    const declared = await declaredIn(declarationsFolder(), asked);
+    if (declared !== undefined) {
+      streams.out(`${declared}\n`);
+      return;
+    }
     const near = similarNames(
       asked,
       codes.flatMap(({ code, name }) => [code, name]),
     );
     const hint = near.length > 0 ? `did you mean ${near.join(' or ')}?` : 'see --list';
-    throw new UsageError(`explain: ${JSON.stringify(asked)} is no code; ${hint}`);
+    throw new UsageError(
+      `explain: ${JSON.stringify(asked)} is no code, and names no function or option; ${hint}`,
+    );
   }
-  const text = sectionOf(await readPage(entry.page), entry.code);
+  const page = await readFile(join(packageFolder(), entry.page), 'utf8');
+  const text = sectionOf(page, entry.code);
   streams.out(`${text ?? `${entry.code}: ${entry.name}`}\n\n${entry.page}\n`);
 }
 

@@ -1,8 +1,11 @@
 /** Tests that every reason and every finding has one code, and that the pages explain each of them. */
 import { readFileSync } from 'node:fs';
-import { ApiError } from 'rx-informer';
+import { Readable } from 'node:stream';
+import { ApiError, createController, liveQuery } from 'rx-informer';
 import { codeOf, codes } from 'rx-informer/diagnose';
+import { pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
+import { runCommand } from '../../lib/command/command.ts';
 import { sectionOf } from '../../lib/command/docs-section.ts';
 import { finding } from '../../lib/diagnose/findings.ts';
 
@@ -73,5 +76,27 @@ describe('codes', () => {
     }
     expect(sectionOf(troubleshooting, 'RX1')).toContain('ECONNREFUSED');
     expect(sectionOf(troubleshooting, 'RX999')).toBeUndefined();
+  });
+
+  it('C54: the message of a TypeError is explained by the function or the option that it names', async () => {
+    const explain = async (misuse: () => unknown) => {
+      const printed: string[] = [];
+      const { message } = await (async () => misuse())().then(
+        () => new Error('nothing was refused'),
+        (error: Error) => error,
+      );
+      const streams = { input: Readable.from([]), error: () => {} };
+      const out = (line: string) => printed.push(line);
+      return [await runCommand(['explain', message], { ...streams, out }), printed.join('')];
+    };
+    const limit = await explain(() => liveQuery({ from: pods, limit: -1 }));
+    expect(limit[0]).toBe(0);
+    expect(limit[1]).toMatch(/^limit: The most rows[\s\S]*\n\nliveQuery: Creates a query/);
+    // This message begins with the name of the controller.
+    const controller = { name: 'web', reconcile() {}, concurrency: 0 };
+    const concurrency = await explain(() => createController(controller as never));
+    expect(concurrency[0]).toBe(0);
+    expect(concurrency[1]).toMatch(/concurrency of \w+Options: /);
+    expect(await explain(() => Promise.reject(new Error('no such thing')))).toEqual([2, '']);
   });
 });
