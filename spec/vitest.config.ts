@@ -44,6 +44,7 @@ const patient = {
 export default defineConfig({
   ...shared,
   test: {
+    globalSetup: [here('./support/temporary-folder.ts')],
     reporters: ['default', here('./support/closing-line.ts')],
     // Many specs wait for sockets and processes, so one worker per core would leave cores idle.
     maxWorkers: Math.max(2, availableParallelism() + 1),

@@ -43,6 +43,9 @@ export default defineConfig({
           // Vue must not read braces in code as its own.
           for (const child of children ?? []) {
             if (child.type === 'code_inline') child.attrSet('v-pre', '');
+            // VitePress takes the label of an anchor from the source of the heading, and escapes it again.
+            const label = child.attrGet('aria-label')?.replaceAll('&lt;', '<');
+            if (label !== undefined) child.attrSet('aria-label', label.replaceAll('&gt;', '>'));
           }
         });
       });

@@ -19,12 +19,10 @@ import { auditPage, type MetadataLister, PageCursor, type ReceivedPage } from '.
 import { PendingDeletions, versionOfDeletion } from './pending-deletions.ts';
 import { Round } from './round.ts';
 import { AuditSchedule } from './schedule.ts';
-import { type AuditStatus, unaudited } from './status.ts';
+import { type AuditStatus, SHOWN_KEYS, unaudited } from './status.ts';
 
 /** Objects per page. */
 const PAGE = 500;
-/** How many differing keys a status shows. */
-const SHOWN = 10;
 
 /** The inputs of an audit. */
 export interface AuditParts<T extends KubernetesObject> {
@@ -248,7 +246,7 @@ export class Auditor<T extends KubernetesObject> {
       lastAt: this.#parts.timing.scheduler.now(),
       compared: before.compared + compared,
       differed: before.differed + differed.length,
-      ...(differed.length === 0 ? {} : { differedKeys: differed.slice(0, SHOWN) }),
+      ...(differed.length === 0 ? {} : { differedKeys: differed.slice(0, SHOWN_KEYS) }),
     });
     this.#reset();
     this.#wait(this.#schedule.afterRound(this.#elapsedMs() - this.#beganMs));

@@ -14,7 +14,7 @@ export interface AuditStatus {
   readonly compared: number;
   /** How many of these objects differed, or were missing on either side. A list repairs them. */
   readonly differed: number;
-  /** Some of the keys that differed, of the last comparison that found a difference. */
+  /** Some of the keys that differed, of the last comparison of each scope that found a difference. */
   readonly differedKeys?: readonly string[] | undefined;
   /**
    * Why the last request of the audit failed. Removed when a comparison is completed. The informer itself is not
@@ -22,6 +22,9 @@ export interface AuditStatus {
    */
   readonly error?: ApiError | undefined;
 }
+
+/** How many of the keys that differed are in a status. */
+export const SHOWN_KEYS = 10;
 
 /** The audit of a run before its first comparison. */
 export const unaudited: AuditStatus = { compared: 0, differed: 0 };
@@ -33,13 +36,13 @@ export function mergeAudits(parts: readonly AuditStatus[]): AuditStatus {
   for (const part of rest) {
     // NaN, because the collection has no time until every scope was compared completely.
     const lastAt = Math.min(merged.lastAt ?? Number.NaN, part.lastAt ?? Number.NaN);
-    const differedKeys = merged.differedKeys ?? part.differedKeys;
+    const keys = [...(merged.differedKeys ?? []), ...(part.differedKeys ?? [])];
     const error = merged.error ?? part.error;
     merged = {
       compared: merged.compared + part.compared,
       differed: merged.differed + part.differed,
       lastAt: Number.isNaN(lastAt) ? undefined : lastAt,
-      differedKeys,
+      differedKeys: keys.length === 0 ? undefined : keys.slice(0, SHOWN_KEYS),
       error,
     };
   }

@@ -102,7 +102,14 @@ describe('an informer with the audit option', () => {
     rig.create('later');
     await rig.time.advance(PERIOD_MS);
     expect(rig.wrong()).toEqual([]);
-    expect(auditOf(rig.informer.status)?.differed).toBe(1);
+    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 1, differedKeys: ['a/pod-0'] });
+    // A later comparison of the other scope hides no key of the first.
+    rig.create('other', 'b');
+    await rig.time.advance(PERIOD_MS);
+    rig.lose('modify', 'other', 'b');
+    rig.create('latest', 'b');
+    await rig.time.advance(PERIOD_MS);
+    expect(auditOf(rig.informer.status)?.differedKeys).toEqual(['a/pod-0', 'b/other']);
     const lists = rig.requests.filter(({ what }) => what === 'list');
     expect(lists.length).toBeLessThanOrEqual(3);
     await rig.end();

@@ -34,7 +34,7 @@ export interface AuditRig {
   /** Creates a pod on the server. */
   create(name: string, namespace?: string): void;
   /** Changes a pod without sending an event to any watch. */
-  lose(change: 'create' | 'modify' | 'delete', name: string): void;
+  lose(change: 'create' | 'modify' | 'delete', name: string, namespace?: string): void;
   /** The keys whose objects differ between the store and the server. */
   wrong(): string[];
   end(): Promise<void>;
@@ -85,8 +85,8 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
   const namespaces = scopes.map(({ namespace }) => namespace);
   return {
     ...{ time, server, informer, requests, create },
-    lose(change, name) {
-      const at = { namespace: 'a', name };
+    lose(change, name, namespace = 'a') {
+      const at = { namespace, name };
       const write = { silent: true };
       if (change === 'delete') server.objects.delete(pods, at, write);
       else if (change === 'create') server.objects.create(pods, { metadata: at } as Pod, write);
