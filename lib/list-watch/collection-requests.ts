@@ -245,7 +245,7 @@ export class CollectionRequests<T extends KubernetesObject> {
               limit: '1',
               fieldSelector: 'metadata.name=rx-informer',
             }),
-          notify: (kind) => subscriber.next({ kind }),
+          notify: (signal) => subscriber.next(signal),
           fail: (reason, why) => subscriber.error(ApiError.local(reason, `${where}: ${why}`)),
         },
         subscriber,

@@ -70,12 +70,14 @@ export interface WatchRequest<T> {
 /**
  * A signal of a watch. `queued`: the request waits on the client's side; `reason` says why, if the user should know.
  * `sending`: it is sent now. `alive`: bytes arrived, also if they did not complete an event. `doubted`: the connection may be
- * lost, although the watch is open; the next `opened` or `events` shows that it is not.
+ * lost, although the watch is open, and the server was last heard `silentMs` ago; the next `opened` or `events` shows that it is
+ * not.
  */
 export type WatchSignal<T> =
   | {
       readonly kind: RequestTurn | 'opened' | 'alive' | 'doubted';
       readonly reason?: string | undefined;
+      readonly silentMs?: number | undefined;
     }
   | { readonly kind: 'events'; readonly events: readonly WatchEvent<T>[] }
   /** The complete collection, from a watch that polls. Objects that it does not contain are deleted. */

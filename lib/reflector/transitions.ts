@@ -218,14 +218,14 @@ export const reflectorTable: ReflectorTable = {
   watching: {
     queued: markQueued,
     sending: markSending,
-    opened: (state, _input, moment) => {
-      const memory = { ...healthy(state.memory, moment), staleSinceMs: undefined };
-      return [{ ...state, memory }, []];
-    },
-    doubted: (state, _input, { nowMs }) => {
-      const { staleSinceMs = nowMs } = state.memory;
-      return [remember(state, { staleSinceMs }), []];
-    },
+    opened: (state, _input, moment) => [
+      remember(state, { ...healthy(state.memory, moment), staleSinceMs: undefined }),
+      [],
+    ],
+    doubted: (state, { silentMs }, { nowMs }) => [
+      remember(state, { staleSinceMs: state.memory.staleSinceMs ?? nowMs - (silentMs || 0) }),
+      [],
+    ],
     events: watchEvents,
     listed: relisted,
     closed: watchClosed,

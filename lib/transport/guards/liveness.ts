@@ -28,7 +28,7 @@ export interface GuardTools {
 export interface OpenWatch {
   /** The request that shows whether its server lives. */
   ping(): TransportRequest;
-  notify(kind: 'doubted' | 'opened'): void;
+  notify(signal: { readonly kind: 'doubted' | 'opened'; readonly silentMs?: number }): void;
   fail(reason: 'Network', why: string): void;
 }
 
@@ -93,9 +93,14 @@ export function createServerLife(tools: GuardTools, passedMs: () => number): Ser
         return probe?.unsubscribe();
       default:
         for (const watch of [...watches]) {
+          if (effect.type === 'trust') {
+            watch.notify({ kind: 'opened' });
+            continue;
+          }
+          watch.notify({ kind: 'doubted', silentMs: passedMs() - heardMs });
           if (effect.type === 'lose') {
             watch.fail('Network', `the connection to the server was lost: ${effect.why}`);
-          } else watch.notify(effect.type === 'doubt' ? 'doubted' : 'opened');
+          }
         }
     }
   };
