@@ -33,7 +33,8 @@ export type NamespaceFallback = (of: WholeInformer) => SharedInformer<Kubernetes
 
 /**
  * Lets the informers of a factory show some namespaces where listing and watching all of them is not permitted: those of
- * these names in which both are permitted, or without names of those that can be listed. The server is asked by
+ * these names in which both are permitted. Without names it asks about all namespaces of the cluster, for which the user must be
+ * permitted to list namespaces. The server is asked by
  * SelfSubjectAccessReview, when a run begins and after each 403. `status.access` says what is shown and what is missing.
  *
  * Throws a `TypeError` if `namespaces` is not an array.
@@ -256,7 +257,7 @@ function permittedScopes(
   client: KubeClient,
   resource: Resource,
   options: {
-    /** The namespaces to try. @defaultValue those that can be listed */
+    /** The namespaces to try. @defaultValue all namespaces that a list of namespaces returns */
     readonly namespaces: readonly string[] | undefined;
     /** Emits when a request was refused with a 403. */
     readonly refused$: Observable<unknown>;

@@ -37,7 +37,7 @@ function errorAnswer(
 
 type Head = Extract<TransportEvent, { kind: 'head' }>;
 
-/** How much of an error response is read, in characters. It is a Status or a proxy's page, so more is not useful. */
+/** How much of an error response of a list, watch or log is read, in characters. It is a Status or a proxy's page, so more is not useful. */
 const MAX_ERROR_LENGTH = 65_536;
 
 /**

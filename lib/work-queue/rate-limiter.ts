@@ -165,7 +165,7 @@ export function withMaxWaitRateLimiter<K = string>(
 }
 
 /**
- * Creates the default limiter of a controller: 5 ms to 1000 s per key, and 10 attempts per second (with a burst of 100) for
+ * Creates the default limiter of `createRateLimitingQueue`: 5 ms to 1000 s per key, and 10 attempts per second (with a burst of 100) for
  * all keys together.
  *
  * client-go: workqueue.DefaultTypedControllerRateLimiter
