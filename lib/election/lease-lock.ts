@@ -5,7 +5,7 @@ import { resourcePath } from '../meta/resource.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { KubeRequest } from '../transport/call.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { LEASES, type LeaseObject, released } from './lease-record.ts';
+import { LEASES, type LeaseObject, recordText, released } from './lease-record.ts';
 
 /** Options of a lock. */
 export interface LeaseLockOptions {
@@ -75,7 +75,27 @@ export class LeaseLock {
 /** A lane of their own, so that a burst of other calls on the same client does not cost the lead. */
 const LANE = 'leases';
 
-/** Sends one request, and aborts it when the time in milliseconds has passed. */
+/** Whether a response is the Lease or the list that was requested, with what was written. */
+function isAnswer(answer: unknown, { method = 'GET', path, body }: KubeRequest): boolean {
+  if (method === 'DELETE') return true;
+  const { kind, metadata, items, ...lease } = (answer ?? {}) as LeaseObject & { items?: unknown };
+  if (path.endsWith(`/${LEASES.plural}`) && method === 'GET') {
+    return kind === 'LeaseList' && Array.isArray(items);
+  }
+  const written = body as LeaseObject | undefined;
+  const name = written?.metadata?.name ?? decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+  if (kind !== LEASES.kind || metadata?.name !== name || !metadata.resourceVersion) return false;
+  const { annotations = {} } = written?.metadata ?? {};
+  const hasAll = Object.entries(annotations).every(
+    ([at, text]) => metadata.annotations?.[at] === text,
+  );
+  return written === undefined || (hasAll && recordText(lease) === recordText(written));
+}
+
+/**
+ * Sends one request, and aborts it when the time in milliseconds has passed. Rejects if the response is not that of an API
+ * server: if a page of a proxy with status 200 counted as a renewal, two processes would lead.
+ */
 export async function limitedCall<R>(
   client: Pick<KubeClient, 'request'>,
   request: KubeRequest,
@@ -92,7 +112,13 @@ export async function limitedCall<R>(
   signal.addEventListener('abort', abort);
   const limit = longTimer(limitMs, scheduler).subscribe(abort);
   try {
-    return await client.request<R>({ ...request, lane: LANE, signal: limited.signal });
+    const answer = await client.request<R>({ ...request, lane: LANE, signal: limited.signal });
+    if (isAnswer(answer, request)) return answer;
+    const { method = 'GET', path } = request;
+    throw ApiError.local(
+      'Unexpected',
+      `${method} ${path}: the response is not the requested Lease; does a proxy answer in place of the API server?`,
+    );
   } finally {
     limit.unsubscribe();
     signal.removeEventListener('abort', abort);

@@ -10,7 +10,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { leaseServer } from './lease-server.ts';
+import { FALSE_ANSWERS, leaseServer } from './lease-server.ts';
 
 const place = { namespace: 'shop', name: 'billing' };
 
@@ -70,6 +70,54 @@ describe('leader election', () => {
     });
     await Promise.all([a.stop(), b.stop()]);
     expect(scheduler.pending).toBe(0);
+  });
+
+  it.each(FALSE_ANSWERS)(
+    'N13: status 200 with %j in place of the server is no renewal, and wins no Lease',
+    async (instead) => {
+      const errors: string[] = [];
+      const { scheduler, server, story, candidate } = rig();
+      const onError = ({ message }: ApiError) => errors.push(message);
+      const [a, b] = [candidate('a', { onError }), candidate('b', { onError })];
+      a.start();
+      await scheduler.advance(1);
+      b.start();
+      server.fate = (_method, name) => (name === 'b' ? { instead } : {});
+      await scheduler.advance(40_000);
+      expect(story).toEqual(['0 a leads']);
+      server.fate = (_method, name) => (name === 'a' ? { instead } : {});
+      await scheduler.advance(60_000);
+      expect(story.map((line) => line.replace(/^\d+ /, ''))).toEqual([
+        'a leads',
+        'a lost',
+        'b leads',
+      ]);
+      expect(errors[0]).toMatch(
+        /^GET \S+\/leases\/billing: the response is not the requested Lease; does a proxy answer/,
+      );
+      server.fate = () => ({});
+      await Promise.all([a.stop(), b.stop()]);
+    },
+  );
+
+  it('N13: a response to a write that has another holder, or is of an earlier write, is no renewal', async () => {
+    // A leader that reads another holder gives up immediately.
+    const changes = [
+      [{ holderIdentity: 'z' }, 2_000],
+      [{ renewTime: '1970-01-01T00:00:00.000000Z' }, 10_000],
+    ] as const;
+    for (const [change, lostMs] of changes) {
+      const { scheduler, server, story, candidate } = rig();
+      const a = candidate('a');
+      a.start();
+      await scheduler.advance(1);
+      const { lease } = server;
+      server.fate = () => ({ instead: { ...lease, spec: { ...lease?.spec, ...change } } });
+      await scheduler.advance(30_000);
+      expect(story).toEqual(['0 a leads', `${lostMs} a lost`]);
+      server.fate = () => ({});
+      await a.stop();
+    }
   });
 
   it('N16: a renewal is one request; after a conflict the Lease is read again (TestFastPathLeaderElection)', async () => {
@@ -194,7 +242,7 @@ describe('leader election', () => {
     'N15: a Lease %s is taken when it is free (TestTryAcquireOrRenewLeases)',
     async (_what, spec, afterMs, holder, transitions) => {
       const { scheduler, server, story, candidate } = rig();
-      server.lease = { metadata: { ...place, resourceVersion: '1' }, spec };
+      server.lease = { kind: 'Lease', metadata: { ...place, resourceVersion: '1' }, spec };
       const a = candidate('a');
       a.start();
       await scheduler.advance(afterMs);

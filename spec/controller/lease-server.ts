@@ -27,7 +27,19 @@ export interface Fate {
   /** The request or the response is lost: no response ever arrives. */
   readonly lost?: 'request' | 'answer';
   readonly error?: ApiError;
+  /** What a proxy answers with status 200 in place of the server, which does not receive the request. */
+  readonly instead?: unknown;
 }
+
+/** What proxies answer in place of a server. */
+export const FALSE_ANSWERS: readonly unknown[] = [
+  '<html><body>Sign in</body></html>',
+  {},
+  { kind: 'Status', status: 'Success' },
+  { kind: 'Pod', metadata: { namespace: 'shop', name: 'billing', resourceVersion: '7' } },
+  { kind: 'Lease', metadata: { namespace: 'shop', name: 'other', resourceVersion: '7' }, spec: {} },
+  { kind: 'Lease', metadata: { namespace: 'shop', name: 'billing' }, spec: {} },
+];
 
 export interface LeaseServer {
   lease: Lease | undefined;
@@ -85,6 +97,7 @@ export function leaseServer(scheduler: SchedulerLike): LeaseServer {
           signal?.addEventListener('abort', () => reject(ApiError.local('Aborted', 'aborted')));
           if (signal?.aborted) return reject(ApiError.local('Aborted', 'aborted'));
           if (fate.lost === 'request') return undefined;
+          if (fate.instead !== undefined) return resolve(fate.instead as R);
           const text = JSON.stringify(body);
           if (method === 'POST') creating++;
           const after = (ms: number, act: () => void) => {

@@ -12,7 +12,8 @@ function rig() {
   const client = {
     request: async <R>({ signal }: KubeRequest): Promise<R> => {
       if (signal !== undefined) signals.push(signal);
-      return {} as R;
+      const metadata = { namespace: 'shop', name: 'lease', resourceVersion: '1' };
+      return { kind: 'Lease', metadata } as R;
     },
   };
   const options = { limitMs: 1_000, scheduler, signal: controller.signal };

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { ApiError, createClient, createLeaderElector, type LeaderElector } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { type Fate, leaseServer } from '../controller/lease-server.ts';
+import { FALSE_ANSWERS, type Fate, leaseServer } from '../controller/lease-server.ts';
 import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -22,6 +22,10 @@ const aFate = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.constantFrom<Fate>({ lost: 'request' }, { lost: 'answer' }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(...FALSE_ANSWERS).map((instead): Fate => ({ instead })),
+  },
   { weight: 1, arbitrary: fc.constant<Fate>({ error: ApiError.fromStatus({}, 500) }) },
 );
 const aMoment = fc.integer({ min: 0, max: STORY_MS });

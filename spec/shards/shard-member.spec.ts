@@ -14,11 +14,15 @@ function rig() {
   const server = createFakeApiServer({ resources: [leases] });
   /** The members whose requests fail. */
   const cut = new Set<string>();
+  /** What a proxy answers to a member with status 200, in place of the server. */
+  const proxied = new Map<string, object>();
   const member = (identity: string, options: Partial<ShardOptions> = {}): ShardMember => {
     const client = createClient({
       baseUrl: 'http://fake',
       fetch: async (...args) => {
         if (cut.has(identity)) throw new TypeError('the cable is cut');
+        const instead = proxied.get(identity);
+        if (instead !== undefined) return Response.json(instead);
         return await server.fetch(...args);
       },
       scheduler: options.scheduler ?? time,
@@ -38,7 +42,7 @@ function rig() {
     Promise.all([...members.map((each) => each?.stop()), time.advance(10_000)]);
   const listed = (): readonly Lease[] =>
     server.objects.list(leases).filter(({ metadata }) => metadata?.namespace === place.namespace);
-  return { time, server, cut, member, joined, stopped, listed };
+  return { time, server, cut, proxied, member, joined, stopped, listed };
 }
 
 const counts = (members: readonly ShardMember[]) =>
@@ -147,6 +151,24 @@ describe('a member of a ring', () => {
     expect(joins).toEqual([true, false, true]);
     await stopped(a);
   });
+
+  it.each([{}, { kind: 'Status', status: 'Success' }, { kind: 'PodList', items: [] }])(
+    'H1: status 200 with %j in place of the server is no renewal: the member owns nothing after the deadline',
+    async (instead) => {
+      const { time, proxied, joined, stopped } = rig();
+      const [a, b] = await joined('a', 'b');
+      const owned = a?.status.owned ?? [];
+      expect(owned.length).toBeGreaterThan(0);
+      proxied.set('a', instead);
+      await time.advance(3_000);
+      expect(a?.status.owned).toEqual([]);
+      expect(a?.lastError?.message).toMatch(/the response is not the requested Lease/);
+      await time.advance(2 * LEASE_MS);
+      expect(b?.status.owned).toHaveLength(64);
+      proxied.clear();
+      await stopped(a, b);
+    },
+  );
 
   it('H1: owns() compares the time, so a process that was stopped owns nothing when it runs again', async () => {
     const { time, joined, stopped } = rig();
