@@ -137,6 +137,7 @@ function build<T extends KubernetesObject>(
         path,
         {
           method: 'DELETE',
+          isList: true,
           query: selectionQuery(options),
           ...(body === undefined ? {} : { body }),
         },

@@ -39,7 +39,8 @@ export async function listPage<T extends KubernetesObject>(
   options: ListCallOptions,
 ): Promise<KubernetesList<Stored<T>>> {
   const query = listQuery(options);
-  const list = await calls.send<KubernetesList<Stored<T>>>(path, { query }, options.signal);
+  const call = { query, isList: true };
+  const list = await calls.send<KubernetesList<Stored<T>>>(path, call, options.signal);
   return listOf(calls, list, `LIST ${path}`);
 }
 

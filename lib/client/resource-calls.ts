@@ -16,6 +16,7 @@ import type { Applied, ApplyOptions } from './resource-client.ts';
 /** One request, without its path. */
 export interface Call extends Pick<KubeRequest, 'method' | 'query' | 'body' | 'headers'> {
   readonly subresource?: string;
+  readonly isList?: boolean;
 }
 
 /** Adds `kind` and `apiVersion` at the front if they are missing. Items of built-in lists lack them. */
@@ -39,16 +40,29 @@ export class Calls<T extends KubernetesObject> {
     this.scope = scope;
   }
 
-  /** Sends one request. Rejects if the response is not an object, because API servers return only objects. */
+  /**
+   * Sends one request. Rejects if the response is not an object of the requested kind: what answers then is no API server,
+   * and its response would count as a read or a write.
+   */
   async send<R>(path: string, call: Call, signal: AbortSignal | undefined): Promise<R> {
-    const { subresource: _subresource, ...request } = call;
+    const { subresource, isList = false, ...request } = call;
     const answer = await this.client.request({
       ...request,
       path,
       ...(signal === undefined ? {} : { signal }),
     });
-    if (isFields(answer)) return answer as R;
     const where = `${call.method ?? 'GET'} ${path}`;
+    if (isFields(answer)) {
+      const kinds = this.#kinds(call, subresource, isList);
+      const { kind } = answer;
+      if (kinds === undefined || kinds.includes(kind)) return answer as R;
+      const isKind = typeof kind === 'string' && kind !== '' && kind !== 'Status';
+      const got = isKind ? JSON.stringify(kind.slice(0, 60)) : 'another object';
+      throw ApiError.local(
+        isKind ? 'WrongKind' : 'Unexpected',
+        `${where}: expected a ${kinds[0]}, got ${got}; is ${shownServer(this.client.baseUrl)} an API server, and the kind of the resource right?`,
+      );
+    }
     // A response without a type is text.
     const why =
       typeof answer === 'string' && answer.startsWith('{')
@@ -56,6 +70,15 @@ export class Calls<T extends KubernetesObject> {
         : `the response is not an object; is ${shownServer(this.client.baseUrl)} an API server?`;
     const message = `${where}: ${why}`;
     throw ApiError.local('Unexpected', message);
+  }
+
+  /** The kinds of a right response; `undefined` if they are not known. */
+  #kinds({ method }: Call, subresource: string | undefined, isList: boolean) {
+    const { kind } = this.resource;
+    if (subresource === 'scale') return ['Scale'];
+    if (kind === '' || (subresource !== undefined && subresource !== 'status')) return undefined;
+    const kinds: unknown[] = isList ? [`${kind}List`, 'List'] : [kind];
+    return method === 'DELETE' ? [...kinds, 'Status'] : kinds;
   }
 
   /** Sends one request for one object. */

@@ -8,7 +8,7 @@ export interface LongTask {
   readonly cpuMs: number;
   /** When the task began, in seconds since the first task. */
   readonly atSeconds: number;
-  /** The part of its CPU time in which V8 collected garbage of the whole heap. */
+  /** The part of its CPU time in which V8 collected garbage. */
   readonly collectingMs: number;
   readonly calls: readonly string[];
 }
@@ -59,13 +59,19 @@ function mainThread(events: readonly TraceEvent[]): (event: TraceEvent) => boole
 
 function within(task: TraceEvent, events: readonly TraceEvent[]): TraceEvent[] {
   const end = task.ts + (task.dur ?? 0);
-  return events.filter(({ ts, name }) => name !== task.name && ts >= task.ts && ts < end);
+  return events
+    .filter(({ ts, name }) => name !== task.name && ts >= task.ts && ts < end)
+    .toSorted((one, other) => one.ts - other.ts || (other.dur ?? 0) - (one.dur ?? 0));
 }
 
 function collectingMsOf(task: TraceEvent, events: readonly TraceEvent[]): number {
-  return within(task, events)
-    .filter(({ name }) => name === 'MajorGC')
-    .reduce((sum, { tdur = 0 }) => sum + tdur / 1000, 0);
+  let [endTs, sum] = [0, 0];
+  for (const { name, ts, dur = 0, tdur = 0 } of within(task, events)) {
+    // The steps of a collection are within it.
+    if (!/^(M\w+GC$|V8\.GC_)/.test(name) || ts < endTs) continue;
+    [endTs, sum] = [ts + dur, sum + tdur / 1000];
+  }
+  return sum;
 }
 
 function callsWithin(task: TraceEvent, events: readonly TraceEvent[]): string[] {

@@ -1,6 +1,7 @@
 /** The request that each call sends. */
 import {
   ApiError,
+  addFinalizer,
   createClient,
   createDiscovery,
   createListWatch,
@@ -36,6 +37,7 @@ const metadata = { namespace: 'shop', name: 'w' };
 const root = '/apis/example.com/v1';
 const one = `${root}/namespaces/shop/widgets/w`;
 const ok: Scripted = { body: { kind: 'Widget', metadata } };
+const scale: Scripted = { body: { kind: 'Scale', metadata, spec: { replicas: 3 } } };
 
 function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(value).map(freeze);
@@ -252,7 +254,7 @@ describe('a call of a resource', () => {
       },
       { body: { kind: 'WidgetList', metadata: {}, items: [{ metadata }] } },
     ],
-    ['getScale', (c) => c.getScale('shop/w'), { method: 'GET', path: `${one}/scale` }],
+    ['getScale', (c) => c.getScale('shop/w'), { method: 'GET', path: `${one}/scale` }, scale],
     [
       'updateScale',
       (c) => c.updateScale('shop/w', freeze({ spec: { replicas: 3 } })),
@@ -267,6 +269,7 @@ describe('a call of a resource', () => {
           spec: { replicas: 3 },
         },
       },
+      scale,
     ],
     [
       'patchScale',
@@ -278,6 +281,7 @@ describe('a call of a resource', () => {
         contentType: 'application/merge-patch+json',
         body: { spec: { replicas: 3 } },
       },
+      scale,
     ],
   ])('C2, C3: %s sends one request', async (_name, call, expected, answer = ok) => {
     expect(await requestOf(call, answer)).toEqual(expected);
@@ -293,7 +297,10 @@ describe('a call of a resource', () => {
   });
 
   it('C4: sends names with capitals and colons unchanged', async () => {
-    const { client, asked } = scriptedServer([ok]);
+    const { client, asked } = scriptedServer([
+      { body: { kind: 'ClusterRole' } },
+      { body: { kind: 'Deployment' } },
+    ]);
     await createResourceClient(client, clusterRoles).get('system:Controller:MyRole');
     expect(asked[0]?.path).toBe(
       '/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3AController%3AMyRole',
@@ -408,8 +415,39 @@ describe('a call of a resource', () => {
       `GET ${one}: the response is JSON, but has no content-type that says so; does a proxy drop this header?`,
     );
     const list = await failureOf(createResourceClient(scriptedServer([ok]).client, widgets).list());
-    expect(list?.message).toContain('expected a list of widgets.example.com, got "Widget"');
+    expect(list?.message).toBe(
+      `GET ${root}/widgets: expected a WidgetList, got "Widget"; is "http://server" an API server, and the kind of the resource right?`,
+    );
   });
+
+  const target = { kind: 'Widget', metadata } as const;
+  it.each<[string, (client: ResourceClient<Widget>) => Promise<unknown>]>([
+    ['get', (c) => c.get('shop/w')],
+    ['list', (c) => c.list()],
+    ['list of one page', (c) => c.list({ limit: 5 })],
+    ['create', (c) => c.create(target)],
+    ['update', (c) => c.update(target)],
+    ['updateStatus', (c) => c.updateStatus(target)],
+    ['patch', (c) => c.patch('shop/w', { merge: {} })],
+    ['patchStatus', (c) => c.patchStatus('shop/w', { merge: {} })],
+    ['apply', (c) => c.apply(target, { fieldManager: 'test' })],
+    ['delete', (c) => c.delete('shop/w')],
+    ['deleteCollection', (c) => c.namespace('shop').deleteCollection()],
+    ['edit', (c) => c.edit('shop/w', () => {})],
+    ['getScale', (c) => c.getScale('shop/w')],
+    ['addFinalizer', (c) => addFinalizer(c, target, 'example.com/f')],
+  ])(
+    'C5: %s refuses a response of another kind, which a proxy may send with status 200',
+    async (_, call) => {
+      const bodies = [{}, { kind: 'Pod', metadata }, { kind: 'PodList', metadata: {}, items: [] }];
+      for (const body of bodies) {
+        const { client } = scriptedServer([{ body }]);
+        const failure = await failureOf(call(createResourceClient(client, widgets)));
+        expect(failure).toHaveProperty('reason', 'kind' in body ? 'WrongKind' : 'Unexpected');
+        expect(failure?.message).toMatch(/expected a (Widget|WidgetList|Scale), got/);
+      }
+    },
+  );
 
   const calls: [
     string,

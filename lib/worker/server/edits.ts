@@ -36,15 +36,11 @@ interface ShownDraft {
   readonly id: number;
 }
 
+/** The resource of an edit. Its kind does not cross the port, so that of the responses is not checked. */
 function resourceOf({ resource, namespace }: CarriedEdit): Resource<KubernetesObject> {
   const { group, version, plural } = resource;
-  return defineResource({
-    group,
-    version,
-    plural,
-    kind: 'Any',
-    namespaced: namespace !== undefined,
-  });
+  const namespaced = namespace !== undefined;
+  return { ...defineResource({ group, version, plural, kind: 'Any', namespaced }), kind: '' };
 }
 
 /** The answer, or an error as soon as the signal aborts: a tab that is frozen must not hold up the edits of others. */
