@@ -27,6 +27,8 @@ export interface ElectionMemory {
   /** The Lease as last written or read. */
   lease?: LeaseObject;
   lastError: ApiError | undefined;
+  /** The reasons of the warnings since the Lease was won last. */
+  readonly warned: Set<string>;
 }
 
 /** The time at which a leader stops leading, unless it has renewed before. */
@@ -222,6 +224,7 @@ export class Candidacy {
 
   /** Leads until the deadline of the write that has just succeeded. */
   #hold(): void {
+    this.#memory.warned.clear();
     const sent = this.#sent;
     // After the machine slept, the response may be processed before the timer fires, so the stopwatch is read, too.
     if (sent === undefined || sent.passed || this.#passedMs() >= sent.atMs) return this.#lose();
@@ -246,11 +249,22 @@ export class Candidacy {
     if (this.leading.value) this.leading.next(false);
   }
 
+  /** Warns of each reason once until the Lease is won, because a missing right would look like another leader. */
+  #warn({ reason, message }: ApiError): void {
+    const { warned } = this.#memory;
+    if (!this.#running || reason === 'Aborted' || warned.has(reason)) return;
+    warned.add(reason);
+    console.warn(`leader election: ${message} (it goes on; pass onError to receive such errors)`);
+  }
+
   #report(error: unknown): void {
     const failure = ApiError.from(error, this.#where);
     this.#memory.lastError = failure;
     try {
-      this.#options.onError?.(failure);
+      const { onError } = this.#options;
+      if (onError !== undefined) onError(failure);
+      // Another candidate was faster, which is no fault.
+      else if (failure.code !== 409) this.#warn(failure);
     } catch (thrown) {
       reportUnhandled(thrown);
     }

@@ -28,7 +28,7 @@ export interface LeaderElectorOptions extends Timing {
   readonly retryPeriodMs?: number | undefined;
   /** Whether `stop()` releases the Lease, so that another process need not wait until it expires. @defaultValue true */
   readonly releaseOnCancel?: boolean | undefined;
-  /** Called with the error of each failed request. Failed requests are retried. */
+  /** Called with the error of each failed request. Failed requests are retried. @defaultValue `console.warn`, once until the Lease is won */
   readonly onError?: ((error: ApiError) => void) | undefined;
 }
 

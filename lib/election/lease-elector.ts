@@ -21,7 +21,7 @@ export class LeaseElector {
     this.#candidacy.leader.pipe(distinctUntilChanged()),
   );
   readonly #options: LeaseElectorOptions;
-  readonly #memory: ElectionMemory = { lastError: undefined };
+  readonly #memory: ElectionMemory = { lastError: undefined, warned: new Set() };
   readonly #life: StartStop;
   readonly #work = new Set<Work>();
   #candidacy: Candidacy;

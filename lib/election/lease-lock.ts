@@ -106,6 +106,7 @@ export async function limitedCall<R>(
   },
 ): Promise<R> {
   const { limitMs, scheduler, signal } = options;
+  const { method = 'GET', path } = request;
   const limited = new AbortController();
   const abort = () => limited.abort();
   if (signal.aborted) abort();
@@ -114,11 +115,13 @@ export async function limitedCall<R>(
   try {
     const answer = await client.request<R>({ ...request, lane: LANE, signal: limited.signal });
     if (isAnswer(answer, request)) return answer;
-    const { method = 'GET', path } = request;
     throw ApiError.local(
       'Unexpected',
       `${method} ${path}: the response is not the requested Lease; does a proxy answer in place of the API server?`,
     );
+  } catch (error) {
+    if (!limited.signal.aborted || signal.aborted) throw error;
+    throw ApiError.local('Silent', `${method} ${path}: no response within ${limitMs} ms`);
   } finally {
     limit.unsubscribe();
     signal.removeEventListener('abort', abort);

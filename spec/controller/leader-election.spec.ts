@@ -7,7 +7,7 @@ import {
 } from 'rx-informer';
 import { leases } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { FALSE_ANSWERS, leaseServer } from './lease-server.ts';
@@ -25,6 +25,7 @@ function rig() {
       identity,
       scheduler,
       random: () => 0,
+      onError: () => undefined,
       ...options,
     });
     let before = false;
@@ -118,6 +119,39 @@ describe('leader election', () => {
       server.fate = () => ({});
       await a.stop();
     }
+  });
+
+  it('N45: without onError an elector warns once about a missing right, and not about a faster candidate', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const { scheduler, server, candidate } = rig();
+    const onError = undefined;
+    const a = candidate('a', { onError });
+    const forbidden = ApiError.fromStatus(
+      { message: 'leases is forbidden', reason: 'Forbidden' },
+      403,
+    );
+    server.fate = () => ({ error: forbidden });
+    a.start();
+    await scheduler.advance(30_000);
+    expect(warn.mock.calls).toEqual([
+      ['leader election: leases is forbidden (it goes on; pass onError to receive such errors)'],
+    ]);
+    server.fate = () => ({});
+    await scheduler.advance(30_000);
+    expect(a.isLeading).toBe(true);
+    const b = candidate('b', { onError });
+    server.fate = (method, name) =>
+      name === 'b' && method !== 'GET' ? { error: ApiError.fromStatus({}, 409) } : {};
+    b.start();
+    await a.stop();
+    await scheduler.advance(30_000);
+    expect(warn).toHaveBeenCalledTimes(1);
+    server.fate = () => ({ error: forbidden });
+    await scheduler.advance(30_000);
+    expect(warn).toHaveBeenCalledTimes(2);
+    server.fate = () => ({});
+    await b.stop();
+    warn.mockRestore();
   });
 
   it('N16: a renewal is one request; after a conflict the Lease is read again (TestFastPathLeaderElection)', async () => {

@@ -106,7 +106,7 @@ function staged(story: Story, dice: () => number) {
     const transport = server.transport(identity);
     const client = createClient({ baseUrl: '', transport, scheduler: own, qps: 2, burst: 2 });
     const elector = createLeaderElector({
-      ...{ ...place, client, identity, scheduler: own, random: dice },
+      ...{ ...place, client, identity, scheduler: own, random: dice, onError: () => undefined },
     });
     electors.push(elector);
     watch.follow(elector);

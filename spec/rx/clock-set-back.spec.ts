@@ -252,6 +252,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     const elector = createLeaderElector({
       ...{
         client: server.client('a'),
+        onError: () => undefined,
         namespace: 'shop',
         name: 'billing',
         identity: 'a',
