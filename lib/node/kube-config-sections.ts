@@ -31,6 +31,7 @@ const isText = (value: unknown) => typeof value === 'string';
 /** Kubectl takes null within a list for an empty text. */
 const isTexts = (value: unknown) =>
   Array.isArray(value) && value.every((each) => each === null || isText(each));
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 const isBase64 = (value: unknown) =>
   typeof value === 'string' && BASE64.test(value.replace(/[\r\n]/g, ''));
 
@@ -82,12 +83,14 @@ const USER = {
 };
 const CONTEXT = { cluster: text, user: text, namespace: text, extensions };
 
-/** Returns the fields that are not null. Throws an {@link InvalidField} if one has a wrong type. */
+/** Returns the fields that are not null; kubectl also takes an empty list for no data. Throws an {@link InvalidField} if one has a wrong type. */
 function checked(at: string, value: unknown, types: Readonly<Record<string, Type>>): Fields {
   if (value === undefined || value === null) return {};
   const prefix = at === '' ? '' : `${at}.`;
   if (!isFields(value)) throw new InvalidField(`${at || 'the file'} must be a map`);
-  const fields = Object.entries(value).filter(([, each]) => each !== null);
+  const fields = Object.entries(value).filter(
+    ([name, each]) => each !== null && !(types[name] === data && isEmptyList(each)),
+  );
   for (const [name, each] of fields) {
     const type = Object.hasOwn(types, name) ? types[name] : undefined;
     if (type?.fits(each) === false) throw new InvalidField(`${prefix}${name} must be ${type.what}`);

@@ -197,6 +197,7 @@ describe('a kubeconfig that cannot be used', () => {
     config.contexts.push({ name: 'other', context: null }, { name: 'third' });
     config.users[0].user.as = null;
     config.clusters[0].cluster['proxy-url'] = null;
+    config.users[0].user['client-key-data'] = [];
     expect((await open({ text: JSON.stringify(config) })).baseUrl).toBe('http://127.0.0.1:1');
   });
 

@@ -55,7 +55,8 @@ func sentWith(given kubeconfigCase) kubeconfigResult {
 		return kubeconfigResult{Refused: err.Error()}
 	}
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: given.Context}
-	config, err := clientcmd.NewNonInteractiveClientConfig(*loaded, "", overrides, rules).ClientConfig()
+	// As kubectl does, which names the context twice (DeferredLoadingClientConfig.createClientConfig).
+	config, err := clientcmd.NewNonInteractiveClientConfig(*loaded, given.Context, overrides, rules).ClientConfig()
 	if err != nil {
 		return kubeconfigResult{Refused: err.Error()}
 	}

@@ -101,8 +101,12 @@ export const DIFFERENCES: readonly KubeconfigDifference[] = [
   {
     name: 'a control character or a tab in YAML',
     reason:
-      'client-go refuses the file. Ours reads U+007F, which is valid in JSON, and a tab before JSON.',
-    explains: (each) => weAccept(each, /control characters are not allowed|cannot start any token/),
+      'client-go refuses the file. Ours reads U+007F, which is valid in JSON, a tab before JSON, and a line of white space.',
+    explains: (each) =>
+      weAccept(
+        each,
+        /control characters are not allowed|cannot start any token|tab character that violates indentation/,
+      ),
   },
   {
     name: 'null as the version or as the file',
