@@ -197,12 +197,12 @@ function notStarted(): Promise<string> {
 
 const headOf = (status: number): TransportEvent => ({ kind: 'head', status, header: () => null });
 
-/** A watch of a server that answers it, but not the probes that follow. */
-const lostWatch = (probe: Observable<TransportEvent>) => async () => {
+/** A watch of a server that answers it, but not the pings that follow. */
+const lostWatch = (ping: Observable<TransportEvent>) => async () => {
   const time = new VirtualTime();
   let requests = 0;
   const transport: Transport = {
-    send: () => (requests++ === 0 ? concat(of(headOf(200)), NEVER) : probe),
+    send: () => (requests++ === 0 ? concat(of(headOf(200)), NEVER) : ping),
     close: () => Promise.resolve(),
   };
   const client = createClient({ baseUrl: BASE, transport, scheduler: time });
@@ -255,8 +255,8 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
   ['a closed connection', overUndici(failing.closedBeforeHead)],
   ['a response that does not come', overUndici(failing.silent, 50)],
   ['a silent watch', async () => silence('silence', 85_000).message],
-  ['a server that does not answer a probe', lostWatch(NEVER)],
-  ['a proxy that answers a probe', lostWatch(of(headOf(502)))],
+  ['a server that does not answer a ping', lostWatch(NEVER)],
+  ['a proxy that answers a ping', lostWatch(of(headOf(502)))],
   ['a proxy that is down', throughProxy()],
   ['a proxy that refuses', throughProxy('407 No')],
   ['a certificate of an unknown CA', overUndici(failing.unknownCa)],

@@ -61,9 +61,9 @@ export interface KubeClientOptions extends Omit<StreamOptions, 'scheduler'> {
    */
   readonly maxBodyBytes?: number | undefined;
   /**
-   * How long all lists and watches of the client may be silent before one small request shows whether the server can still be
-   * reached, in milliseconds. Up to a fifth of it is taken off at random. If the server does not answer within 5 s, informers
-   * are no longer `live`. Infinity sends no such requests. @defaultValue 15000
+   * How long all lists and watches of the client may be silent before a ping, which is one small request, shows whether the
+   * server can still be reached, in milliseconds. Up to a fifth of it is taken off at random. If the server does not answer
+   * within 5 s, informers are no longer `live`. Infinity sends no pings. @defaultValue 15000
    */
   readonly livenessMs?: number | undefined;
 }

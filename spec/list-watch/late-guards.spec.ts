@@ -33,11 +33,11 @@ async function reloaded(load: () => Promise<object>, livenessMs = 15_000) {
     informer.start();
     return informer;
   };
-  const isProbe = ({ query }: (typeof server.requests)[number]) =>
+  const isPing = ({ query }: (typeof server.requests)[number]) =>
     query['fieldSelector'] === 'metadata.name=rx-informer';
   return {
     ...{ time, server, follow },
-    probes: () => server.requests.filter(isProbe).length,
+    pings: () => server.requests.filter(isPing).length,
     asked: () => server.requests.map(word).join(' '),
     loads: () => loads,
   };
@@ -64,13 +64,13 @@ async function waiting(livenessMs?: number) {
 
 describe('the code of the guards', () => {
   it('W95: a watch does not wait for it, and is guarded when it arrives', async () => {
-    const { time, server, follow, probes, loads, loaded } = await waiting();
+    const { time, server, follow, pings, loads, loaded } = await waiting();
     const informer = follow();
     await time.advance(30_000);
-    expect([informer.status.live, probes(), loads()]).toEqual([true, 0, 1]);
+    expect([informer.status.live, pings(), loads()]).toEqual([true, 0, 1]);
     await loaded();
     await time.advance(16_000);
-    expect(probes()).toBe(1);
+    expect(pings()).toBe(1);
     server.faults.neverAnswer();
     server.faults.silence();
     await time.advance(25_000);
@@ -95,7 +95,7 @@ describe('the code of the guards', () => {
       if (fails) throw new TypeError('Failed to fetch dynamically imported module');
       return vi.importActual(guards);
     });
-    const { time, follow, probes, loads } = rig;
+    const { time, follow, pings, loads } = rig;
     const informer = follow();
     await vi.waitFor(() => expect(informer.status.phase).toBe('backoff'));
     expect(informer.status.live).toBe(false);
@@ -107,7 +107,7 @@ describe('the code of the guards', () => {
     fails = false;
     await vi.waitFor(async () => {
       await time.advance(5_000);
-      expect([informer.status.live, informer.status.synced, probes() > 0]).toEqual([
+      expect([informer.status.live, informer.status.synced, pings() > 0]).toEqual([
         true,
         true,
         true,
@@ -118,7 +118,7 @@ describe('the code of the guards', () => {
   });
 
   it('W95: two watches load it once, and one that has ended meanwhile is not guarded', async () => {
-    const { time, follow, probes, loads, loaded } = await waiting();
+    const { time, follow, pings, loads, loaded } = await waiting();
     const [first, second] = [follow(), follow()];
     await time.advance(1_000);
     await first.stop();
@@ -126,6 +126,6 @@ describe('the code of the guards', () => {
     expect(loads()).toBe(1);
     await second.stop();
     await time.advance(60_000);
-    expect([probes(), time.pending]).toEqual([0, 0]);
+    expect([pings(), time.pending]).toEqual([0, 0]);
   });
 });

@@ -47,20 +47,20 @@ describe('the silence of a server', () => {
     expect(delaysOf(effects)).toEqual([delayMs]);
   });
 
-  it('W27: a stream that was heard delays the probe', () => {
+  it('W27: a stream that was heard delays the ping', () => {
     const { state, effects } = run([0, opened], [15_000, tick, { heardMs: 9_000 }]);
     expect([state.phase, state.beatMs, effects]).toEqual(['listening', 24_000, []]);
     expect(run([0, opened], [15_000, tick]).effects).toEqual([[15_000, 'ask']]);
   });
 
-  it('W28: no probe is sent while none may be sent, nor without an open watch', () => {
+  it('W28: no ping is sent while none may be sent, nor without an open watch', () => {
     const hidden = { mayAsk: false };
     expect(run([0, opened], [15_000, tick, hidden], [30_000, tick, hidden]).effects).toEqual([]);
     const closed = run([0, opened], [9_000, { type: 'closed' }], [15_000, tick]);
     expect([closed.state, closed.effects]).toEqual([idle, [[9_000, 'rest']]]);
   });
 
-  it('W32: a late tick sends no probe, because what arrived meanwhile was not read yet', () => {
+  it('W32: a late tick sends no ping, because what arrived meanwhile was not read yet', () => {
     expect(run([0, opened], [17_000, tick]).effects).toEqual([]);
     expect(run([0, opened], [17_000, tick], [17_500, tick]).effects).toEqual([[17_500, 'ask']]);
     expect(run([0, opened], [17_000, tick], [17_500, tick, { heardMs: 17_001 }]).effects).toEqual(
@@ -74,7 +74,7 @@ const asked: readonly Timed[] = [
   [15_000, tick],
 ];
 
-describe('a probe', () => {
+describe('a ping', () => {
   it('W29: an answer in time is life', () => {
     const { state, effects } = run(...asked, ...beats(15_000, 19_500), [19_999, life]);
     expect([state.phase, effects.slice(1)]).toEqual(['listening', [[19_999, 'rest']]]);
@@ -124,7 +124,7 @@ describe('a probe', () => {
     expect(slept.state).toMatchObject({ phase: 'asking', waitedMs: 4_000 });
   });
 
-  it('W27, R30: whatever happens, at most one probe is open, each doubt ends in trust or a loss, and no tick is left over', () => {
+  it('W27, R30: whatever happens, at most one ping is open, each doubt ends in trust or a loss, and no tick is left over', () => {
     const input = fc.constantFrom<LivenessInput>(
       ...[opened, { type: 'closed' } as const, life, queued, sending, tick, tick, tick],
       { type: 'failed', why: 'refused' },

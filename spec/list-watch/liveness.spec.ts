@@ -25,8 +25,7 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 
 type Answer = () => Promise<Response>;
 
-const isProbe = ({ query }: RequestRecord) =>
-  query['fieldSelector'] === 'metadata.name=rx-informer';
+const isPing = ({ query }: RequestRecord) => query['fieldSelector'] === 'metadata.name=rx-informer';
 
 /** Clients of one fake server. `answers` replaces the answers of the server to new requests. */
 function setUp(options: Partial<KubeClientOptions> = {}) {
@@ -68,11 +67,11 @@ function setUp(options: Partial<KubeClientOptions> = {}) {
     });
   return {
     ...{ time, server, way, sent, client, clientOf, follow, touch },
-    probes: () => server.requests.filter(isProbe),
+    pings: () => server.requests.filter(isPing),
     /** The requests of the reflectors. */
     asked: () =>
       server.requests
-        .filter((request) => !isProbe(request))
+        .filter((request) => !isPing(request))
         .map(word)
         .join(' '),
   };
@@ -81,21 +80,21 @@ function setUp(options: Partial<KubeClientOptions> = {}) {
 afterEach(() => vi.unstubAllGlobals());
 
 describe('a quiet server', () => {
-  it('W27: after 12 to 15 s of silence one probe is sent, whatever the number of informers', async () => {
-    const { time, follow, probes } = setUp();
+  it('W27: after 12 to 15 s of silence one ping is sent, whatever the number of informers', async () => {
+    const { time, follow, pings } = setUp();
     const informers = [pods, nodes, configMaps].map((resource) => follow(resource));
     await time.advance(11_900);
-    expect(probes()).toEqual([]);
+    expect(pings()).toEqual([]);
     await time.advance(3_200);
-    expect(probes().map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /api/v1/pods']);
-    expect(probes()[0]?.query).toEqual({
+    expect(pings().map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /api/v1/pods']);
+    expect(pings()[0]?.query).toEqual({
       ...{ limit: '1', resourceVersion: '0' },
       fieldSelector: 'metadata.name=rx-informer',
     });
     // Bookmarks arrive once a minute.
     await time.advance(600_000);
-    expect(probes().length).toBeGreaterThan(600 / 21);
-    expect(probes().length).toBeLessThan(600 / 12);
+    expect(pings().length).toBeGreaterThan(600 / 21);
+    expect(pings().length).toBeLessThan(600 / 12);
     for (const informer of informers) {
       expect(informer.status).toMatchObject({ live: true, reconnects: 0, attempt: 0 });
       await informer.stop();
@@ -103,8 +102,8 @@ describe('a quiet server', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('W27: a probe goes the way of its watch, also if a tweak leads there', async () => {
-    const { time, client, probes } = setUp();
+  it('W27: a ping goes the way of its watch, also if a tweak leads there', async () => {
+    const { time, client, pings } = setUp();
     const source = createListWatch(client, pods, {
       scheduler: time,
       labelSelector: 'app=web',
@@ -116,7 +115,7 @@ describe('a quiet server', () => {
     const informer = createSharedInformer(source, { scheduler: time });
     informer.start();
     await time.advance(16_000);
-    expect(probes().map(({ query }) => query)).toEqual([
+    expect(pings().map(({ query }) => query)).toEqual([
       {
         ...{ limit: '1', resourceVersion: '0', fieldSelector: 'metadata.name=rx-informer' },
         ...{ labelSelector: 'app=web', cluster: 'east' },
@@ -125,18 +124,18 @@ describe('a quiet server', () => {
     await informer.stop();
   });
 
-  it('W27: no probe is sent while one of the streams receives events', async () => {
-    const { time, follow, touch, probes } = setUp();
+  it('W27: no ping is sent while one of the streams receives events', async () => {
+    const { time, follow, touch, pings } = setUp();
     const informers = [follow(pods), follow(nodes)];
     for (let nth = 0; nth < 10; nth++) {
       await time.advance(11_000);
       touch();
     }
-    expect(probes()).toEqual([]);
+    expect(pings()).toEqual([]);
     for (const informer of informers) await informer.stop();
   });
 
-  it('W28: no probe is sent without an open watch, in a hidden tab, or with an infinite livenessMs', async () => {
+  it('W28: no ping is sent without an open watch, in a hidden tab, or with an infinite livenessMs', async () => {
     const unwatched = setUp();
     await unwatched.client.request({ path: '/api/v1/pods' });
     const stopped = unwatched.follow();
@@ -147,25 +146,25 @@ describe('a quiet server', () => {
     const never = setUp({ livenessMs: Number.POSITIVE_INFINITY });
     const quiet = never.follow();
     await never.time.advance(60_000);
-    expect(never.probes()).toEqual([]);
+    expect(never.pings()).toEqual([]);
     await quiet.stop();
 
-    const { time, follow, probes } = setUp();
+    const { time, follow, pings } = setUp();
     const informer = follow();
     vi.stubGlobal('document', { visibilityState: 'hidden' });
     await time.advance(120_000);
-    expect(probes()).toEqual([]);
+    expect(pings()).toEqual([]);
     vi.stubGlobal('document', { visibilityState: 'visible' });
     await time.advance(15_500);
-    expect(probes().length).toBe(1);
+    expect(pings().length).toBe(1);
     await informer.stop();
   });
 
-  it('W28, T5: a probe does not wait for the rate limit and takes no turn from it', async () => {
-    const { time, follow, probes, client, sent } = setUp({ qps: 0.01, burst: 2 });
+  it('W28, T5: a ping does not wait for the rate limit and takes no turn from it', async () => {
+    const { time, follow, pings, client, sent } = setUp({ qps: 0.01, burst: 2 });
     const informer = follow();
     await time.advance(50_000);
-    expect(probes().length).toBeGreaterThan(2);
+    expect(pings().length).toBeGreaterThan(2);
     const before = sent.length;
     void client.request({ path: '/version' });
     expect(sent.length).toBe(before + 1);
@@ -173,12 +172,12 @@ describe('a quiet server', () => {
   });
 
   it('W28: the answer to a probe for buffering proxies is a sign of life, too', async () => {
-    const { time, follow, server, probes } = setUp();
+    const { time, follow, server, pings } = setUp();
     const informer = follow(pods, undefined, 'pages');
     await time.advance(40_000);
     const [buffering] = server.requests.filter((request) => word(request) === 'P');
     expect(buffering?.atMs).toBe(20_000);
-    const [first = 0, second = 0] = probes().map(({ atMs }) => atMs);
+    const [first = 0, second = 0] = pings().map(({ atMs }) => atMs);
     expect(first).toBeLessThan(20_000);
     expect(second).toBeGreaterThanOrEqual(32_000);
     await informer.stop();
@@ -197,7 +196,7 @@ const plain = (code: number): Answer => {
   return async () => new Response('Bad Gateway', { status: code });
 };
 
-describe('the answer to a probe', () => {
+describe('the answer to a ping', () => {
   it.each([
     ['401', status(401)],
     ['403', status(403)],
@@ -222,10 +221,10 @@ describe('the answer to a probe', () => {
     [
       'no connection',
       () => Promise.reject(new TypeError('fetch failed')),
-      /^WATCH v1\/pods: the connection to the server was lost: a probe failed: .*fetch failed/,
+      /^WATCH v1\/pods: the connection to the server was lost: a ping failed: .*fetch failed/,
       15_500,
     ],
-    ['502 of a proxy', plain(502), /a probe failed: a proxy answered 502/, 15_500],
+    ['502 of a proxy', plain(502), /a ping failed: a proxy answered 502/, 15_500],
     ['500 with a page', page(500), /a proxy answered 500/, 15_500],
     ['200 with a page', page(200), /a proxy answered 200/, 15_500],
     ['no answer', () => new Promise<Response>(() => {}), /the server answers no request/, 20_000],
@@ -254,7 +253,7 @@ describe('the answer to a probe', () => {
     },
   );
 
-  it('W29: a probe whose credentials fail is no failure of the server, and costs no watch', async () => {
+  it('W29: a ping whose credentials fail is no failure of the server, and costs no watch', async () => {
     const { time, way, follow, asked, sent } = setUp();
     const informer = follow();
     await time.advance(1_000);
@@ -282,7 +281,7 @@ describe('the answer to a probe', () => {
     while (informers.some(({ status }) => status.live)) await time.advance(10);
     way.answer = undefined;
     await time.advance(5_000);
-    const times = server.requests.slice(20).filter((each) => !isProbe(each));
+    const times = server.requests.slice(20).filter((each) => !isPing(each));
     expect(new Set(times.map(({ atMs }) => atMs)).size).toBe(20);
     for (const informer of informers) await informer.stop();
   });
@@ -337,7 +336,7 @@ describe('a slow server', () => {
     await time.advance(25_000);
     expect(asked()).toBe(before);
     expect(server.openWatches.length).toBe(500);
-    // Each probe without an answer in time is shown, for the 3 s until the answer arrives.
+    // Each ping without an answer in time is shown, for the 3 s until the answer arrives.
     expect(
       informers.every(({ statuses }) => statuses.some(({ live, synced }) => synced && !live)),
     ).toBe(true);
@@ -352,16 +351,16 @@ describe('a slow server', () => {
 });
 
 describe('a marble test', () => {
-  /** A server whose watches stay silent, and which answers probes with `status`. */
+  /** A server whose watches stay silent, and which answers pings with `status`. */
   function silent(status: number, scheduler: SchedulerLike) {
-    const seen = { probes: 0 };
+    const seen = { pings: 0 };
     const head = (code: number): TransportEvent => ({
       ...{ kind: 'head', status: code, header: () => null },
     });
     const transport: Transport = {
       send: ({ query }) => {
         if (query?.['fieldSelector'] === undefined) return concat(of(head(200)), NEVER);
-        seen.probes++;
+        seen.pings++;
         return of(head(status));
       },
       close: () => Promise.resolve(),
@@ -373,13 +372,13 @@ describe('a marble test', () => {
   }
   const kindOf = ({ kind }: { readonly kind: string }) => kind;
 
-  it('W27: of a silent watch ends when the watch is unsubscribed, because probes end with it', () => {
+  it('W27: of a silent watch ends when the watch is unsubscribed, because pings end with it', () => {
     marbles(({ scheduler, expectObservable, flush }) => {
       const seen = silent(200, scheduler);
       expectObservable(seen.kind$, '60s !').toBe('o', { o: 'opened' });
       flush();
-      expect(seen.probes).toBeGreaterThanOrEqual(3);
-      expect(seen.probes).toBeLessThanOrEqual(5);
+      expect(seen.pings).toBeGreaterThanOrEqual(3);
+      expect(seen.pings).toBeLessThanOrEqual(5);
     });
   });
 
@@ -389,7 +388,7 @@ describe('a marble test', () => {
       let endMs = 0;
       seen.kind$.subscribe({ error: () => (endMs = scheduler.now()) });
       flush();
-      expect([seen.probes, endMs >= 12_000, endMs <= 15_000]).toEqual([1, true, true]);
+      expect([seen.pings, endMs >= 12_000, endMs <= 15_000]).toEqual([1, true, true]);
     });
   });
 });

@@ -1,6 +1,6 @@
 /**
  * The pure state machine behind the detection of a dead way to a server. If all streams of a client were silent for a
- * while, one probe is sent. Without an answer the watches are doubted, and later they are lost. Moments are part of
+ * while, one ping is sent. Without an answer the watches are doubted, and later they are lost. Moments are part of
  * the inputs.
  */
 import type { Step } from '../../rx/machine.ts';
@@ -8,29 +8,29 @@ import type { Step } from '../../rx/machine.ts';
 /** The state of the way to one server. Times are readings of a stopwatch, in milliseconds. */
 export interface Liveness {
   /**
-   * `idle`: no watch is open. `listening`: the streams were heard lately. `asking`: a probe was sent. `doubting`: the
-   * probe was not answered in time, and is still open.
+   * `idle`: no watch is open. `listening`: the streams were heard lately. `asking`: a ping was sent. `doubting`: the
+   * ping was not answered in time, and is still open.
    */
   readonly phase: 'idle' | 'listening' | 'asking' | 'doubting';
-  /** The silence after which the next probe is sent. */
+  /** The silence after which the next ping is sent. */
   readonly patienceMs: number;
   /** When the next tick is due, in the phase `listening`; otherwise when the last one was. */
   readonly beatMs: number;
-  /** Whether the probe waits on the client's side. */
+  /** Whether the ping waits on the client's side. */
   readonly queued: boolean;
-  /** How long the server has had to answer the probe. */
+  /** How long the server has had to answer the ping. */
   readonly waitedMs: number;
   /** How long it may have before the watches are lost. */
   readonly limitMs: number;
 }
 
-/** An event of the client's watches or of the probe. */
+/** An event of the client's watches or of the ping. */
 export type LivenessInput =
   /** The first watch is open. */
   | { readonly type: 'opened' }
   /** No watch is open any more. */
   | { readonly type: 'closed' }
-  /** Something has arrived from the server: bytes of a stream, or an answer to the probe. */
+  /** Something has arrived from the server: bytes of a stream, or an answer to the ping. */
   | { readonly type: 'life' }
   | { readonly type: 'queued' | 'sending' }
   | { readonly type: 'failed'; readonly why: string }
@@ -43,7 +43,7 @@ export interface LivenessMoment {
   readonly heardMs: number;
   /** In [0, 1). */
   readonly random: number;
-  /** Whether a probe may be sent: not in a hidden tab, and not if it would wait for a connection. */
+  /** Whether a ping may be sent: not in a hidden tab, and not if it would wait for a connection. */
   readonly mayAsk: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface LivenessMoment {
 export type LivenessEffect =
   /** Replaces the tick that is due. */
   | { readonly type: 'tick-after'; readonly delayMs: number }
-  /** Send a probe; or abort it and cancel the tick, because neither is needed. */
+  /** Send a ping; or abort it and cancel the tick, because neither is needed. */
   | { readonly type: 'ask' | 'rest' }
   /** Report that the open watches may be dead, or that they are not. */
   | { readonly type: 'doubt' | 'trust' }
@@ -62,7 +62,7 @@ type Next = Step<Liveness, LivenessEffect>;
 
 /** The part of the patience that is taken off at random, so that clients that began together ask apart. */
 const JITTER = 0.2;
-/** How long the server may take to answer a probe before the watches are doubted, in milliseconds. */
+/** How long the server may take to answer a ping before the watches are doubted, in milliseconds. */
 export const ANSWER_MS = 5_000;
 /**
  * How long it may take before they are lost, in milliseconds, and how much is added at random. A slow server keeps its
@@ -128,7 +128,7 @@ function checkAnswer(state: Liveness, { nowMs }: LivenessMoment): Next {
   return [{ ...state, phase, waitedMs, beatMs: nowMs }, effects];
 }
 
-/** Returns the next state and what is to be done. `livenessMs` is the longest silence without a probe. */
+/** Returns the next state and what is to be done. `livenessMs` is the longest silence without a ping. */
 export function nextLiveness(
   state: Liveness,
   input: LivenessInput,

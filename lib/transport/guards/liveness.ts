@@ -52,15 +52,15 @@ export function createServerLife(tools: GuardTools, passedMs: () => number): Ser
   let state = idle;
   let heardMs = 0;
   let tick: Subscription | undefined;
-  let probe: Subscription | undefined;
+  let ping: Subscription | undefined;
 
-  const fail = (why: string) => enter({ type: 'failed', why: `a probe failed: ${why}` });
+  const fail = (why: string) => enter({ type: 'failed', why: `a ping failed: ${why}` });
   const failBy = (status: number) => fail(`a proxy answered ${status} in its place`);
-  /** Sends a probe. An API server answers with a list, with an error below 500, or with a Status. */
+  /** Sends a ping. An API server answers with a list, with an error below 500, or with a Status. */
   const ask = () => {
     const [watch] = watches;
     if (watch === undefined) return;
-    probe = defer(() => sendSuccessful(client, watch.ping(), 'GET', scheduler))
+    ping = defer(() => sendSuccessful(client, watch.ping(), 'GET', scheduler))
       .pipe(takeWhile(({ kind }) => kind !== 'head', true))
       .subscribe({
         next: (event) => {
@@ -90,7 +90,7 @@ export function createServerLife(tools: GuardTools, passedMs: () => number): Ser
         return ask();
       case 'rest':
         tick?.unsubscribe();
-        return probe?.unsubscribe();
+        return ping?.unsubscribe();
       default:
         for (const watch of [...watches]) {
           if (effect.type === 'trust') {
@@ -106,7 +106,7 @@ export function createServerLife(tools: GuardTools, passedMs: () => number): Ser
   };
   const enter = (input: LivenessInput) =>
     drain.run(() => {
-      // A probe of `fetch` would wait for a connection without a sign.
+      // A ping of `fetch` would wait for a connection without a sign.
       const mayAsk = !tools.isHidden() && client.connectionsLeft !== 0;
       const moment = { nowMs: passedMs(), heardMs, random: Math.random(), mayAsk };
       const [next, effects] = nextLiveness(state, input, moment, livenessMs);

@@ -21,7 +21,7 @@ import {
 } from './session.ts';
 
 /** How often a tab must acknowledge a message, in milliseconds. One that misses two in a row has vanished. */
-const PROBE_MS = 20_000;
+const CHECK_MS = 20_000;
 
 /** The parts of a query server. */
 export interface QueryServerParts {
@@ -63,7 +63,7 @@ export class QueryServer {
   #origin: Session | undefined;
   /** Who has signed out while there was no worker. */
   readonly #signedOut = new Set<string>();
-  #probes: Subscription | undefined;
+  #checks: Subscription | undefined;
   #grace: Subscription | undefined;
 
   constructor(parts: QueryServerParts) {
@@ -153,7 +153,7 @@ export class QueryServer {
     tab.enter(this.#session);
     this.#tabs.add(tab);
     const { scheduler } = this.#parts;
-    this.#probes ??= longInterval(PROBE_MS, scheduler).subscribe(() => this.#probe());
+    this.#checks ??= longInterval(CHECK_MS, scheduler).subscribe(() => this.#check());
     this.#greet(tab);
     this.#look();
   }
@@ -175,8 +175,8 @@ export class QueryServer {
     tab.leave();
     this.#tabs.delete(tab);
     if (this.#tabs.size > 0) return;
-    this.#probes?.unsubscribe();
-    this.#probes = undefined;
+    this.#checks?.unsubscribe();
+    this.#checks = undefined;
   }
 
   #greet(tab: ServedTab): void {
@@ -205,8 +205,8 @@ export class QueryServer {
     this.#look();
   }
 
-  #probe(): void {
-    for (const tab of [...this.#tabs]) if (!tab.probe()) this.#forget(tab);
+  #check(): void {
+    for (const tab of [...this.#tabs]) if (!tab.check()) this.#forget(tab);
   }
 
   /** Notes whether a tab is shown. */

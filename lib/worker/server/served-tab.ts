@@ -39,7 +39,7 @@ export class ServedTab {
   hasCredentials = false;
   /** Whether the tab has said hello and not left since. */
   isKnown = false;
-  /** How many probes the tab has not acknowledged. */
+  /** How many checks the tab has not acknowledged. */
   #missed = 0;
   #awaitsAck = false;
   readonly #acknowledged = new Subject<void>();
@@ -146,7 +146,7 @@ export class ServedTab {
   }
 
   /** Sends an empty message if the tab has acknowledged all others. Returns whether the tab still answers. */
-  probe(): boolean {
+  check(): boolean {
     if (this.#awaitsAck) return ++this.#missed < 2;
     this.#send([]);
     return true;
