@@ -8,6 +8,7 @@ import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
 import { checkedWholeLimit } from '../rx/checked-option.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
+import { shownServer } from '../transport/address.ts';
 import { sendSuccessful } from '../transport/answer.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportRequest } from '../transport/transport.ts';
@@ -82,9 +83,10 @@ export function podCalls<T extends KubernetesObject>(
       const address = addressOf(resource, target, scope);
       const { signal, ...rest } = options;
       const deleteOptions = deleteBody(rest);
-      return await client.request<Status>({
+      const path = resourcePath(resource, { ...address, subresource: 'eviction' });
+      const answer = await client.request<Status>({
         method: 'POST',
-        path: resourcePath(resource, { ...address, subresource: 'eviction' }),
+        path,
         body: {
           apiVersion: 'policy/v1',
           kind: 'Eviction',
@@ -93,6 +95,9 @@ export function podCalls<T extends KubernetesObject>(
         },
         ...(signal === undefined ? {} : { signal }),
       });
+      if (answer?.status === 'Success') return answer;
+      const message = `POST ${path}: expected a Status of success; is ${shownServer(client.baseUrl)} an API server?`;
+      throw ApiError.local('Unexpected', message);
     },
   };
 }

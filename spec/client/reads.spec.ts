@@ -338,4 +338,13 @@ describe('an eviction', () => {
     expect(await failureOf(shop.evict('p'))).toMatchObject({ code: 429, isTooManyRequests: true });
     expect(asked).toHaveLength(2);
   });
+
+  it.each([{}, '<html>', { kind: 'Pod' }])(
+    'C5: is refused if a proxy answers %j with status 200',
+    async (body) => {
+      const { client } = scriptedServer([{ body }]);
+      const failure = await failureOf(createResourceClient(client, pods).evict('shop/p'));
+      expect(failure?.message).toMatch(/expected a Status of success; is "http:/);
+    },
+  );
 });

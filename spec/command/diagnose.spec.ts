@@ -155,7 +155,8 @@ describe('rx-informer explain', () => {
     const { code, error } = await ran('explain', 'Netwrok');
     expect({ code, error }).toEqual({
       code: 2,
-      error: 'rx-informer: explain: "Netwrok" is no code, and names no function or option; did you mean Network?\n',
+      error:
+        'rx-informer: explain: "Netwrok" is no code, and names no function or option; did you mean Network?\n',
     });
     expect((await ran('explain')).code).toBe(2);
   });

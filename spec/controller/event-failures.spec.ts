@@ -31,7 +31,8 @@ function rig(answer: Answer, options: Partial<EventRecorderOptions> = {}) {
       signal?.addEventListener('abort', () => reject(ApiError.local('Aborted', 'aborted')));
       try {
         const given = answer(body, request);
-        if (given !== 'silence') resolve(given as R);
+        if (given === 'page') resolve('<html>' as R);
+        else if (given !== 'silence') resolve({ kind: 'Event', ...(given as object) } as R);
       } catch (error) {
         reject(error);
       }
@@ -138,6 +139,18 @@ describe('an event whose request fails', () => {
     expect([dropped.length, recorder.pending]).toEqual([1, 0]);
     await recorder.close();
     expect(scheduler.pending).toBe(0);
+  });
+
+  it('N27: a page that a proxy sends with status 200 is a failure, and the event is written later', async () => {
+    let isProxied = true;
+    const { scheduler, recorder, log, dropped } = rig(() => (isProxied ? 'page' : {}));
+    recorder.event(named('web'), eventOf('One'));
+    await scheduler.advance(0);
+    expect([log, recorder.pending]).toEqual([['0 POST One'], 1]);
+    isProxied = false;
+    await scheduler.advance(60_000);
+    expect([log.length, dropped, recorder.pending]).toEqual([2, [], 0]);
+    await recorder.close();
   });
 
   it('N27: an event also waits separately if the server does not answer it, or defers it for a day', async () => {

@@ -232,7 +232,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     const asked: string[] = [];
     const request = async <R>({ method }: KubeRequest) => {
       asked.push(method ?? 'GET');
-      return {} as R;
+      return { kind: 'Event' } as R;
     };
     const recorder = createEventRecorder({ request }, { component: 'test', scheduler });
     const about = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web', namespace: 'shop' } };

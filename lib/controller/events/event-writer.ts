@@ -176,7 +176,14 @@ export class EventWriter {
     closing.addEventListener('abort', abort);
     const limit = longTimer(PATIENCE_MS, scheduler).subscribe(abort);
     try {
-      await client.request({ ...request, signal: limited.signal });
+      const answer = await client.request<{ readonly kind?: unknown } | undefined>({
+        ...request,
+        signal: limited.signal,
+      });
+      if (answer?.kind === EVENTS.kind) return;
+      const { method, path } = request;
+      const message = `${method} ${path}: the response is no Event; does a proxy answer in place of the API server?`;
+      throw ApiError.local('Unexpected', message);
     } catch (error) {
       if (!limited.signal.aborted || closing.aborted) throw error;
       const { method, path } = request;
