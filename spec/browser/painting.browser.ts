@@ -1,6 +1,6 @@
 /**
  * Measures in Chromium how soon a page shows the rows of the former page: in a new process of the browser with a cold worker,
- * compared with the same page that shows the same rows from a literal, and with 35,000 objects in the same database.
+ * compared with the same page that shows the same rows from a literal, and with 35,000 objects stored beside them.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const MANY = 35_000;
 const RUNS = 15;
 /** The goals are 150 and 20 ms; other programs on the machine make single runs slower. */
 const MOST_MS = 250;
-const MOST_MORE_MS = 100;
+const MOST_MORE_MS = 50;
 
 const podOf = (at: number) => ({
   metadata: {
@@ -105,31 +105,33 @@ interface Prepared extends AsyncDisposable {
   readonly folder: string;
 }
 
+/** How many objects and windows are stored. The windows are in a bucket. */
 async function countsIn(tab: Page): Promise<readonly number[]> {
-  // Opening it would create it without stores.
-  if ((await tab.evaluate(() => indexedDB.databases())).length === 0) return [];
-  return await tab.evaluate(
-    () =>
-      new Promise<number[]>((resolve) => {
-        const opening = indexedDB.open('rx-informer');
+  return await tab.evaluate(async () => {
+    const { storageBuckets } = navigator as unknown as {
+      storageBuckets: { open(name: string): Promise<{ indexedDB: IDBFactory }> };
+    };
+    const bucket = await storageBuckets.open('rx-informer');
+    const count = async (factory: IDBFactory, database: string, store: string) => {
+      const names = (await factory.databases()).map(({ name }) => name);
+      // Opening it would create it without stores.
+      if (!names.includes(database)) return 0;
+      return await new Promise<number>((resolve) => {
+        const opening = factory.open(database);
         opening.onsuccess = () => {
-          const database = opening.result;
-          const counts: number[] = [];
-          const names = ['objects', 'windows'];
-          const transaction = database.transaction(names);
-          for (const [at, name] of names.entries()) {
-            const counting = transaction.objectStore(name).count();
-            counting.onsuccess = () => {
-              counts[at] = counting.result;
-            };
-          }
-          transaction.oncomplete = () => {
-            database.close();
-            resolve(counts);
+          const counting = opening.result.transaction(store).objectStore(store).count();
+          counting.onsuccess = () => {
+            opening.result.close();
+            resolve(counting.result);
           };
         };
-      }),
-  );
+      });
+    };
+    return [
+      await count(indexedDB, 'rx-informer', 'objects'),
+      await count(bucket.indexedDB, 'rx-informer/windows', 'windows'),
+    ];
+  });
 }
 
 const notedIn = <Name extends keyof Noted>(tab: Page, name: Name) =>

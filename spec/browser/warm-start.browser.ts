@@ -140,7 +140,7 @@ describe('a database of Chromium', () => {
     const tabs = [await startedTab(), await startedTab()] as const;
     await storedIn(tabs[0], 3);
     await tabs[1].evaluate(() => page.forget());
-    const empty = { state: 0, collections: 0, objects: 0, windows: 0 };
+    const empty = { state: 0, collections: 0, objects: 0 };
     expect(await countsOf(tabs[0])).toEqual(empty);
     server.objects.create(pods, podOf(5));
     await tabs[0].waitForTimeout(2_500);

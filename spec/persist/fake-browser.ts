@@ -1,7 +1,7 @@
 /**
- * The part of IndexedDB and of Web Locks that stores of snapshots use, in memory: transactions with scopes that begin in order,
- * run beside each other in a random order of requests, commit when nothing is asked any more, and roll back. A client is a
- * tab or a worker, which can be killed at any moment.
+ * The part of IndexedDB, of its buckets and of Web Locks that stores of snapshots use, in memory: transactions with scopes that
+ * begin in order, run beside each other in a random order of requests, commit when nothing is asked any more, and roll back. A
+ * client is a tab or a worker, which can be killed at any moment.
  */
 import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
 
@@ -173,6 +173,7 @@ export interface Client {
 }
 
 export class FakeBrowser {
+  /** By name; the name of a bucket and a colon stand before it. */
   readonly databases = new Map<string, Data>();
   /** Whether the disk is full. */
   isFull = false;
@@ -240,23 +241,27 @@ export class FakeBrowser {
     return request;
   }
 
-  client(hasLocks = true): Client {
+  /** `isSecure`: whether the page has Web Locks and buckets, which plain HTTP does not have. */
+  client(isSecure = true): Client {
     const opened = new Set<Connection>();
     const own = {};
     let isDead = false;
-    const indexedDB = {
+    const factoryOf = (bucket = '') => ({
       open: (name: string, version: number) =>
-        isDead ? new Request() : this.#open(name, version, opened),
+        isDead ? new Request() : this.#open(bucket + name, version, opened),
       deleteDatabase: (name: string) => {
         const request = new Request();
-        const data = this.databases.get(name);
+        const data = this.databases.get(bucket + name);
         if (data === undefined) return request;
         this.#whenAlone(data, request, () => {
-          this.databases.delete(name);
+          this.databases.delete(bucket + name);
           request.onsuccess?.();
         });
         return request;
       },
+    });
+    const storageBuckets = {
+      open: async (bucket: string) => ({ indexedDB: factoryOf(`${bucket}:`) }),
     };
     const request = async (name: string, ...[given, last]: unknown[]) => {
       const call = (last ?? given) as (lock: object | null) => unknown;
@@ -273,9 +278,9 @@ export class FakeBrowser {
     };
     const bound = (from: Key, to: Key): Range => ({ from, to });
     const scope = {
-      indexedDB,
+      indexedDB: factoryOf(),
       IDBKeyRange: { bound },
-      navigator: { locks: hasLocks ? { request } : undefined },
+      navigator: isSecure ? { locks: { request }, storageBuckets } : {},
     };
     const kill = () => {
       isDead = true;

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
 import { IndexedDbStore } from '../../lib/persist/indexed-db/indexed-db-store.ts';
 import { Ownership } from '../../lib/persist/indexed-db/ownership.ts';
+import { Windows } from '../../lib/persist/indexed-db/windows.ts';
 import { FakeBrowser } from './fake-browser.ts';
 import { live } from './indexed-db-lives.ts';
 
@@ -17,6 +18,12 @@ const browser = () => new FakeBrowser(() => 0.5);
 const storeOf = (scope: BrowserScope, { user = 'ann', app = '1' } = {}) =>
   new IndexedDbStore(new Ownership('db', user, scope), app);
 const dataOf = (of: FakeBrowser, store: string) => of.databases.get('db')?.stores.get(store) ?? [];
+const windowsOf = (of: FakeBrowser, bucket = 'rx-informer:') =>
+  of.databases.get(`${bucket}db/windows`)?.stores.get('windows') ?? [];
+const PAINT = { appVersion: '', maxAgeMs: 1_000, env: 'left-out' } as const;
+const rowsOf = (scope: BrowserScope, user = 'ann') =>
+  new Windows(new Ownership('db', user, scope).beside, PAINT);
+const window = { rows: [['u', { name: 'a' }]], total: 1, savedAtMs: 0 } as const;
 
 describe('random lives', () => {
   it('P27, P28, P29: whatever happens, what is read was stored as a whole, by the same user, in the present era', async () => {
@@ -108,10 +115,13 @@ describe('what is forgotten', () => {
     ];
     await writer.write('pods', change('1'));
     await reader.read('pods');
+    await rowsOf(all.client().scope).write('q', window);
+    expect(windowsOf(all)).toHaveLength(2);
     await other.forget('ann');
-    for (const store of ['state', 'collections', 'objects', 'windows']) {
+    for (const store of ['state', 'collections', 'objects']) {
       expect(dataOf(all, store)).toEqual([]);
     }
+    expect(windowsOf(all)).toEqual([]);
     expect(await reader.write('pods', change('2'))).toBe('rewrite');
     expect(await writer.write('pods', change('3'))).toBe('rewrite');
     expect(dataOf(all, 'objects')).toEqual([]);
@@ -119,6 +129,55 @@ describe('what is forgotten', () => {
     expect(await other.write('pods', change('4'))).toBeUndefined();
     expect(await writer.write('pods', change('5'))).toBe('rewrite');
     expect(await writer.read('pods')).toBeUndefined();
+  });
+
+  it.each([
+    ['a worker', (scope: BrowserScope) => storeOf(scope, { user: 'bob' }).read('pods')],
+    ['a page', (scope: BrowserScope) => rowsOf(scope, 'bob').write('q', window)],
+  ])(
+    'P29, B16: includes objects and windows of another user, if %s of the next one is first',
+    async (_who, begin) => {
+      for (const isSecure of [true, false]) {
+        const all = browser();
+        const { scope } = all.client(isSecure);
+        const hers = rowsOf(scope);
+        await storeOf(scope).write('pods', change('1'));
+        await hers.write('q', window);
+        await begin(all.client(isSecure).scope);
+        expect(dataOf(all, 'objects')).toEqual([]);
+        const windows = windowsOf(all, isSecure ? 'rx-informer:' : '');
+        expect(JSON.stringify([windows, dataOf(all, 'state')])).not.toContain('ann');
+        const shown = (await rowsOf(scope, 'ann').read(0)).size + (await hers.read(0)).size;
+        expect(shown).toBe(0);
+      }
+    },
+  );
+
+  it('P29: is deleted also if the windows cannot be opened, and then the call rejects', async () => {
+    const all = browser();
+    const { scope } = all.client();
+    const store = storeOf(scope);
+    await store.write('pods', change('1'));
+    const navigator = {
+      locks: scope.navigator?.locks,
+      storageBuckets: { open: () => Promise.reject(new Error('no bucket')) },
+    };
+    const other = storeOf({ ...all.client().scope, navigator });
+    await expect(other.forget('ann')).rejects.toThrow('no bucket');
+    await expect.poll(() => dataOf(all, 'objects')).toEqual([]);
+    // Objects of another user are not read before the windows of this one are deleted.
+    const his = storeOf({ ...all.client().scope, navigator }, { user: 'bob' });
+    await expect(his.read('pods')).rejects.toThrow('no bucket');
+  });
+
+  it('B15: windows are read without the database of the objects', async () => {
+    const all = browser();
+    await rowsOf(all.client().scope).write('q', window);
+    all.databases.delete('db');
+    const next = rowsOf(all.client().scope);
+    expect((await next.read(0)).get('q')).toEqual(window);
+    await next.write('q', window);
+    expect([...all.databases.keys()]).toEqual(['rx-informer:db/windows']);
   });
 
   it('P29: includes what another user has stored, as soon as a user opens the database', async () => {
@@ -176,7 +235,7 @@ describe('a database that cannot be used', () => {
     expect(dataOf(all, 'objects')).toHaveLength(1);
     const data = all.databases.get('db');
     if (data !== undefined) data.version = 1;
-    data?.stores.delete('windows');
+    data?.stores.delete('objects');
     await expect(store.read('pods')).rejects.toThrow(/other contents/);
     await new Promise((resolve) => setImmediate(resolve));
     expect(await store.read('pods')).toBeUndefined();

@@ -54,9 +54,8 @@ class PaintRig extends BrowserRig {
   }
 
   get stored(): [unknown, unknown][] {
-    return (this.disk.databases.get('db')?.stores.get('windows') ??
-      this.disk.databases.get('rx-informer')?.stores.get('windows') ??
-      []) as [unknown, unknown][];
+    const database = this.disk.databases.get('rx-informer:rx-informer/windows');
+    return (database?.stores.get('windows') ?? []) as [unknown, unknown][];
   }
 }
 
@@ -253,14 +252,14 @@ describe('a painted page', () => {
     const disk = new FakeBrowser(() => 0.5);
     const options = { appVersion: '', maxAgeMs: 1_000, env: 'left-out' } as const;
     const pages = [1, 2].map(
-      () => new Windows(new Ownership('db', 'ann', disk.client().scope), options),
+      () => new Windows(new Ownership('db', 'ann', disk.client().scope).beside, options),
     ) as [Windows, Windows];
     const window = { rows: [['u', { name: 'a' }]], total: 1, savedAtMs: 0 } as const;
     await pages[0].write('q', window);
     expect((await pages[1].read(0)).get('q')).toEqual(window);
     await pages[1].forget();
     await pages[0].write('q', window);
-    expect(disk.databases.get('db')?.stores.get('windows')).toEqual([]);
+    expect(disk.databases.get('rx-informer:db/windows')?.stores.get('windows')).toEqual([]);
   });
 
   it('B16: of many queries the last ones are stored, and of many rows the first ones', async () => {

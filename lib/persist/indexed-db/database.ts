@@ -1,22 +1,26 @@
 /** A database of IndexedDB, which is opened when it is needed. Other tabs can upgrade or delete it at any time. */
-import { asyncScheduler } from 'rxjs';
-import { looseTimer } from '../../rx/long-timer.ts';
+import { timer } from 'rxjs';
 
-/** Grows with every change of the stores below. */
+/** Grows with every change of the stores of a database. */
 const VERSION = 1;
 /** How long the browser may take to open a database, in milliseconds. */
 const OPEN_MS = 5_000;
-/** Painted windows have a copy of the state, so that reading them does not wait for a long write of objects. */
-const STORES = ['state', 'collections', 'objects', 'windows'] as const;
-
-/** The name of a store of the database. */
-export type StoreName = (typeof STORES)[number];
+/** The name of a store of a database. */
+export type StoreName = 'state' | 'collections' | 'objects' | 'windows';
 
 /** The part of a page's or worker's global scope that is used. */
 export interface BrowserScope {
   readonly indexedDB?: IDBFactory | undefined;
   readonly IDBKeyRange?: typeof IDBKeyRange | undefined;
-  readonly navigator?: { readonly locks?: LockManager | undefined } | undefined;
+  readonly navigator?:
+    | {
+        readonly locks?: LockManager | undefined;
+        /** Chromium has buckets, each with a LevelDB of its own for all of its databases. */
+        readonly storageBuckets?:
+          | { open(name: string): Promise<{ readonly indexedDB: IDBFactory }> }
+          | undefined;
+      }
+    | undefined;
 }
 
 /** The result of a request. The transaction stays open until the microtasks after it have run. */
@@ -29,17 +33,17 @@ export function resultOf<R>(request: IDBRequest<R>): Promise<R> {
 
 export class Database {
   readonly name: string;
+  readonly stores: readonly StoreName[];
   readonly scope: BrowserScope;
+  readonly #isApart: boolean;
   #opened: Promise<IDBDatabase> | undefined;
 
-  constructor(name: string, scope: BrowserScope) {
+  /** `isApart`: whether the database is in a bucket of its own, if the browser has buckets. */
+  constructor(name: string, stores: readonly StoreName[], scope: BrowserScope, isApart = false) {
     this.name = name;
+    this.stores = stores;
     this.scope = scope;
-  }
-
-  /** Whether the browser has databases. Some private windows do not. */
-  get exists(): boolean {
-    return this.scope.indexedDB !== undefined;
+    this.#isApart = isApart;
   }
 
   /**
@@ -56,7 +60,7 @@ export class Database {
     const ended = new Promise<void>((resolve, reject) => {
       transaction.oncomplete = () => resolve();
       transaction.onabort = () =>
-        reject(transaction.error ?? new Error('the browser has aborted the transaction'));
+        reject(transaction.error ?? new Error('the browser aborted the transaction'));
     });
     let failure: unknown;
     const worked = work((store) => transaction.objectStore(store)).catch((error: unknown) => {
@@ -84,58 +88,52 @@ export class Database {
   }
 
   #open(): Promise<IDBDatabase> {
-    if (this.#opened !== undefined) return this.#opened;
-    const opened = this.#request(() => {
+    const opened = this.#opened ?? this.#request();
+    this.#opened = opened;
+    opened.catch(() => {
       if (this.#opened === opened) this.#opened = undefined;
     });
-    this.#opened = opened;
     return opened;
   }
 
-  async #request(lost: () => void): Promise<IDBDatabase> {
-    const { indexedDB: factory } = this.scope;
+  async #request(): Promise<IDBDatabase> {
+    const { name, stores, scope } = this;
+    const bucket = this.#isApart
+      ? await scope.navigator?.storageBuckets?.open('rx-informer')
+      : undefined;
+    const factory = bucket?.indexedDB ?? scope.indexedDB;
     if (factory === undefined) {
       throw new Error('this browser has no IndexedDB, perhaps because the window is private');
     }
-    let isLate = false;
-    const opened = new Promise<IDBDatabase>((resolve, reject) => {
-      const request = factory.open(this.name, VERSION);
+    return await new Promise<IDBDatabase>((resolve, reject) => {
+      const request = factory.open(name, VERSION);
       const failed = (why: unknown) => {
-        timer.unsubscribe();
-        isLate = true;
+        late.unsubscribe();
+        request.onsuccess = () => request.result.close();
         reject(why);
       };
-      const timer = looseTimer(OPEN_MS, asyncScheduler, () =>
-        failed(new Error(`the browser has not opened the database within ${OPEN_MS} ms`)),
+      const late = timer(OPEN_MS).subscribe(() =>
+        failed(new Error(`it did not open within ${OPEN_MS} ms`)),
       );
       request.onupgradeneeded = () => {
-        for (const store of STORES) request.result.createObjectStore(store);
+        for (const store of stores) request.result.createObjectStore(store);
       };
       request.onblocked = () =>
-        failed(new Error('another tab has an older version open; close it, or reload it'));
+        failed(new Error('another tab has an older version open; reload it'));
       request.onerror = () => failed(request.error);
       request.onsuccess = () => {
-        timer.unsubscribe();
+        late.unsubscribe();
         const database = request.result;
-        const close = () => {
-          database.close();
-          lost();
-        };
         // Otherwise another tab could not upgrade or delete it.
-        database.onversionchange = close;
-        database.onclose = close;
-        if (isLate) return close();
-        if (STORES.every((store) => database.objectStoreNames.contains(store))) {
+        database.onversionchange = () => this.close();
+        database.onclose = () => this.close();
+        if (stores.every((store) => database.objectStoreNames.contains(store))) {
           return resolve(database);
         }
-        close();
-        factory.deleteDatabase(this.name);
+        database.close();
+        factory.deleteDatabase(name);
         reject(new Error('the database has other contents; it is deleted'));
       };
-    });
-    return await opened.catch((error: unknown) => {
-      lost();
-      throw error;
     });
   }
 }

@@ -185,7 +185,7 @@ export class IndexedDbStore implements SnapshotStore {
 
   async close(): Promise<void> {
     this.#leave();
-    this.#owner.database.close();
+    this.#owner.close();
   }
 
   /** Whether this store is the writer, or has become it now. */

@@ -1,11 +1,11 @@
 /**
- * Whose objects a database has: those of one identity in one era. An era ends when everything is deleted, so whoever has
- * begun in an earlier one can no longer write.
+ * Whose contents a database has: those of one identity in one era. An era ends when everything is deleted, so whoever has
+ * begun in an earlier one can no longer write. The objects have one database, and the windows that pages paint another one,
+ * which a page opens in less time.
  */
-import type { BrowserScope } from './database.ts';
-import { Database, resultOf } from './database.ts';
+import { type BrowserScope, Database, resultOf, type StoreName } from './database.ts';
 
-/** The only record of the store `state`, and the first one of `windows`. */
+/** The first record of the first store of a database. */
 export interface State {
   readonly identity: string;
   /** Differs from that of every other era. */
@@ -18,9 +18,8 @@ export interface State {
   readonly apps?: readonly string[] | undefined;
 }
 
-/** The key of the state in both stores. */
+/** The key of the state. */
 export const STATE = '';
-const ALL = ['state', 'collections', 'objects', 'windows'] as const;
 
 /** Text that nobody else has. Not `randomUUID`, which pages of plain HTTP do not have. */
 export function newToken(): string {
@@ -36,38 +35,39 @@ export function isStateOf(value: unknown, identity: string): value is State {
 export class Ownership {
   readonly database: Database;
   readonly identity: string;
+  /** The owner of the windows or, for that one, of the objects. What is deleted here is deleted there. */
+  readonly beside: Ownership;
   #era: Promise<string> | undefined;
 
-  constructor(name: string, identity: string, scope: BrowserScope) {
-    this.database = new Database(name, scope);
+  /** The owner of the objects or, beside their owner, of the windows. */
+  constructor(name: string, identity: string, scope: BrowserScope, objects?: Ownership) {
     this.identity = identity;
+    this.database =
+      objects === undefined
+        ? new Database(name, ['state', 'collections', 'objects'], scope)
+        : new Database(`${name}/windows`, ['windows'], scope, true);
+    this.beside = objects ?? new Ownership(name, identity, scope, this);
   }
 
-  /** The era in which this owner may write. What the database has of another identity is deleted first. */
+  /** The era in which this owner may write. What is stored of another identity is deleted first. */
   enter(): Promise<string> {
-    if (this.#era !== undefined) return this.#era;
-    const { database, identity } = this;
-    const entered = database.transact(ALL, 'readwrite', async (of) => {
-      const [state, copy] = await Promise.all([
-        resultOf(of('state').get(STATE)) as Promise<unknown>,
-        resultOf(of('windows').get(STATE)) as Promise<unknown>,
-      ]);
-      const isOwn = isStateOf(state, identity) && isStateOf(copy, identity);
-      if (isOwn && state.era === copy.era) return state.era;
-      for (const store of ALL) of(store).clear();
-      const fresh: State = { identity, era: newToken() };
-      of('state').put(fresh, STATE);
-      await resultOf(of('windows').put(fresh, STATE));
-      return fresh.era;
+    this.#era ??= this.#enter().catch((error: unknown) => {
+      // The next call begins again.
+      this.#era = undefined;
+      throw error;
     });
-    this.#era = entered;
-    entered.catch(() => this.leave());
-    return entered;
+    return this.#era;
   }
 
-  /** The next `enter` begins again. */
-  leave(): void {
-    this.#era = undefined;
+  async #enter(): Promise<string> {
+    const { identity } = this;
+    const isOthers = (state: unknown) => !isStateOf(state, identity);
+    const found = await this.#emptyIf(() => false);
+    if (isStateOf(found, identity)) return found.era;
+    // First, because who finds the state below does not look beside.
+    await this.beside.#emptyIf(isOthers);
+    const fresh: State = { identity, era: newToken() };
+    return ((await this.#emptyIf(isOthers, fresh)) as State).era;
   }
 
   /** Whether a stored value is the state in which this owner has entered. */
@@ -76,16 +76,31 @@ export class Ownership {
     return isStateOf(state, this.identity) && state.era === era ? state : undefined;
   }
 
-  /** Deletes everything of an identity, and ends the era. */
-  async forget(identity: string): Promise<void> {
-    const { database } = this;
-    if (identity === this.identity) this.leave();
-    if (!database.exists) return;
-    await database.transact(ALL, 'readwrite', async (of) => {
-      const state = (await resultOf(of('state').get(STATE))) as unknown;
-      const copy = (await resultOf(of('windows').get(STATE))) as unknown;
-      if (!isStateOf(state, identity) && !isStateOf(copy, identity)) return;
-      for (const store of ALL) of(store).clear();
+  /** Deletes everything of an identity, here and beside, and ends the eras. */
+  async forget(identity: string = this.identity): Promise<void> {
+    const both = [this, this.beside];
+    if (identity === this.identity) for (const each of both) each.#era = undefined;
+    // Some private windows have no databases.
+    if (this.database.scope.indexedDB === undefined) return;
+    // Both at once, because the page may be closed soon.
+    await Promise.all(both.map((each) => each.#emptyIf((state) => isStateOf(state, identity))));
+  }
+
+  close(): void {
+    this.database.close();
+    this.beside.database.close();
+  }
+
+  /** Deletes everything if the state is such a one. Returns the state after it. */
+  async #emptyIf(isSuch: (state: unknown) => boolean, fresh?: State): Promise<unknown> {
+    const { stores } = this.database;
+    const first = stores[0] as StoreName;
+    return await this.database.transact(stores, 'readwrite', async (of) => {
+      const state = (await resultOf(of(first).get(STATE))) as unknown;
+      if (!isSuch(state)) return state;
+      for (const store of stores) of(store).clear();
+      if (fresh !== undefined) of(first).put(fresh, STATE);
+      return fresh;
     });
   }
 }

@@ -1,4 +1,4 @@
-/** The windows of rows that pages showed last, in a database of IndexedDB. A page shows them before a worker has answered. */
+/** The windows of rows that pages showed last, in a small database of IndexedDB. A page shows them before a worker has answered. */
 import type { CheckedSnapshotOptions } from '../snapshot-options.ts';
 import { resultOf } from './database.ts';
 import { isStateOf, type Ownership, STATE } from './ownership.ts';
@@ -71,19 +71,19 @@ export class Windows {
   async read(nowMs: number): Promise<ReadonlyMap<string, StoredWindow>> {
     const windows = new Map<string, StoredWindow>();
     const { database, identity } = this.#owner;
-    if (!database.exists) return windows;
-    const [keys, values] = await database.transact(['windows'], 'readonly', async (of) => {
-      return await Promise.all([
+    const [keys, values] = await database.transact(['windows'], 'readonly', (of) =>
+      Promise.all([
         resultOf(of('windows').getAllKeys()),
         resultOf(of('windows').getAll()) as Promise<unknown[]>,
-      ]);
-    });
+      ]),
+    );
     // The state is the first one.
     if (keys[0] === STATE && isStateOf(values[0], identity)) {
       for (const [at, key] of keys.entries()) {
-        const window = at > 0 ? this.#window(values[at], nowMs) : undefined;
+        if (at === 0) continue;
+        const window = this.#window(values[at], nowMs);
         if (window !== undefined) windows.set(String(key), window);
-        else if (at > 0) void this.delete(String(key)).catch(() => undefined);
+        else void this.delete(String(key)).catch(() => undefined);
       }
     } else if (keys.length > 0) void this.#owner.enter().catch(() => undefined);
     return windows;
@@ -96,15 +96,13 @@ export class Windows {
     if (text.length > MOST_TEXT) return await this.delete(key);
     const record: WindowRecord = { format: FORMAT, app, total, savedAtMs, text };
     await this.#change(async (windows) => {
-      const keys = await resultOf(windows.put(record, key)).then(() =>
-        resultOf(windows.getAllKeys()),
-      );
+      await resultOf(windows.put(record, key));
+      const keys = await resultOf(windows.getAllKeys());
       if (keys.length <= MOST_WINDOWS + 1) return;
       const values = (await resultOf(windows.getAll())) as (Partial<WindowRecord> | null)[];
-      const ageOf = (at: number) => Number(values[at]?.savedAtMs) || 0;
-      const others = keys.map((each, at) => [each, ageOf(at)] as const).slice(1);
-      const [oldest] = others.sort(([, one], [, other]) => one - other);
-      if (oldest !== undefined) windows.delete(oldest[0]);
+      // The first one is the state.
+      const times = values.slice(1).map((value) => Number(value?.savedAtMs) || 0);
+      windows.delete(keys[times.indexOf(Math.min(...times)) + 1] as IDBValidKey);
     });
   }
 
@@ -115,12 +113,12 @@ export class Windows {
   }
 
   /** Deletes everything of the user, also what the worker has stored. */
-  async forget(): Promise<void> {
-    await this.#owner.forget(this.#owner.identity);
+  forget(): Promise<void> {
+    return this.#owner.forget();
   }
 
   close(): void {
-    this.#owner.database.close();
+    this.#owner.close();
   }
 
   /** Does nothing if everything was forgotten since this page has begun. */
@@ -139,8 +137,8 @@ export class Windows {
     if (typeof savedAtMs !== 'number' || !(Math.abs(nowMs - savedAtMs) <= maxAgeMs))
       return undefined;
     if (typeof text !== 'string' || text.length > MOST_TEXT) return undefined;
-    if (typeof total !== 'number' || !Number.isInteger(total) || total < 0) return undefined;
+    if (!Number.isInteger(total) || (total as number) < 0) return undefined;
     const rows = rowsIn(text);
-    return rows && { rows, total, savedAtMs };
+    return rows && { rows, total: total as number, savedAtMs };
   }
 }

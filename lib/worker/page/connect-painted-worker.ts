@@ -132,7 +132,7 @@ class Painter {
     this.#identity = identity;
     if (identity === undefined) return;
     const { name = 'rx-informer' } = this.#options;
-    const windows = new Windows(new Ownership(name, identity, this.#scope), this.#checked);
+    const windows = new Windows(new Ownership(name, identity, this.#scope).beside, this.#checked);
     this.#windows = windows;
     windows.read(this.#scheduler.now()).then(
       (found) => {
