@@ -2,6 +2,7 @@
 
 export type { Snapshot } from '../object-log/object-log.ts';
 export type { Cause, ChangeSet } from '../store/change-set.ts';
+export { createVirtualTime, type VirtualTime } from './create-virtual-time.ts';
 export {
   createFakeApiServer,
   type FakeApiServer,
