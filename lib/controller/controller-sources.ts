@@ -75,7 +75,7 @@ export function notReady(
   const names = missing.map((source) => `${source.name} (${source.why()})`);
   const reasons: Partial<Record<ControllerPhase, string>> = {
     idle: 'it was not started',
-    syncing: `waiting for ${names.join(', ')}`,
+    syncing: `not synced: ${names.join(', ')}`,
     standby:
       lastError?.message ?? shards ?? 'another candidate leads, or the elector was not started',
   };

@@ -88,7 +88,7 @@ describe('a controller', () => {
     const late = controller.whenReady({ timeoutMs: 1_000 }).catch((error: Error) => error.message);
     await scheduler.advance(1_000);
     expect(calls).toEqual([]);
-    expect(await late).toBe('test was not ready within 1000 ms: waiting for owns: kids (listing)');
+    expect(await late).toBe('test was not ready within 1000 ms: not synced: owns: kids (listing)');
     expect(controller.status).toMatchObject({ phase: 'syncing', waitingFor: ['owns: kids'] });
     const inTime = controller.whenReady();
     children.listed(2, owned(pod('kid', 2), pod('web', 1)));

@@ -146,6 +146,13 @@ describe('the types of queries', () => {
     );
   });
 
+  it('refuses a direction beside a function that compares', () => {
+    const compare = () => 0;
+    // @ts-expect-error: a direction is for a path
+    const make = () => liveQuery({ from: pods, orderBy: { key: 'a', compare, direction: 'desc' } });
+    expect(make).toThrow('swap the operands of compare');
+  });
+
   it('Q67: the namespace of a query is text or a list', () => {
     liveQuery({ from: pods, namespace: ['a', 'b'] });
     // @ts-expect-error: a number

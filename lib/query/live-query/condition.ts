@@ -3,7 +3,7 @@ import { isFields } from '../../meta/json-fields.ts';
 import { formatPath, parsePath } from '../../meta/object-path.ts';
 import type { Scalar } from '../../meta/typed-path.ts';
 import { COMPARE_AS, defaultAs, isCompareAs, readingOf } from './reading.ts';
-import { checkedKey, checkFields, refused, shown } from './refused.ts';
+import { checkedFunction, checkedKey, checkFields, refused, shown } from './refused.ts';
 import type { CompareAs } from './where.ts';
 
 /** The operators that take one value. */
@@ -47,7 +47,7 @@ export function checkedPath(field: string, path: unknown): string {
   if (steps !== undefined) return formatPath(steps);
   return refused(
     field,
-    `is ${shown(path)}; it must be a path such as 'status.phase' or 'metadata.labels["app.kubernetes.io/name"]'`,
+    `is ${shown(path)}; it must be a path such as 'status.phase' or 'metadata.labels["a.b/c"]'`,
   );
 }
 
@@ -63,13 +63,9 @@ function checkedValue(field: string, value: unknown, as: CompareAs | undefined):
   }
   const scalar = value as Scalar;
   if (as !== undefined && readingOf(as)(scalar) === undefined) {
-    refused(field, `is ${shown(value)}, which cannot be read as ${article(as)}`);
+    refused(field, `is ${shown(value)}, which cannot be read as ${as}`);
   }
   return Object.is(scalar, -0) ? 0 : scalar;
-}
-
-function article(as: CompareAs): string {
-  return as === 'text' ? 'text' : `a ${as}`;
 }
 
 export function checkedText(field: string, value: unknown): string {
@@ -78,6 +74,9 @@ export function checkedText(field: string, value: unknown): string {
 }
 
 function comparison(field: string, given: Readonly<Record<string, unknown>>): QueryCondition {
+  if ('containsIgnoringCase' in given) {
+    refused(field, 'needs the function containsIgnoringCase(path, text)');
+  }
   checkFields(field, given, ['path', 'as', ...OPERATORS]);
   const path = checkedPath(`${field}.path`, given['path']);
   const as = checkedAs(`${field}.as`, given['as']);
@@ -168,9 +167,16 @@ function negated(condition: QueryCondition): QueryCondition {
   return { not: condition };
 }
 
+function noCondition(field: string, given: unknown): never {
+  return refused(
+    field,
+    `is ${shown(given)}; it must be { path, eq }, { and: [ … ] }, { or }, { not }, { index, eq } or { key, test }`,
+  );
+}
+
 /** Validates a condition and returns its one form. Throws a `TypeError` that names the field. */
 export function normalCondition(given: unknown, field = 'where'): QueryCondition {
-  if (!isFields(given)) refused(field, `is ${shown(given)}; it must be a condition`);
+  if (!isFields(given)) return noCondition(field, given);
   if ('path' in given) return comparison(field, given);
   for (const word of ['and', 'or'] as const) {
     if (!(word in given)) continue;
@@ -188,14 +194,8 @@ export function normalCondition(given: unknown, field = 'where'): QueryCondition
       eq: checkedText(`${field}.eq`, given['eq']),
     };
   }
-  if (!('key' in given)) {
-    refused(field, 'must have a path and an operator, or and, or, not, index, or key and test');
-  }
+  if (!('key' in given)) return noCondition(field, given);
   checkFields(field, given, ['key', 'test']);
   const key = checkedKey(field, given['key']);
-  const { test } = given;
-  if (typeof test !== 'function') {
-    refused(`${field}.test`, `is ${shown(test)}; give the function that ${shown(key)} stands for`);
-  }
-  return { key, test: test as (object: never, nowMs: number) => boolean };
+  return { key, test: checkedFunction(`${field}.test`, key, given['test']) };
 }

@@ -126,7 +126,7 @@ function checkedResource(from: unknown): Resource<KubernetesObject> {
 function checkedNamespace(resource: Resource, namespace: unknown): OneOrSeveral<string> {
   const names: readonly unknown[] = Array.isArray(namespace) ? namespace : [namespace];
   const isList = Array.isArray(namespace);
-  if (names.length === 0) refused('namespace', 'is an empty list; leave it out for all');
+  if (names.length === 0) refused('namespace', 'is empty; leave it out');
   for (const name of names) {
     if (typeof name !== 'string' || (isList && name === '')) {
       refused('namespace', `is ${shown(namespace)}; it must be a namespace, a list of them, or ''`);
@@ -141,7 +141,7 @@ function checkedNamespace(resource: Resource, namespace: unknown): OneOrSeveral<
 
 function checkedForm(as: unknown): 'metadata' | undefined {
   if (as === undefined || as === 'metadata') return as;
-  return refused('as', `is ${shown(as)}; it must be 'metadata', or left out for complete objects`);
+  return refused('as', `is ${shown(as)}; it must be 'metadata' or left out`);
 }
 
 function selectorText(

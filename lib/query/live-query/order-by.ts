@@ -7,7 +7,7 @@ import { checkedAs, checkedPath } from './condition.ts';
 import { someAt } from './path.ts';
 import { stepsOf } from './predicate.ts';
 import { type Comparable, compareRead, type Reading, readAsIs, readingOf } from './reading.ts';
-import { checkedKey, checkFields, refused, shown } from './refused.ts';
+import { checkedFunction, checkedKey, checkFields, refused, shown } from './refused.ts';
 import type { CompareAs } from './where.ts';
 
 /** Orders by the value at a path. If there are several, by the least, and descending by the greatest. */
@@ -22,7 +22,9 @@ export interface PathOrder<P> {
 /** A comparison as an order. Queries with equal keys are equal, whatever their functions are. */
 export interface KeyedOrder<T> {
   readonly key: string;
+  /** Receives the objects, not the rows of `select`. To sort down, swap its operands. */
   readonly compare: (one: Stored<T>, other: Stored<T>, nowMs: number) => number;
+  readonly direction?: undefined;
 }
 
 /** One order of a query on objects of the type `T`. */
@@ -36,17 +38,15 @@ export type QueryOrder =
 export type Comparison = (one: unknown, other: unknown, nowMs: number) => number;
 
 function normalOrder(given: unknown, field: string): QueryOrder {
-  if (!isFields(given)) refused(field, `is ${shown(given)}; it must be { path, direction?, as? }`);
-  if (!('path' in given) && 'key' in given) {
-    checkFields(field, given, ['key', 'compare']);
+  if (!isFields(given)) {
+    refused(field, `is ${shown(given)}; it must be { path } or { key, compare }`);
+  }
+  if (!('path' in given) && ('key' in given || 'compare' in given)) {
+    if (given['direction'])
+      refused(`${field}.direction`, 'is for a path; swap the operands of compare');
+    checkFields(field, given, ['key', 'compare', 'direction']);
     const key = checkedKey(field, given['key']);
-    const { compare } = given;
-    if (typeof compare === 'function')
-      return { key, compare: compare as (one: never, other: never) => number };
-    refused(
-      `${field}.compare`,
-      `is ${shown(compare)}; give the function that ${shown(key)} stands for`,
-    );
+    return { key, compare: checkedFunction(`${field}.compare`, key, given['compare']) };
   }
   checkFields(field, given, ['path', 'direction', 'as']);
   const { direction = 'asc' } = given;
@@ -64,7 +64,7 @@ function normalOrder(given: unknown, field: string): QueryOrder {
 /** Validates one or several orders. Throws a `TypeError` that names the field. */
 export function normalOrders(given: unknown): readonly QueryOrder[] {
   if (!Array.isArray(given)) return [normalOrder(given, 'orderBy')];
-  if (given.length === 0) refused('orderBy', 'is an empty list; give an order, or leave it out');
+  if (given.length === 0) refused('orderBy', 'is empty; leave it out');
   return given.map((each, at) => normalOrder(each, `orderBy[${at}]`));
 }
 

@@ -30,3 +30,9 @@ export function checkedKey(field: string, key: unknown): string {
   if (typeof key === 'string' && key !== '') return key;
   return refused(`${field}.key`, `is ${shown(key)}; it must be text that names the function`);
 }
+
+/** The function that a key stands for. */
+export function checkedFunction<F>(field: string, key: string, given: unknown): F {
+  if (typeof given === 'function') return given as F;
+  return refused(field, `is ${shown(given)}; give the function that ${shown(key)} stands for`);
+}

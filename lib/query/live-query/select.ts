@@ -43,17 +43,18 @@ export function isKeyed(
 
 /** Validates a selection. Throws a `TypeError` that names the field. */
 export function normalSelection(given: unknown): QuerySelection {
-  if (!isFields(given)) refused('select', `is ${shown(given)}; it must be { column: path, … }`);
+  if (!isFields(given))
+    refused('select', `is ${shown(given)}; it must be { column: path } or { key, project }`);
   const { key, project } = given;
   const names = Object.keys(given);
   if (typeof project === 'function') {
     checkFields('select', given, ['key', 'project']);
     return { key: checkedKey('select', key), project: project as (object: never) => unknown };
   }
-  if (names.length === 0) refused('select', 'has no columns; give one, or leave select out');
+  if (names.length === 0) refused('select', 'has no columns; leave it out');
   // JSON keeps the key of a function only.
   if (names.length === 1 && key !== undefined) {
-    refused('select.project', 'is missing; a row of one column cannot call it key');
+    refused('select.project', 'is missing; a row cannot have one column key');
   }
   return Object.fromEntries(
     names.map((name) => [name, checkedPath(`select.${name}`, given[name])]),
