@@ -24,7 +24,7 @@ export function templateAccess(
     informers: [resource, configMaps],
     clients: [
       { resource, calls: ['finalizer', 'patchStatus'] },
-      { resource: configMaps, calls: ['create', 'edit', 'delete'] },
+      { resource: configMaps, calls: ['get', 'create', 'edit', 'delete'] },
     ],
     leaderElection: { namespace: name, name },
     events: true,

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { defineResource, type KubernetesObject, resourcePath, type rolesFor } from 'rx-informer';
 import { configMaps, eventsV1Events, leases } from 'rx-informer/resources';
 import { createFakeApiServer, permittedBy } from 'rx-informer/testing';
@@ -42,7 +42,9 @@ async function init(name: string, text: string): Promise<string> {
   const path = join(folder, name, 'package.json');
   const manifest = JSON.parse(readFileSync(path, 'utf8'));
   expect(manifest.dependencies['rx-informer']).toMatch(/^\^\d/);
-  manifest.dependencies['rx-informer'] = `file:${tarball}`;
+  // As the project's README says, the package file is in its folder, so that the image can be built from it.
+  manifest.dependencies['rx-informer'] = `file:${basename(tarball)}`;
+  cpSync(tarball, join(folder, name, basename(tarball)));
   writeFileSync(path, JSON.stringify(manifest));
   return join(folder, name);
 }
@@ -91,7 +93,7 @@ describe('the project of rx-informer init controller', () => {
   it('N43: compiles, passes its tests, and prints the roles that it has', async () => {
     await mustRun('npm', ['run', 'check'], project);
     const { stdout } = await mustRun('npm', ['test'], project);
-    expect(stdout).toMatch(/Tests +5 passed/);
+    expect(stdout).toMatch(/Tests +7 passed/);
     const roles = join(project, 'manifests/4-roles.yaml');
     const before = readFileSync(roles, 'utf8');
     writeFileSync(roles, '');
@@ -152,10 +154,13 @@ describe('the project of rx-informer init controller', () => {
     const ended = once(child, 'exit');
     try {
       const waits = { timeout: 30_000, interval: 100 };
-      const probe = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+      const answered = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+      const probe = async (path: string) => (await answered(path)).status;
       await vi.waitFor(async () => expect(await probe('/readyz')).toBe(200), waits);
       expect(await probe('/healthz')).toBe(200);
       expect(await probe('/')).toBe(503);
+      const says = async () => (await answered('/readyz')).text();
+      await vi.waitFor(async () => expect(await says()).toBe('ok: running\n'), waits);
       const place = { namespace: 'shop', name: 'first' };
       server.objects.create(widgets, { metadata: place });
       await vi.waitFor(() => {
@@ -168,6 +173,7 @@ describe('the project of rx-informer init controller', () => {
       child.kill('SIGTERM');
       expect(await ended).toEqual([0, null]);
       expect(output).not.toMatch(/forbidden|dropped|Warning/);
+      expect(output).toMatch(/leader: \S+/);
       const path = resourcePath(leases, { namespace: 'painter', name: 'painter' });
       const lease = (await (await server.fetch(`http://fake${path}`)).json()) as {
         spec: { holderIdentity: string };
@@ -190,6 +196,6 @@ describe('the project of rx-informer init controller', () => {
     symlinkSync(join(project, 'node_modules'), join(other, 'node_modules'));
     await mustRun('npm', ['run', 'check'], other);
     const { stdout } = await mustRun('npm', ['test'], other);
-    expect(stdout).toMatch(/Tests +5 passed/);
+    expect(stdout).toMatch(/Tests +7 passed/);
   });
 });

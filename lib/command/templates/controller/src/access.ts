@@ -8,7 +8,7 @@ export const access: DeclaredAccess = {
   informers: [widgets, configMaps],
   clients: [
     { resource: widgets, calls: ['finalizer', 'patchStatus'] },
-    { resource: configMaps, calls: ['create', 'edit', 'delete'] },
+    { resource: configMaps, calls: ['get', 'create', 'edit', 'delete'] },
   ],
   leaderElection: { namespace: 'widget-controller', name: 'widget-controller' },
   events: true,

@@ -10,6 +10,7 @@ import {
   type KubeClient,
 } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
+import type { SchedulerLike } from 'rxjs';
 import { reconcileObjects } from './reconcile.ts';
 import { widgets } from './widgets.ts';
 
@@ -17,8 +18,10 @@ import { widgets } from './widgets.ts';
 export interface Options {
   /** The identity of this process, different from that of every other process. */
   readonly identity: string;
-  /** Receives a line for each outcome and for each change of the lead. */
+  /** Receives a line for each outcome, for each change of the lead, and for each failed request of the Lease. */
   readonly log: (line: string) => void;
+  /** The clock and the timers, for tests in virtual time. Give the client the same one. Default: real time. */
+  readonly scheduler?: SchedulerLike;
 }
 
 /** A running controller. */
@@ -29,26 +32,41 @@ export interface Running {
 }
 
 /** Starts the controller: its caches fill, then it competes for the lead, then it works. */
-export function startController(client: KubeClient, { identity, log }: Options): Running {
-  const factory = createInformerFactory(client, { unchangedParts: 'new' });
+export function startController(client: KubeClient, options: Options): Running {
+  const { identity, log, scheduler } = options;
+  const factory = createInformerFactory(client, { unchangedParts: 'new', scheduler });
   const wanted = factory.informer(widgets);
   const known = factory.informer(configMaps);
   const recorder = createEventRecorder(client, {
     component: 'widget-controller',
     instance: identity,
+    scheduler,
     onDropped: (error) => log(`event dropped: ${error}`),
   });
-  const elector = { client, namespace: 'widget-controller', name: 'widget-controller', identity };
+  const compete = () => {
+    const elector = createLeaderElector({
+      client,
+      namespace: 'widget-controller',
+      name: 'widget-controller',
+      identity,
+      scheduler,
+      // Without the Lease the controller only stands by, so its log says why.
+      onError: ({ message }) => log(`lease: ${message}`),
+    });
+    elector.leader$.subscribe((leader) => log(`leader: ${leader || 'none'}`));
+    return elector;
+  };
   const controller = createController({
     name: 'widget-controller',
     for: wanted,
     owns: [known],
     // The controller writes the status itself, so a change of the status needs no reconcile.
     predicates: [generationChanged],
-    leaderElection: () => createLeaderElector(elector),
+    scheduler,
+    leaderElection: compete,
     reconcile: reconcileObjects({
-      objects: createResourceClient(client, widgets),
-      configMaps: createResourceClient(client, configMaps),
+      objects: createResourceClient(client, widgets, { scheduler }),
+      configMaps: createResourceClient(client, configMaps, { scheduler }),
       wanted,
       known,
       recorder,

@@ -14,11 +14,11 @@ let healthy = true;
 const following = controller.healthy$.subscribe((now) => {
   healthy = now;
 });
-/** A process that waits for the lead is ready, too; otherwise a rollout would not end. */
+/** A process that waits for the lead (`standby`) is ready, too; otherwise a rollout would not end. */
 const probes = createServer(({ url }, response) => {
-  const { synced } = controller.status;
+  const { synced, phase } = controller.status;
   const isWell = url === '/healthz' ? healthy : url === '/readyz' && synced;
-  response.writeHead(isWell ? 200 : 503).end(isWell ? 'ok\n' : 'not ok\n');
+  response.writeHead(isWell ? 200 : 503).end(`${isWell ? 'ok' : 'not ok'}: ${phase}\n`);
 });
 probes.listen(Number(process.env['PORT'] ?? 8080));
 

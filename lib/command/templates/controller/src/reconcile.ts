@@ -39,6 +39,16 @@ function placeOf({ metadata }: Stored<Widget>) {
   return { name: metadata.name, namespace: metadata.namespace ?? NAMESPACE };
 }
 
+/** The result of a request; `undefined` if its object does not exist. */
+async function ifFound<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof ApiError && error.isNotFound) return undefined;
+    throw error;
+  }
+}
+
 /** Creates or corrects the ConfigMap, and returns the condition to report. */
 async function ensureConfigMap(
   object: Stored<Widget>,
@@ -93,16 +103,17 @@ export function reconcileObjects(context: ReconcileContext): ReconcileObject<Wid
     },
     async cleanup(object, { signal }) {
       const place = placeOf(object);
-      const current = context.known.indexer.getByKey(`${place.namespace}/${place.name}`);
-      if (current === undefined || !isControlledBy(current, object)) return;
-      const { uid } = current.metadata;
-      try {
-        await context.configMaps.delete(place, { preconditions: { uid }, signal });
-      } catch (error) {
-        if (!(error instanceof ApiError) || !error.isNotFound) throw error;
+      // From the server, because the cache may not show yet what was made, and no later reconcile would remove it.
+      const current = await ifFound(context.configMaps.get(place, { signal }));
+      if (current === undefined || !isControlledBy(current, object)) return undefined;
+      if (current.metadata.deletionTimestamp === undefined) {
+        const { uid } = current.metadata;
+        await ifFound(context.configMaps.delete(place, { preconditions: { uid }, signal }));
+        const message = `ConfigMap ${place.name}`;
+        context.recorder.event(object, { reason: 'Removed', action: 'Finalize', message });
       }
-      const message = `ConfigMap ${place.name}`;
-      context.recorder.event(object, { reason: 'Removed', action: 'Finalize', message });
+      // It may stay for a finalizer of its own, and the object with it. So look again until the server has it no longer.
+      return { requeueAfterMs: 1_000 };
     },
   });
 }

@@ -1,8 +1,8 @@
-/** Tests the controller on a fake API server that permits only what `access.ts` declares. */
+/** Tests the controller on a fake API server that permits only what `access.ts` declares, in virtual time. */
 import { createClient, rolesFor } from 'rx-informer';
 import { configMaps, eventsV1Events, leases } from 'rx-informer/resources';
-import { createFakeApiServer, permittedBy } from 'rx-informer/testing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createFakeApiServer, createVirtualTime, permittedBy } from 'rx-informer/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { access } from '../src/access.ts';
 import { startController } from '../src/controller.ts';
 import { FINALIZER } from '../src/reconcile.ts';
@@ -12,23 +12,36 @@ const place = widgets.namespaced ? { namespace: 'default', name: 'first' } : { n
 /** Where the ConfigMap is. */
 const configMap = { namespace: place.namespace ?? 'widget-controller', name: 'first' };
 
-function started() {
+const MINUTE = 60_000;
+
+function started(allows = permittedBy(rolesFor(access)), mayFail = /^$/) {
+  const time = createVirtualTime();
+  const { scheduler } = time;
   const server = createFakeApiServer({
     resources: [configMaps, eventsV1Events, leases],
-    allows: permittedBy(rolesFor(access)),
+    allows,
+    scheduler,
   });
   server.addResource(widgets, { custom: true });
-  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler });
   const lines: string[] = [];
-  const { stop } = startController(client, { identity: 'test', log: (line) => lines.push(line) });
+  const log = (line: string) => lines.push(line);
+  const { stop, controller } = startController(client, { identity: 'test', log, scheduler });
   onTestFinished(async () => {
-    await stop();
+    // A promise that waits for timers settles only while the time advances.
+    const stopped = stop();
+    await time.advance(MINUTE);
+    await stopped;
     await client.close();
-    expect(lines.filter((line) => /forbidden|dropped|gaveUp/.test(line))).toEqual([]);
+    expect(time.pending).toBe(0);
+    const bad = lines.filter((line) => /forbidden|dropped|gaveUp/.test(line));
+    expect(bad.filter((line) => !mayFail.test(line))).toEqual([]);
   });
   return {
     server,
+    time,
     lines,
+    controller,
     create: () => server.objects.create(widgets, { metadata: place } as Widget),
     object: () => server.objects.get(widgets, place),
     configMap: () => server.objects.get(configMaps, configMap),
@@ -36,58 +49,95 @@ function started() {
     events: () => server.objects.list(eventsV1Events).map(({ reason }) => reason),
   };
 }
-const soon = <R>(check: () => R) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
 
 describe('the controller', () => {
   test('makes the ConfigMap, and reports it by a condition and an Event', async () => {
-    const { create, object, configMap, ready, events } = started();
+    const { time, create, object, configMap, ready, events } = started();
     create();
-    await soon(() => expect(ready()).toMatchObject({ type: 'Ready', status: 'True' }));
+    await time.advance(MINUTE);
+    expect(ready()).toMatchObject({ type: 'Ready', status: 'True' });
     expect(object()?.metadata.finalizers).toEqual([FINALIZER]);
     expect(configMap()?.metadata.ownerReferences?.[0]?.uid).toBe(object()?.metadata.uid);
-    await soon(() => expect(events()).toEqual(['Created']));
+    expect(events()).toEqual(['Created']);
   });
 
   test('corrects and replaces the ConfigMap after changes of others', async () => {
-    const { server, create, configMap: current, ready } = started();
+    const { time, server, create, configMap: current } = started();
     create();
-    await soon(() => expect(ready()?.status).toBe('True'));
+    await time.advance(MINUTE);
     server.objects.modify(configMaps, configMap, (draft) => {
       draft.data = {};
     });
-    await soon(() => expect(current()?.data).toEqual({ generation: '1' }));
+    await time.advance(MINUTE);
+    expect(current()?.data).toEqual({ generation: '1' });
     server.objects.delete(configMaps, configMap);
-    await soon(() => expect(current()?.data).toEqual({ generation: '1' }));
+    await time.advance(MINUTE);
+    expect(current()?.data).toEqual({ generation: '1' });
   });
 
   test('removes the ConfigMap before the object is gone', async () => {
-    const { server, create, object, configMap, ready, events } = started();
+    const { time, server, create, object, configMap: current, events } = started();
     create();
-    await soon(() => expect(ready()?.status).toBe('True'));
+    await time.advance(MINUTE);
+    server.objects.modify(configMaps, configMap, ({ metadata = {} }) => {
+      metadata.finalizers = ['example.com/of-another'];
+    });
     server.objects.delete(widgets, place);
-    await soon(() => expect(object()).toBeUndefined());
-    expect(configMap()).toBeUndefined();
-    await soon(() => expect(events().sort()).toEqual(['Created', 'Removed']));
+    await time.advance(MINUTE);
+    expect(current()?.metadata.deletionTimestamp).toBeDefined();
+    expect(object()).toBeDefined();
+    server.objects.modify(configMaps, configMap, ({ metadata = {} }) => {
+      metadata.finalizers = [];
+    });
+    await time.advance(MINUTE);
+    expect([current(), object()]).toEqual([undefined, undefined]);
+    expect(events().sort()).toEqual(['Created', 'Removed']);
+  });
+
+  test('removes also a ConfigMap that its cache does not show', async () => {
+    const { time, server, create, object, configMap: current } = started();
+    await time.advance(MINUTE);
+    server.faults.silence({ use: 'watch', resource: configMaps });
+    create();
+    await time.advance(1_000);
+    expect(current()).toBeDefined();
+    server.objects.delete(widgets, place);
+    await time.advance(20_000);
+    expect([current(), object()]).toEqual([undefined, undefined]);
   });
 
   test('leaves a ConfigMap of another owner alone', async () => {
-    const { server, create, ready, configMap: current, events } = started();
+    const { time, server, create, ready, configMap: current, events } = started();
     server.objects.create(configMaps, { metadata: configMap, data: { mine: 'yes' } });
     create();
-    await soon(() => expect(ready()).toMatchObject({ status: 'False', reason: 'NameTaken' }));
+    await time.advance(1_000);
+    expect(ready()).toMatchObject({ status: 'False', reason: 'NameTaken' });
     expect(current()?.data).toEqual({ mine: 'yes' });
-    await soon(() => expect(events()).toEqual(['NameTaken']));
+    expect(events()).toEqual(['NameTaken']);
   });
 
   test('loses nothing if writes conflict, requests fail and watches break', async () => {
-    const { server, lines, create, configMap, ready } = started();
+    const { time, server, lines, create, configMap: current, ready } = started();
     const { faults } = server;
     faults.failNext({ resource: widgets, method: 'PATCH' }, { status: 409, reason: 'Conflict' });
     faults.failNext({ resource: configMaps, method: 'POST' }, { status: 500, times: 2 });
     create();
-    await soon(() => expect(configMap()).toBeDefined());
+    await time.advance(10_000);
+    expect(current()).toBeDefined();
     faults.dropWatches();
-    await soon(() => expect(ready()?.status).toBe('True'));
+    await time.advance(MINUTE);
+    expect(ready()?.status).toBe('True');
     expect(lines.filter((line) => line.includes('failed')).length).toBeGreaterThan(0);
+  });
+
+  test('stands by while it may not take the Lease, and its log says why', async () => {
+    const { leaderElection: _, ...others } = access;
+    const permitted = permittedBy(rolesFor(others));
+    const { time, lines, controller, create, configMap: current } = started(permitted, /^lease: /);
+    create();
+    await time.advance(MINUTE);
+    expect(controller.status.phase).toBe('standby');
+    expect(lines.join('\n')).toMatch(/^lease: .*leases.* is forbidden/m);
+    expect(current()).toBeUndefined();
   });
 });

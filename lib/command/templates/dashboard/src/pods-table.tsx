@@ -70,7 +70,8 @@ export function PodsTable() {
             onChange={({ target }) => setChoice({ ...choice, filter: target.value, page: 0 })}
           />
         </label>
-        <output>{synced ? `${total.toLocaleString('en')} Pods` : 'Loading'}</output>
+        {/* After a change of the filter, the former rows stand until the new answer is complete. */}
+        <output>{synced || stale ? `${total.toLocaleString('en')} Pods` : 'Loading'}</output>
       </search>
       <table aria-busy={stale || !synced}>
         <thead>

@@ -63,6 +63,24 @@ test('filters by a part of the name, and follows the cluster', async () => {
   await expect.poll(names).toEqual(['checkout-001', 'checkout-005'].reverse());
 });
 
+test('shows the former rows, and not that it loads, while the filter is typed', async () => {
+  const seen = await page.evaluateHandle(() => {
+    const texts: string[] = [];
+    const output = document.querySelector('output');
+    if (output === null) throw new Error('the page has no output');
+    const note = () => texts.push(output.textContent);
+    const all = { childList: true, characterData: true, subtree: true };
+    new MutationObserver(note).observe(output, all);
+    return texts;
+  });
+  await page.getByRole('searchbox').fill('');
+  await page.getByRole('searchbox').pressSequentially('checkout-00');
+  await expect.poll(names).toEqual(['checkout-005', 'checkout-001']);
+  const texts = await seen.jsonValue();
+  expect(texts.at(-1)).toBe('2 Pods');
+  expect(texts.filter((text) => !/^\d+ Pods$/.test(text))).toEqual([]);
+});
+
 test('says that it is not live when the server is gone, and keeps the rows', async () => {
   const status = page.getByRole('status');
   await expect.poll(() => status.first().textContent()).toBe('Live');
