@@ -107,6 +107,13 @@ describe.concurrent('the packed library', () => {
     );
   });
 
+  it('has no script of which npm warns when the package is installed', ({ expect }) => {
+    const path = join(consumer.folder, 'node_modules/rx-informer/package.json');
+    const { scripts } = JSON.parse(readFileSync(path, 'utf8'));
+    const warned = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare'];
+    expect(Object.keys(scripts).filter((name) => warned.includes(name))).toEqual([]);
+  });
+
   it("V11: the React entry begins with 'use client', and the core contains nothing of it", async ({
     expect,
   }) => {
