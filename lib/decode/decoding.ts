@@ -69,4 +69,9 @@ export interface Decoder<Out> {
 export interface Decoding {
   watch<T extends KubernetesObject>(context: DecodeContext<T>): Decoder<readonly WatchEvent<T>[]>;
   list<T extends KubernetesObject>(context: DecodeContext<T>): Decoder<ListPart<T>>;
+  /**
+   * Reads objects of a warm start, each from its JSON as an informer has stored it. The bytes are valid during the call. Throws
+   * if they are not JSON. @defaultValue `JSON.parse` of each
+   */
+  stored?(objects: readonly Uint8Array[]): readonly unknown[];
 }

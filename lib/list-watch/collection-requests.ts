@@ -88,6 +88,8 @@ function endsList(event: WatchEvent<unknown>): boolean {
 export class CollectionRequests<T extends KubernetesObject> {
   readonly client: KubeClient;
   readonly scheduler: SchedulerLike;
+  /** How the responses and stored objects are decoded. */
+  decoding: Decoding | undefined;
   /** The name of an object that was in the collection, for probes. */
   knownName: string | undefined;
   readonly #resource: Resource<KubernetesObject>;

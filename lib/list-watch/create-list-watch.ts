@@ -60,6 +60,7 @@ export function listWatchOf<T extends KubernetesObject>(
   const { namespace } = options;
   const decoding = (options.decoding ?? (client.decoding as DecodingMaker) ?? jsonDecoding)();
   const requests = new CollectionRequests(client, resource, options, projection);
+  requests.decoding = decoding;
   const { findings, guards } = requests;
   const streaming = streamingSupport(client, findings, requests.named());
   const remember = (object: T | undefined) => {

@@ -3,7 +3,7 @@
  * request to send and when to retry. client-go: tools/cache/listwatch.go.
  */
 import type { Observable } from 'rxjs';
-import type { Refusal } from '../decode/decoding.ts';
+import type { Decoding, Refusal } from '../decode/decoding.ts';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { ListPart, Refused, WatchEvent } from '../decode/watch-event.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
@@ -91,6 +91,8 @@ export type WatchSignal<T> =
 /** What a ListerWatcher reads, as far as its objects depend on it. */
 export interface ReadCollection {
   readonly client: KubeClient;
+  /** Reads stored objects. @defaultValue `JSON.parse` reads them */
+  readonly decoding?: Pick<Decoding, 'stored'> | undefined;
   /** Returns the path, and the parameters of every LIST and WATCH, with those of `tweak`: selectors, for example. */
   get(own: Readonly<Record<string, never>>): {
     readonly path: string;

@@ -18,7 +18,7 @@ import { looseTimer } from '../rx/long-timer.ts';
 import type { Claimant, SharedStore } from './shared-store.ts';
 import { clusterUid, hasKnownFormat, isUsable, snapshotHead, snapshotId } from './snapshot-head.ts';
 import type { SnapshotChange, StoredSnapshot } from './snapshot-store.ts';
-import { storedJson } from './stored-json.ts';
+import { readStored, storedJson } from './stored-json.ts';
 import { type WarmSource, type Warmth, warmListWatch } from './warm-list-watch.ts';
 
 type Deltas<T> = readonly Delta<T>[];
@@ -135,11 +135,10 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   }
 
   async *#parsed({ parts, savedAtMs }: StoredSnapshot): AsyncGenerator<readonly T[]> {
-    const decoder = new TextDecoder();
     try {
       for await (const part of parts) {
         this.#shownMs = savedAtMs;
-        yield part.map((json) => named(JSON.parse(decoder.decode(json)) as T));
+        yield readStored<T>(part, this.#collection.decoding);
       }
     } catch (error) {
       this.#warn(ApiError.from(error, 'the store is damaged').message);
@@ -184,7 +183,8 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
 
   /** A commit has changed these keys. */
   touched(keys: Iterable<string>): void {
-    if (this.#phase === 'off') return;
+    // Without a stored collection, the next write contains every object, whether it is dirty or not.
+    if (this.#phase === 'off' || !this.#isStored) return;
     for (const key of keys) if (inScope(key, this.#scope)) this.#dirty.add(key);
   }
 
@@ -316,12 +316,6 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     }
     return this.ending;
   }
-}
-
-/** Whoever can write the store may have stored something else. */
-function named<T extends KubernetesObject>(object: T | null): T {
-  if (typeof object?.metadata?.name === 'string') return object;
-  throw new Error('a stored object has no name');
 }
 
 function* serialized<T extends KubernetesObject>(

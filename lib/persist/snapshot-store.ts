@@ -7,7 +7,10 @@ export interface StoredSnapshot {
   readonly resourceVersion: string;
   /** When the collection was known to be at this version, in milliseconds since the Unix epoch. */
   readonly savedAtMs: number;
-  /** The JSON of the objects, in parts of any size and any order. May be read once. Throws if the store is damaged. */
+  /**
+   * The JSON of the objects, in parts of any size and any order. The bytes of a part are valid until the next one is requested.
+   * May be read once. Throws if the store is damaged.
+   */
   readonly parts: AsyncIterable<readonly Uint8Array[]>;
 }
 

@@ -1,4 +1,9 @@
-/** The JSON of an object as it is stored: without managed fields, without the applied configuration, and without values of variables. */
+/**
+ * The JSON of an object as it is stored: without managed fields, without the applied configuration, and without values of
+ * variables. Each member of the object is on a line of its own. No other byte of the JSON is a line break, so a reader can
+ * find a member without reading the members before it.
+ */
+import type { Decoding } from '../decode/decoding.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 
 const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -45,5 +50,26 @@ export function storedJson(object: KubernetesObject, env: 'stored' | 'left-out')
     const shown = annotations === undefined ? {} : { annotations: others };
     kept = { ...object, metadata: { ...metadata, ...shown } };
   }
-  return encoder.encode(JSON.stringify(env === 'stored' ? kept : withoutEnv(kept)));
+  const stored = env === 'stored' ? kept : withoutEnv(kept);
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(stored as object)) {
+    const json = JSON.stringify(value);
+    if (json !== undefined) members.push(`${JSON.stringify(name)}:${json}`);
+  }
+  return encoder.encode(`{${members.join(',\n')}}`);
+}
+
+/** Reads stored objects with the decoding of their collection. Throws if one is damaged. */
+export function readStored<T extends KubernetesObject>(
+  part: readonly Uint8Array[],
+  decoding?: Pick<Decoding, 'stored'>,
+): readonly T[] {
+  const decoder = new TextDecoder();
+  const objects =
+    decoding?.stored?.(part) ?? part.map((json): unknown => JSON.parse(decoder.decode(json)));
+  // Whoever can write the store may have stored something else.
+  if ((objects as (T | null)[]).every((each) => typeof each?.metadata?.name === 'string')) {
+    return objects as readonly T[];
+  }
+  throw new Error('a stored object has no name');
 }

@@ -1,4 +1,5 @@
 /** Random lives of a program over a fake server and a store, and everything that goes wrong in them. */
+import { differentialDecoding, jsonDecoding, lazyDecoding } from 'rx-informer';
 import { seededRandom } from 'rx-informer/testing';
 import type { MemorySnapshot } from './memory-store.ts';
 import { contents, type LifeOptions, persistRig, requestsOf, services } from './rig.ts';
@@ -17,6 +18,9 @@ const SETTINGS: readonly LifeOptions[] = [
   { snapshots: { appVersion: '2' } },
 ];
 
+/** The decodings of the informers, by turns of the seeds. */
+const DECODINGS = [jsonDecoding, differentialDecoding, lazyDecoding];
+
 /** What the lives of one seed have met. */
 export interface Lived {
   /** What went wrong. */
@@ -28,6 +32,7 @@ export interface Lived {
 /** Runs the lives of one seed. */
 export async function live(seed: number): Promise<Lived> {
   const random = seededRandom(seed);
+  const decoding = DECODINGS[seed % DECODINGS.length] ?? jsonDecoding;
   const pick = <V>(values: readonly V[]): V => values[Math.floor(random() * values.length)] as V;
   let forbidden = false;
   const rig = persistRig({ allows: ({ resource }) => !forbidden || resource !== 'services' });
@@ -117,7 +122,10 @@ export async function live(seed: number): Promise<Lived> {
     }
     forbidden = random() < 0.15;
     const options = pick(SETTINGS);
-    const life = rig.life(options);
+    const life = rig.life({
+      ...options,
+      scopes: (options.scopes ?? [{}]).map((scope) => ({ ...scope, decoding })),
+    });
     const { informer } = life;
     const before = [...store.collections.values()].map((each) => ({ ...each }));
     server.clearRequests();

@@ -1,4 +1,5 @@
 /** The test setup of warm starts: informers over a fake server and a store, in virtual time. */
+import { isDeepStrictEqual } from 'node:util';
 import {
   createClient,
   createListWatch,
@@ -69,15 +70,22 @@ export interface Rig {
   once(options?: LifeOptions): Promise<void>;
 }
 
-/** `shop/a=1` for service a at revision 1. */
+/** `shop/a=1` for service a at revision 1, and `shop/a=1!` if its spec is of another revision. */
 export function contents(informer: SharedInformer<KubernetesObject>): string[] {
   return informer.indexer
     .list()
-    .map(
-      ({ metadata }) =>
-        `${metadata?.namespace}/${metadata?.name}=${metadata?.annotations?.['revision']}`,
-    )
+    .map((object) => {
+      const { metadata, spec } = object as KubernetesObject & { readonly spec?: object };
+      const revision = metadata?.annotations?.['revision'] ?? '';
+      const isWhole = spec === undefined || isDeepStrictEqual(spec, specOf(revision));
+      return `${metadata?.namespace}/${metadata?.name}=${revision}${isWhole ? '' : '!'}`;
+    })
     .sort();
+}
+
+/** Long enough that a lazy decoding does not parse it on receipt. */
+function specOf(revision: string): object {
+  return { type: 'ExternalName', externalName: `${revision}.example.com`, note: 'ü'.repeat(40) };
 }
 
 export function persistRig(options: FakeApiServerOptions = {}): Rig {
@@ -89,7 +97,8 @@ export function persistRig(options: FakeApiServerOptions = {}): Rig {
     ...{ time, server, store },
     put(name, revision, namespace = 'shop') {
       const metadata = { namespace, name, annotations: { revision: String(revision) } };
-      server.objects.apply(services, [{ metadata }]);
+      const service = { metadata, spec: specOf(String(revision)) };
+      server.objects.apply(services, [service]);
     },
     delete(name, namespace = 'shop') {
       server.objects.delete(services, { name, namespace });

@@ -144,8 +144,16 @@ export function lazyDecoding({
   const paths = project === undefined ? undefined : createPathTree(project);
   const readerOf = <T extends KubernetesObject>(context: DecodeContext<T>) =>
     paths === undefined ? new LazyReader(context) : new ProjectionReader(context, paths);
+  let stored: LazyReader<KubernetesObject> | undefined;
   return {
     ...(resource === undefined ? {} : { resource }),
+    ...(paths === undefined && {
+      stored(objects: readonly Uint8Array[]) {
+        stored ??= new LazyReader({ keepManagedFields: true });
+        const reader = stored;
+        return objects.map((json) => reader.stored(json));
+      },
+    }),
     watch: <T extends KubernetesObject>(
       context: DecodeContext<T>,
     ): Decoder<readonly WatchEvent<T>[]> => new WatchDecoder(context, readerOf(context)),

@@ -11,18 +11,33 @@ import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
 import type { LazyGetter } from '../../meta/same-content.ts';
+import { textOf } from '../json-text.ts';
+
+/** A text that is decoded when it is needed. Its bytes never change. */
+interface ByteText {
+  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+}
 
 /** The value of a member, which may belong to several states of an object. */
 export class LazyValue {
-  /** The JSON text; `undefined` once it is parsed. */
-  text: string | undefined;
+  #text: string | ByteText | undefined;
   /** The value; before it is parsed, that of an earlier state of the object, of which equal parts are used again. */
   #value: unknown;
   #isFrozen = false;
 
-  constructor(text: string | undefined, value?: unknown) {
-    this.text = text;
+  constructor(text: string | ByteText | undefined, value?: unknown) {
+    this.#text = text;
     this.#value = value;
+  }
+
+  /** The JSON text; `undefined` once it is parsed. */
+  get text(): string | undefined {
+    const text = this.#text;
+    if (typeof text !== 'object') return text;
+    this.#text = textOf(text.bytes, text.from, text.to);
+    return this.#text;
   }
 
   /** The value for the next state of the object, which has this text. */
@@ -32,7 +47,7 @@ export class LazyValue {
 
   /** Returns the value, frozen if its owner is frozen. Throws if the text is not JSON. */
   of(owner: object, name: string): unknown {
-    if (this.text !== undefined) this.#parse(this.text, owner, name);
+    if (this.#text !== undefined) this.#parse(owner, name);
     if (!this.#isFrozen && Object.isFrozen(owner)) {
       this.#isFrozen = true;
       deepFreeze(this.#value);
@@ -40,7 +55,8 @@ export class LazyValue {
     return this.#value;
   }
 
-  #parse(text: string, owner: object, name: string): void {
+  #parse(owner: object, name: string): void {
+    const text = this.text ?? '';
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);
@@ -49,7 +65,7 @@ export class LazyValue {
       throw ApiError.local('Malformed', message);
     }
     this.#value = reuseUnchanged(this.#value, parsed);
-    this.text = undefined;
+    this.#text = undefined;
   }
 }
 

@@ -7,12 +7,15 @@ import { parseText, textOf } from '../json-text.ts';
 import { type ObjectReader, WholeReader } from '../object-reader.ts';
 import { ByteCopy } from './byte-copy.ts';
 import { accessorOf, LazyValue, lazyValuesOf, makeLazy } from './lazy-object.ts';
-import { isShort, ObjectMembers } from './object-members.ts';
+import { isShort, NEWLINE, ObjectMembers } from './object-members.ts';
 
 type Head = Record<string, unknown>;
 
 /** The members that are always parsed on receipt. */
 const HEAD: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata']);
+
+/** The bytes of the members of stored objects are kept together in blocks, outside of V8's heap, so that no collection copies them. */
+const BLOCK = 65_536;
 
 /** Reads the objects of one response. Objects that are written in an unusual way are parsed completely. */
 export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
@@ -24,8 +27,11 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
   readonly #isLazy: boolean[] = [];
   /** The members that are parsed on receipt. */
   readonly #copy = new ByteCopy();
+  /** The bytes of stored members, as far as they are used. */
+  #block = new Uint8Array(0);
+  #used = 0;
 
-  constructor(context: DecodeContext<T>) {
+  constructor(context: Pick<DecodeContext<T>, 'known' | 'keepManagedFields'>) {
     const { known, keepManagedFields } = context;
     this.#known = known;
     this.#keepManagedFields = keepManagedFields;
@@ -40,14 +46,23 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
     return this.#read(bytes, from, to, typeMeta);
   }
 
+  /** Reads an object that was stored. The bytes of its lazy members are copied and not decoded. */
+  stored(bytes: Uint8Array): unknown {
+    const { length } = bytes;
+    // A store may have written the JSON again, without the line breaks.
+    const hasLines = bytes.includes(NEWLINE);
+    return (hasLines && this.#read(bytes, 0, length, '', true)) || this.read(bytes, 0, length);
+  }
+
   #read(
     bytes: Uint8Array,
     from: number,
     to: number,
     typeMeta: string,
+    isStored = false,
   ): Record<string, unknown> | undefined {
     const members = this.#members;
-    if (!members.read(bytes, from, to)) return undefined;
+    if (!members.read(bytes, from, to, isStored)) return undefined;
     const { names, count } = members;
     const isTyped = names[0] === 'kind' || names[0] === 'apiVersion';
     const text = this.#headText(bytes);
@@ -65,6 +80,11 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
       object['apiVersion'] = head['apiVersion'];
     }
     const values: LazyValue[] = [];
+    const last = isLazy.lastIndexOf(true);
+    const moved =
+      isStored && last >= 0
+        ? this.#keep(bytes, members.starts[firstLazy] ?? 0, members.ends[last] ?? 0)
+        : 0;
     for (let index = inOrder && firstLazy > 0 ? firstLazy : 0; index < count; index++) {
       const name = names[index] ?? '';
       if (!isLazy[index]) {
@@ -74,12 +94,26 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
       const accessor = accessorOf(name, values.length);
       if (accessor === undefined) return undefined;
       Object.defineProperty(object, name, accessor);
-      const own = textOf(bytes, members.starts[index] ?? 0, members.ends[index] ?? 0);
+      const [start = 0, end = 0] = [members.starts[index], members.ends[index]];
+      if (isStored) {
+        values.push(new LazyValue({ bytes: this.#block, from: start - moved, to: end - moved }));
+        continue;
+      }
+      const own = textOf(bytes, start, end);
       values.push(stored?.[values.length]?.next(own) ?? new LazyValue(own));
     }
     // The copy has exactly the memory for these values. A list that grows by `push` reserves 17 places.
     if (values.length > 0) makeLazy(object, values.slice());
     return object;
+  }
+
+  /** Copies bytes for objects to keep. Returns how far they were moved. */
+  #keep(bytes: Uint8Array, from: number, to: number): number {
+    const at = this.#used + to - from > this.#block.length ? 0 : this.#used;
+    if (at === 0) this.#block = new Uint8Array(Math.max(BLOCK, to - from));
+    this.#block.set(bytes.subarray(from, to), at);
+    this.#used = at + to - from;
+    return from - at;
   }
 
   /** Returns the text of an object of the members that are not lazy. */

@@ -14,6 +14,8 @@ import {
 import { textOf } from '../json-text.ts';
 import { ManagedFields } from './managed-fields.ts';
 
+export const NEWLINE = 10;
+
 /** Names that JavaScript treats in another way than other names: their order, or their meaning. */
 const SPECIAL = /^(?:__proto__|\d+)$/;
 
@@ -31,18 +33,19 @@ export class ObjectMembers {
 
   /**
    * Reads the object between `from` and `to`. Returns `false` if it is not written as servers do: with white space
-   * between its members, or with escaped, repeated or special names.
+   * between its members, or with escaped, repeated or special names. With `hasLines` each member must be on a line of its own,
+   * whose value is not looked at.
    */
-  read(bytes: Uint8Array, from: number, to: number): boolean {
+  read(bytes: Uint8Array, from: number, to: number, hasLines: boolean): boolean {
     for (let guesses = true; ; guesses = false) {
-      if (this.#read(bytes, from, to, guesses)) return true;
+      if (this.#read(bytes, from, to, guesses, hasLines)) return true;
       // The names have not been checked, so a later object must not count as known by them.
       this.names.length = 0;
       if (!guesses || !this.managedFields.isFound) return false;
     }
   }
 
-  #read(bytes: Uint8Array, from: number, to: number, guesses: boolean): boolean {
+  #read(bytes: Uint8Array, from: number, to: number, guesses: boolean, hasLines: boolean): boolean {
     this.count = 0;
     this.managedFields.isFound = false;
     if (bytes[from] !== OPEN_OBJECT) return false;
@@ -55,9 +58,11 @@ export class ObjectMembers {
         this.names[this.count] = textOf(bytes, at + 1, end - 1);
       }
       const isMetadata = this.names[this.count] === 'metadata' && bytes[end + 1] === OPEN_OBJECT;
-      const after = isMetadata
-        ? this.managedFields.read(bytes, end + 1, to, guesses)
-        : endOfValue(bytes, end + 1, to);
+      const after = hasLines
+        ? endOfLine(bytes, end, to)
+        : isMetadata
+          ? this.managedFields.read(bytes, end + 1, to, guesses)
+          : endOfValue(bytes, end + 1, to);
       if (after < 0) return false;
       this.froms[this.count] = at;
       this.starts[this.count] = end + 1;
@@ -66,6 +71,7 @@ export class ObjectMembers {
       at = after;
       if (bytes[at] === CLOSE_OBJECT) return at === to - 1 && (isKnown || this.#areUsual());
       if (bytes[at] !== COMMA) return false;
+      if (hasLines) at++;
     }
   }
 
@@ -80,6 +86,12 @@ export class ObjectMembers {
     const areUnique = new Set(names).size === names.length;
     return areUnique && !names.some((name) => name.includes('\\') || SPECIAL.test(name));
   }
+}
+
+/** Returns the end of the value that ends at the end of its line, or with its object. */
+function endOfLine(bytes: Uint8Array, at: number, to: number): number {
+  const end = bytes.indexOf(NEWLINE, at);
+  return end < 0 ? to - 1 : end - 1;
 }
 
 /** The longest text that is parsed on receipt. */

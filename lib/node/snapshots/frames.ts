@@ -1,23 +1,46 @@
 /**
- * The frames of a snapshot file: a length, a checksum, and a payload whose first byte is its type. A reader stops at the
- * first frame that is not complete, and what follows the last commit does not count.
+ * The form of a snapshot file: the magic bytes, the end of its base, and frames. The base is the collection as it was when
+ * the file was made: a head, and objects. It is on the disk before the file has its name. Changes follow, each with a commit.
+ *
+ * A frame is a length, a checksum, and a payload whose first byte is its type. A reader stops at the first frame that is
+ * not complete, and what follows the last commit does not count.
  */
 import { crc32 } from 'node:zlib';
 import type { LogFile } from './log-files.ts';
 
 /** The first bytes of each file. They change with the format. */
-export const MAGIC: Buffer = /* @__PURE__ */ Buffer.from('rxisnap1');
+const MAGIC: Buffer = /* @__PURE__ */ Buffer.from('rxisnap2');
 
-export const FRAME = { head: 1, object: 2, deleted: 3, commit: 4 } as const;
+export const FRAME = { head: 1, objects: 2, deleted: 3, commit: 4 } as const;
 export type FrameType = (typeof FRAME)[keyof typeof FRAME];
+
+/** Where the first frame begins: behind the magic bytes, the end of the base, and the checksum of both. */
+export const FIRST = 20;
 
 const PREFIX = 8;
 /** Longer frames are not written by this program. */
 const MOST_BYTES = 268_435_456;
-const CHUNK = 1_048_576;
+
+/** The first bytes of a file whose base ends at this place. */
+export function opening(baseEnd: number): Buffer {
+  const bytes = Buffer.alloc(FIRST);
+  bytes.set(MAGIC);
+  bytes.writeDoubleLE(baseEnd, 8);
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, 16)), 16);
+  return bytes;
+}
+
+/** Reads the end of the base; `undefined` if the file is of another format. */
+export async function baseEndOf(file: LogFile): Promise<number | undefined> {
+  const bytes = await file.read(0, FIRST);
+  if (bytes.length < FIRST || !MAGIC.equals(bytes.subarray(0, 8))) return undefined;
+  return crc32(bytes.subarray(0, 16)) === bytes.readUInt32LE(16)
+    ? bytes.readDoubleLE(8)
+    : undefined;
+}
 
 /** A frame as bytes. */
-export function frame(type: FrameType, ...parts: readonly Uint8Array[]): Buffer {
+export function frame(type: FrameType, parts: readonly Uint8Array[]): Buffer {
   const length = parts.reduce((sum, part) => sum + part.length, 1);
   const bytes = Buffer.allocUnsafe(PREFIX + length);
   bytes[PREFIX] = type;
@@ -31,12 +54,9 @@ export function frame(type: FrameType, ...parts: readonly Uint8Array[]): Buffer 
   return bytes;
 }
 
-/** The frame of an object: its key, then its JSON. */
-export function objectFrame(key: string, json: Uint8Array): Buffer {
-  const name = Buffer.from(key);
-  const length = Buffer.allocUnsafe(4);
-  length.writeUInt32LE(name.length, 0);
-  return frame(FRAME.object, length, name, json);
+/** A frame whose payload is a JSON value. */
+export function jsonFrame(type: FrameType, value: unknown): Buffer {
+  return frame(type, [Buffer.from(JSON.stringify(value))]);
 }
 
 /** A frame that was read. */
@@ -49,39 +69,51 @@ export interface Frame {
   readonly end: number;
 }
 
-/** The key in the frame of an object, and the length of what stands before the JSON. */
-export function keyIn(payload: Buffer): { readonly key: string; readonly before: number } {
-  const before = 4 + payload.readUInt32LE(0);
-  return { key: payload.toString('utf8', 4, before), before };
+/** The JSON value in a frame. */
+export function jsonIn({ payload }: Frame): unknown {
+  return JSON.parse(payload.toString());
 }
 
-/** Reads the complete frames of a file, from the first one on. */
-export async function* framesOf(file: LogFile): AsyncGenerator<Frame> {
-  const size = await file.size();
-  let at = MAGIC.length;
-  let chunk: Buffer = Buffer.alloc(0);
-  let chunkAt = at;
-  /** The bytes from `at` on, if the file has so many. */
-  const have = async (bytes: number): Promise<Buffer | undefined> => {
-    if (at + bytes > size) return undefined;
-    if (at + bytes > chunkAt + chunk.length) {
-      chunk = await file.read(at, Math.min(Math.max(bytes, CHUNK), size - at));
-      chunkAt = at;
-    }
-    const from = at - chunkAt;
-    return chunk.length < from + bytes ? undefined : chunk.subarray(from, from + bytes);
-  };
-  for (;;) {
-    const prefix = await have(PREFIX);
-    if (prefix === undefined) return;
+/** Reads the complete frames between two places of a file. */
+export async function* framesIn(file: LogFile, from: number, to: number): AsyncGenerator<Frame> {
+  let prefix = await file.read(from, Math.min(PREFIX, to - from));
+  // A new buffer for each frame would cost as much as reading it.
+  let buffer: Buffer | undefined;
+  for (let at = from; prefix.length === PREFIX; ) {
     const length = prefix.readUInt32LE(0);
     const checksum = prefix.readUInt32LE(4);
-    if (length === 0 || length > MOST_BYTES) return;
-    const bytes = await have(PREFIX + length);
-    if (bytes === undefined || crc32(bytes.subarray(PREFIX)) !== checksum) return;
     const end = at + PREFIX + length;
-    const payload = bytes.subarray(PREFIX + 1);
-    yield { type: bytes[PREFIX] as number, payload, from: at + PREFIX + 1, end };
+    if (length === 0 || length > MOST_BYTES || end > to) return;
+    // With the beginning of the next frame, so that each frame needs one read.
+    const wanted = Math.min(length + PREFIX, to - at - PREFIX);
+    if (buffer === undefined || buffer.length < wanted) buffer = Buffer.allocUnsafe(wanted * 2);
+    const bytes = await file.read(at + PREFIX, wanted, buffer);
+    const body = bytes.subarray(0, length);
+    if (body.length < length || crc32(body) !== checksum) return;
+    yield { type: body[0] as number, payload: body.subarray(1), from: at + PREFIX + 1, end };
+    prefix = bytes.subarray(length);
     at = end;
+  }
+}
+
+/** What precedes an object in a frame of objects: the lengths of its key and its JSON, and the key. */
+export function objectPrefix(key: string, json: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(8 + Buffer.byteLength(key));
+  bytes.writeUInt32LE(bytes.length - 8, 0);
+  bytes.writeUInt32LE(json.length, 4);
+  bytes.write(key, 8);
+  return bytes;
+}
+
+/** Calls `visit` with each object of a frame: its key, and the place of its JSON in the payload. */
+export function objectsIn(
+  payload: Buffer,
+  visit: (key: string, from: number, to: number) => void,
+): void {
+  for (let at = 0; at < payload.length; ) {
+    const from = at + 8 + payload.readUInt32LE(at);
+    const to = from + payload.readUInt32LE(at + 4);
+    visit(payload.toString('utf8', at + 8, from), from, to);
+    at = to;
   }
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 /** An open file. */
 export interface LogFile {
   size(): Promise<number>;
-  /** Returns as many bytes as the file has, from this place on. */
-  read(at: number, bytes: number): Promise<Buffer>;
+  /** Returns as many bytes as the file has, from this place on. They may be in `into`, if that is long enough. */
+  read(at: number, bytes: number, into?: Buffer): Promise<Buffer>;
   write(bytes: Uint8Array, at: number): Promise<void>;
   truncate(size: number): Promise<void>;
   /** Resolves when everything written so far would survive a crash. */
@@ -33,8 +33,8 @@ const noFollow = () => constants.O_NOFOLLOW ?? 0;
 function opened(handle: FileHandle): LogFile {
   return {
     size: async () => (await handle.stat()).size,
-    async read(at, bytes) {
-      const buffer = Buffer.allocUnsafe(bytes);
+    async read(at, bytes, into) {
+      const buffer = into !== undefined && into.length >= bytes ? into : Buffer.allocUnsafe(bytes);
       let done = 0;
       while (done < bytes) {
         const { bytesRead } = await handle.read(buffer, done, bytes - done, at + done);

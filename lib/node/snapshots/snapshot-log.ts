@@ -1,12 +1,23 @@
 /**
- * One collection in one file, to which changes are appended: the head, then for each change its objects, its deletions and a
+ * One collection in one file, to which changes are appended: the base, then for each change its objects, its deletions and a
  * commit. When more of the file is void than valid, the informer is asked for a complete collection, which becomes a new file.
  */
 import type { SnapshotChange, StoredSnapshot } from '../../persist/snapshot-store.ts';
-import { FRAME, frame, framesOf, keyIn, MAGIC, objectFrame } from './frames.ts';
+import {
+  baseEndOf,
+  FIRST,
+  FRAME,
+  frame,
+  framesIn,
+  jsonFrame,
+  jsonIn,
+  objectPrefix,
+  objectsIn,
+  opening,
+} from './frames.ts';
 import type { LogFile, LogFiles } from './log-files.ts';
 
-/** How many bytes are collected before they are written. */
+/** How many bytes of objects have one frame, which is written and read together. */
 const BATCH_BYTES = 262_144;
 /** A smaller file is not written again, however much of it is void. */
 const SMALL_BYTES = 1_048_576;
@@ -30,19 +41,27 @@ interface Opened {
   live: number;
 }
 
-/** The id and the head in a file. */
-export interface LogHead {
+/** The head of a file: what the collection is, and the version of its base. */
+export interface LogHead extends Pick<StoredSnapshot, 'head' | 'resourceVersion' | 'savedAtMs'> {
   readonly id: string;
-  readonly head: string;
+}
+
+type Head = readonly [id: string, head: string, resourceVersion: string, savedAtMs: number];
+
+/** The head of a file, and the places of the objects of its base. */
+interface Base extends LogHead {
+  readonly from: number;
+  readonly end: number;
 }
 
 /** Reads the head of a file; `undefined` if it has none. */
-export async function headOf(file: LogFile): Promise<LogHead | undefined> {
-  if (!MAGIC.equals(await file.read(0, MAGIC.length))) return undefined;
-  for await (const { type, payload } of framesOf(file)) {
-    if (type !== FRAME.head) return undefined;
-    const [id, head] = JSON.parse(payload.toString()) as [string, string];
-    return { id, head };
+export async function headOf(file: LogFile): Promise<Base | undefined> {
+  const end = await baseEndOf(file);
+  if (end === undefined) return undefined;
+  for await (const each of framesIn(file, FIRST, end)) {
+    if (each.type !== FRAME.head) return undefined;
+    const [id, head, resourceVersion, savedAtMs] = jsonIn(each) as Head;
+    return { id, head, resourceVersion, savedAtMs, from: each.end, end };
   }
   return undefined;
 }
@@ -63,51 +82,49 @@ export class SnapshotLog {
     await this.close();
     const file = await this.#files.open(this.#name);
     if (file === undefined) return undefined;
-    const head = await headOf(file);
-    const places = new Map<string, Place>();
-    let end = MAGIC.length;
-    let commit: readonly [string, number] | undefined;
-    let changed = new Map<string, Place | undefined>();
-    for await (const each of framesOf(file)) {
-      if (each.type === FRAME.object) {
-        const { key, before } = keyIn(each.payload);
-        changed.delete(key);
-        changed.set(key, { from: each.from + before, bytes: each.payload.length - before });
-      } else if (each.type === FRAME.deleted) changed.set(each.payload.toString(), undefined);
-      else if (each.type === FRAME.commit) {
-        commit = JSON.parse(each.payload.toString()) as [string, number];
-        ({ end } = each);
-        for (const [key, place] of changed) {
-          // Deleted first, so that the order of the map is that of the file.
-          places.delete(key);
-          if (place !== undefined) places.set(key, place);
-        }
-        changed = new Map();
-      }
-    }
-    if (head === undefined || commit === undefined) {
+    const base = await headOf(file);
+    const size = await file.size();
+    if (base === undefined || size < base.end) {
       await file.close();
       return { head: '', resourceVersion: '', savedAtMs: 0, parts: partsOf(file, []) };
     }
+    let { end, resourceVersion, savedAtMs } = base;
+    /** What has changed since the base; without a place if it was deleted. In the order of the file. */
+    const changes = new Map<string, Place | undefined>();
+    let uncommitted: [string, Place?][] = [];
+    for await (const each of framesIn(file, end, size)) {
+      if (each.type === FRAME.objects) {
+        objectsIn(each.payload, (key, from, to) => {
+          uncommitted.push([key, { from: each.from + from, bytes: to - from }]);
+        });
+      } else if (each.type === FRAME.deleted) {
+        for (const key of jsonIn(each) as readonly string[]) uncommitted.push([key]);
+      } else if (each.type === FRAME.commit) {
+        [resourceVersion, savedAtMs] = jsonIn(each) as [string, number];
+        ({ end } = each);
+        for (const [key, place] of uncommitted) {
+          changes.delete(key);
+          changes.set(key, place);
+        }
+        uncommitted = [];
+      }
+    }
     // What a crash has left must be gone from the disk before anything is written over it. Otherwise a second crash could
     // leave a new beginning with an old end.
-    if ((await file.size()) > end) {
+    if (size > end) {
       await file.truncate(end);
       await file.sync();
     }
-    const sizes = new Map([...places].map(([key, { bytes }]) => [key, bytes]));
-    const live = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
-    this.#opened = { file, end, sizes, live };
-    const [resourceVersion, savedAtMs] = commit;
-    const parts = partsOf(file, [...places.values()]);
-    return { head: head.head, resourceVersion, savedAtMs, parts };
+    this.#opened = { file, end, sizes: new Map(), live: 0 };
+    const parts = partsSince(this.#opened, base, changes);
+    return { head: base.head, resourceVersion, savedAtMs, parts };
   }
 
   async write(id: string, change: SnapshotChange): Promise<'rewrite' | undefined> {
     if (change.replaces) return this.#replace(id, change);
     const opened = this.#opened;
     if (opened === undefined) throw new Error('a change without a stored collection');
-    await this.#append(opened, change);
+    await addChange(opened, change);
     await opened.file.sync();
     return opened.end - opened.live > Math.max(opened.live, SMALL_BYTES) ? 'rewrite' : undefined;
   }
@@ -129,13 +146,13 @@ export class SnapshotLog {
   async #replace(id: string, change: SnapshotChange): Promise<undefined> {
     const next = this.#name + NEW;
     const file = await this.#files.create(next);
-    const opened: Opened = { file, end: MAGIC.length, sizes: new Map(), live: 0 };
+    const opened: Opened = { file, end: FIRST, sizes: new Map(), live: 0 };
+    const { head, resourceVersion, savedAtMs } = change;
+    const first: Head = [id, head, resourceVersion, savedAtMs];
     try {
-      await file.write(MAGIC, 0);
-      const head = frame(FRAME.head, Buffer.from(JSON.stringify([id, change.head])));
-      await file.write(head, opened.end);
-      opened.end += head.length;
-      await this.#append(opened, change);
+      await add(opened, jsonFrame(FRAME.head, first));
+      await addObjects(opened, change.objects);
+      await file.write(opening(opened.end), 0);
       await file.sync();
       await this.#files.rename(next, this.#name);
       await this.#files.sync();
@@ -149,42 +166,76 @@ export class SnapshotLog {
     this.#opened = opened;
     return undefined;
   }
+}
 
-  /** Writes the frames of a change behind the last commit. */
-  async #append(opened: Opened, change: SnapshotChange): Promise<void> {
-    const { file, sizes } = opened;
-    let batch: Buffer[] = [];
-    let waiting = 0;
-    const flush = async () => {
-      if (waiting === 0) return;
-      const bytes = Buffer.concat(batch, waiting);
-      batch = [];
-      waiting = 0;
-      await file.write(bytes, opened.end);
-      opened.end += bytes.length;
-    };
-    const add = async (bytes: Buffer) => {
-      batch.push(bytes);
-      waiting += bytes.length;
-      if (waiting >= BATCH_BYTES) await flush();
-    };
-    const resize = (key: string, bytes: number) => {
-      opened.live += bytes - (sizes.get(key) ?? 0);
-      if (bytes === 0) sizes.delete(key);
-      else sizes.set(key, bytes);
-    };
-    for (const [key, json] of change.objects) {
-      resize(key, json.length);
-      await add(objectFrame(key, json));
-    }
-    for (const key of change.deleted) {
-      resize(key, 0);
-      await add(frame(FRAME.deleted, Buffer.from(key)));
-    }
-    const { resourceVersion, savedAtMs } = change;
-    await add(frame(FRAME.commit, Buffer.from(JSON.stringify([resourceVersion, savedAtMs]))));
-    await flush();
+/** Notes the bytes of an object; 0 if it was deleted. */
+function resize(opened: Opened, key: string, bytes: number): void {
+  const { sizes } = opened;
+  opened.live += bytes - (sizes.get(key) ?? 0);
+  if (bytes === 0) sizes.delete(key);
+  else sizes.set(key, bytes);
+}
+
+/** Writes bytes behind the last ones. */
+async function add(opened: Opened, bytes: Buffer): Promise<void> {
+  await opened.file.write(bytes, opened.end);
+  opened.end += bytes.length;
+}
+
+async function addObjects(opened: Opened, objects: SnapshotChange['objects']): Promise<void> {
+  let batch: Uint8Array[] = [];
+  let waiting = 0;
+  const flush = async () => {
+    const bytes = frame(FRAME.objects, batch);
+    batch = [];
+    waiting = 0;
+    await add(opened, bytes);
+  };
+  for (const [key, json] of objects) {
+    resize(opened, key, json.length);
+    batch.push(objectPrefix(key, json), json);
+    waiting += json.length;
+    if (waiting >= BATCH_BYTES) await flush();
   }
+  if (waiting > 0) await flush();
+}
+
+/** Writes the frames of a change behind the last commit. */
+async function addChange(opened: Opened, change: SnapshotChange): Promise<void> {
+  const { objects, deleted, resourceVersion, savedAtMs } = change;
+  await addObjects(opened, objects);
+  for (const key of deleted) resize(opened, key, 0);
+  if (deleted.length > 0) await add(opened, jsonFrame(FRAME.deleted, deleted));
+  await add(opened, jsonFrame(FRAME.commit, [resourceVersion, savedAtMs]));
+}
+
+/** Reads the objects of the base that have not changed since, then the others. Notes the sizes of all. */
+async function* partsSince(
+  opened: Opened,
+  base: Base,
+  changes: ReadonlyMap<string, Place | undefined>,
+): AsyncGenerator<readonly Uint8Array[]> {
+  const { file } = opened;
+  let reached = base.from;
+  for await (const { type, payload, end } of framesIn(file, base.from, base.end)) {
+    if (type !== FRAME.objects) break;
+    const part: Uint8Array[] = [];
+    objectsIn(payload, (key, from, to) => {
+      if (changes.has(key)) return;
+      resize(opened, key, to - from);
+      part.push(payload.subarray(from, to));
+    });
+    reached = end;
+    yield part;
+  }
+  if (reached !== base.end) throw new Error('the file is damaged');
+  const places: Place[] = [];
+  for (const [key, place] of changes) {
+    if (place === undefined) continue;
+    resize(opened, key, place.bytes);
+    places.push(place);
+  }
+  yield* partsOf(file, places);
 }
 
 /** Reads the objects at these places, which are in the order of the file, together where they are near each other. */
@@ -193,6 +244,7 @@ async function* partsOf(
   places: readonly Place[],
 ): AsyncGenerator<readonly Uint8Array[]> {
   let first = 0;
+  let buffer: Buffer | undefined;
   while (first < places.length) {
     const { from } = places[first] as Place;
     let next = first;
@@ -202,7 +254,8 @@ async function* partsOf(
       if (next > first && place.from + place.bytes - from > BATCH_BYTES) break;
       end = place.from + place.bytes;
     }
-    const bytes = await file.read(from, end - from);
+    if (buffer === undefined || buffer.length < end - from) buffer = Buffer.allocUnsafe(end - from);
+    const bytes = await file.read(from, end - from, buffer);
     if (bytes.length < end - from) throw new Error('the file has become shorter');
     const part = places.slice(first, next);
     yield part.map((place) => bytes.subarray(place.from - from, place.from - from + place.bytes));

@@ -1,0 +1,140 @@
+/** Tests that stored objects are read by the decoding of their collection. */
+import {
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type Decoding,
+  differentialDecoding,
+  jsonDecoding,
+  type KubernetesObject,
+  lazyDecoding,
+  snapshotsIn,
+} from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import type { LazyGetter } from '../../lib/meta/same-content.ts';
+import { storedJson } from '../../lib/persist/stored-json.ts';
+import { MemoryStore } from './memory-store.ts';
+
+const encoder = new TextEncoder();
+
+/** Whether a member was not parsed yet. */
+function isUnread(object: object, name: string): boolean {
+  const getter: LazyGetter | undefined = Object.getOwnPropertyDescriptor(object, name)?.get;
+  return getter?.unreadTextIn?.(object) !== undefined;
+}
+
+/** Random members of objects: names and texts that are written in an unusual way are among them. */
+function randomObject(random: () => number): KubernetesObject {
+  const pick = <V>(values: readonly V[]): V => values[Math.floor(random() * values.length)] as V;
+  const text = () => pick(['', 'a', '\n', 'ü\u2028😀', '"},\n{"', '\\', 'x'.repeat(100)]);
+  const value = (depth: number): unknown => {
+    const dice = random();
+    if (depth > 3 || dice < 0.3) return pick([null, true, 0, -1.5e300, 1e21, text(), [], {}]);
+    if (dice < 0.6) return Array.from({ length: 3 }, () => value(depth + 1));
+    return Object.fromEntries(
+      ['a', 'b\n', '__proto__', '7'].map((name) => [name, value(depth + 1)]),
+    );
+  };
+  const metadata = { name: 'a', uid: text(), annotations: { [text()]: text() } };
+  const members: [string, unknown][] = [
+    ['kind', 'Pod'],
+    ['apiVersion', 'v1'],
+    ['metadata', metadata],
+  ];
+  for (const name of ['spec', 'status', 'data']) {
+    if (random() < 0.5) members.push([name, value(0)]);
+  }
+  for (const name of ['ü', 'with\nbreak', '12', '__proto__']) {
+    if (random() < 0.1) members.push([name, value(0)]);
+  }
+  if (random() < 0.3) members.reverse();
+  return Object.fromEntries(members) as unknown as KubernetesObject;
+}
+
+describe('the decoding of stored objects', () => {
+  it('P32: a warm start with lazyDecoding parses metadata and short values, and every other member when it is read', async () => {
+    const server = createFakeApiServer();
+    const names = ['a', 'b', 'c'];
+    for (const name of names) {
+      server.objects.create(pods, {
+        metadata: { namespace: 'shop', name, labels: { app: name } },
+        spec: {
+          containers: [{ name, image: `registry.example.com/${name}:1`, args: ['ü', '\n'] }],
+        },
+        status: { phase: 'Running', message: `${name} is running`.repeat(5) },
+      });
+    }
+    const store = new MemoryStore();
+    const start = async (decoding: () => Decoding) => {
+      const persist = snapshotsIn(store, { identity: 'alice', kinds: [pods], env: 'stored' });
+      const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+      const informer = createSharedInformer(createListWatch(client, pods, { decoding }), {
+        persist,
+      });
+      let wasStale = false;
+      informer.status$.subscribe(({ stale }) => {
+        wasStale ||= stale === true;
+      });
+      informer.start();
+      await informer.whenSynced({ timeoutMs: 20_000 });
+      await informer.stop();
+      await persist.close();
+      return { wasStale, objects: informer.indexer.list() };
+    };
+    const { objects: listed } = await start(jsonDecoding);
+    const lazy = await start(lazyDecoding);
+    expect(lazy.wasStale).toBe(true);
+    expect(lazy.objects).toHaveLength(names.length);
+    for (const object of lazy.objects) {
+      expect(['spec', 'status'].map((name) => isUnread(object, name))).toEqual([true, true]);
+    }
+    for (const decoding of [jsonDecoding, differentialDecoding]) {
+      const { wasStale, objects } = await start(decoding);
+      expect(wasStale).toBe(true);
+      expect(objects).toEqual(listed);
+      expect(objects.some((object) => isUnread(object, 'spec'))).toBe(false);
+    }
+    expect(lazy.objects.map((each) => ({ ...each }))).toEqual(listed.map((each) => ({ ...each })));
+  });
+
+  it('P32: a stored object equals what JSON.parse gives, in the order of its members, whatever its names and texts', () => {
+    let lazy = 0;
+    for (let seed = 1; seed <= 100; seed++) {
+      const random = seededRandom(seed);
+      const jsons = Array.from({ length: 8 }, () => storedJson(randomObject(random), 'stored'));
+      // A store may have written the JSON again, without line breaks.
+      const others = jsons.map((json) =>
+        encoder.encode(JSON.stringify(JSON.parse(new TextDecoder().decode(json)))),
+      );
+      // The bytes are lent: a store may use its buffer for the next part.
+      const lent = jsons.map((json) => json.slice());
+      const { stored = () => [] } = lazyDecoding();
+      const read = [...stored(lent), ...stored(others)] as KubernetesObject[];
+      for (const bytes of lent) bytes.fill(0);
+      for (const [at, json] of [...jsons, ...others].entries()) {
+        const object = read[at] as KubernetesObject;
+        if (at < jsons.length && isUnread(object, 'spec')) lazy++;
+        const expected = new TextDecoder().decode(json);
+        expect([seed, JSON.stringify(object)]).toEqual([
+          seed,
+          JSON.stringify(JSON.parse(expected)),
+        ]);
+      }
+    }
+    expect(lazy).toBeGreaterThan(100);
+  });
+
+  it('P32: a stored text that is not JSON is an error, at once or when the member is read', () => {
+    const { stored = () => [] } = lazyDecoding();
+    const bytes = encoder.encode('{"kind":"Pod",\n"metadata":{"name":"a"},\n"spec":{"a":nothing}}');
+    const [object] = stored([bytes]) as [{ readonly spec: unknown }];
+    for (const text of ['', '{', '{"a":1', 'null', '{"metadata":{"name":"a"},\n"kind":Pod}']) {
+      const read = () => stored([encoder.encode(text)]);
+      if (text === 'null') expect(read()).toEqual([null]);
+      else expect(read).toThrow(/not JSON/);
+    }
+    expect(() => object.spec).toThrow(/^a: the member "spec" of 13 characters is not JSON$/);
+  });
+});
