@@ -74,4 +74,6 @@ export interface Decoding {
    * if they are not JSON. @defaultValue `JSON.parse` of each
    */
   stored?(objects: readonly Uint8Array[]): readonly unknown[];
+  /** The paths to which it reduces objects. Objects that were stored with others are not read. @defaultValue objects are complete */
+  readonly keeps?: readonly string[] | undefined;
 }

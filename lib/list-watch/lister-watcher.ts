@@ -92,7 +92,7 @@ export type WatchSignal<T> =
 export interface ReadCollection {
   readonly client: KubeClient;
   /** Reads stored objects. @defaultValue `JSON.parse` reads them */
-  readonly decoding?: Pick<Decoding, 'stored'> | undefined;
+  readonly decoding?: Pick<Decoding, 'stored' | 'keeps'> | undefined;
   /** Returns the path, and the parameters of every LIST and WATCH, with those of `tweak`: selectors, for example. */
   get(own: Readonly<Record<string, never>>): {
     readonly path: string;

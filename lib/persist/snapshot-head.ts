@@ -22,15 +22,18 @@ export function clusterUid(client: KubeClient): Promise<string> {
     .request<{ readonly metadata?: { readonly uid?: string } }>({
       path: '/api/v1/namespaces/kube-system',
     })
-    .then(
-      (namespace) => namespace?.metadata?.uid ?? '',
-      (error) => {
-        const failure = ApiError.from(error, 'GET namespace kube-system');
-        if (failure.code >= 400 && !failure.retryable) return '';
-        clusters.delete(client);
-        throw failure;
-      },
-    );
+    .then((namespace) => {
+      const uid = namespace?.metadata?.uid;
+      if (uid) return uid;
+      // A page of a proxy says nothing about the cluster, so the warm start is tried again.
+      throw ApiError.local('Network', 'GET namespace kube-system: the response has no UID');
+    })
+    .catch((error: unknown) => {
+      const failure = ApiError.from(error, 'GET namespace kube-system');
+      if (failure.code >= 400 && !failure.retryable) return '';
+      clusters.delete(client);
+      throw failure;
+    });
   clusters.set(client, asked);
   return asked;
 }
@@ -63,6 +66,7 @@ export function snapshotHead(
     ...{ format: FORMAT, server: collection.client.baseUrl, cluster, identity },
     ...{ group, version, plural, path, query, as: projection?.eventKind, env, app: appVersion },
     transform: transform === undefined ? undefined : transformVersion,
+    keeps: collection.decoding?.keeps?.toSorted(),
   });
 }
 

@@ -5,6 +5,7 @@ import {
   createListWatch,
   createSharedInformer,
   type KubernetesObject,
+  lazyDecoding,
   type SnapshotOptions,
   snapshotsIn,
 } from 'rx-informer';
@@ -15,6 +16,9 @@ import { MemoryStore } from './memory-store.ts';
 import { contents, type LifeOptions, persistRig, requestsOf, services } from './rig.ts';
 
 const marked = (object: KubernetesObject): KubernetesObject => object;
+const kept = (...project: string[]): LifeOptions => ({
+  scopes: [{ decoding: () => lazyDecoding({ project }) }],
+});
 
 describe('a stored collection', () => {
   it.each<[string, LifeOptions, LifeOptions]>([
@@ -35,6 +39,8 @@ describe('a stored collection', () => {
       { scopes: [{ transform: marked }], snapshots: { transformVersion: '1' } },
       { scopes: [{ transform: marked }], snapshots: { transformVersion: '2' } },
     ],
+    ['list of kept paths', kept('status.phase'), kept('status.phase', 'spec.nodeName')],
+    ['lack of kept paths', kept('status.phase'), {}],
     [
       'lack of a transform',
       { scopes: [{ transform: marked }], snapshots: { transformVersion: '1' } },
@@ -77,12 +83,15 @@ describe('a stored collection', () => {
     await end();
   });
 
-  it('P11: is not shown before the cluster is known', async () => {
+  it.each([
+    ['the server fails', { status: 500 }],
+    ['a proxy answers with a page', { status: 200, body: '<html>', contentType: 'text/html' }],
+  ])('P11: is not shown before the cluster is known: %s', async (_what, answer) => {
     const rig = persistRig();
     rig.put('s0', 1);
     await rig.once();
     rig.server.objects.advance(5);
-    rig.server.faults.failNext({ use: 'call' }, { status: 500, times: 2 });
+    rig.server.faults.failNext({ use: 'call' }, { ...answer, times: 2 });
     const { informer, end } = rig.life();
     informer.start();
     await rig.time.advance(100);

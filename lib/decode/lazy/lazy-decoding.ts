@@ -140,13 +140,16 @@ export function lazyDecoding(
 export function lazyDecoding({
   resource,
   project,
-}: LazyDecodingOptions & { readonly resource?: Resource } = {}): Decoding {
+}: LazyDecodingOptions & { readonly resource?: Resource } = {}): Decoding & {
+  readonly resource?: Resource | undefined;
+} {
   const paths = project === undefined ? undefined : createPathTree(project);
   const readerOf = <T extends KubernetesObject>(context: DecodeContext<T>) =>
     paths === undefined ? new LazyReader(context) : new ProjectionReader(context, paths);
   let stored: LazyReader<KubernetesObject> | undefined;
   return {
-    ...(resource === undefined ? {} : { resource }),
+    resource,
+    keeps: project,
     ...(paths === undefined && {
       stored(objects: readonly Uint8Array[]) {
         stored ??= new LazyReader({ keepManagedFields: true });
