@@ -1,8 +1,19 @@
 /** Queries as messages carry them: as data, or as the name of a query that the worker knows, with parameters. */
+import type { Observable } from 'rxjs';
+import type { LiveQueries } from '../factory/queries/create-live-queries.ts';
 import type { LiveQuery } from '../query/live-query/live-query.ts';
+import type { AnyChangeSet } from '../store/change-set.ts';
 
-/** Names of queries of the worker, with the functions that make them of parameters. */
-export type WorkerQueries = Readonly<Record<string, (params: never) => LiveQuery>>;
+/**
+ * Names of queries of the worker, with the functions that make them of parameters. A function returns a query, or a stream
+ * of the live queries that it receives, after live operators: `live.stream(query).pipe(liveGroupBy(…))`.
+ */
+export type WorkerQueries = Readonly<
+  Record<
+    string,
+    (params: never, live: LiveQueries) => LiveQuery | Observable<AnyChangeSet<unknown>>
+  >
+>;
 
 declare const rows: unique symbol;
 
@@ -29,11 +40,27 @@ export interface CheckedQuery {
   readonly key: string;
 }
 
-type RowOfQuery<Q> = Q extends LiveQuery<infer Row> ? Row : never;
+type RowOfQuery<Q> =
+  Q extends Observable<infer Set>
+    ? Set extends Pick<AnyChangeSet<infer Row>, 'changes'>
+      ? Row
+      : never
+    : Q extends LiveQuery<infer Row>
+      ? Row
+      : never;
+
+/** The parameters that a tab sends. They may be left out if the function takes `undefined`. */
+type ParamsOf<All extends readonly unknown[]> = All extends readonly []
+  ? []
+  : All extends readonly [params?: infer P, ...rest: unknown[]]
+    ? undefined extends P
+      ? [params?: P]
+      : [params: P]
+    : never;
 
 /**
- * Names a query that {@link serveQueries} was given, and its parameters, which are data. Use it for queries with functions,
- * which cannot be sent to a worker.
+ * Names a query that {@link serveQueries} was given, and its parameters, which are data. Use it for queries with functions and
+ * for streams, which cannot be sent to a worker. If the function in the worker throws, the error is in `status.error` of the view.
  *
  * Throws a `TypeError` if the name is not text, or if the parameters contain what is not data of JSON, such as a function, a
  * Date or a Set.
@@ -60,7 +87,7 @@ type RowOfQuery<Q> = Q extends LiveQuery<infer Row> ? Row : never;
  */
 export function workerQuery<Q extends WorkerQueries, Name extends keyof Q & string>(
   named: Name,
-  ...[params]: Parameters<Q[Name]>
+  ...[params]: ParamsOf<Parameters<Q[Name]>>
 ): WorkerQuery<RowOfQuery<ReturnType<Q[Name]>>> {
   if (typeof named !== 'string' || named === '') {
     throw new TypeError(

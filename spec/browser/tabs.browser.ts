@@ -23,11 +23,29 @@ createRoot(document.getElementById('root')!).render(<StrictMode><App /></StrictM
 const MORTAL = `
 new BroadcastChannel('test').onmessage = () => self.close();
 `;
+/** A stream, whose rows have the number of the run that has made them. */
+const STREAM = `
+import { count, liveGroupBy, liveMap } from 'rx-informer';
+let runs = 0;
+Object.assign(queries, {
+  phases: (namespace, live) => {
+    const run = ++runs;
+    return live.stream(liveQuery({ from: pods, namespace })).pipe(
+      liveGroupBy((pod) => pod.status?.phase ?? 'Unknown', { pods: count() }),
+      liveMap(({ key, pods }) => ({ key, pods, run })),
+    );
+  },
+});
+`;
 const EXPOSED = `
 Object.assign(globalThis, { cluster });
 `;
 
 declare const cluster: {
+  view(query: object): {
+    subscribe(listener: () => void): () => void;
+    getSnapshot(): { readonly rows: readonly unknown[]; readonly synced: boolean };
+  };
   readonly connection: { readonly phase: string; readonly host: string; readonly workers: number };
   signedIn(identity: string): void;
   signedOut(): void;
@@ -57,7 +75,7 @@ beforeAll(async () => {
   root = await makeProject('tabs', port);
   await writeFile(`${root}index.html`, htmlOf('main.tsx'));
   await writeFile(`${root}src/main.tsx`, MAIN);
-  await appendFile(`${root}src/cluster.worker.ts`, MORTAL);
+  await appendFile(`${root}src/cluster.worker.ts`, MORTAL + STREAM);
   await appendFile(`${root}src/App.tsx`, EXPOSED);
   running = await develop(root);
 });
@@ -99,6 +117,29 @@ describe('the project of docs/guide/tabs.md', () => {
     await tabs[0]?.locator('tr').nth(0).getByText('+').click();
     for (const tab of tabs) await tab.locator('tr').nth(0).getByText('2 of 3 ready').waitFor();
     await expect.poll(() => tabs[0]?.locator('tr').nth(0).textContent()).not.toContain('saving');
+    expect(errors).toEqual([]);
+  });
+
+  it('B17: a stream of live operators runs once in the worker for all tabs', async () => {
+    const tabs = [await openTab(), await openTab()];
+    const rowsOf = (tab: Page) =>
+      tab.evaluate(() => {
+        const view = cluster.view({ named: 'phases', params: 'shop' });
+        view.subscribe(() => undefined);
+        return view.getSnapshot().rows;
+      });
+    for (const tab of tabs) {
+      await expect.poll(() => rowsOf(tab)).toEqual([{ key: 'Unknown', pods: 1, run: 1 }]);
+    }
+    const metadata = { namespace: 'shop', name: 'streamed' };
+    server.objects.create(pods, { metadata, status: { phase: 'Running' } });
+    const expected = [
+      { key: 'Unknown', pods: 1, run: 1 },
+      { key: 'Running', pods: 1, run: 1 },
+    ];
+    for (const tab of tabs) await expect.poll(() => rowsOf(tab)).toEqual(expected);
+    server.objects.delete(pods, metadata);
+    for (const tab of tabs) await expect.poll(() => rowsOf(tab)).toEqual(expected.slice(0, 1));
     expect(errors).toEqual([]);
   });
 

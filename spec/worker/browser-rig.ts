@@ -14,7 +14,7 @@ import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { Subject, timer } from 'rxjs';
 import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
 import { seededRandom } from '../../lib/testing/seeded-random.ts';
-import type { WorkerQueries } from '../../lib/worker/carried-query.ts';
+import type { WorkerQueries, WorkerQuery } from '../../lib/worker/carried-query.ts';
 import { type Credentials, PROTOCOL } from '../../lib/worker/messages.ts';
 import {
   connectPaintedTab,
@@ -143,6 +143,8 @@ export class BrowserRig {
   hasLocks = true;
   /** The factory's options besides those of the session. */
   factoryOptions: (session: WorkerSession) => InformerFactoryOptions = () => ({});
+  /** Called with the factory of each session. */
+  onFactory: (factory: InformerFactory) => void = () => undefined;
   queries: WorkerQueries = {};
   persist: ServeQueriesOptions['persist'];
   isTokenRequired = false;
@@ -351,6 +353,7 @@ export class BrowserRig {
           ...this.factoryOptions(session),
         });
         factories.push(factory);
+        this.onFactory(factory);
         return factory;
       },
       persist: this.persist,
@@ -360,7 +363,7 @@ export class BrowserRig {
 }
 
 /** Follows a view, and returns what it shows. */
-export function follow<Row>(cluster: WorkerCluster, query: LiveQuery<Row>) {
+export function follow<Row>(cluster: WorkerCluster, query: LiveQuery<Row> | WorkerQuery<Row>) {
   const view = cluster.view(query);
   let calls = 0;
   const leave = view.subscribe(() => calls++);

@@ -3,17 +3,47 @@
  * plain recomputation. Each user sees a namespace of its own, so rows that reach the wrong user are noticed at any moment.
  */
 import fc from 'fast-check';
-import { liveQuery } from 'rx-informer';
+import {
+  count,
+  type LiveQueries,
+  liveGroupBy,
+  liveJoin,
+  liveMap,
+  liveQuery,
+  liveSort,
+} from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
+import { workerQuery } from '../../lib/worker/carried-query.ts';
 import { BrowserRig, follow, type RigTab } from './browser-rig.ts';
 
 interface Row {
   readonly name: string;
   readonly phase: string;
+  /** Of the stream: how many Pods have this phase. */
+  readonly alike?: number;
 }
 
 const columns = { name: 'metadata.name', phase: 'status.phase' } as const;
+
+const streams = {
+  alike: (without: string, live: LiveQueries) => {
+    const pods$ = live.stream(liveQuery({ from: pods, select: columns }));
+    const counts$ = pods$.pipe(
+      liveGroupBy(({ phase }) => (phase === without ? undefined : phase), { pods: count() }),
+    );
+    return pods$.pipe(
+      liveJoin(counts$, {
+        on: { left: ({ phase }) => phase, right: ({ key }) => key },
+        type: 'inner',
+        one: true,
+      }),
+      liveMap(({ left: { name, phase }, right }) => ({ name, phase, alike: right.pods })),
+      liveSort((one, other) => ((one.name ?? '') < (other.name ?? '') ? -1 : 1)),
+    );
+  },
+};
+
 const QUERIES = [
   liveQuery({ from: pods, select: columns }),
   liveQuery({
@@ -30,6 +60,8 @@ const QUERIES = [
     limit: 3,
   }),
   liveQuery({ from: pods, orderBy: { path: 'metadata.name' }, limit: 2 }),
+  workerQuery<typeof streams, 'alike'>('alike', 'c'),
+  workerQuery<typeof streams, 'alike'>('alike', ''),
 ];
 const USERS = ['ann', 'bob'];
 
@@ -44,6 +76,12 @@ function answerOf(at: number, objects: readonly Pod[]): readonly Row[] {
       .filter(({ phase }) => phase !== 'b')
       .reverse()
       .slice(1, 4);
+  if (at > 3) {
+    const without = at === 4 ? 'c' : '';
+    return rows
+      .filter(({ phase }) => phase !== without)
+      .map((row) => ({ ...row, alike: rows.filter(({ phase }) => phase === row.phase).length }));
+  }
   return at === 3 ? rows.slice(0, 2) : rows;
 }
 
@@ -77,6 +115,7 @@ class Life {
 
   constructor(hasLocks: boolean) {
     this.rig.hasLocks = hasLocks;
+    this.rig.queries = streams;
     this.rig.factoryOptions = ({ identity }) => ({ namespace: identity, lingerMs: 5_000 });
   }
 
@@ -255,7 +294,7 @@ type Step = readonly [what: (typeof KINDS)[number], which: number, other: number
 const step: fc.Arbitrary<Step> = fc.tuple(fc.constantFrom(...KINDS), fc.nat(9), fc.nat(59));
 
 describe('lives of tabs and workers', () => {
-  it('B1, B2, B5, B7, B8, B9: whatever happens, tabs show the rows of their user, and the right ones in the end', async () => {
+  it('B1, B2, B5, B7, B8, B9, B17: whatever happens, tabs show the rows of their user, and the right ones in the end', async () => {
     const numRuns = Number(process.env['WORKER_LIVES'] ?? 60);
     const steps = fc.array(step, { minLength: 5, maxLength: 40, size: 'max' });
     await fc.assert(

@@ -79,7 +79,13 @@ export function createLiveQueries(
   factory: InformerFactory | DynamicInformerFactory | Clusters,
   options: LiveQueriesOptions = {},
 ): LiveQueries {
-  const queries = new SharedQueries(informersOfFactory('createLiveQueries', factory), options);
+  return liveQueriesOver(
+    new SharedQueries(informersOfFactory('createLiveQueries', factory), options),
+  );
+}
+
+/** The public side of shared queries. */
+export function liveQueriesOver(queries: SharedQueries): LiveQueries {
   return {
     stream: (query: LiveQuery) => queries.channelOf(query).stream as never,
     view: (query: LiveQuery) => queries.channelOf(query).view as never,

@@ -1,7 +1,6 @@
 /** One query of one tab: gathers what has changed since the tab has been told, while the tab is busy or hidden. */
-import { Subscription } from 'rxjs';
-import { tap } from 'rxjs/operators';
-import type { QueryChannel } from '../../factory/queries/query-channel.ts';
+import { EMPTY, Subscription } from 'rxjs';
+import { catchError, tap } from 'rxjs/operators';
 import { toView } from '../../query/view/to-view.ts';
 import type { View, ViewStatus } from '../../query/view/view.ts';
 import type { Demand } from '../../rx/demand.ts';
@@ -9,13 +8,14 @@ import type { AnyChangeSet } from '../../store/change-set.ts';
 import { conflateByKey } from '../../store/conflate-by-key.ts';
 import { carryError, carryStatus } from '../carried-errors.ts';
 import type { RowDifference } from '../messages.ts';
+import type { Answer } from './answers.ts';
 import { RowDifferences } from './row-differences.ts';
 
 /** The parts of a feed. */
 export interface QueryFeedParts {
   /** The tab's id of the query. */
   readonly id: number;
-  readonly channel: QueryChannel;
+  readonly answer: Answer;
   /** Open while the tab can take rows. Changes that wait are folded by id. */
   readonly ready: Demand;
   /** A difference is waiting for `take`. Not called again before. */
@@ -33,13 +33,21 @@ export class QueryFeed {
   #isWaiting = false;
   #isShown = false;
   #held = Subscription.EMPTY;
+  readonly #leave: (() => void) | undefined;
 
   constructor(parts: QueryFeedParts) {
     this.#parts = parts;
-    const { channel, ready } = parts;
-    const paced = channel.stream.pipe(
+    const { answer, ready } = parts;
+    this.#leave = 'enter' in answer ? answer.enter() : undefined;
+    const paced = answer.stream.pipe(
       conflateByKey<unknown, unknown>({ ready }),
       tap((set) => this.#sets.push(set)),
+      // Not an error of the view, which would report it.
+      catchError((error: unknown) => {
+        this.#failure = { error };
+        this.#waiting();
+        return EMPTY;
+      }),
     );
     this.#view = toView(paced, { mutationGuard: 'off' });
   }
@@ -48,21 +56,18 @@ export class QueryFeed {
   show(): void {
     if (this.#isShown) return;
     this.#isShown = true;
-    const shown = new Subscription();
-    const error = (cause: unknown) => {
-      this.#failure = { error: cause };
-      this.#waiting();
-    };
-    shown.add(this.#view.subscribe(() => this.#waiting()));
-    shown.add(this.#view.status$.subscribe({ error }));
-    this.#hold(shown);
+    this.#hold(new Subscription(this.#view.subscribe(() => this.#waiting())));
     this.#waiting();
   }
 
   /** Tells the tab nothing, but keeps the pipeline, which the tab needs again when it is shown. */
   hide(): void {
     this.#isShown = false;
-    this.#hold(this.#parts.channel.view.status$.subscribe({ error: () => undefined }));
+    const { answer } = this.#parts;
+    const isKept = 'enter' in answer;
+    this.#hold(
+      isKept ? Subscription.EMPTY : answer.view.status$.subscribe({ error: () => undefined }),
+    );
     this.#sets = [];
     this.#told = undefined;
   }
@@ -70,6 +75,7 @@ export class QueryFeed {
   close(): void {
     this.#isShown = false;
     this.#held.unsubscribe();
+    this.#leave?.();
   }
 
   /** The differences since the last call, oldest first. */

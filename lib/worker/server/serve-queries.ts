@@ -16,8 +16,8 @@ export interface ServeQueriesOptions {
    */
   readonly createFactory: (session: WorkerSession) => SessionFactory;
   /**
-   * The queries that tabs may ask by name, such as those with functions: {@link workerQuery}. A tab may send any
-   * parameters, so check them. @defaultValue none
+   * The queries that tabs may ask by name, such as those with functions, and streams of live operators: {@link workerQuery}. A
+   * tab may send any parameters, so check them. @defaultValue none
    */
   readonly queries?: WorkerQueries | undefined;
   /**

@@ -18,6 +18,7 @@ import type {
 } from '../messages.ts';
 import { QueryFeed } from './query-feed.ts';
 import type { OwnSession } from './session.ts';
+import { uncopiedPlace } from './uncopied-place.ts';
 
 type Differences = Extract<FromWorker, { type: 'rows' }>['differences'];
 
@@ -168,8 +169,8 @@ export class ServedTab {
         this.#waiting.set(id, feed);
         this.#schedule();
       };
-      const channel = session.channelOf(query);
-      const feed: QueryFeed = new QueryFeed({ id, channel, ready: this.#ready, onWaiting });
+      const answer = session.answerOf(query);
+      const feed: QueryFeed = new QueryFeed({ id, answer, ready: this.#ready, onWaiting });
       this.#feeds.set(id, feed);
       inTurn(() => (this.isHidden ? feed.hide() : feed.show()));
     } catch (error) {
@@ -228,11 +229,9 @@ export class ServedTab {
         structuredClone(difference);
       } catch (cause) {
         refused.add(difference.id);
-        const why = carryError(cause).message;
-        this.#refuse(
-          difference.id,
-          new TypeError(`the rows of the query cannot be sent to a tab: ${why}; select data only`),
-        );
+        const why = `${uncopiedPlace(difference)}${carryError(cause).message}`;
+        const what = `the rows of the query cannot be sent to a tab: ${why}`;
+        this.#refuse(difference.id, new TypeError(`${what}; select data only`));
       }
     }
     if (refused.size === 0) throw error;

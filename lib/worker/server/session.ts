@@ -5,17 +5,15 @@ import type { DynamicInformerFactory } from '../../factory/create-informer-facto
 import { EditableLayer } from '../../factory/edits/editable-layer.ts';
 import { informersOfFactory } from '../../factory/factory-informers.ts';
 import type { InformerFactory } from '../../factory/informer-factory.ts';
-import type { QueryChannel } from '../../factory/queries/query-channel.ts';
-import { SharedQueries } from '../../factory/queries/shared-queries.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import type { PersistPart } from '../../persist/snapshots-in.ts';
-import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { Fetch, FetchInit, FetchResponse } from '../../transport/fetch-transport.ts';
-import { type CarriedQuery, checkSize, type WorkerQueries } from '../carried-query.ts';
+import type { CarriedQuery, WorkerQueries } from '../carried-query.ts';
 import type { Credentials } from '../messages.ts';
+import { type Answer, Answers } from './answers.ts';
 import type { Edits } from './edits.ts';
 
 /** What the informers of one identity are made with. */
@@ -75,7 +73,7 @@ export class OwnSession implements WorkerSession {
   #credentials: Promise<Credentials> | undefined;
   #factory: SessionFactory | undefined;
   #persist: PersistPart | undefined;
-  #answers: SharedQueries | undefined;
+  #answers: Answers | undefined;
   readonly #layer = new EditableLayer();
   #edits: Edits | undefined;
 
@@ -97,11 +95,11 @@ export class OwnSession implements WorkerSession {
   }
 
   /** The answer of a query: the same for equal queries. Throws if the query is invalid or unknown. */
-  channelOf(carried: CarriedQuery): QueryChannel {
-    const query = this.#queryOf(carried);
-    const { lingerMs } = this.#parts;
-    this.#answers ??= new SharedQueries(this.#informers, { lingerMs }, this.#layer);
-    return this.#answers.channelOf(query);
+  answerOf(query: CarriedQuery): Answer {
+    const { queries, lingerMs } = this.#parts;
+    const informers = this.#informers;
+    this.#answers ??= new Answers({ informers, queries, lingerMs, layer: this.#layer });
+    return this.#answers.of(query);
   }
 
   /** The edits of all tabs. The code is loaded with the first of them. */
@@ -140,6 +138,7 @@ export class OwnSession implements WorkerSession {
     // First, so that the factory does not write what is due. Also what another worker has stored is deleted.
     this.#forgetStored().catch(reportUnhandled);
     this.#factory?.stop().catch(reportUnhandled);
+    this.#answers?.end();
   }
 
   async #forgetStored(): Promise<void> {
@@ -193,26 +192,6 @@ export class OwnSession implements WorkerSession {
     for (const [name, value] of Object.entries(given)) headers[name.toLowerCase()] = value;
     // The end of the session stops the factory, which aborts its requests.
     return await this.#parts.fetch(input, { ...init, headers });
-  }
-
-  #queryOf(carried: CarriedQuery): LiveQuery {
-    if (!('named' in carried)) {
-      const query = checkedQuery(carried);
-      checkSize('useQuery', query);
-      return query;
-    }
-    const { queries } = this.#parts;
-    const named = String(carried['named']);
-    const make = Object.hasOwn(queries, named) ? queries[named] : undefined;
-    if (make === undefined) {
-      const names = Object.keys(queries).join(', ') || 'none';
-      throw new TypeError(
-        `workerQuery: the worker has no query ${JSON.stringify(named)}; serveQueries({ queries }) has ${names}`,
-      );
-    }
-    const query = checkedQuery(make(carried['params'] as never));
-    checkSize(`workerQuery ${named}`, query);
-    return query;
   }
 }
 

@@ -1,0 +1,102 @@
+/** The answers of a session: the same one for equal questions of all its tabs. */
+import { isObservable, type Observable } from 'rxjs';
+import { type LiveQueries, liveQueriesOver } from '../../factory/queries/create-live-queries.ts';
+import type { Layer } from '../../factory/queries/pipeline.ts';
+import type { QueryChannel } from '../../factory/queries/query-channel.ts';
+import { SharedQueries } from '../../factory/queries/shared-queries.ts';
+import type { InformerPool } from '../../factory/shared-informers.ts';
+import { checkedQuery } from '../../query/live-query/live-query.ts';
+import type { AnyChangeSet } from '../../store/change-set.ts';
+import { type CarriedQuery, checkSize, type WorkerQueries } from '../carried-query.ts';
+import { SharedAnswer } from './shared-answer.ts';
+
+/** What a tab follows: the channel of a query, or the stream of a named query, which knows its tabs. */
+export type Answer = QueryChannel | SharedAnswer;
+
+/** The parts of the answers. */
+export interface AnswersParts {
+  readonly informers: InformerPool;
+  readonly queries: WorkerQueries;
+  /** @defaultValue that of the informers */
+  readonly lingerMs: number | undefined;
+  readonly layer: Layer;
+}
+
+/** JSON in which the order of fields does not matter. */
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_name, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : each,
+  );
+}
+
+export class Answers {
+  readonly #parts: AnswersParts;
+  readonly #shared: SharedQueries;
+  /** What a named query may read. */
+  readonly #live: LiveQueries;
+  /** The streams of named queries, by name and parameters. */
+  readonly #streams = new Map<string, SharedAnswer>();
+
+  constructor(parts: AnswersParts) {
+    const { informers, lingerMs, layer } = parts;
+    this.#parts = parts;
+    this.#shared = new SharedQueries(informers, { lingerMs }, layer);
+    this.#live = liveQueriesOver(this.#shared);
+  }
+
+  /** How many pipelines there are: of queries, and of streams, which read queries. */
+  get size(): number {
+    return this.#shared.size + this.#streams.size;
+  }
+
+  /** Throws if the query is invalid or unknown, or if its function throws. */
+  of(carried: CarriedQuery): Answer {
+    if ('named' in carried) return this.#named(carried);
+    const query = checkedQuery(carried);
+    checkSize('useQuery', query);
+    return this.#shared.channelOf(query);
+  }
+
+  /** Ends all streams, also those that linger. */
+  end(): void {
+    for (const each of [...this.#streams.values()]) each.end();
+  }
+
+  #named(carried: CarriedQuery): Answer {
+    const key = sortedJson(carried);
+    const known = this.#streams.get(key);
+    if (known !== undefined) return known;
+    const named = String(carried['named']);
+    const where = `workerQuery ${named}`;
+    const made = this.#functionOf(named)(carried['params'] as never, this.#live);
+    if (isObservable(made)) return this.#share(key, where, made);
+    const query = checkedQuery(made);
+    checkSize(where, query);
+    return this.#shared.channelOf(query);
+  }
+
+  #share(key: string, where: string, source: Observable<AnyChangeSet<unknown>>): SharedAnswer {
+    const { informers } = this.#parts;
+    const { lingerMs = informers.lingerMs } = this.#parts;
+    const shared: SharedAnswer = new SharedAnswer({
+      ...{ where, source, lingerMs, scheduler: informers.scheduler },
+      onBegin: () => this.#streams.set(key, shared),
+      onEnd: () => {
+        if (this.#streams.get(key) === shared) this.#streams.delete(key);
+      },
+    });
+    return shared;
+  }
+
+  #functionOf(named: string): WorkerQueries[string] {
+    const { queries } = this.#parts;
+    const make = Object.hasOwn(queries, named) ? queries[named] : undefined;
+    if (make !== undefined) return make;
+    const names = Object.keys(queries).join(', ') || 'none';
+    throw new TypeError(
+      `workerQuery: the worker has no query ${JSON.stringify(named)}; serveQueries({ queries }) has ${names}`,
+    );
+  }
+}

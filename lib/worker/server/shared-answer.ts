@@ -1,0 +1,126 @@
+/** The stream of a named query: computed once for all tabs that ask it, and kept for the linger after the last has left. */
+import { defer, Observable, type SchedulerLike, Subscription } from 'rxjs';
+import { tap } from 'rxjs/operators';
+import type { InformerStatus } from '../../informer/status/status.ts';
+import { type Lineage, lineageOf } from '../../query/engine/lineage.ts';
+import { liveShare } from '../../query/operators/live-share.ts';
+import { longTimer } from '../../rx/long-timer.ts';
+import type { AnyChangeSet } from '../../store/change-set.ts';
+import { noteOrigin } from '../../store/change-stream.ts';
+import { checkedSets } from './checked-sets.ts';
+
+type Sets = Observable<AnyChangeSet<unknown>>;
+
+/** The parts of a shared answer. */
+export interface SharedAnswerParts {
+  /** The beginning of errors, with the name of the query. */
+  readonly where: string;
+  readonly source: Sets;
+  readonly lingerMs: number;
+  readonly scheduler: SchedulerLike;
+  /** The first tab asks it. */
+  onBegin(): void;
+  /** No tab asks it, and its linger is over. */
+  onEnd(): void;
+}
+
+export class SharedAnswer {
+  readonly stream: Sets;
+  readonly #parts: SharedAnswerParts;
+  readonly #lineage: Lineage;
+  #tabs = 0;
+  #shared: Sets;
+  /** Keeps the rows while tabs ask for them, and for the linger. */
+  #kept = Subscription.EMPTY;
+  /** Whether an informer was stopped, so that what is shared has rows of an informer that does not follow the server. */
+  #isOutdated = false;
+  #linger = Subscription.EMPTY;
+
+  /** Throws a `TypeError` if the source is no stream of live queries or informers. */
+  constructor(parts: SharedAnswerParts) {
+    const { where, source } = parts;
+    this.#parts = parts;
+    this.#lineage = lineageOf(source);
+    const { rank, informers } = this.#lineage;
+    if (rank === 0 && informers.size === 0) {
+      throw new TypeError(
+        `${where}: its Observable is not made of change sets of informers; return a stream of the second argument, as live.stream(query).pipe(liveFilter(…)), or a liveQuery`,
+      );
+    }
+    this.#shared = this.#share();
+    this.stream = new Observable((subscriber) => {
+      if (this.#isOutdated) this.#renew();
+      subscriber.add(this.#shared.subscribe(subscriber));
+      if (!subscriber.closed) this.#keep();
+    });
+    noteOrigin(this.stream, source);
+  }
+
+  /**
+   * A tab asks it, until the returned function is called, and may be hidden meanwhile. Its subscriptions end with a stop of the
+   * informers, and begin again.
+   */
+  enter(): () => void {
+    this.#linger.unsubscribe();
+    if (this.#tabs++ === 0) this.#parts.onBegin();
+    this.#keep();
+    return () => {
+      if (--this.#tabs === 0) this.#rest();
+    };
+  }
+
+  /** Ends the rows that are kept, for good if no tab asks for them. */
+  end(): void {
+    const kept = this.#kept;
+    this.#kept = Subscription.EMPTY;
+    this.#linger.unsubscribe();
+    kept.unsubscribe();
+    if (this.#tabs === 0) this.#parts.onEnd();
+  }
+
+  #share(): Sets {
+    const { where, source } = this.#parts;
+    // A check for each run, because it counts rows.
+    const checked = defer(() => source.pipe(tap(checkedSets(where))));
+    return liveShare()(checked) as Sets;
+  }
+
+  #keep(): void {
+    if (!this.#kept.closed) return;
+    const kept = new Subscription();
+    this.#kept = kept;
+    const { refusedRows, informers } = this.#lineage;
+    // The tabs show refused rows and errors.
+    for (const { rows$ } of refusedRows) kept.add(rows$.subscribe());
+    for (const status$ of informers) {
+      const note = (status: InformerStatus) => {
+        if (status.phase === 'stopped') this.#isOutdated = true;
+      };
+      kept.add(status$.subscribe(note));
+    }
+    const end = () => kept.unsubscribe();
+    kept.add(this.#shared.subscribe({ error: end, complete: end }));
+    // What is left of a run that ends while it lingers is outdated.
+    kept.add(() => {
+      if (this.#kept === kept && this.#tabs === 0) this.end();
+    });
+  }
+
+  /** Begins another run for those who subscribe from now on, as the views of all tabs do when the informer runs again. */
+  #renew(): void {
+    const former = this.#kept;
+    this.#isOutdated = false;
+    this.#kept = Subscription.EMPTY;
+    this.#shared = this.#share();
+    this.#keep();
+    // Afterwards, because it keeps the other informers running.
+    former.unsubscribe();
+  }
+
+  #rest(): void {
+    const { lingerMs, scheduler } = this.#parts;
+    if (lingerMs <= 0 || this.#kept.closed) return this.end();
+    if (lingerMs === Number.POSITIVE_INFINITY) return;
+    this.#linger = longTimer(lingerMs, scheduler).subscribe(() => this.end());
+  }
+}
