@@ -6,10 +6,10 @@ export { type EditResult, type UseEditOptions, useEdit } from './edit/use-edit.t
 export type { ProvidedFactoryOptions } from './provided.ts';
 export { InformerProvider, type InformerProviderProps } from './provider.ts';
 export type { ListResult, StatusResult } from './row-result.ts';
+export { useSuspenseList, useSuspenseQuery } from './suspense/use-suspense.ts';
 export { type ObjectScope, useInformer } from './use-informer.ts';
 export { type ListOptionsOf, type MetadataListOptions, useList } from './use-list.ts';
 export { type ObjectRef, type ObjectResult, useObject } from './use-object.ts';
 export { useQuery } from './use-query.ts';
 export { type StatusOf, useQueryStatus, useStatus } from './use-status.ts';
-export { useSuspenseList, useSuspenseQuery } from './use-suspense.ts';
 export { useView } from './use-view.ts';

@@ -1,6 +1,6 @@
 /** The state of any provider: the parts that hooks have added, and the sources that they read. */
 import type { LiveQuery } from '../query/live-query/live-query.ts';
-import type { RowSource } from './row-source.ts';
+import type { ViewSource } from './row-source.ts';
 import type { StatusSource } from './status-source.ts';
 
 export class ProviderState {
@@ -10,7 +10,7 @@ export class ProviderState {
   readonly #listeners = new Set<() => void>();
 
   /** The source of a query. Absent: queries are answered by the informers of the provider. */
-  declare readonly answered?: (query: LiveQuery) => RowSource<unknown>;
+  declare readonly answered?: (query: LiveQuery) => ViewSource<unknown>;
 
   /** Returns the part that `make` makes. The first hook that asks for the part creates it, and all hooks share it. */
   part<P>(make: (state: this) => P): P {

@@ -11,9 +11,9 @@ import {
 } from 'react';
 import type { InformerFactory } from '../factory/informer-factory.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import type { BegunProviders } from './begun-providers.ts';
 import { createProvided, type Provided, type ProvidedFactoryOptions } from './provided.ts';
 import type { ProviderState } from './provider-state.ts';
+import type { BegunProviders } from './suspense/begun-providers.ts';
 
 /** The contents of the nearest provider. */
 export const ProvidedContext: Context<ProviderState | undefined> = /* @__PURE__ */ createContext<

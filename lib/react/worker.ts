@@ -4,6 +4,7 @@
 
 export type { EditResult, UseEditOptions } from './edit/use-edit.ts';
 export { useEdit, useList, useObject, useQuery, useQueryStatus } from './in-worker/hooks.ts';
+export { useSuspenseList, useSuspenseQuery } from './in-worker/suspense.ts';
 export {
   type AskedQuery,
   WorkerProvider,

@@ -1,11 +1,11 @@
 /** Tests the leases of renders without React: the promise, the takeover, and what remains of a discarded render. */
-import { createClient, createInformerFactory, liveQuery } from 'rx-informer';
+import { createClient, createInformerFactory, type LiveQuery, liveQuery } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createProvided } from '../../lib/react/provided.ts';
-import { querySourcesOf, sourceOfQuery } from '../../lib/react/query-sources.ts';
-import { hasRenderLease, leaseForRender, takeOver } from '../../lib/react/render-lease.ts';
+import { heldSourceOf, querySourcesOf } from '../../lib/react/query-sources.ts';
+import { hasRenderLease, leaseForRender, takeOver } from '../../lib/react/suspense/render-lease.ts';
 
 const query = liveQuery({ from: pods });
 
@@ -15,17 +15,18 @@ function rig(lingerMs: number) {
   const factory = createInformerFactory(client, { lingerMs });
   const provided = createProvided({ client, factory });
   onTestFinished(() => factory.stop());
-  const render = () => leaseForRender(provided, query.key, sourceOfQuery(provided, query) as never);
-  return { server, factory, provided, render };
+  const source = () => heldSourceOf(provided, query as LiveQuery);
+  const render = () => leaseForRender(source(), provided.informers);
+  return { server, factory, provided, source, render };
 }
 
 describe('the lease of a render', () => {
   it('V14: gives each render the same promise until the answer is complete', async () => {
-    const { provided, render } = rig(5_000);
+    const { source, render } = rig(5_000);
     const promise = render();
     expect(render()).toBe(promise);
     await promise;
-    expect(sourceOfQuery(provided, query).getSnapshot().synced).toBe(true);
+    expect(source().getSnapshot().synced).toBe(true);
     // A render that finds no answer all the same must wait again, not at once try again for ever.
     expect(render()).not.toBe(promise);
   });
@@ -33,30 +34,35 @@ describe('the lease of a render', () => {
   it.each([0, 1_000])(
     'V14: leaves nothing if no commit takes it over (linger %d ms)',
     async (lingerMs) => {
-      const { server, factory, provided, render } = rig(lingerMs);
+      const { server, factory, provided, source, render } = rig(lingerMs);
+      const awaited = source();
       await render();
       await expect.poll(() => server.openWatches.length).toBe(1);
       await expect.poll(() => server.openWatches.length, { timeout: 10_000 }).toBe(0);
-      await expect.poll(() => hasRenderLease(provided, query.key)).toBe(false);
+      await expect.poll(() => hasRenderLease(awaited)).toBe(false);
       expect(provided.part(querySourcesOf).queries.size).toBe(0);
       expect(factory.informers).toEqual([]);
     },
   );
 
   it('V14: lapses if the server does not answer, and the render that waits tries again', async () => {
-    const { server, factory, provided, render } = rig(300);
+    const { server, factory, source, render } = rig(300);
     server.faults.neverAnswer({});
-    await render();
-    expect(hasRenderLease(provided, query.key)).toBe(false);
+    const awaited = source();
+    const lease = render();
+    expect(hasRenderLease(awaited)).toBe(true);
+    await lease;
+    expect(hasRenderLease(awaited)).toBe(false);
     await expect.poll(() => factory.informers, { timeout: 3_000 }).toEqual([]);
   });
 
   it('V14: ends when a commit takes it over, without a second request', async () => {
-    const { server, provided, render } = rig(0);
+    const { server, source, render } = rig(0);
     await render();
-    const leave = sourceOfQuery(provided, query).subscribe(() => undefined);
-    takeOver(provided, query.key);
-    expect(hasRenderLease(provided, query.key)).toBe(false);
+    const awaited = source();
+    const leave = awaited.subscribe(() => undefined);
+    takeOver(awaited);
+    expect(hasRenderLease(awaited)).toBe(false);
     await expect.poll(() => server.openWatches.length).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(server.requests.map(({ use }) => use)).toEqual(['watch']);

@@ -11,7 +11,7 @@ import {
 } from 'rx-informer';
 import { configMaps, deployments, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
-import { Subject, timer } from 'rxjs';
+import { type SchedulerLike, Subject, timer } from 'rxjs';
 import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
 import { seededRandom } from '../../lib/testing/seeded-random.ts';
 import type { WorkerQueries, WorkerQuery } from '../../lib/worker/carried-query.ts';
@@ -127,7 +127,7 @@ export interface TabOptions extends Partial<ConnectWorkerOptions> {
 }
 
 export class BrowserRig {
-  readonly scheduler = new VirtualTime();
+  readonly scheduler: SchedulerLike;
   readonly server: FakeApiServer;
   readonly sent: unknown[] = [];
   readonly frozen = new Set<object>();
@@ -153,7 +153,9 @@ export class BrowserRig {
   #starts = 0;
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  constructor() {
+  /** Another scheduler than that of a virtual time of its own is that of a page, whose clock lets time pass. */
+  constructor(scheduler: SchedulerLike = new VirtualTime()) {
+    this.scheduler = scheduler;
     this.server = createFakeApiServer({
       random: seededRandom(1),
       scheduler: this.scheduler,
@@ -280,7 +282,7 @@ export class BrowserRig {
 
   /** Lets time pass. */
   async pass(ms: number): Promise<void> {
-    await this.scheduler.advance(ms);
+    await (this.scheduler as VirtualTime).advance(ms);
   }
 
   /** The requests that the API server has received: their method, whether they watch, and their path. */

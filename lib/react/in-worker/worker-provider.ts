@@ -5,7 +5,8 @@ import { carryQuery, type WorkerQuery } from '../../worker/carried-query.ts';
 import { identityOf, type WorkerCluster } from '../../worker/page/connect-worker.ts';
 import { ProvidedContext, useProviderState } from '../provider.ts';
 import { ProviderState } from '../provider-state.ts';
-import { type RowSource, ViewSource } from '../row-source.ts';
+import { ViewSource } from '../row-source.ts';
+import type { AwaitedRows } from '../suspense/use-awaited.ts';
 import type { Asked } from '../use-rows.ts';
 
 /** What can be asked of a worker. */
@@ -20,7 +21,7 @@ export class WorkerState extends ProviderState {
     this.cluster = cluster;
   }
 
-  override readonly answered = (query: LiveQuery): RowSource<unknown> => this.source(query);
+  override readonly answered = (query: LiveQuery): ViewSource<unknown> => this.source(query);
 
   /** The source of a query: the same one for equal queries while they are used. */
   source(query: AskedQuery): ViewSource<unknown> {
@@ -36,7 +37,7 @@ export class WorkerState extends ProviderState {
   }
 
   /** The question that a query asks. Throws if it cannot be sent to a worker. */
-  asked(hook: string, given: AskedQuery): Asked<unknown> {
+  asked(hook: string, given: AskedQuery): Asked<unknown> & AwaitedRows<unknown> {
     const { query, key } = carryQuery(hook, given);
     const { from, as, select, named } = query;
     // Rows of another type do not stand in for those of the query.

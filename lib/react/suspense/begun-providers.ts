@@ -1,5 +1,5 @@
 /** What the renders of suspending hooks have requested, until React shows their providers. */
-import type { Given, Provided, ProvidedFactoryOptions } from './provided.ts';
+import type { Given, Provided, ProvidedFactoryOptions } from '../provided.ts';
 
 /** So many providers in one page are unlikely, and each discarded one has sent requests. */
 const MOST = 100;

@@ -2,17 +2,25 @@
  * Leases that a suspending hook takes during a render. React may discard that render without a word, so a lease lapses
  * after the linger unless a commit takes it over.
  */
-import { Subscription } from 'rxjs';
-import { longTimer } from '../rx/long-timer.ts';
-import type { Provided } from './provided.ts';
-import type { ViewSource } from './row-source.ts';
+import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
+import { longTimer } from '../../rx/long-timer.ts';
+import type { ViewSource } from '../row-source.ts';
+
+/** How long a source keeps its answer after its last listener has left. */
+export interface Lingering {
+  readonly lingerMs: number;
+  readonly scheduler: SchedulerLike;
+}
+
+/** How long a lease on an answer of a worker waits. */
+const IN_WORKER: Lingering = { lingerMs: 30_000, scheduler: asyncScheduler };
 
 /** A linger that is shorter may end before the render that waits for the answer, in milliseconds. */
 const SHORTEST_MS = 250;
 
 /**
- * How long the lease waits for the answer, and then for a render, if the linger is too short, in milliseconds. React
- * delays the commit by 0.5 s.
+ * How long the lease waits for the answer if the linger is too short, and keeps it for a render, in milliseconds. React delays the
+ * commit by 0.5 s.
  */
 const KEPT_MS = 1_000;
 
@@ -33,9 +41,10 @@ class RenderLease {
   #resolve: () => void = () => undefined;
   #isSettled = false;
 
-  constructor(provided: Provided, source: ViewSource<unknown>, onEnd: () => void) {
-    const { lingerMs, scheduler } = provided.informers;
-    const isEnough = lingerMs >= SHORTEST_MS;
+  constructor(source: ViewSource<unknown>, lingering: Lingering | undefined, onEnd: () => void) {
+    const { lingerMs, scheduler } = lingering ?? IN_WORKER;
+    // The linger of a tab is not known here.
+    const isEnough = lingering !== undefined && lingerMs >= SHORTEST_MS;
     this.source = source;
     this.#onEnd = onEnd;
     const promise = new Promise<void>((resolve) => {
@@ -51,20 +60,23 @@ class RenderLease {
       this.#settle();
       after(KEPT_MS, end);
     };
-    after(isEnough ? lingerMs : KEPT_MS, isEnough ? end : lapse);
+    after(lingerMs >= SHORTEST_MS ? lingerMs : KEPT_MS, isEnough ? end : lapse);
     const look = () => {
-      const { synced, error } = source.getSnapshot();
-      if (!synced && error === undefined) return;
+      const { synced, error, status } = source.getSnapshot();
+      const isAnswered = synced || error !== undefined || status.phase === 'stopped';
+      if (this.#isSettled || !isAnswered) return;
       this.#settle();
       if (!synced) after(ERROR_MS, end);
       // The query lingers from now on.
       if (isEnough) this.#held.unsubscribe();
+      else after(KEPT_MS, end);
     };
     // After the render, because a status that includes this source must not change during it.
     queueMicrotask(() => {
       if (this.#held.closed) return;
       this.#held.add(source.subscribe(look));
-      if (source.getSnapshot().synced) look();
+      // The error of an informer may be that of a former run. That of a worker is up to date.
+      if (lingering === undefined || source.getSnapshot().synced) look();
     });
   }
 
@@ -87,32 +99,28 @@ class RenderLease {
   }
 }
 
-/** The leases of a provider by query, as a part of it. */
-const leasesOf = (_provided: Provided): Map<string, RenderLease> => new Map();
+/** The leases by view, which is the same one for all attempts to render, also if React discards the provider. */
+const leases = /* @__PURE__ */ new WeakMap<object, RenderLease>();
 
 /** Resolves when the source has an answer or an error, or when the lease has lapsed: the same promise until then. */
-export function leaseForRender(
-  provided: Provided,
-  key: string,
-  source: ViewSource<unknown>,
-): Promise<void> {
-  const all = provided.part(leasesOf);
-  const known = all.get(key);
-  if (known?.source === source && !known.isSettled) return known.promise;
+export function leaseForRender(source: ViewSource<unknown>, lingering?: Lingering): Promise<void> {
+  const { view } = source;
+  const known = leases.get(view);
+  if (known?.isSettled === false) return known.promise;
   known?.end();
-  const lease: RenderLease = new RenderLease(provided, source, () => {
-    if (all.get(key) === lease) all.delete(key);
+  const lease: RenderLease = new RenderLease(source, lingering, () => {
+    if (leases.get(view) === lease) leases.delete(view);
   });
-  all.set(key, lease);
+  leases.set(view, lease);
   return lease.promise;
 }
 
-/** Whether a render has taken a lease on the query that has not ended. */
-export function hasRenderLease(provided: Provided, key: string): boolean {
-  return provided.part(leasesOf).has(key);
+/** Whether a render has taken a lease on the source that has not ended. */
+export function hasRenderLease({ view }: ViewSource<unknown>): boolean {
+  return leases.has(view);
 }
 
-/** Ends the lease on a query, because a commit has subscribed. */
-export function takeOver(provided: Provided, key: string): void {
-  provided.part(leasesOf).get(key)?.end();
+/** Ends the lease on a source, because a commit has subscribed. */
+export function takeOver({ view }: ViewSource<unknown>): void {
+  leases.get(view)?.end();
 }
