@@ -43,8 +43,9 @@ const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder();
 
 /**
- * Escapes a name as one token of a subject: letters, digits, `-` and `_` remain, other bytes become `=2E`. A leading
- * `_` is escaped, too, because `_` and `_meta` have meanings of their own.
+ * Escapes a name as one token of a subject. Letters, digits, `-` and `_` remain. Each other byte becomes `=` and two
+ * hexadecimal digits, a dot for example `=2E`. A leading `_` becomes `=5F`, because `_` and `_meta` have meanings of
+ * their own.
  */
 export function escapeToken(name: string): string {
   let token = '';

@@ -40,14 +40,16 @@ export function watchRequest(
   return { resourceVersion, timeoutSeconds: timeoutSeconds(moment) };
 }
 
-/** '0' for the first list (any version in the server's cache), then the last version; '' if that is unavailable. */
+/** '0' for the first list (any version that the server has), then the last version; '' if that is unavailable. */
 function listVersion({ versionUnavailable, resourceVersion }: Memory): string {
   return versionUnavailable ? '' : resourceVersion || '0';
 }
 
 /**
- * The page size of a LIST, if any. The server's watch cache serves a LIST at a version and ignores pages. Therefore
- * pages are requested only if etcd serves the LIST, or if the user sets a page size.
+ * The page size of a LIST, if any. A limit costs nothing at '', which etcd serves, and at '0': the server's watch cache
+ * ignores the limit, and a server without that cache obeys it. At any other version, a limit would make the server read
+ * etcd instead of its watch cache. There it is sent only if the first list has arrived in pages, which shows that etcd
+ * serves the lists, or if the user sets it.
  */
 function pageLimit({ paginated }: Memory, config: ReflectorConfig, version: string) {
   const isPaged = paginated || version === '' || version === '0';

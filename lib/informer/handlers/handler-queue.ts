@@ -1,6 +1,7 @@
 /**
- * The queue of a busy handler. Change sets wait unchanged up to the limit of the policy. Beyond it, changes are folded
- * per key, each key keeps its own cause, and a deletion is never lost.
+ * The queue of a busy handler. By default, changes are folded per key as soon as they wait. Under a policy with a limit,
+ * that many change sets wait unchanged; if more wait, all of them are folded, or the reading pauses. When changes are
+ * folded, each key keeps its own cause, and a deletion is never lost.
  * client-go: tools/cache/shared_informer.go, processorListener, whose buffer is unbounded.
  */
 
