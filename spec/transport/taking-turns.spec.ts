@@ -212,6 +212,22 @@ describe('watches of several tabs', () => {
     expect([...(tabs[1]?.open ?? [])]).toEqual(['late']);
   });
 
+  it('T61: a stream says that it waits for its turn only if others have all slots, not while the browser grants its lock', async () => {
+    const { time, tabs } = tabsOf(new FakeLocks(), 2);
+    const [first, second] = tabs;
+    for (const name of named(4)) {
+      first?.watch(name);
+      await time.advance(1);
+    }
+    expect(first?.log.map((line) => line.slice(2))).toEqual(named(4).map((name) => `${name} head`));
+    first?.watch('fifth');
+    second?.watch('other');
+    await time.advance(99);
+    expect([first?.log.slice(4), second?.log]).toEqual([['4 fifth queued'], []]);
+    await time.advance(1);
+    expect(second?.log).toEqual(['104 other queued']);
+  });
+
   it('T64: a lock that is stolen ends its stream, which is requested again', async () => {
     const locks = new FakeLocks();
     const { time, tabs } = tabsOf(locks, 1);

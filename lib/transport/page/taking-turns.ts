@@ -46,7 +46,7 @@ interface Port {
   begin(): void;
   /** Returns whether the stream has ended. */
   end(force: boolean): boolean;
-  /** Reports why the stream waits, if it does. */
+  /** Reports why the stream waits, if it still does after a moment, or if the client has more streams than slots. */
   wait(): void;
   /** Whether a request is open, which is aborted if nobody subscribes to it. */
   readonly isSent: boolean;
@@ -54,6 +54,12 @@ interface Port {
 
 /** How long the slot of an aborted request is kept, in milliseconds, because its connection is still being closed. */
 const CLOSING_MS = 100;
+
+/**
+ * How long a stream waits before it says why, in milliseconds. A lock of the browser is granted asynchronously, also if
+ * nobody competes for it.
+ */
+const NOTICE_MS = 100;
 
 /** The turns of the streams of one client. */
 export class StreamTurns {
@@ -109,6 +115,8 @@ export class StreamTurns {
     let waits = true;
     let sent = false;
     let { kind } = turn;
+    let notice: Subscription | undefined;
+    const report = () => subscriber.next({ kind: 'queued', reason: this.#reason() });
     const next = (event: TransportEvent) => {
       if (event.kind === 'head') this.#enter({ type: 'answered', id });
       subscriber.next(event);
@@ -119,6 +127,7 @@ export class StreamTurns {
     return {
       begin: () => {
         waits = false;
+        notice?.unsubscribe();
         const sent$ = turn.send();
         sent = !subscriber.closed;
         subscriber.add(
@@ -142,7 +151,9 @@ export class StreamTurns {
       },
       wait: () => {
         if (!waits) return;
-        subscriber.next({ kind: 'queued', reason: this.#reason() });
+        if (this.#isFull) return report();
+        notice = this.#options.scheduler.schedule(report, NOTICE_MS);
+        subscriber.add(notice);
       },
       get isSent() {
         return sent;
@@ -203,6 +214,11 @@ export class StreamTurns {
   #look(): void {
     const seen = (contended: boolean) => this.#enter({ type: 'contended', contended });
     this.#pool.contended().then(seen, () => seen(false));
+  }
+
+  /** Whether the streams of this client alone are more than may be open. */
+  get #isFull(): boolean {
+    return this.#state.streams.length > this.#options.most();
   }
 
   #hasSlot(id: number): boolean {
