@@ -13,7 +13,7 @@ import {
   type SharedInformerOptions,
 } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
-import { first, Observable, of, throwError } from 'rxjs';
+import { first, NEVER, Observable, of, throwError } from 'rxjs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { type Pod, pod } from '../support/scripted-list-watch.ts';
@@ -320,6 +320,21 @@ describe('the warning about a failure that blocks', () => {
     const warnings: InformerWarning[] = [];
     return { ...rig({ onWarning: (warning) => warnings.push(warning) }, scopes), warnings };
   }
+
+  it('I64, I65: an error whose text ends with a mark is followed by a sentence, not by another mark', async () => {
+    const warnings: InformerWarning[] = [];
+    const error = ApiError.fromStatus({ code: 404, message: 'Is this a proxy?' }, 404);
+    const source = { watchList: false, list: () => throwError(() => error), watch: () => NEVER };
+    const informer = createSharedInformer<Pod>(source, {
+      ...{ name: 'pods', scheduler: new VirtualTime(), random: () => 0 },
+      onWarning: (warning) => warnings.push(warning),
+    });
+    informer.start();
+    expect(warnings[0]?.message).toContain('Is this a proxy? The informer keeps trying, and');
+    const wait = informer.whenSynced();
+    await expect(wait).rejects.toThrow('Is this a proxy? The informer keeps trying; to wait');
+    await informer.stop();
+  });
 
   it('I65: a failure that blocks causes one warning per run', async () => {
     const { time, informer, refuse, warnings } = warned();

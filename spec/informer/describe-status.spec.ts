@@ -56,6 +56,15 @@ describe('describeStatus', () => {
       { phase: 'watching', live: false, heldBack: { sinceMs: 0, message: 'a proxy buffers' } },
       'Late: a proxy buffers',
     ],
+    // An error whose text ends with a mark.
+    [
+      {
+        phase: 'backoff',
+        ...stale,
+        error: ApiError.local('Network', 'it was lost. Did a proxy end it?'),
+      },
+      'Reconnecting: it was lost. Did a proxy end it? The data is 60 s old',
+    ],
   ])('I110: %o is %s', (status, text) => {
     expect(said(status)).toBe(text);
     expect(describeStatus(status).tone === 'live').toBe(status.live === true);

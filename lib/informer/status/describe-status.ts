@@ -38,8 +38,12 @@ const BLOCKED = {
 
 const shown = (value: number) => value.toLocaleString('en-US');
 
+/** Joins parts with semicolons. A part behind the end of a sentence begins a sentence of its own. */
 function joined(...parts: readonly (string | undefined)[]): string {
-  return parts.filter((part) => part !== undefined && part !== '').join('; ');
+  return parts
+    .filter((part) => !!part)
+    .join('; ')
+    .replace(/([.?!]); (.)/g, (_, mark, letter) => `${mark} ${letter.toUpperCase()}`);
 }
 
 /** The age of rows that are shown although they may be old. */

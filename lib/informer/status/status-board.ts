@@ -21,6 +21,11 @@ function shown(refused: RefusedObjects): NonNullable<InformerStatus['refusedObje
   return refused.latest(SHOWN).map(({ key, reason }) => ({ key, error: reason }));
 }
 
+/** The message of an error as a sentence that has ended. */
+function ended(error: ApiError | undefined): string {
+  return `${error?.message}.`.replace(/([.?!])\.$/, '$1');
+}
+
 /** The status of one informer. `publish` must be called in the informer's drain. */
 export class StatusBoard<T> {
   readonly #indexer: IndexerReader<T>;
@@ -138,7 +143,7 @@ export class StatusBoard<T> {
     const hasRejected = this.#onTransition();
     if (!isNew || hasListener || hasRejected || this.#warnedGeneration === this.#generation) return;
     this.#warnedGeneration = this.#generation;
-    const message = `blocked (${blocked}): ${error?.message}. The informer keeps trying, and nothing listens to its status$`;
+    const message = `blocked (${blocked}): ${ended(error)} The informer keeps trying, and nothing listens to its status$`;
     this.#warn({ type: 'blocked', message, error });
   }
 
@@ -183,7 +188,7 @@ export class StatusBoard<T> {
       if (synced || blocked === undefined || error === undefined) continue;
       const subject = this.reflectors.size > 1 ? `namespace ${scope} is ` : '';
       const { code, reason } = error;
-      const message = `${name} is not synced: ${subject}blocked (${blocked}): ${error.message}. The informer keeps trying; to wait for that, pass whileBlocked: 'wait'`;
+      const message = `${name} is not synced: ${subject}blocked (${blocked}): ${ended(error)} The informer keeps trying; to wait for that, pass whileBlocked: 'wait'`;
       return new ApiError({ code, reason, message, cause: error });
     }
     return undefined;
