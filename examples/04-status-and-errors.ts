@@ -1,5 +1,11 @@
 /** Data streams never error. Failures are values on `status$`, and the informer recovers without losing a change. */
-import { createClient, createListWatch, createSharedInformer, describeStatus } from 'rx-informer';
+import {
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  describeStatus,
+  exponentialBackoff,
+} from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 
@@ -9,7 +15,9 @@ server.objects.create(pods, { metadata: place('web-0') });
 server.faults.failNext({ resource: pods }, { status: 503, message: 'still starting' });
 
 const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
-const informer = createSharedInformer(createListWatch(client, pods));
+// Short waits, so that the example ends soon.
+const backoff = exponentialBackoff({ baseMs: 100 });
+const informer = createSharedInformer(createListWatch(client, pods), { backoff });
 let last = '';
 informer.status$.subscribe((status) => {
   const { headline } = describeStatus(status);

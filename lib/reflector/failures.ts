@@ -45,7 +45,11 @@ function isForgiven({ healthySinceMs }: Memory, { nowMs, config }: Moment): bool
 /** Waits, then sends the request that `resume` names. */
 export function wait(memory: Memory, resume: Resume, delayMs: number, { nowMs }: Moment): Next {
   const nextRetryAtMs = nowMs + delayMs;
-  return [{ phase: 'backoff', memory, resume, nextRetryAtMs }, [{ type: 'wait', delayMs }]];
+  const waiting = { ...memory, catchUpMs: 0 };
+  return [
+    { phase: 'backoff', memory: waiting, resume, nextRetryAtMs },
+    [{ type: 'wait', delayMs }],
+  ];
 }
 
 /** Waits for as long as the backoff says, but at most for `mostMs`, and at least for a server's Retry-After. */

@@ -84,6 +84,7 @@ export function replaced(
     fruitless: 0,
     relists: memory.synced ? memory.relists + 1 : memory.relists,
     staleSinceMs: undefined,
+    catchUpMs: 0,
   };
   const commit = emit([
     { type: 'replaced', scope, objects, refused, resourceVersion, trustVersions },
@@ -118,6 +119,8 @@ export function continued(
     opened: true,
     renewal: undefined,
     repeats: undefined,
+    tickMs: 0,
+    quiet: 0,
   };
 }
 
@@ -127,5 +130,5 @@ export function relisted(state: Streaming | Watching, input: Listed, moment: Mom
   const [listed, commit] = replaced(state.memory, input, moment);
   const memory = { ...listed, relists };
   if (state.phase === 'streaming') return [continued(state, memory, false), commit];
-  return [{ ...state, memory }, commit];
+  return [{ ...state, memory, tickMs: 0 }, commit];
 }

@@ -40,7 +40,7 @@ export interface ReflectOptions<T> extends Timing {
    * has expired, a list follows.
    */
   readonly resumeFrom?: string | undefined;
-  /** The wait before each retry. @defaultValue 800 ms, doubled per failure up to 30 s, with jitter */
+  /** The wait before each retry. @defaultValue 800 ms, doubled per failure up to 30 s, plus up to as much at random: at most 60 s */
   readonly backoff?: Backoff | undefined;
   /** The backoff starts over after this long without a failure, in milliseconds. @defaultValue 120000 */
   readonly healthyMs?: number | undefined;
@@ -58,7 +58,7 @@ export interface ReflectOptions<T> extends Timing {
   readonly makeBeforeBreak?: boolean | undefined;
   /**
    * A watch that receives nothing for this long, in milliseconds, is treated as dead. The API server sends a bookmark
-   * about every minute. @defaultValue 85000
+   * about every minute, so with less than a minute a quiet collection reconnects again and again. @defaultValue 85000
    */
   readonly idleTimeoutMs?: number | undefined;
   /** How long a response, or the next part of a list, may take, in milliseconds. @defaultValue 30000 */

@@ -48,6 +48,7 @@ function configOf(
       return watchList === 'when-told' ? options.initialList === 'stream' : watchList;
     },
     renewsEarly: options.makeBeforeBreak !== false && 'mayOverlap' in listerWatcher,
+    isHeldBack: () => listerWatcher.heldBack !== undefined,
     mayOverlap: () => listerWatcher.mayOverlap === true,
     ...{ healthyMs, minWatchTimeoutMs, pageSize },
     backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),
@@ -62,7 +63,7 @@ function performing(
   demand: Demand,
   notifyRefreshed: (error: ApiError | undefined) => void,
 ): (effect: ReflectorEffect) => Effect {
-  const after = (delayMs: number, kind: 'elapsed' | 'renew') => () =>
+  const after = (delayMs: number, kind: 'elapsed' | 'renew' | 'tick') => () =>
     longTimer(delayMs, scheduler).pipe(map(() => ({ kind })));
   return (effect) => {
     switch (effect.type) {
@@ -81,6 +82,8 @@ function performing(
       }
       case 'renew-after':
         return { slot: 'renewal', run: after(effect.delayMs, 'renew') };
+      case 'tick-after':
+        return { slot: 'tick', run: after(effect.delayMs, 'tick') };
       case 'renew':
         return { slot: 'renewal', run: () => sending.renew(effect) };
       case 'drop-renewal':
@@ -160,10 +163,16 @@ function reflectObjects(
       return EMPTY;
     }),
   );
-  const moment = (): Moment => ({
+  const moment = (sending: Sending): Moment => ({
     nowMs: scheduler.now(),
     get random() {
       return random();
+    },
+    get silentMs() {
+      return sending.silentMs();
+    },
+    get isReading() {
+      return sending.isReading();
     },
     config,
   });
@@ -187,18 +196,19 @@ function reflectObjects(
       isWatching: () => state !== undefined && isLive(state),
     });
     return machine<ReflectorState, ReflectorInput | LateInput, ReflectorEffect, Deltas>({
-      start: () => startReflector(initialMemory(scheduler.now(), options.resumeFrom), moment()),
+      start: () =>
+        startReflector(initialMemory(scheduler.now(), options.resumeFrom), moment(sending)),
       orders$,
       next: (now, arrived) => {
         const input = typeof arrived === 'function' ? arrived() : arrived;
-        const step = nextReflector(now, input, moment());
+        const step = nextReflector(now, input, moment(sending));
         const { error } = step[0].memory;
         // `onError` is also called for failures that are not a `failed` input: an ERROR event, a list that the server
         // closed early, a server that went back in time.
         const hasFailed =
           step[0] !== now && (input.kind === 'failed' || error !== now.memory.error);
         return hasFailed && error !== undefined && wantsStop(error)
-          ? stopReflector(step, moment())
+          ? stopReflector(step, moment(sending))
           : step;
       },
       perform: performing(listerWatcher, scheduler, sending, demand, notifyRefreshed),

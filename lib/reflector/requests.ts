@@ -104,6 +104,8 @@ export function watch(memory: Memory, moment: Moment): Next {
       adopting: resourceVersion !== '' && resourceVersion !== '0',
       renewal: undefined,
       repeats: undefined,
+      tickMs: 0,
+      quiet: 0,
     },
     [{ ...request, type: 'watch', initialEvents: false, reuse: mayReuse(memory) }],
   ];

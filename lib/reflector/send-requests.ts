@@ -47,6 +47,10 @@ export interface Sending {
   renew(effect: Effect<'renew'>): Observable<LateInput>;
   /** Makes the next watch the current one. */
   takeOver(): void;
+  /** Whether the consumer reads the response, so that nothing waits to be read. */
+  isReading(): boolean;
+  /** How long the server has been silent, in milliseconds. */
+  silentMs(): number;
 }
 
 const SLICE_MS = 8;
@@ -91,19 +95,26 @@ function asNext(input: ReflectorInput): ReflectorInput {
 export function createSending(options: SendingOptions): Sending {
   const { listerWatcher, scheduler, limits, port } = options;
   const demand = allOf(timeSlice({ budgetMs: SLICE_MS, scheduler }), options.demand);
+  let gate: TimedDemand | undefined;
+  const passedMs = stopwatch(scheduler);
+  let heardMs = 0;
   /** Sends a request with its own gate and its own watchdog. Its signals are inputs, and so is its failure. */
   const guarded = (
     limitMs: () => number,
     send: (common: { readonly demand: Demand }) => Inputs,
   ): Inputs =>
     defer(() => {
-      const gate = createTimedDemand(demand, scheduler);
+      gate = createTimedDemand(demand, scheduler);
+      const { closedMs } = gate;
       return send({ ...port, demand: gate.demand }).pipe(
+        tap(() => {
+          heardMs = passedMs();
+        }),
         idleTimeout<ReflectorInput>({
           scheduler,
           limitMs,
           pauseLimitMs: limits.pauseLimitMs,
-          waitingMs: gate.closedMs,
+          waitingMs: closedMs,
           isQueued: ({ kind }) => kind === 'queued',
           error: silence,
         }),
@@ -152,6 +163,8 @@ export function createSending(options: SendingOptions): Sending {
     takeOver: () => {
       next = undefined;
     },
+    isReading: () => gate?.closedMs() === undefined,
+    silentMs: () => passedMs() - heardMs,
   };
 }
 

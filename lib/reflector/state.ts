@@ -80,6 +80,8 @@ export interface Memory {
   readonly attempt: number;
   readonly healthySinceMs: number | undefined;
   readonly staleSinceMs: number | undefined;
+  /** How long watches have caught up since the outage, in milliseconds. */
+  readonly catchUpMs: number;
   /** The server's last Retry-After: when it was received, and for how long it applies. */
   readonly retryAfter: { readonly sinceMs: number; readonly forMs: number } | undefined;
   readonly error: ApiError | undefined;
@@ -128,6 +130,10 @@ export interface Watching extends Requested {
   readonly renewal: Renewal | undefined;
   /** The events that the watch repeats after it replaced another one; `undefined` if it repeats none. */
   readonly repeats: Repeats | undefined;
+  /** The time between two ticks while the changes of an outage may still arrive, in milliseconds; otherwise 0. */
+  readonly tickMs: number;
+  /** The number of ticks in a row without an arrival. */
+  readonly quiet: number;
 }
 
 /** Waits until the demand opens. */
@@ -182,6 +188,8 @@ export type ReflectorInput =
   /** The next watch was answered. */
   | { readonly kind: 'renewed' }
   | { readonly kind: 'renewal-failed'; readonly error: ApiError }
+  /** Whether a watch that catches up is quiet must be checked. */
+  | { readonly kind: 'tick' }
   | { readonly kind: 'elapsed' }
   /** The demand was closed for too long. */
   | { readonly kind: 'paused' }
@@ -190,13 +198,17 @@ export type ReflectorInput =
   | { readonly kind: 'refresh'; readonly trustVersions: boolean };
 
 /**
- * The time of an input, a random number for it, and the configuration. They are passed in so that the transitions stay
+ * The time of an input, a random number for it, what is known of the request, and the configuration. They are passed in so that the transitions stay
  * pure.
  */
 export interface Moment {
   readonly nowMs: number;
   /** In [0, 1). */
   readonly random: number;
+  /** How long the server has been silent, in milliseconds. */
+  readonly silentMs: number;
+  /** Whether the consumer reads the response, so that nothing waits to be read. */
+  readonly isReading: boolean;
   readonly config: ReflectorConfig;
 }
 
@@ -222,6 +234,8 @@ export type ReflectorEffect =
   | { readonly type: 'wait'; readonly delayMs: number }
   /** Signal after this delay that the next watch is due. */
   | { readonly type: 'renew-after'; readonly delayMs: number }
+  /** Signal `tick` after this delay. */
+  | { readonly type: 'tick-after'; readonly delayMs: number }
   /** Request the next watch while the current one is open. */
   | { readonly type: 'renew'; readonly resourceVersion: string; readonly timeoutSeconds: number }
   /** Replace the current watch with the next one. */
@@ -250,6 +264,8 @@ export interface ReflectorConfig {
   mayStream(): boolean;
   /** Whether the next watch is requested before the current one ends. */
   readonly renewsEarly: boolean;
+  /** Whether a proxy is known to hold events back. */
+  isHeldBack(): boolean;
   /** Whether two watches may be open at the moment. */
   mayOverlap(): boolean;
   readonly pageSize: number | undefined;
@@ -279,6 +295,7 @@ export function initialMemory(nowMs: number, resumeFrom = ''): Memory {
     attempt: 0,
     healthySinceMs: undefined,
     staleSinceMs: nowMs,
+    catchUpMs: 0,
     retryAfter: undefined,
     error: undefined,
     blocked: undefined,

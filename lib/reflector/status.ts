@@ -28,7 +28,10 @@ export interface ReflectorStatus {
   readonly phase: ReflectorPhase | 'queued' | 'connecting';
   /** Whether a complete list was received. */
   readonly synced: boolean;
-  /** Whether a complete list was received and an answered watch delivers the changes without a delay. */
+  /**
+   * Whether a complete list was received and an answered watch delivers the changes without a delay. After an outage,
+   * that is so when its changes have arrived.
+   */
   readonly live: boolean;
   /**
    * In the phase `queued`, why the request waits, in words for a user: streams take turns because a browser has few
@@ -37,7 +40,10 @@ export interface ReflectorStatus {
   readonly waitingFor?: string | undefined;
   /** When the phase began, in milliseconds. */
   readonly sinceMs: EpochMs;
-  /** Since when the emitted state may be stale, in milliseconds; absent while an answered watch delivers changes. */
+  /**
+   * Since when the emitted state may be stale, in milliseconds; absent while an answered
+   * watch that has caught up delivers the changes.
+   */
   readonly staleSinceMs?: EpochMs | undefined;
   /**
    * With the option `persist`: whether the objects come from a store on disk and are not confirmed by the server yet. Then

@@ -4,6 +4,7 @@
  * and neither does one that is both.
  */
 import { ApiError } from '../meta/api-error.ts';
+import { catchUp, heard, ticked } from './catch-up.ts';
 import { readEvents, readStream } from './events.ts';
 import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
 import {
@@ -64,8 +65,8 @@ type OfRequest =
   | 'failed'
   | 'yielded'
   | 'paused';
-/** The inputs of the next watch. */
-type OfNextWatch = 'renew' | 'renewed' | 'renewal-failed';
+/** The inputs of the next watch, and of the timer of a watch. */
+type OfNextWatch = 'renew' | 'renewed' | 'renewal-failed' | 'tick';
 /** The inputs that end a wait. */
 type OfWait = 'elapsed' | 'resumed';
 
@@ -73,7 +74,7 @@ type OfWait = 'elapsed' | 'resumed';
 interface Ignored {
   listing: 'alive' | 'doubted' | 'events' | 'closed' | 'awake' | OfWait | OfNextWatch;
   streaming: 'alive' | 'doubted' | 'part' | 'restart' | 'awake' | OfWait | OfNextWatch;
-  watching: 'alive' | 'part' | 'restart' | OfWait;
+  watching: 'part' | 'restart' | OfWait;
   paused: OfRequest | 'awake' | 'elapsed' | OfNextWatch;
   backoff: OfRequest | 'resumed' | OfNextWatch;
   stopped: OfRequest | 'awake' | 'refresh' | OfWait | OfNextWatch;
@@ -112,15 +113,15 @@ function watchEvents(
   const memory: Memory = {
     ...healthy(state.memory, moment),
     resourceVersion,
-    staleSinceMs: undefined,
     fruitless: events.length > 0 && reading.error === undefined ? 0 : fruitless,
     versionUnavailable: wentBack || versionUnavailable,
   };
-  const live: Watching = { ...state, memory, adopting, repeats };
+  const read: Watching = { ...state, memory, adopting, repeats };
+  const [live, ticks] = heard(read, events, moment);
   const commit = emit(reading.deltas);
   const error = wentBack ? otherHistory() : reading.error;
-  if (error === undefined) return [live, commit];
-  const [next, effects] = failed(live, { error }, moment);
+  if (error === undefined) return [live, [...commit, ...ticks]];
+  const [next, effects] = failed(read, { error }, moment);
   return [next, [...commit, ...effects]];
 }
 
@@ -218,14 +219,14 @@ export const reflectorTable: ReflectorTable = {
   watching: {
     queued: markQueued,
     sending: markSending,
-    opened: (state, _input, moment) => [
-      remember(state, { ...healthy(state.memory, moment), staleSinceMs: undefined }),
-      [],
-    ],
-    doubted: (state, { silentMs }, { nowMs }) => [
-      remember(state, { staleSinceMs: state.memory.staleSinceMs ?? nowMs - (silentMs || 0) }),
-      [],
-    ],
+    opened: (state, _input, moment) =>
+      catchUp(remember(state, healthy(state.memory, moment)), moment),
+    alive: (state, _input, moment) => (state.tickMs === 0 ? [state, []] : heard(state, [], moment)),
+    tick: ticked,
+    doubted: (state, { silentMs }, { nowMs }) => {
+      const staleSinceMs = state.memory.staleSinceMs ?? nowMs - (silentMs || 0);
+      return [{ ...remember(state, { staleSinceMs }), tickMs: 0 }, []];
+    },
     events: watchEvents,
     listed: relisted,
     closed: watchClosed,
@@ -278,11 +279,13 @@ export function nextReflector(state: ReflectorState, input: ReflectorInput, mome
   const isNew = next.phase !== state.phase;
   const becomesStale = staleSinceMs === undefined && !isLive(next);
   if (!isNew && !becomesStale) return [next, effects];
-  const { nowMs } = moment;
+  const { nowMs, silentMs } = moment;
+  // The watch may have been dead since the server was last heard.
+  const mayBeLate = input.kind === 'awake' || next.memory.error?.reason === 'Silent';
   const times = {
     sinceMs: isNew ? nowMs : sinceMs,
     // Without an answered watch the reflector receives no changes.
-    staleSinceMs: becomesStale ? nowMs : staleSinceMs,
+    staleSinceMs: becomesStale ? nowMs - (mayBeLate ? silentMs : 0) : staleSinceMs,
   };
   return [remember(next, times), effects];
 }

@@ -252,7 +252,7 @@ describe('a token that expires', () => {
       await has('while-locked-out');
       await has('a', false);
       const healedS = rotatedS();
-      await until(informer.status$, ({ phase, error }) => phase === 'watching' && !error);
+      await until(informer.status$, ({ live }) => live);
       for (const cured of ['blocked', 'error', 'staleSinceMs', 'nextRetryAtMs'] as const) {
         expect(informer.status[cured]).toBeUndefined();
       }

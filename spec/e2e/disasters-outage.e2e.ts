@@ -187,7 +187,7 @@ describe.skipIf(noControl)('a server that is killed under load', { timeout: 120_
     expect(report.failed).toBeGreaterThan(0);
     for (const [at, { client, informer, mirrored }] of watchers.entries()) {
       await expectSameAsServer(informer, mirrored, place());
-      expect(live(informer.status)).toBe(true);
+      await until(informer.status$, live);
       // Each try has a wait before it: no unnecessary list, and no second without a pause.
       const sent = client.sent.slice(before[at]);
       // The default backoff waits 0.8 s or more, the short one 0.1, 0.2, 0.4, 0.8 s. Some tries consist of two

@@ -85,6 +85,7 @@ describe.skipIf(noControl)('outages', () => {
     const report = await churn.stop();
     expect(report.failed).toBeGreaterThan(0);
     await expectSameAsServer(informer, mirrored, place());
+    await until(informer.status$, ({ live }) => live);
     const after = mirrored.statuses.slice(mirrored.statuses.indexOf(later));
     expect(after.at(-1)).toMatchObject({ phase: 'watching', synced: true });
     expect(after.at(-1)?.staleSinceMs).toBeUndefined();

@@ -110,6 +110,7 @@ describe.skipIf(noControl)('refusals of a server', () => {
 
     await grant('list', 'watch');
     await expectSameAsServer(informer, mirrored, place());
+    await until(informer.status$, ({ live }) => live);
     expect(informer.status).toMatchObject({ phase: 'watching', synced: true });
     for (const cured of ['blocked', 'error', 'staleSinceMs', 'nextRetryAtMs'] as const) {
       expect(informer.status[cured]).toBeUndefined();

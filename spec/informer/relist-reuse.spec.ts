@@ -144,7 +144,7 @@ describe('a list that was requested again because it was older', () => {
       ...{ resourceVersion: '10', rereading: true },
     };
     const config = { scope: undefined } as ReflectorConfig;
-    const moment: Moment = { nowMs: 0, random: 0, config };
+    const moment = { nowMs: 0, random: 0, config } as Moment;
     const [next, effects] = replaced(memory, { items: [], resourceVersion: '12' }, moment);
     expect(effects).toMatchObject([{ type: 'emit', deltas: [{ trustVersions: false }] }]);
     expect(next.rereading).toBe(false);

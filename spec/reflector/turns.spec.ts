@@ -67,7 +67,7 @@ describe('a request that yields', () => {
     });
   });
 
-  it('R15, R28: a wait for a turn is not a silence of the server', () => {
+  it('R15, R28, R32: a wait for a turn is not a silence of the server', () => {
     marbles(({ cold, scheduler, flush }) => {
       const values = { q: queued, s: sending, o: opened };
       const scripted = script({
@@ -80,7 +80,7 @@ describe('a request that yields', () => {
       scheduler.schedule(() => run.unsubscribe(), 31 * 60_000);
       flush();
       expect(statuses.map(({ phase, error }) => [phase, error])).toEqual(
-        ['listing', 'connecting', 'queued', 'connecting', 'watching'].map((each) => [
+        ['listing', 'connecting', 'queued', 'connecting', 'watching', 'watching'].map((each) => [
           each,
           undefined,
         ]),
@@ -110,6 +110,33 @@ describe('a network that may have changed', () => {
         ...[0, 100, 600],
       ]);
       expect(seen.at(-1)).toEqual([600, 'watching']);
+    });
+  });
+
+  it('R29, R24: what was emitted is stale since the server was last heard, not since the network changed', () => {
+    marbles(({ cold, scheduler, flush }) => {
+      const awake$ = new Subject<void>();
+      const scripted = script({
+        lists: [of(listPart('1'))],
+        watches: [
+          cold('o 9999ms a', { o: opened, a: { kind: 'alive' } }),
+          cold('9ms o', { o: opened }),
+        ],
+      });
+      const seen: unknown[] = [];
+      const run = reflect(Object.assign(scripted.listerWatcher, { awake$ }), {
+        ...{ scheduler, ...half },
+        onStatus: ({ phase, live, staleSinceMs }) => seen.push([phase, live, staleSinceMs]),
+      }).subscribe();
+      scheduler.schedule(() => awake$.next(), 50_000);
+      scheduler.schedule(() => run.unsubscribe(), 60_000);
+      flush();
+      expect(seen.slice(-4)).toEqual([
+        ['watching', true, undefined],
+        ['connecting', false, 10_000],
+        ['watching', false, 10_000],
+        ['watching', true, undefined],
+      ]);
     });
   });
 

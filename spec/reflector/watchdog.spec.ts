@@ -150,7 +150,7 @@ describe('a half-open connection', () => {
     ['no probe', Number.POSITIVE_INFINITY],
     ['a probe on another connection is answered', 15_000],
   ])(
-    'R15: a half-open connection is noticed after 85 s (%s), and the watch resumes at its last version',
+    'R15, R24: a half-open connection is noticed after 85 s (%s), and the watch resumes at its last version',
     async (_, livenessMs) => {
       const run = rig({ livenessMs });
       await run.advance(70_000);
@@ -161,6 +161,8 @@ describe('a half-open connection', () => {
       expect(run.errors).toEqual([]);
       await run.advance(5_000);
       expect(run.errors.map(({ reason }) => reason)).toEqual(['Silent']);
+      const found = run.statuses.find(({ error }) => error?.reason === 'Silent');
+      expect(found?.staleSinceMs).toBe(60_000);
       expect(run.emitted.slice(-1)).toEqual(['+b@3']);
       expect(run.requested().replaceAll(' L0', '')).toBe('S W2');
       expect(run.status).toMatchObject({ phase: 'watching', reconnects: 1, relists: 0 });
