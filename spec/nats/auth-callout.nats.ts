@@ -74,14 +74,24 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
     await server?.stop();
   });
 
-  const bind = (namespace: string) =>
-    api.ok('POST', `${rbac}/${namespace}/rolebindings`, {
+  /** Binds the role, and waits until the server's authorizer knows it. */
+  async function bind(namespace: string): Promise<void> {
+    await api.ok('POST', `${rbac}/${namespace}/rolebindings`, {
       body: {
         metadata: { name: 'reader' },
         roleRef: { ...group, kind: 'Role', name: 'reader' },
         subjects: [{ ...group, kind: 'User', name: 'limited' }],
       },
     });
+    const resourceAttributes = { namespace, verb: 'watch', resource: 'configmaps' };
+    const body = { spec: { user: 'limited', resourceAttributes } };
+    const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+    for (;;) {
+      const review = await api.ok('POST', path, { body });
+      if ((review as { status?: { allowed?: boolean } }).status?.allowed) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
 
   async function serve(issuer: KeyPair): Promise<void> {
     answerAuthCallouts({

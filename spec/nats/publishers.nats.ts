@@ -154,7 +154,12 @@ describe('a publisher', () => {
     await all.publisher.stop();
     const manager = await jetstreamManager(bank.connection);
     await manager.streams.purge('KV_k8s', { filter: '$KV.k8s.core.pods.>' });
-    await eventually(() => shop.publisher.status.phase === 'publishing', 'shop is published');
+    // Refused publishers wait longer each time.
+    await eventually(
+      () => shop.publisher.status.phase === 'publishing',
+      'shop is published',
+      90_000,
+    );
     await eventually(() => events.join() === 'bank/db-0,shop/web-0', 'the reader follows');
   });
 

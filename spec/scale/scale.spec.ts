@@ -180,7 +180,7 @@ describe('docs/operations/scaling.md', () => {
     expect(page).toContain(`| one informer with 100 subscribers | ${one} |`);
     expect(page).toContain(`| 10 tabs, or 10 replicas, each with an informer | ${tabs} |`);
     expect(page).toContain(`| one informer over 2 clusters | ${two} |`);
-    expect(page).toContain('about 240 small probes an hour');
+    expect(page).toContain('about 240 small pings an hour');
     expect(probes).toBeGreaterThan(220);
     expect(probes).toBeLessThan(260);
   });

@@ -21,7 +21,7 @@ export interface Options {
   /** Receives a line for each outcome, for each change of the lead, and for each failed request of the Lease. */
   readonly log: (line: string) => void;
   /** The clock and the timers, for tests in virtual time. Give the client the same one. Default: real time. */
-  readonly scheduler?: SchedulerLike;
+  readonly scheduler?: SchedulerLike | undefined;
 }
 
 /** A running controller. */
