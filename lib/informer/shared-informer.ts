@@ -106,7 +106,9 @@ export interface SharedInformer<T extends KubernetesObject, Names extends string
   whenSynced(options?: SyncWaitOptions): Promise<void>;
   /**
    * Resolves with the object at `key` once the store shows the result of a write: the version, or the deletion of the
-   * object with the UID. While the object is refused (`status.refusedObjects`), the promise waits until it is accepted.
+   * object with the UID. A version counts also if the store has reached it without the object: if the object was
+   * deleted after the write, the promise resolves with `undefined`. While the object is refused
+   * (`status.refusedObjects`), the promise waits until it is accepted.
    * Rejects when `timeoutMs` has passed, when the informer is stopped or goes idle, and with a `TypeError` if the
    * version is invalid.
    */
