@@ -163,6 +163,35 @@ describe('a publisher', () => {
     await eventually(() => events.join() === 'bank/db-0,shop/web-0', 'the reader follows');
   });
 
+  it('J68: a bucket that is purged while a publisher reads it is read again', async () => {
+    for (const at of [0, 1, 2]) scene.create('shop', `web-${at}`);
+    const first = await scene.publisher();
+    await eventually(() => first.publisher.status.phase === 'publishing', 'the bucket is full');
+    await first.publisher.stop();
+    const { publisher, connection } = await scene.publisher(
+      {},
+      scene.upstream(),
+      {},
+      (connection) => {
+        const publish = connection.publish.bind(connection);
+        let isPurged = false;
+        connection.publish = (subject, ...rest) => {
+          if (isPurged || !subject.startsWith('$JS.API.CONSUMER.MSG.NEXT')) {
+            return publish(subject, ...rest);
+          }
+          isPurged = true;
+          void jetstreamManager(first.connection)
+            .then((manager) => manager.streams.purge('KV_k8s', { filter: '$KV.k8s.core.pods.>' }))
+            .then(() => publish(subject, ...rest));
+        };
+      },
+    );
+    await eventually(() => publisher.status.phase === 'publishing', 'it publishes', 60_000);
+    const { informer } = await scene.reader();
+    await eventually(() => contents(informer).join() === truthOf(), 'the reader is in step');
+    expect(connection.isClosed()).toBe(false);
+  });
+
   it('J13: a stopped informer sends no heartbeats; when it is started again, the difference is published', async () => {
     scene.create('shop', 'web-0');
     const { publisher, informer: upstream } = await scene.publisher();

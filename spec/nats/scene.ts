@@ -1,4 +1,5 @@
 /** A fake API server, an informer that follows it, and a publisher. */
+import type { NatsConnection } from '@nats-io/nats-core';
 import type { ConnectionOptions } from '@nats-io/transport-node';
 import {
   createClient,
@@ -82,8 +83,10 @@ export class Scene {
     options: Partial<PublishToNatsOptions> = {},
     informer: SharedInformer<Pod> = this.upstream(),
     connected: ConnectionOptions = {},
+    disturb: (connection: NatsConnection) => void = () => undefined,
   ) {
     const connection = await this.nats.connect(connected);
+    disturb(connection);
     const publisher = publishToNats(informer, {
       connection,
       resource: pods,

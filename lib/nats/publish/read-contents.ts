@@ -45,12 +45,17 @@ async function countMessages(
   return messages;
 }
 
+/** After so many periods without a message, the missing messages exist no longer. */
+const MOST_QUIET = 2;
+
 /** The messages that were read so far. */
 interface Reading {
   readonly objects: Map<string, InBucket>;
   readonly tombstones: Map<string, Tombstone>;
   readonly records: Map<string, number>;
   isDone: boolean;
+  /** How often in a row the server had nothing to send, although messages are missing. */
+  quiet: number;
 }
 
 /**
@@ -69,10 +74,15 @@ async function readContents(request: ContentsRequest): Promise<Contents> {
     tombstones: new Map(),
     records: new Map(),
     isDone: false,
+    quiet: 0,
   };
   const read = (reading: Reading, signal: PullSignal): Reading => {
     if (signal.kind === 'opened') reading.isDone = signal.pending === 0;
+    if (signal.kind === 'alive' && ++reading.quiet === MOST_QUIET) {
+      throw new WrongSequence(`${request.where}: the bucket was purged while it was read`);
+    }
     if (signal.kind !== 'message') return reading;
+    reading.quiet = 0;
     const { meaning, sequence, pending, isDeletion, uid, version, content, storedMs } =
       signal.message;
     reading.isDone = pending === 0 || sequence >= last;
