@@ -53,7 +53,7 @@ export async function fullSpeedPhase(minutes: number, seed: number): Promise<Pha
   const readings: Reading[] = [];
   const startedMs = performance.now();
   const parts = Math.max(4, Math.round(minutes * 2));
-  /** The most handles of an informer at rest: those after the first part, and two for an idle connection. */
+  /** The most handles of an informer at rest: those after the first part, and two for each of two idle connections. */
   let atRest = Number.POSITIVE_INFINITY;
   let busyMs = 0;
   let played = 0;
@@ -86,7 +86,7 @@ export async function fullSpeedPhase(minutes: number, seed: number): Promise<Pha
     await sleep(5_000);
     const deadline = performance.now() + 30_000;
     while (countOf(handles()) > atRest && performance.now() < deadline) await sleep(250);
-    if (part === 1) atRest = countOf(handles()) + 2;
+    if (part === 1) atRest = countOf(handles()) + 4;
     if (part > 1 || parts <= 4) readings.push(await read(performance.now() - startedMs));
     wrong.push(...scene.wrong());
   }
