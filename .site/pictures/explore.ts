@@ -64,6 +64,7 @@ const INPUTS: Inputs = {
   yielded: [{ kind: 'yielded' }],
   awake: [{ kind: 'awake' }],
   elapsed: [{ kind: 'elapsed' }],
+  tick: [{ kind: 'tick' }],
   paused: [{ kind: 'paused' }],
   resumed: [{ kind: 'resumed' }],
   refresh: [true, false].map((trustVersions) => ({ kind: 'refresh', trustVersions })),
@@ -72,7 +73,7 @@ const INPUTS: Inputs = {
   'renewal-failed': errors.map((error) => ({ kind: 'renewal-failed', error })),
 };
 
-function momentAt(nowMs: number, streams: boolean): Moment {
+function momentAt(nowMs: number, streams: boolean, isReading: boolean): Moment {
   const config: Moment['config'] = {
     scope: undefined,
     initialList: 'auto',
@@ -83,12 +84,18 @@ function momentAt(nowMs: number, streams: boolean): Moment {
     minWatchTimeoutMs: 300_000,
     backoff: exponentialBackoff(),
     healthyMs: 120_000,
+    isHeldBack: () => false,
   };
-  return { nowMs, random: 0.5, config };
+  return { nowMs, random: 0.5, silentMs: 0, isReading, config };
 }
 
 /** Counts up to this number tell states apart; the machine gives up a streaming list, for example, after the second failure. */
-const COUNTED: Readonly<Record<string, number>> = { streamFailures: 2, fruitless: 1 };
+const COUNTED: Readonly<Record<string, number>> = {
+  streamFailures: 2,
+  fruitless: 1,
+  tickMs: 1,
+  quiet: 3,
+};
 
 /** Two states with one name have the same transitions, so only one of them is explored. */
 function nameOf(state: ReflectorState): string {
@@ -112,7 +119,7 @@ function explore(phaseOf: (state: ReflectorState) => string): Edge[] {
   };
   for (const streams of [true, false]) {
     for (const resumeFrom of ['', '5']) {
-      const [first] = startReflector(initialMemory(0, resumeFrom), momentAt(0, streams));
+      const [first] = startReflector(initialMemory(0, resumeFrom), momentAt(0, streams, true));
       note('start', phaseOf(first), 'start');
       visit(first, 0);
     }
@@ -120,8 +127,14 @@ function explore(phaseOf: (state: ReflectorState) => string): Edge[] {
   // A map passes on to the entries that are added while it is read.
   for (const [state, sinceMs] of seen.values()) {
     for (const afterMs of [1, 400_000]) {
-      for (const streams of [true, false]) {
-        const moment = momentAt(sinceMs + afterMs, streams);
+      for (const [streams, reading] of [true, false].flatMap(
+        (it) =>
+          [
+            [it, true],
+            [it, false],
+          ] as const,
+      )) {
+        const moment = momentAt(sinceMs + afterMs, streams, reading);
         for (const input of Object.values<readonly ReflectorInput[]>(INPUTS).flat()) {
           const [next] = nextReflector(state, input, moment);
           note(phaseOf(state), phaseOf(next), input.kind);

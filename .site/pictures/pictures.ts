@@ -24,6 +24,7 @@ const WORDS: Readonly<Record<ReflectorInput['kind'], string>> = {
   yielded: 'the request gives up its turn',
   awake: 'the network or the machine wakes up',
   elapsed: 'the wait ends',
+  tick: 'nothing arrives for a moment after an outage',
   paused: 'the demand stays closed',
   resumed: 'the demand opens',
   refresh: 'a list is requested',
