@@ -114,7 +114,7 @@ describe('the project of rx-informer init dashboard', () => {
     await end(running);
     await says('Not live');
     expect(await names()).toEqual(['cart-016', 'cart-012']);
-    await page.getByText(/the data is [1-9]\d* s old/).waitFor();
+    await page.getByText(/the data is [1-9]\d* s old/i).waitFor();
     running = await cluster();
     await says('Live');
     // Frozen, the server keeps all connections open and says nothing.
