@@ -37,7 +37,7 @@ const patient = {
   // The processes that tests start load the same sources again and again.
   env: { NODE_COMPILE_CACHE: here('../node_modules/.cache/compiled') },
   setupFiles: [here('./support/setup.ts'), here('./support/load-guards.ts')],
-  testTimeout: 60_000,
+  testTimeout: Number(process.env.TEST_TIMEOUT_MS ?? 60_000),
   expect: { poll: { timeout: 20_000 } },
 };
 

@@ -44,7 +44,7 @@ export const NIGHT: readonly Step[] = [
   },
   {
     name: 'histories',
-    command: npm('test:histories', '--testTimeout=3600000'),
+    command: npm('test:histories'),
     counts: {
       RING_SEEDS: '5000',
       AUDIT_SEEDS: '20',
@@ -53,6 +53,7 @@ export const NIGHT: readonly Step[] = [
       // Other lives every day.
       PAGE_SEED: String(Math.floor(Date.now() / 86_400_000)),
       WORKER_LIVES: '20000',
+      TEST_TIMEOUT_MS: '3600000',
     },
     repeat:
       'the same counts: seeds count from 1, and the log names the seed. `PERSIST_SEED=…` repeats one warm start, `INDEXED_DB_SEED=…` one life of a database',
