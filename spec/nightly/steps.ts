@@ -91,6 +91,12 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run test:rxjs-8`; a known failure is listed in `spec/rxjs-8/run.ts`',
   },
   {
+    name: 'newest-node',
+    command: npm('test:newest-node'),
+    counts: {},
+    repeat: '`npm run test:newest-node -- FILE`, with the file of the log',
+  },
+  {
     name: 'nats',
     command: npm('test:nats'),
     counts: { NATS_SEEDS: '20' },

@@ -15,6 +15,7 @@ const BESIDE = {
   '@arethetypeswrong/cli': '0.18.5',
   '@types/node': '^24',
   node22: 'npm:node@22',
+  node26: 'npm:node@26',
   parcel: '2.16.4',
   rxjs: '^7.8.2',
   'typescript-5.9': 'npm:typescript@5.9',
@@ -62,7 +63,7 @@ export interface Consumer extends AsyncDisposable {
   readonly packedSize: number;
   readonly unpackedSize: number;
   /** The path of Node by its major version. */
-  readonly nodes: Readonly<Record<'22' | '24', string>>;
+  readonly nodes: Readonly<Record<'22' | '24' | '26', string>>;
 }
 
 /** Packs the built library into a folder. */
@@ -90,7 +91,11 @@ export async function installConsumer(): Promise<Consumer> {
     tarball,
     packedSize: size,
     unpackedSize,
-    nodes: { '22': join(folder, 'node_modules/node22/bin/node'), '24': process.execPath },
+    nodes: {
+      '22': join(folder, 'node_modules/node22/bin/node'),
+      '24': process.execPath,
+      '26': join(folder, 'node_modules/node26/bin/node'),
+    },
     async [Symbol.asyncDispose]() {
       rmSync(folder, { recursive: true, force: true });
     },

@@ -1,5 +1,5 @@
 /**
- * Tests the packed library in projects of consumers: in Node 22 and 24, as ESM and through `require()`, with bundlers
+ * Tests the packed library in projects of consumers: in Node 22, 24 and 26, as ESM and through `require()`, with bundlers
  * and with compilers.
  */
 import {
@@ -58,7 +58,7 @@ describe.concurrent('the packed library', () => {
     expect(await printed(consumer.nodes['24'], script)).not.toBe('');
   });
 
-  for (const major of ['22', '24'] as const) {
+  for (const major of ['22', '24', '26'] as const) {
     for (const { name, module, commonJs } of running) {
       it(`T41: ${name} runs in Node ${major}, as a module and by require()`, async ({ expect }) => {
         const node = consumer.nodes[major];

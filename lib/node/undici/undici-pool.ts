@@ -6,6 +6,7 @@
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import { needed } from '../optional-package.ts';
 import { type DispatcherOptions, headersTimeoutOf } from './pool-options.ts';
+import { throughSocks } from './socks-tunnels.ts';
 
 const MiB = 1_048_576;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -50,19 +51,21 @@ export async function openDispatcher(options: DispatcherOptions): Promise<Dispat
   };
   const common = settings(options);
   if (proxy === undefined) return new undici.Agent({ ...common, connect });
-  const socks = /^socks/i.test(proxy);
+  // The `h` means that the proxy resolves names. undici always lets a SOCKS proxy do that.
+  const uri = withoutPath(proxy).replace(/^socks5h:/i, 'socks5:');
+  const requestTls = { timeout: CONNECT_TIMEOUT_MS, ...connect };
+  if (/^socks/i.test(proxy)) {
+    const secure = undici.buildConnector({ ...requestTls, allowH2: common.allowH2 === true });
+    const agent = new undici.Socks5ProxyAgent(uri, { connectTimeout: CONNECT_TIMEOUT_MS });
+    const tunnels = throughSocks(agent, secure);
+    if (tunnels !== undefined) return new undici.Agent({ ...common, connect: tunnels });
+  }
   return new undici.ProxyAgent({
     ...common,
-    // The `h` means that the proxy resolves names. undici always lets a SOCKS proxy do that.
-    uri: withoutPath(proxy).replace(/^socks5h:/i, 'socks5:'),
+    uri,
     // The proxy's response to CONNECT needs a limit, too. Otherwise a request that waits for it stays queued for five
     // minutes.
     clientFactory: (origin, own) => new undici.Pool(origin, { ...own, headersTimeout }),
-    requestTls: {
-      timeout: CONNECT_TIMEOUT_MS,
-      // Behind a SOCKS proxy undici offers no protocols by default.
-      ...(socks ? { ALPNProtocols: common.allowH2 ? ['http/1.1', 'h2'] : ['http/1.1'] } : {}),
-      ...connect,
-    },
+    requestTls,
   });
 }
