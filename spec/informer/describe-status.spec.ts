@@ -47,6 +47,7 @@ describe('describeStatus', () => {
       { phase: 'watching', live: true, access: { message: 'not till' } } as Partial<InformerStatus>,
       'Live: not till',
     ],
+    [{ phase: 'watching', live: false, ...stale }, 'Catching up: the data is 60 s old'],
     // A cluster of several has failed, or the way to the server is dead.
     [
       { phase: 'watching', live: false, error, ...stale },
@@ -81,9 +82,9 @@ describe('describeStatus', () => {
   it('I110: is live in words only if it is live', () => {
     expect(describeStatus({ phase: 'watching', live: false })).toEqual({
       tone: 'busy',
-      headline: 'Connecting',
+      headline: 'Catching up',
       detail: '',
-      text: 'Connecting',
+      text: 'Catching up',
     });
   });
 });

@@ -96,9 +96,10 @@ function wordsOf(status: DescribedStatus, error: Error | undefined, nowMs: numbe
     }
     case 'paused':
       return ['stale', 'Paused', age];
+    case 'watching':
+      return error === undefined ? ['busy', 'Catching up', age] : ['stale', 'Not live', why];
     default:
-      if (error === undefined) return ['busy', 'Connecting', age];
-      return ['stale', phase === 'watching' ? 'Not live' : 'Connecting', why];
+      return [error === undefined ? 'busy' : 'stale', 'Connecting', why];
   }
 }
 
