@@ -1,6 +1,6 @@
 /**
- * Decides when a watch is live again after an outage. The changes of the outage arrive after the response has begun, and
- * Kubernetes does not mark their end. Therefore the watch is live when nothing has arrived for a moment, after a
+ * Decides when a watch is live again after an outage or a list. The changes that were made meanwhile arrive after the
+ * response has begun, or after the list, and Kubernetes does not mark their end. Therefore the watch is live when nothing has arrived for a moment, after a
  * bookmark, or after some seconds at the latest, because a busy collection is never quiet.
  */
 import type { WatchEvent } from '../decode/watch-event.ts';
@@ -8,7 +8,7 @@ import type { Moment, Next, Watching } from './state.ts';
 
 type Event = Pick<WatchEvent<unknown>, 'type'>;
 
-/** After an outage that is shorter than this, in milliseconds, an answered watch is live immediately. */
+/** After an outage or a list that is shorter than this, in milliseconds, an answered watch is live immediately. */
 const SHORT_MS = 2_000;
 /** The shortest and the longest time between two ticks, in milliseconds. */
 const TICK_MS = 100;
@@ -32,12 +32,15 @@ function tick(state: Watching, tickMs: number, quiet: number): Next {
 }
 
 /** The watch was answered, or something arrived although it was doubted: it is live, or begins to catch up. */
-export function catchUp(state: Watching, { nowMs, config }: Moment): Next {
+export function catchUp(
+  state: Watching,
+  { nowMs, config }: Moment,
+  answerMs: number = nowMs - state.requestedMs,
+): Next {
   const awayMs = nowMs - (state.memory.staleSinceMs ?? nowMs);
   // A negative time means that the clock was set back. A proxy that holds events back delivers all of them together.
   if ((awayMs >= 0 && awayMs < SHORT_MS) || config.isHeldBack()) return caughtUp(state);
   // Over a slow line, a burst of changes takes as long as the response to follow the one before it.
-  const answerMs = nowMs - state.requestedMs;
   return tick(state, Math.min(Math.max(TICK_MS, answerMs / 2), LONGEST_TICK_MS), 0);
 }
 

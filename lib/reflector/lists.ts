@@ -83,7 +83,8 @@ export function replaced(
     streamFailures: 0,
     fruitless: 0,
     relists: memory.synced ? memory.relists + 1 : memory.relists,
-    staleSinceMs: undefined,
+    // The list shows the state at its beginning. The changes since then follow in the watch.
+    staleSinceMs: memory.sinceMs,
     catchUpMs: 0,
   };
   const commit = emit([
@@ -128,7 +129,7 @@ export function continued(
 export function relisted(state: Streaming | Watching, input: Listed, moment: Moment): Next {
   const { relists } = state.memory;
   const [listed, commit] = replaced(state.memory, input, moment);
-  const memory = { ...listed, relists };
+  const memory = { ...listed, relists, staleSinceMs: undefined };
   if (state.phase === 'streaming') return [continued(state, memory, false), commit];
   return [{ ...state, memory, tickMs: 0 }, commit];
 }

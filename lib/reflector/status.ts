@@ -29,8 +29,8 @@ export interface ReflectorStatus {
   /** Whether a complete list was received. */
   readonly synced: boolean;
   /**
-   * Whether a complete list was received and an answered watch delivers the changes without a delay. After an outage,
-   * that is so when its changes have arrived.
+   * Whether a complete list was received and an answered watch delivers the changes without a delay. After an outage
+   * or a slow list, that is so when the changes made meanwhile have arrived.
    */
   readonly live: boolean;
   /**

@@ -146,10 +146,10 @@ function streamEvents(state: Streaming, { events }: InputOf<'events'>, moment: M
   if (again !== undefined) return again;
   const lastPart = replacing({ objects: [], removed, refused }, moment);
   const [memory, commit] = replaced(state.memory, { items: objects, resourceVersion }, moment);
-  const watching = continued(state, memory, true);
-  const [next, effects]: Next =
-    end.rest.length === 0 ? [watching, []] : watchEvents(watching, { events: end.rest }, moment);
-  return [next, [...lastPart, ...commit, ...effects]];
+  // The response has begun long ago, so the time since the request does not tell how slow the line is.
+  const [watching, ticks] = catchUp(continued(state, memory, true), moment, 0);
+  const [next, effects] = watchEvents(watching as Watching, { events: end.rest }, moment);
+  return [next, [...lastPart, ...commit, ...ticks, ...effects]];
 }
 
 /** Requests the watch again: after a sleep its connection may be dead. A request that is new or waits is left alone. */

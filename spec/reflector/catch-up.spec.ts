@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { exponentialBackoff, type ReflectorStatus, reflect, type WatchSignal } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { concat, interval, merge, NEVER, type Observable, of, timer } from 'rxjs';
+import { concat, EMPTY, interval, merge, NEVER, type Observable, of, timer } from 'rxjs';
 import { map, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import type { ReflectorConfig, ReflectorInput, Watching } from '../../lib/reflector/state.ts';
@@ -130,6 +130,48 @@ describe('a watch after an outage', () => {
     subscription.unsubscribe();
     expect(time.pending).toBe(0);
   });
+});
+
+/**
+ * When the status is live after a list, and since when it is stale until then, in milliseconds after the list began. The
+ * changes that were made during the list follow it every 50 ms.
+ */
+function afterList(listMs: number, how: 'pages' | 'stream') {
+  const changesMs = 2_000;
+  const statuses: (readonly [atMs: number, status: ReflectorStatus])[] = [];
+  marbles(({ scheduler, flush }) => {
+    const at = <Value>(value: Value) => timer(listMs, scheduler).pipe(map(() => value));
+    const changes = backlog(changesMs / 50, 50);
+    const lists = [at(listPart('1', ['a@1']))];
+    const initial = how === 'stream' ? at(events('+a@1', 'end@1')) : EMPTY;
+    const watch = concat(of(opened), initial, changes);
+    const { listerWatcher } = script({ lists, watches: [watch] }, { watchList: how === 'stream' });
+    const run = reflect(listerWatcher, {
+      scheduler,
+      onStatus: (status) => statuses.push([scheduler.now(), status]),
+    }).subscribe();
+    scheduler.schedule(() => run.unsubscribe(), listMs + 20_000);
+    flush();
+  });
+  const liveMs = statuses.find(([, { live }]) => live)?.[0] ?? Number.NaN;
+  const behind = statuses.filter(([, { synced, live }]) => synced && !live);
+  const staleSinceMs = [...new Set(behind.map(([, status]) => status.staleSinceMs))];
+  return { liveMs: liveMs - listMs, changesMs, staleSinceMs };
+}
+
+describe('a watch after a list', () => {
+  for (const how of ['pages', 'stream'] as const) {
+    it(`R32: it is not live while the changes arrive that were made during the list (${how})`, () => {
+      const { liveMs, changesMs, staleSinceMs } = afterList(5_000, how);
+      expect(liveMs).toBeGreaterThanOrEqual(changesMs);
+      expect(liveMs).toBeLessThanOrEqual(changesMs + 300);
+      expect(staleSinceMs).toEqual([0]);
+    });
+
+    it(`R32: it is live immediately after a list that took less than 2 s (${how})`, () => {
+      expect(afterList(1_900, how).liveMs).toBe(0);
+    });
+  }
 });
 
 describe('the timer of a watch after an outage', () => {

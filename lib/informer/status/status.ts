@@ -37,9 +37,9 @@ export interface InformerStatus extends Omit<ReflectorStatus, 'phase'> {
   readonly synced: boolean;
   /**
    * Whether the store follows the server: the store is synced, and every scope has an answered watch, or a last poll
-   * that succeeded. False while the informer waits, reconnects, lists, is paused or does not run, and after an outage of
-   * 2 s or more until the changes of the outage have arrived: nothing has arrived for a moment, or a bookmark has, or 10 s
-   * have passed. True does not mean that the newest change has been received.
+   * that succeeded. False while the informer waits, reconnects, lists, is paused or does not run, and after an outage or
+   * a list of 2 s or more until the changes made meanwhile have arrived: nothing has arrived for a moment, or a bookmark
+   * has, or 10 s have passed. True does not mean that the newest change has been received.
    */
   readonly live: boolean;
   /**
