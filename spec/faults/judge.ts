@@ -51,11 +51,19 @@ const shown = ({ metadata }: Thing) =>
 export class Truth {
   readonly now: Map<string, Thing> = new Map();
   readonly #lives = new Map<string, Life>();
+  /** When each UID was last written or deleted, in milliseconds. */
+  readonly #changedMs = new Map<string, number>();
+  readonly #nowMs: () => number;
   /** The number of times that the server restored a backup. */
   epoch = 0;
 
+  constructor(nowMs: () => number = () => 0) {
+    this.#nowMs = nowMs;
+  }
+
   wrote(thing: Thing): void {
     this.now.set(thing.metadata.uid, thing);
+    this.#changed(thing.metadata.uid);
     this.#life(thing.metadata.uid).states.push({
       version: versionOf(thing),
       epoch: this.epoch,
@@ -65,7 +73,17 @@ export class Truth {
 
   deleted(uid: string, version: string): void {
     this.now.delete(uid);
+    this.#changed(uid);
     this.#life(uid).states.push({ version: BigInt(version), epoch: this.epoch });
+  }
+
+  /** The UIDs that were last written or deleted at this time or before. */
+  changedBefore(atMs: number): string[] {
+    return [...this.#changedMs].filter(([, changedMs]) => changedMs <= atMs).map(([uid]) => uid);
+  }
+
+  #changed(uid: string): void {
+    this.#changedMs.set(uid, this.#nowMs());
   }
 
   /** Records that the server restored a backup with these objects, at this version. */

@@ -11,6 +11,8 @@ export interface Outcome {
   readonly faults: readonly string[];
   readonly requests: number;
   readonly notified: number;
+  /** The number of checked claims of the informer to be live. */
+  readonly claims?: number;
   readonly load: Load;
 }
 
@@ -47,6 +49,7 @@ export function summary(outcomes: readonly Outcome[], startedMs: number): string
     `${sum(({ faults }) => faults.length)} faults`,
     `${sum(({ requests }) => requests)} requests`,
     `${sum(({ notified }) => notified)} notifications`,
+    `${sum(({ claims = 0 }) => claims)} claims to be live`,
     `busiest minute ${most(({ load }) => load.reads)} reads, ${most(({ load }) => load.watches)} watches`,
     `${outcomes.filter(({ wrong }) => wrong.length > 0).length} went wrong`,
   ].join(', ');

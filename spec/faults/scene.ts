@@ -34,6 +34,7 @@ import { type Backoff, checkBudget, type Load } from './budget.ts';
 import { type Consumers, createConsumers } from './consumers.ts';
 import { createHistory, type History, NAMESPACES, type Pod, pods } from './history.ts';
 import { compareStore, type Selects, type Thing, Truth } from './judge.ts';
+import { checkLiveClaims } from './live-claims.ts';
 import { createMoods, type Refuses } from './moods.ts';
 import { type ObservedFetch, observedFetch } from './observed-fetch.ts';
 import { createMoves, type Moves, OWNERS } from './shard-moves.ts';
@@ -59,6 +60,8 @@ export interface Stage {
   /** The watchdog timeouts of the informer, in milliseconds. */
   readonly idleTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
+  /** Whether a proxy holds events back. */
+  readonly holdsBack?: boolean;
   /** Whether the informer holds some shards only, which come and go. */
   readonly sharded?: boolean;
 }
@@ -78,6 +81,8 @@ export interface Scene {
   readonly wrong: string[];
   /** The moves of shards, if the informer is sharded. */
   readonly moves: Moves | undefined;
+  /** The number of checked claims of the informer to be live. */
+  claims(): number;
   /** Writes repeatedly until the returned function is called. */
   write(meanMs: number): () => void;
   start(): void;
@@ -119,6 +124,8 @@ const SCOPES: readonly Scope[] = [
     listWatches: [{ namespace: 'a' }, { namespace: 'b' }],
   },
 ];
+/** After the demand was closed, what was written meanwhile takes up to this long to arrive, in milliseconds. */
+const READ_MS = 100_000;
 const INDICES = { namespace: byNamespace, tier: byLabel('tier') };
 
 function pick<V>(random: () => number, values: readonly V[]): V {
@@ -182,7 +189,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
   // So that shards move, and objects change, while a list is answered.
   if (moves !== undefined)
     server.faults.delay(pick(moved, [20, 200, 800]) / speed, { use: 'list' });
-  const truth = new Truth();
+  const truth = new Truth(() => scheduler.now());
   const restores = random() < 0.2;
   const history = createHistory({
     server,
@@ -228,6 +235,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     scheduler,
   });
   const open = new BehaviorSubject(true);
+  let openedMs = Number.NEGATIVE_INFINITY;
   const decoding = drawDecoding(chance(16));
   const listWatches = scope.listWatches.map((each) => {
     const asked = {
@@ -288,6 +296,15 @@ export async function createScene(stage: Stage): Promise<Scene> {
     without: [...(stage.without ?? []), ...(makeBeforeBreak ? ['swap' as const] : [])],
     ...(reached?.proxy === undefined ? {} : { proxy: reached.proxy }),
   });
+  // Other informers learn of changes late, or never, without an outage.
+  const isTrue =
+    speed === 1 && !stage.holdsBack && !polls && !loses && !stage.sharded && refuses === 'none';
+  const claims = isTrue
+    ? checkLiveClaims({
+        ...{ informer, truth, selects: scope.selects, scheduler, machine, wrong },
+        isReading: () => open.value && scheduler.now() - openedMs > READ_MS,
+      })
+    : () => 0;
   const traits = [`${scope.name}, ${initialList} list, ${compression}`];
   traits.push(
     `${watchList ? 'with' : 'without'} streaming lists, backoff from ${backoff.baseMs} ms`,
@@ -316,6 +333,7 @@ export async function createScene(stage: Stage): Promise<Scene> {
     random,
     wrong,
     moves,
+    claims,
     write(mean) {
       const dice = chance(6);
       let stopped = false;
@@ -351,7 +369,10 @@ export async function createScene(stage: Stage): Promise<Scene> {
         if (!(error instanceof ApiError)) wrong.push(`refresh: ${error}`);
       }
     },
-    shut: (shut) => open.next(!shut),
+    shut: (shut) => {
+      if (!shut) openedMs = scheduler.now();
+      open.next(!shut);
+    },
     compare(when) {
       consumers.finish(when);
       const store = informer.indexer as unknown as IndexerReader<Thing>;

@@ -24,6 +24,7 @@ export async function runVirtual(seed: number, sharded = false): Promise<Outcome
     scheduler: time,
     speed: 1,
     sharded,
+    holdsBack: hasProxy,
     depths: ['http', 'stream'],
     // If a watch ends while one of two swapped events is held back, no client can detect the lost event.
     ...(hasProxy ? { without: ['swap'] } : {}),
@@ -106,6 +107,7 @@ export async function runVirtual(seed: number, sharded = false): Promise<Outcome
     faults: machine.played.map(({ atMs, fault }) => `${Math.round(atMs)} ${JSON.stringify(fault)}`),
     requests: scene.observed.seen.length,
     notified,
+    claims: scene.claims(),
     load,
   };
 }

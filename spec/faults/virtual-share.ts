@@ -20,6 +20,7 @@ export function virtualShare(share: number, shares: number, sharded = false): vo
       expect(mean(({ writes }) => writes)).toBeGreaterThan(200);
       expect(mean(({ faults }) => faults.length)).toBeGreaterThan(30);
       expect(mean(({ notified }) => notified)).toBeGreaterThan(500);
+      if (!sharded) expect(mean(({ claims = 0 }) => claims)).toBeGreaterThan(1);
     },
   );
 }
