@@ -1,7 +1,16 @@
 /** `liveShare`: one subscription to a live stream for all its subscribers. */
-import { type ChangeSet, liveFilter, liveShare, liveSort, toView } from 'rx-informer';
+import {
+  type ChangeSet,
+  createSharedInformer,
+  liveFilter,
+  liveJoin,
+  liveShare,
+  liveSort,
+  toView,
+} from 'rx-informer';
 import { firstValueFrom, merge, Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { added, modified, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';
 
@@ -113,6 +122,49 @@ describe('liveShare', () => {
     expect(view.getSnapshot().status.refusedRows.map(({ key }) => key)).toEqual(['a']);
     const mixed = new Mirror(liveShare()(merge(world.changes$, new World().changes$)));
     expect(String(mixed.error)).toMatch(/^Error: liveShare: its source emitted two first sets/);
+  });
+
+  it('Q54: one of several informers that was stopped and runs again gives its rows to all subscribers', async () => {
+    const [sourceA, sourceB] = [scriptedListWatch(), scriptedListWatch()];
+    const [a, b] = [
+      createSharedInformer(sourceA, { lingerMs: 0 }),
+      createSharedInformer(sourceB, { lingerMs: 0 }),
+    ];
+    const joined = a.changes$.pipe(
+      liveJoin(b.changes$, {
+        on: { left: () => 'all', right: () => 'all' },
+        project: (left, right) => ({
+          names: [left, ...right].map(({ metadata }) => metadata.name),
+        }),
+      }),
+    );
+    const names = (rows: readonly { readonly names: readonly string[] }[]) =>
+      rows.map((row) => row.names.join());
+    const shared = joined.pipe(liveShare());
+    const view = toView(shared);
+    view.subscribe(() => undefined);
+    const one = new Mirror(shared);
+    sourceA.listed(1, pod('a', 1));
+    sourceB.listed(1, pod('old', 1));
+    expect([names(one.objects()), names(view.getSnapshot().rows)]).toEqual([['a,old'], ['a,old']]);
+    await b.stop();
+    expect([names(one.objects()), one.completed]).toEqual([['a,old'], false]);
+    const requests = sourceA.asked.length;
+    b.start();
+    sourceB.listed(2, pod('new', 2));
+    const late = new Mirror(shared);
+    expect([names(one.objects()), names(late.objects())]).toEqual([['a,new'], ['a,new']]);
+    expect(view.getSnapshot()).toMatchObject({ rows: [{ names: ['a', 'new'] }], synced: true });
+    // The other informer has run all the time.
+    expect([a.status.generation, sourceA.asked.length]).toEqual([1, requests]);
+    sourceB.send(modified(pod('new', 3)), added(pod('newer', 4)));
+    expect([names(one.objects()), names(late.objects())]).toEqual([
+      ['a,new,newer'],
+      ['a,new,newer'],
+    ]);
+    expect(names(view.getSnapshot().rows)).toEqual(['a,new,newer']);
+    await Promise.all([a.stop(), b.stop()]);
+    expect([one.completed, late.completed]).toEqual([true, true]);
   });
 
   it('Q54: a late subscriber stays if the others leave while it gets its first set', () => {

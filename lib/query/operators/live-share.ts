@@ -1,5 +1,6 @@
 /** `liveShare`: one subscription to a live stream for all its subscribers. */
 import { Observable, type Subscriber, Subscription } from 'rxjs';
+import type { InformerStatus } from '../../informer/status/status.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { Drain } from '../../rx/drain.ts';
 import {
@@ -10,17 +11,38 @@ import {
 } from '../../store/change-set.ts';
 import { noteOrigin, type SetStream } from '../../store/change-stream.ts';
 import { Emission } from '../engine/emission.ts';
+import { lineageOf } from '../engine/lineage.ts';
 import { setCheck } from '../engine/misuse.ts';
 import { PassMachine } from '../engine/row-machine.ts';
 import { NO_CONTEXT } from '../engine/row-store.ts';
 
-/** One subscription to the source, and the rows that it has emitted. */
+/** A time in which the source is subscribed, and the rows that it has emitted. */
 interface Connection<T> {
   readonly machine: PassMachine<T>;
   readonly emission: Emission<T>;
   readonly run: Subscription;
+  /** The present subscription to the source, which ends with `run`. */
+  source: Subscription;
   /** The head of the last set; `undefined` before the first one. */
   head?: ChangeSetHead<T>;
+}
+
+/** Calls back when one of these informers runs again after a stop. */
+function onRestart(
+  informers: ReadonlySet<Observable<InformerStatus>>,
+  restarted: () => void,
+): Subscription {
+  const subscription = new Subscription();
+  for (const status$ of informers) {
+    let wasStopped = false;
+    const next = ({ phase }: InformerStatus) => {
+      const isStopped = phase === 'stopped';
+      if (wasStopped && !isStopped) restarted();
+      wasStopped = isStopped;
+    };
+    subscription.add(status$.subscribe({ next }));
+  }
+  return subscription;
 }
 
 class SharedStream<T> {
@@ -33,7 +55,7 @@ class SharedStream<T> {
     this.#source = source;
   }
 
-  subscribe(subscriber: Subscriber<AnyChangeSet<T>>): void {
+  join(subscriber: Subscriber<AnyChangeSet<T>>): void {
     // In the drain, so that a set that this causes is delivered after the first one.
     this.#drain.enter(() => {
       const connection = this.#connection;
@@ -56,16 +78,30 @@ class SharedStream<T> {
     const connection: Connection<T> = {
       machine: new PassMachine<T>(NO_CONTEXT),
       emission: new Emission<T>(1),
-      run: new Subscription(),
+      run: new Subscription(() => connection.source.unsubscribe()),
+      source: Subscription.EMPTY,
     };
     this.#connection = connection;
+    this.#subscribe(connection);
+    // The stop of one of several informers does not complete the source, which has no rows of the next run.
+    const again = () => {
+      this.#drain.run(() => this.#connection === connection && this.#subscribe(connection));
+    };
+    connection.run.add(onRestart(lineageOf(this.#source).informers, again));
+  }
+
+  /** Subscribes to the source, in place of an earlier subscription. */
+  #subscribe(connection: Connection<T>): void {
+    const former = connection.source;
+    const source = new Subscription();
+    connection.source = source;
     const run = (task: () => void) =>
       this.#drain.run(() => {
-        if (this.#connection === connection) task();
+        if (this.#connection === connection && connection.source === source) task();
       });
     const check = setCheck('liveShare');
     let isSubscribing = true;
-    connection.run.add(
+    source.add(
       this.#source.subscribe({
         next: (set) => {
           const isFirst = isSubscribing;
@@ -83,6 +119,8 @@ class SharedStream<T> {
       }),
     );
     isSubscribing = false;
+    // Afterwards, because it keeps the informers running that were not stopped.
+    former.unsubscribe();
   }
 
   /** Ends the present subscribers. One that subscribes again gets a subscription of its own. */
@@ -135,7 +173,8 @@ export type ShareOperator = <T, O>(
  * A late subscriber first gets the present rows as one `reset` set, synchronously, and then each later set once; also if
  * it subscribes while a set is delivered. An ordered stream keeps its order. The source is subscribed with the first
  * subscriber and unsubscribed with the last; after that, and after the source has completed or errored, the next
- * subscriber subscribes to the source again. Completes and errors as its source does.
+ * subscriber subscribes to the source again. Completes and errors as its source does. If one of several informers was
+ * stopped and runs again, the source is subscribed again, and the subscribers get what differs.
  *
  * Costs the rows of the stream in memory, once, and for a late subscriber one set with all of them.
  *
@@ -164,7 +203,7 @@ export type ShareOperator = <T, O>(
 export function liveShare(): ShareOperator {
   return <T, O>(source: Observable<AnyChangeSet<T, O>>) => {
     const shared = new SharedStream<T>(source as Observable<AnyChangeSet<T>>);
-    const stream = new Observable<AnyChangeSet<T>>((subscriber) => shared.subscribe(subscriber));
+    const stream = new Observable<AnyChangeSet<T>>((subscriber) => shared.join(subscriber));
     return noteOrigin(stream, source) as SetStream<SetOf<T, O>>;
   };
 }
