@@ -2,6 +2,13 @@
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { longTimer } from '../../rx/long-timer.ts';
 
+/**
+ * How often the clock is read, in milliseconds, or after which part of the time that is left. A timer stands still while the
+ * machine sleeps, and the clock may be set.
+ */
+const CHECK_MS = 60_000;
+const CHECK_PART = 1e-4;
+
 export class DueTimer {
   readonly #scheduler: SchedulerLike;
   readonly #wake: () => void;
@@ -18,15 +25,22 @@ export class DueTimer {
     if (this.#dueMs === dueMs) return;
     this.close();
     if (dueMs === undefined) return;
+    this.#wait(dueMs);
+  }
+
+  #wait(dueMs: number): void {
     this.#dueMs = dueMs;
     const complete = () => {
+      if (this.#scheduler.now() < dueMs) return this.#wait(dueMs);
       this.#dueMs = undefined;
       this.#wake();
     };
+    const leftMs = dueMs - this.#scheduler.now();
+    const stepMs = Math.min(leftMs, Math.max(CHECK_MS, leftMs * CHECK_PART));
     // Assigned before subscribing, because a timer that is due at once wakes the machine in `subscribe`.
     const run = new Subscription();
     this.#run = run;
-    run.add(longTimer(dueMs - this.#scheduler.now(), this.#scheduler).subscribe({ complete }));
+    run.add(longTimer(stepMs, this.#scheduler).subscribe({ complete }));
   }
 
   close(): void {

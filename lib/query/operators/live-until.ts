@@ -141,7 +141,8 @@ function checked(at: unknown): number | undefined {
  * A row is passed on again as a change whose `previous` and `object` are the same object, in a set with the cause
  * `time`. Rows that are due at one time are one set. The function is asked again after that, and whenever the object
  * changes. A time that is not after now is ignored, and so is `undefined`. If the clock is set back, a row waits until
- * the clock shows its time. If the function throws, the row stays out, and stands in the view's `status.refusedRows`.
+ * the clock shows its time. Timers stand still while the machine sleeps; a row whose time passes meanwhile is passed on
+ * within a minute after the sleep, or within a ten-thousandth of the time that was left. If the function throws, the row stays out, and stands in the view's `status.refusedRows`.
  * An ordered stream stays ordered. A new function from an Observable gives one change set. Completes and errors as its source
  * does, and errors if the Observable of the function errors.
  *
