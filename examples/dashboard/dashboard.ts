@@ -56,6 +56,7 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   const { nats, bucket = 'k8s' } = options;
   const files = await readPageFiles(folder, {
     cluster: type,
+    source: 'cluster' in choice ? choice.cluster.name : 'embedded cluster',
     namespace: options.namespace,
     identity: await identityOf(options, choice),
     nats: nats === undefined ? undefined : { url: nats, bucket },

@@ -36,6 +36,8 @@ export interface EmbeddedClusterOptions {
 export interface EmbeddedCluster {
   /** The address of its API server. */
   readonly baseUrl: string;
+  /** Its API server, with faults and the requests that it has received. */
+  readonly server: FakeApiServer;
   /** The current number of pods. */
   readonly pods: number;
   /** The number of changes so far. */
@@ -148,6 +150,7 @@ export async function createEmbeddedCluster(
   const healings = new Set<NodeJS.Timeout>();
   return {
     baseUrl: served.url,
+    server,
     get pods() {
       return ledger.count;
     },

@@ -12,6 +12,8 @@ export default defineConfig({
   root: here('page'),
   base: './',
   plugins: [react()],
+  // The library loads some of its code later.
+  worker: { format: 'es' },
   resolve: { conditions: ['rx-informer-source', ...defaultClientConditions] },
   build: {
     outDir: here('../../node_modules/.cache/rx-informer/dashboard'),

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
+import { configMaps } from 'rx-informer/resources';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { launchChromium } from './chromium.ts';
 import { live, type OpenDashboard, openDashboard, phone } from './open-dashboard.ts';
@@ -93,8 +94,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.getByRole('link', { name: 'Nodes' }).waitFor();
     expect(await violations(page), 'menu').toEqual([]);
     await page.getByRole('button', { name: 'Close the menu' }).click();
-    await page.route(/\/api\/v1\/pods/, (route) => route.abort());
-    await page.reload();
+    opened.cluster.server.faults.refuse({ resource: configMaps });
+    // A kind of which the browser has stored no rows.
+    await page.goto(`${opened.dashboard.url}?kind=configmaps`);
     await page.getByRole('alert').waitFor();
     expect(await violations(page), 'no connection').toEqual([]);
   });

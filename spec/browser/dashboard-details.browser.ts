@@ -1,7 +1,8 @@
 /** Tests the details of an object in the dashboard: live, after a deletion, with logs, and edited by draft. */
 import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { keepScreenshot, launchChromium } from './chromium.ts';
+import { type Received, recordRequests } from './dashboard-requests.ts';
 import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
 
 let browser: Browser;
@@ -207,14 +208,14 @@ test('a pod shows its environment, without the values of config maps and secrets
 });
 
 test('config maps have a table and details, without their contents', async () => {
-  const accepts: Promise<string>[] = [];
+  let received: readonly Received[] = [];
   opened = await openDashboard(browser, {
     query: '?kind=configmaps',
-    before: (page) =>
-      page.on('request', (request) => {
-        if (!/\/api\/.*configmaps/.test(request.url())) return;
-        accepts.push(request.headerValue('accept').then((accept) => accept ?? ''));
-      }),
+    before: (_page, _cluster, dashboard) => {
+      const recording = recordRequests(dashboard);
+      received = recording.requests;
+      onTestFinished(recording.stop);
+    },
   });
   const { page, cluster, complaints } = opened;
   await live(page);
@@ -242,7 +243,8 @@ test('config maps have a table and details, without their contents', async () =>
   );
   expect(status).toBe(200);
   await page.locator('[data-uid]', { hasText: 'app=changed' }).waitFor();
-  const accepted = await Promise.all(accepts);
+  const reads = received.filter(({ pathname }) => /^\/api\/.*configmaps/.test(pathname));
+  const accepted = reads.map(({ accept }) => accept);
   expect(accepted.length).toBeGreaterThan(0);
   expect(accepted.filter((accept) => !accept.includes('PartialObjectMetadata'))).toEqual([]);
   await keepScreenshot(page, 'config-maps');

@@ -1,5 +1,6 @@
 /** Tests what the dashboard's page says and shows: on each size of screen, in each state of the connection. */
 import type { Browser } from 'playwright-core';
+import { pods } from 'rx-informer/resources';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { launchChromium } from './chromium.ts';
 import {
@@ -26,8 +27,6 @@ async function open(options: OpenOptions = {}): Promise<OpenDashboard> {
   opened = await openDashboard(browser, options);
   return opened;
 }
-
-const LIST = /\/api\/v1\/pods/;
 
 describe('a phone', () => {
   test('shows the status of each pod, and its name while the other columns scroll', async () => {
@@ -86,24 +85,28 @@ test('at 1280 pixels no name and no owner is cut', async () => {
 
 describe('without a connection', () => {
   test('the truth check says that nothing is compared', async () => {
-    const { page } = await open({ query: '?panel=server' });
+    const { page, cluster } = await open({ query: '?panel=server' });
     const truth = page.getByTestId('truth');
     await page.locator('[data-testid=truth][data-equal=true]').waitFor();
-    await page.route(LIST, (route) => route.abort());
+    const refused = cluster.server.faults.refuse({ resource: pods });
     await page.locator('[data-fault=drop]').click();
     await page.locator('[data-testid=status][data-tone=stale]').waitFor();
     await truth.getByText(/^Not compared, because/).waitFor();
     expect(await truth.getAttribute('data-equal')).toBeNull();
-    await page.unroute(LIST);
+    refused.heal();
     await page.getByRole('button', { name: 'Retry now' }).click();
     await page.locator('[data-testid=truth][data-equal=true]').waitFor();
   });
 
   test('a refusal is explained, and no number is shown that is not known', async () => {
     const message = 'pods is forbidden: User "jane" cannot list resource "pods"';
-    const status = { kind: 'Status', apiVersion: 'v1', code: 403, reason: 'Forbidden', message };
+    const forbidden = { status: 403, reason: 'Forbidden', message, times: Infinity };
+    let heal = () => {};
     const { page } = await open({
-      before: (page) => page.route(LIST, (route) => route.fulfill({ status: 403, json: status })),
+      before: (_page, { server }) => {
+        const fault = server.faults.failNext({ resource: pods }, forbidden);
+        heal = () => fault.heal();
+      },
     });
     const alert = page.getByRole('alert').filter({ hasText: 'Forbidden' });
     await alert.getByText('You do not have permission for this').waitFor();
@@ -111,7 +114,7 @@ describe('without a connection', () => {
     const tiles = await page.locator('[data-tile]').allTextContents();
     expect(tiles).toEqual(['–All', '–Running', '–In progress', '–In trouble', '–Completed']);
     expect(await page.getByTestId('shown').count()).toBe(0);
-    await page.unroute(LIST);
+    heal();
     await page.getByTestId('status').getByRole('button', { name: 'Retry now' }).click();
     await live(page);
     await expect.poll(() => page.locator('[data-tile=all]').textContent()).toBe('40All');

@@ -30,7 +30,7 @@ export interface OpenOptions {
   /** The query of the URL: `?kind=nodes`. */
   readonly query?: string;
   /** Called before the page is loaded. */
-  readonly before?: (page: Page, cluster: EmbeddedCluster) => unknown;
+  readonly before?: (page: Page, cluster: EmbeddedCluster, dashboard: Dashboard) => unknown;
 }
 
 /** The size of a phone, which touches. */
@@ -129,7 +129,7 @@ export async function openDashboard(
   const cluster = dashboard.embedded;
   if (cluster === undefined) throw new Error('no embedded cluster');
   const { page, complaints, close } = await openPage(browser, options.browser);
-  await options.before?.(page, cluster);
+  await options.before?.(page, cluster, dashboard);
   await page.goto(`${dashboard.url}${options.query ?? ''}`);
   return {
     page,

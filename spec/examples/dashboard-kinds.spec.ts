@@ -38,7 +38,8 @@ function open(kind: Kind) {
     rows,
     objects: ({ plural }: { plural: string }) => changesOf(plural),
   } as unknown as Streams;
-  const view = toView(kind.join?.(rows(kind) as never, streams) ?? (rows(kind) as never));
+  const joined$ = kind.join?.(rows(kind) as never, streams) ?? (rows(kind) as never);
+  const view = toView(kind.show?.(joined$) ?? joined$);
   const leave = view.subscribe(() => undefined);
   return { view: view as View<Row>, changesOf, leave };
 }

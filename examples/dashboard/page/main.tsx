@@ -4,8 +4,8 @@ import './page.css';
 import { MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { InformerProvider } from 'rx-informer/react';
-import { client, factory, start } from './cluster/cluster.ts';
+import { WorkerProvider } from 'rx-informer/react/worker';
+import { cluster } from './cluster/cluster.ts';
 import { App } from './layout/app.tsx';
 import { theme, variables } from './theme.ts';
 
@@ -15,11 +15,6 @@ if (root === null) throw new Error('index.html has no #root');
 // The page allows only styles that carry the nonce of this response.
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 
-const stop = start();
-window.addEventListener('pagehide', (event) => {
-  if (!event.persisted) stop();
-});
-
 createRoot(root).render(
   <StrictMode>
     <MantineProvider
@@ -28,9 +23,9 @@ createRoot(root).render(
       defaultColorScheme="auto"
       getStyleNonce={() => nonce}
     >
-      <InformerProvider client={client} factory={factory}>
+      <WorkerProvider cluster={cluster}>
         <App />
-      </InformerProvider>
+      </WorkerProvider>
     </MantineProvider>
   </StrictMode>,
 );

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
+import { type Settings, textOfSettings } from '../shared/settings.ts';
 import { securityHeaders } from './guard.ts';
 
 const types: Readonly<Record<string, string>> = {
@@ -31,6 +32,8 @@ export interface PageBucket {
 /** What the page learns from placeholders. */
 export interface PageValues {
   readonly cluster: 'embedded' | 'real';
+  /** The name of the cluster. @defaultValue '' */
+  readonly source?: string | undefined;
   /** The only namespace that it shows. @defaultValue all */
   readonly namespace?: string | undefined;
   /** Under which name the browser stores objects for the next reload. @defaultValue it stores nothing */
@@ -39,11 +42,18 @@ export interface PageValues {
   readonly nats?: PageBucket | undefined;
 }
 
+/** The settings of a page. */
+function settingsIn(given: PageValues): Settings {
+  const { cluster, source = '', namespace = '', identity: storedFor = '' } = given;
+  const { url = '', bucket = '' } = given.nats ?? {};
+  return { cluster, source, namespace, storedFor, nats: url, bucket };
+}
+
 /** Reads all files of a folder. */
-export async function readPageFiles(
-  folder: string,
-  { cluster, namespace = '', identity = '', nats }: PageValues,
-): Promise<PageFiles> {
+export async function readPageFiles(folder: string, given: PageValues): Promise<PageFiles> {
+  const { nats } = given;
+  // A kubeconfig may give its contexts any names.
+  const settings = encodeURIComponent(textOfSettings(settingsIn(given)));
   const files = new Map<string, Buffer>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -59,22 +69,14 @@ export async function readPageFiles(
       const nonce = randomBytes(16).toString('base64');
       const headers = securityHeaders(nonce, nats?.url);
       response.writeHead(200, { ...headers, 'content-type': type });
-      const { url = '', bucket = '' } = nats ?? {};
-      const values = {
-        STYLE_NONCE: nonce,
-        CLUSTER: cluster,
-        NAMESPACE: namespace,
-        // A kubeconfig may give its contexts any names.
-        IDENTITY: encodeURIComponent(identity),
-        NATS: url,
-        BUCKET: bucket,
-      };
-      response.end(html(content, values));
+      response.end(html(content, { STYLE_NONCE: nonce, SETTINGS: settings }));
       return true;
     }
     // The names of assets contain a hash of their content.
     const cache = name.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache';
-    response.writeHead(200, { ...securityHeaders(), 'content-type': type, 'cache-control': cache });
+    // The policy of a worker is that of its script.
+    const headers = securityHeaders(undefined, nats?.url);
+    response.writeHead(200, { ...headers, 'content-type': type, 'cache-control': cache });
     response.end(content);
     return true;
   };

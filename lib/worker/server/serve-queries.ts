@@ -23,9 +23,11 @@ export interface ServeQueriesOptions {
   /**
    * Makes the store of an identity's objects on disk, such as `indexedDbSnapshots({ identity, … })`, which `createFactory` receives
    * as `session.persist`. When the user signs out, or another one signs in, everything that was stored for the identity
-   * is deleted. @defaultValue nothing is stored
+   * is deleted. Nothing is stored for an identity without a store. @defaultValue nothing is stored
    */
-  readonly persist?: ((session: { readonly identity: string }) => PersistPart) | undefined;
+  readonly persist?:
+    | ((session: { readonly identity: string }) => PersistPart | undefined)
+    | undefined;
   /**
    * How long a pipeline stays after the last tab has left it, in milliseconds. @defaultValue the linger of the factory
    */

@@ -58,7 +58,9 @@ export interface SessionParts {
   readonly queries: WorkerQueries;
   readonly lingerMs: number | undefined;
   createFactory(session: WorkerSession): SessionFactory;
-  readonly persist: ((session: { readonly identity: string }) => PersistPart) | undefined;
+  readonly persist:
+    | ((session: { readonly identity: string }) => PersistPart | undefined)
+    | undefined;
   /** Asks the tabs, one after the other. `undefined` if none of them has credentials. */
   ask(signal: AbortSignal): Promise<Credentials | undefined>;
 }

@@ -1,24 +1,16 @@
-/** The rows of a kind as live queries, and what they cost. */
-import {
-  type ChangeStream,
-  type KubernetesObject,
-  type LiveQuery,
-  liveQuery,
-  liveShare,
-  parseFieldSelector,
-  type Resource,
-} from 'rx-informer';
-import { tap } from 'rxjs';
-import type { Kind, Row, Streams } from '../kinds/kind.ts';
-import { paced, queries } from './cluster.ts';
+/** The rows of a kind, which the worker makes, and what they cost the page. */
+import { type ChangeStream, liveShare } from 'rx-informer';
+import { workerQuery } from 'rx-informer/worker';
+import { type Observable, tap } from 'rxjs';
+import type { Kind, Row } from '../kinds/kind.ts';
+import type { Branch } from '../kinds/roll-up.ts';
+import { isStored } from '../kinds/stored.ts';
+import type { Selectors } from '../worker/row-queries.ts';
+import { cluster, type Queries, unlessPaused } from './cluster.ts';
+import { changesOf } from './row-changes.ts';
+import { type ShownStatus, statusOf } from './shown-status.ts';
 
-/** The selectors of the filter. */
-export interface Selectors {
-  readonly labelSelector: string;
-  readonly fieldSelector: string;
-}
-
-/** The work of a query since it began. */
+/** The work of the page for a query since it began. */
 export class Cost {
   /** Change sets, and the changes in them. */
   sets = 0;
@@ -41,53 +33,31 @@ export class Cost {
   }
 }
 
-/** The query of a kind as data: what is read from the server, and the row that is made of each object. */
-export function queryOf(kind: Kind, selectors?: Selectors): LiveQuery<Row> {
-  const { labelSelector = '', fieldSelector = '' } = selectors ?? {};
-  // Each kind reads its own resource.
-  const { resource: from, as } = kind as Pick<Kind, 'as'> & {
-    resource: Resource<KubernetesObject>;
-  };
-  const project = kind.row as (object: KubernetesObject) => Row;
-  const query = {
-    ...(labelSelector === '' ? {} : { labelSelector }),
-    // As a condition, because a server selects by a few fields only, and each text would be a watch of its own.
-    ...(fieldSelector === ''
-      ? {}
-      : {
-          where: {
-            key: `fields ${fieldSelector}`,
-            test: (object: object) => parseFieldSelector(fieldSelector).matches(object),
-          },
-        }),
-    select: { key: `row of ${kind.resource.plural}`, project },
-  };
-  return as === undefined ? liveQuery({ from, ...query }) : liveQuery({ from, as, ...query });
-}
-
-const streams: Streams = {
-  rows: (kind) => queries.stream(queryOf(kind) as LiveQuery<Row, false>).pipe(paced()),
-  objects: (resource) => queries.stream(liveQuery({ from: resource })).pipe(paced()),
-};
-
 /** The rows of a kind. */
 export interface KindRows {
   /** With what other kinds add to them. */
   readonly rows$: ChangeStream<Row>;
-  /** Without it, so that their number is known even if another kind may not be read. */
-  readonly listed$: ChangeStream<Row>;
+  /** Complete as soon as their number is known, even if another kind may not be read. */
+  readonly listed$: ChangeStream<unknown>;
+  readonly status$: Observable<ShownStatus>;
 }
 
-export function rowsOf(kind: Kind, cost: Cost, selectors?: Selectors): KindRows {
-  const query = queryOf(kind, selectors) as LiveQuery<Row, false>;
-  const paced$ = queries.stream(query).pipe(paced<Row>());
-  // The health of a tree is that of all its objects.
-  const isWhole = kind.join === undefined || kind.isTree;
-  const own$ = isWhole ? paced$ : paced$.pipe(liveShare());
-  const joined$ = kind.join?.(own$, streams) ?? own$;
-  const rows$ = joined$.pipe(
+/** The row of a tree is a branch. */
+const idOf = (row: object) => ('row' in row ? (row as Branch).row : (row as Row)).uid;
+
+export function rowsOf(kind: Kind, cost: Cost, selectors: Selectors): KindRows {
+  const { labelSelector, fieldSelector } = selectors;
+  const asked = { kind: kind.id, labelSelector, fieldSelector };
+  const name = isStored(kind) ? 'rows' : 'momentaryRows';
+  const view = cluster.view<object>(workerQuery<Queries, typeof name>(name, asked));
+  const joined$ = changesOf(view, idOf).pipe(
     tap(() => cost.begin()),
-    liveShare(),
-  );
-  return { rows$, listed$: isWhole ? rows$ : own$ };
+    unlessPaused(),
+  ) as ChangeStream<object>;
+  const rows$ = (kind.show?.(joined$) ?? (joined$ as ChangeStream<Row>)).pipe(liveShare());
+  const status$ = statusOf(view);
+  // The health of a tree is that of all its objects.
+  if (kind.join === undefined || kind.isTree) return { rows$, listed$: rows$, status$ };
+  const listed = cluster.view<object>(workerQuery<Queries, 'listed'>('listed', kind.id));
+  return { rows$, listed$: changesOf(listed, () => 'all'), status$ };
 }

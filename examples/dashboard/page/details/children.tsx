@@ -1,13 +1,11 @@
 /** The objects that belong to an object: its ReplicaSets and pods by selector, and the events of all of them. */
 import { useState } from 'react';
-import { type KubernetesObject, type LiveQuery, liveQuery, type Stored } from 'rx-informer';
-import { useQuery } from 'rx-informer/react';
-import { type Event, events, replicaSets } from 'rx-informer/resources';
-import { eventRow, seenMs } from '../kinds/events.ts';
+import type { KubernetesObject, Stored } from 'rx-informer';
+import { useQuery } from 'rx-informer/react/worker';
+import { type WorkerQuery, workerQuery } from 'rx-informer/worker';
+import type { Queries } from '../cluster/cluster.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
-import { byValue } from '../kinds/order.ts';
 import { rolledUp } from '../kinds/roll-up.ts';
-import { replicaSetKind } from '../kinds/workloads.ts';
 import { Age, StatusBadge } from '../table/cells.tsx';
 import classes from './details.module.css';
 import { ObjectLink } from './object-link.tsx';
@@ -34,12 +32,7 @@ function Selected({ kind, object }: ChildrenProps) {
   const { namespace = '', uid } = object.metadata;
   const selected = usePods(kind, object);
   const sets = useQuery(
-    liveQuery({
-      from: replicaSets,
-      namespace,
-      where: { path: 'metadata.ownerReferences.uid', eq: uid },
-      select: { key: 'row of replicasets', project: replicaSetKind.row as never },
-    }) as LiveQuery<Row>,
+    workerQuery<Queries, 'replicaSetsOf'>('replicaSetsOf', { namespace, owner: uid }),
   );
   const shownSets = sets.rows
     .filter(({ tone }) => tone !== 'done')
@@ -105,38 +98,23 @@ function More(props: {
   );
 }
 
-const isWarning = ({ type }: Event) => Number(type === 'Warning');
-
-const warningsFirst = {
-  key: 'warnings first, then the newest',
-  compare: (a: Event, b: Event) =>
-    byValue(isWarning(b), isWarning(a)) || byValue(seenMs(b), seenMs(a)),
-};
-
-/** The events about objects. For one object an index is read. */
+/** The events about objects. */
 function Events({ uids }: { readonly uids: readonly string[] }) {
-  const [uid] = uids;
-  const where =
-    uids.length === 1 && uid !== undefined
-      ? { index: 'object', eq: uid }
-      : { path: 'involvedObject.uid' as const, in: [...uids].sort() };
-  const select = { key: 'row of events', project: eventRow };
-  return <EventList query={liveQuery({ from: events, where, select, orderBy: warningsFirst })} />;
+  const query = workerQuery<Queries, 'eventsOf'>('eventsOf', [...uids].sort());
+  return <EventList query={query} areOfSeveral={uids.length > 1} />;
 }
 
-/** The events of a node have its name in place of its UID. */
 function NodeEvents({ name }: { readonly name: string }) {
-  const where = {
-    and: [
-      { path: 'involvedObject.kind' as const, eq: 'Node' },
-      { path: 'involvedObject.name' as const, eq: name },
-    ],
-  };
-  const select = { key: 'row of events', project: eventRow };
-  return <EventList query={liveQuery({ from: events, where, select, orderBy: warningsFirst })} />;
+  const query = workerQuery<Queries, 'eventsOfNode'>('eventsOfNode', name);
+  return <EventList query={query} areOfSeveral={false} />;
 }
 
-function EventList({ query }: { readonly query: LiveQuery<Row> }) {
+function EventList(props: {
+  readonly query: WorkerQuery<Row>;
+  /** Whether each event says which object it is about. */
+  readonly areOfSeveral: boolean;
+}) {
+  const { query, areOfSeveral } = props;
   const { rows, synced, status } = useQuery(query);
   const [showsAll, showAll] = useState(false);
   return (
@@ -157,9 +135,7 @@ function EventList({ query }: { readonly query: LiveQuery<Row> }) {
             <span className={classes.text}>
               {row['message']}
               {Number(row['count']) > 1 && ` (${row['count']} times)`}
-              {query.where !== undefined && 'path' in query.where && (
-                <span className={classes.quiet}> — {row['object']}</span>
-              )}
+              {areOfSeveral && <span className={classes.quiet}> — {row['object']}</span>}
             </span>
             <span className={classes.age}>
               <Age sinceMs={Number(row['seenMs'])} />

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Textarea } from '@mantine/core';
 import { structuredPatch } from 'diff';
 import { useEffect, useState } from 'react';
 import { ApiError, type KubernetesObject, type Resource, type Stored } from 'rx-informer';
-import { useEdit } from 'rx-informer/react';
+import { useEdit } from 'rx-informer/react/worker';
 import { errorWords } from '../cluster/error-words.ts';
 import type { Kind } from '../kinds/kind.ts';
 import classes from './details.module.css';

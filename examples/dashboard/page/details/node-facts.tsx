@@ -1,22 +1,12 @@
 /** The facts of a node: what it has, what its pods request of it, and which pods it repels. */
 import type { ReactNode } from 'react';
-import { type LiveQuery, liveQuery, parseQuantity, podRequests, type Stored } from 'rx-informer';
-import { useQuery } from 'rx-informer/react';
-import { type Node, type Pod, pods } from 'rx-informer/resources';
+import { parseQuantity, type Stored } from 'rx-informer';
+import { useQuery } from 'rx-informer/react/worker';
+import type { Node } from 'rx-informer/resources';
+import { workerQuery } from 'rx-informer/worker';
+import type { Queries } from '../cluster/cluster.ts';
 import { amountsText, bytesOf, cpuOf } from '../kinds/amounts.ts';
-import { hasEnded } from '../kinds/nodes.ts';
-
-interface Requests {
-  readonly milliCpu: number;
-  readonly bytes: number;
-}
-
-/** What a pod requests of its node. A pod that has ended requests nothing any more. */
-function requestsOf(pod: Pod): Requests {
-  if (hasEnded(pod)) return { milliCpu: 0, bytes: 0 };
-  const { cpu, memory } = podRequests(pod);
-  return { milliCpu: cpu.milli, bytes: memory.value };
-}
+import type { Requests } from '../worker/detail-queries.ts';
 
 /** What the pods of a node request, of what they may request. */
 function requestedText(requests: readonly Requests[], { status }: Pick<Node, 'status'>): string {
@@ -27,11 +17,7 @@ function requestedText(requests: readonly Requests[], { status }: Pick<Node, 'st
 }
 
 function Requested({ node }: { readonly node: Stored<Node> }) {
-  const query = liveQuery({
-    from: pods,
-    where: { path: 'spec.nodeName', eq: node.metadata.name },
-    select: { key: 'requests of pods', project: requestsOf },
-  }) as LiveQuery<Requests>;
+  const query = workerQuery<Queries, 'requestsOn'>('requestsOn', node.metadata.name);
   const { rows, synced, status } = useQuery(query);
   if (synced) return requestedText(rows, node);
   return status.error ? 'The Pods cannot be read.' : 'Loading …';

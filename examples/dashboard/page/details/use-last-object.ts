@@ -1,7 +1,7 @@
 /** Follows one object and keeps its last state. */
 import { useState } from 'react';
 import type { KubernetesObject, Resource, Stored } from 'rx-informer';
-import { useObject } from 'rx-informer/react';
+import { useObject } from 'rx-informer/react/worker';
 import type { ObjectName } from '../cluster/page-state.ts';
 import type { Kind } from '../kinds/kind.ts';
 

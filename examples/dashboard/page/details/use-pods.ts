@@ -3,14 +3,12 @@ import {
   formatLabelSelector,
   type KubernetesObject,
   type LabelSelectorObject,
-  liveQuery,
   type Stored,
 } from 'rx-informer';
-import { useQuery } from 'rx-informer/react';
-import { pods } from 'rx-informer/resources';
+import { useQuery } from 'rx-informer/react/worker';
+import { workerQuery } from 'rx-informer/worker';
+import type { Queries } from '../cluster/cluster.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
-import { byValue } from '../kinds/order.ts';
-import { podRow } from '../kinds/pods.ts';
 import { rolledUp } from '../kinds/roll-up.ts';
 
 interface Selecting {
@@ -24,21 +22,14 @@ export function selectorOf(kind: Kind, object: KubernetesObject): LabelSelectorO
   return { matchLabels: selector as Readonly<Record<string, string>> };
 }
 
-const worstFirst = { bad: 0, busy: 1, good: 2, done: 3 };
-
-const rank = ({ tone }: Row) => worstFirst[tone];
-
 /** The rows of the pods that an object selects, the worst first. Any number of components share one query. */
 export function usePods(kind: Kind, object: Stored<KubernetesObject> | undefined): readonly Row[] {
   const selector = object && selectorOf(kind, object);
   const query =
     selector &&
-    liveQuery({
-      from: pods,
+    workerQuery<Queries, 'podsOf'>('podsOf', {
       namespace: object.metadata.namespace ?? '',
       labelSelector: formatLabelSelector(selector),
-      select: { key: 'row of pods', project: podRow },
-      orderBy: { key: 'worst first', compare: (a, b) => byValue(rank(podRow(a)), rank(podRow(b))) },
     });
   return useQuery(query).rows;
 }

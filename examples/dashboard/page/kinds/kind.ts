@@ -76,8 +76,10 @@ export interface Kind<T extends KubernetesObject = never> {
   readonly tones: Partial<Readonly<Record<Tone, string>>>;
   /** Makes the row of an object. */
   row(object: Stored<T>): Row;
-  /** Adds to the rows what other kinds say about them. */
-  join?(rows$: ChangeStream<Row>, streams: Streams): ChangeStream<Row>;
+  /** Adds to the rows what other kinds say about them. It runs in the worker. */
+  join?(rows$: ChangeStream<Row>, streams: Streams): ChangeStream<object>;
+  /** Makes rows of what the join emits. It runs in the page, whose state it may read. @defaultValue they are rows */
+  show?(joined$: ChangeStream<object>): ChangeStream<Row>;
   /** Whether the kind is a tree, whose rows keep their places below each other. */
   readonly isTree?: boolean;
 }

@@ -1,8 +1,8 @@
 /**
- * The tree of Deployments, their ReplicaSets and their Pods. Two joins collect the children of each row and its health,
- * and one step makes the visible rows of each Deployment. A changed Pod costs its own Deployment only.
+ * The tree of Deployments, their ReplicaSets and their Pods. Two joins collect the children of each row, and one step makes
+ * the visible rows of each Deployment with their health. A changed Pod costs its own Deployment only.
  */
-import { liveFlatMap, liveJoin } from 'rx-informer';
+import { type ChangeStream, liveFlatMap, liveJoin } from 'rx-informer';
 import { BehaviorSubject, map } from 'rxjs';
 import { defineKind, type Kind, type Row, type Tone, whyColumn } from './kind.ts';
 import { podKind } from './pods.ts';
@@ -90,6 +90,9 @@ export const treeKind = defineKind({
         on: byOwner,
         project: (row, sets): Branch => ({ row, children: sets.filter((set) => !isHistory(set)) }),
       }),
+    ),
+  show: (branches$) =>
+    (branches$ as ChangeStream<Branch>).pipe(
       liveFlatMap(
         expanded$.pipe(map((expanded) => (branch: Branch) => visible(branch, expanded))),
         { idOf: ({ uid }) => uid },

@@ -24,7 +24,7 @@ const lines$ = new BehaviorSubject<readonly Line[]>([]);
 export function useActivity(): void {
   const { kind, queries } = useTableQueries();
   useEffect(() => {
-    const subscription = queries.table.status$.subscribe((status) => {
+    const subscription = queries.status$.subscribe((status) => {
       const { headline } = statusWords(status, kind.title, Date.now());
       const isFailure = status.phase === 'backoff' && status.error !== undefined;
       const cause = isFailure && status.error ? `: ${errorWords(status.error)}` : '';

@@ -1,9 +1,10 @@
 /** What the table reads from where, and what that costs. */
 import { Code, Text } from '@mantine/core';
-import { useView } from 'rx-informer/react';
+import { useQuery, useView } from 'rx-informer/react/worker';
+import { workerQuery } from 'rx-informer/worker';
 import { useClockText } from '../cluster/clock.ts';
-import { queries as liveQueries } from '../cluster/cluster.ts';
-import { type Cost, queryOf } from '../cluster/rows.ts';
+import type { Queries } from '../cluster/cluster.ts';
+import type { Cost } from '../cluster/rows.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './server-panel.module.css';
 
@@ -11,7 +12,6 @@ const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 
 /** The steps behind the query; docs/guide/queries.md lists the cost of each. */
 const steps = [
-  ['conflateByKey', 'at most five change sets per second'],
   ['liveFilter', 'the words, the namespace and the status: one test per changed row'],
   ['liveGroupBy', 'the counts: one addition per changed row'],
   ['liveSort', 'O(log n) comparisons per changed row'],
@@ -22,14 +22,15 @@ export function QueriesPanel() {
   const { kind, selectors, queries, cost } = useTableQueries();
   const objects = useView(queries.all).rows[0]?.count ?? 0;
   const shown = useView(queries.table).rows.length;
-  const query = queryOf(kind, selectors);
+  const query = workerQuery<Queries, 'explanation'>('explanation', { kind: kind.id, ...selectors });
+  const [explanation] = useQuery(query).rows;
   return (
     <section aria-labelledby="queries" className={classes.queries}>
       <Text component="h2" id="queries" className={classes.heading}>
         The query of {kind.title}
       </Text>
       <Code block data-testid="explain">
-        {liveQueries.explain(query).text}
+        {explanation?.text}
       </Code>
       <Text component="h3" className={classes.heading} mt="md">
         Then, in this page

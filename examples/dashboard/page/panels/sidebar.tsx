@@ -1,9 +1,9 @@
 /** The sidebar: the kinds, and the namespaces with the number of their rows. */
 import { NavLink, ScrollArea, Text, UnstyledButton } from '@mantine/core';
 import { useRef } from 'react';
-import { useView } from 'rx-informer/react';
-import { onlyNamespace } from '../cluster/cluster.ts';
+import { useView } from 'rx-informer/react/worker';
 import { go, goToKind } from '../cluster/page-state.ts';
+import { onlyNamespace } from '../cluster/settings.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { kindGroups } from '../kinds/index.ts';
 import { byValue } from '../kinds/order.ts';

@@ -1,7 +1,6 @@
 /** Shows the status of the informers of the table in words: live, loading, reconnecting, or the reason for a refusal. */
 import { Button, Paper, Progress, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { useView } from 'rx-informer/react';
 import { useClockText } from '../cluster/clock.ts';
 import { paused$, retryNow } from '../cluster/cluster.ts';
 import { type StatusWords, statusWords, WAITING } from '../cluster/status-words.ts';
@@ -32,7 +31,7 @@ function useLasting(words: StatusWords): StatusWords {
 
 export function StatusLine() {
   const { kind, queries } = useTableQueries();
-  const status = useView(queries.table).status;
+  const status = useValue(queries.status$);
   // A joined table loads objects of several kinds.
   const what = kind.join === undefined ? kind.title : 'objects';
   const isPaused = useValue(paused$);

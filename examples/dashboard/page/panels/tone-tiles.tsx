@@ -1,6 +1,6 @@
 /** The number of rows per state. Each count is a button that filters by its state. */
 import { UnstyledButton } from '@mantine/core';
-import { useView } from 'rx-informer/react';
+import { useView } from 'rx-informer/react/worker';
 import { go } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import { useTableQueries } from '../table/use-table.tsx';

@@ -2,7 +2,7 @@
 import { Button, Text } from '@mantine/core';
 import { useCallback, useEffect, useState } from 'react';
 import { TruthChecker, type Verdict } from '../cluster/check-truth.ts';
-import { onlyNamespace } from '../cluster/cluster.ts';
+import { onlyNamespace } from '../cluster/settings.ts';
 import { AlertIcon, CheckIcon } from '../layout/icons.tsx';
 import classes from './server-panel.module.css';
 

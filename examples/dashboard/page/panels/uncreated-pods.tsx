@@ -1,39 +1,35 @@
 /** The line above the pods that names what no row shows: workloads whose pods could not be created. */
 import { Anchor, Text } from '@mantine/core';
-import { liveQuery } from 'rx-informer';
-import { useQuery } from 'rx-informer/react';
-import { type ReplicaSet, replicaSets } from 'rx-informer/resources';
+import { useQuery } from 'rx-informer/react/worker';
+import { workerQuery } from 'rx-informer/worker';
+import type { Queries } from '../cluster/cluster.ts';
 import { go, goToKind } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { causeOf } from '../kinds/cause.ts';
 import { kindOf } from '../kinds/index.ts';
 import { AlertIcon } from '../layout/icons.tsx';
+import { FAILED } from '../worker/uncreated.ts';
 import classes from './uncreated-pods.module.css';
 
-const FAILED = 'FailedCreate';
-
-function failureOf({ status }: ReplicaSet) {
-  const conditions = status?.conditions ?? [];
-  return conditions.find(
-    ({ type, status: now, reason }) =>
-      type === 'ReplicaFailure' && now === 'True' && reason === FAILED,
-  );
+/** A ReplicaSet, and why its Pods could not be created. */
+interface Uncreated {
+  readonly namespace: string;
+  readonly name: string;
+  readonly message: string;
 }
-
-const hasFailed = (set: ReplicaSet) => failureOf(set) !== undefined;
 
 /** The workload and the cause: `: shop/web-5f7c — exceeded quota: …`. */
-function textOf(set: ReplicaSet): string {
-  const { namespace, name } = set.metadata ?? {};
-  const cause = causeOf(failureOf(set)?.message ?? '');
+function textOf({ namespace, name, message }: Uncreated): string {
+  const cause = causeOf(message);
   return `: ${namespace}/${name}${cause === '' ? '' : ` — ${cause}`}`;
 }
+
+const uncreated = workerQuery<Queries, 'uncreated'>('uncreated');
 
 export function UncreatedPods() {
   const { kind } = usePage();
   const isShown = kindOf(kind).id === 'pods';
-  const where = { key: 'pods could not be created', test: hasFailed };
-  const { rows } = useQuery(isShown ? liveQuery({ from: replicaSets, where }) : undefined);
+  const { rows } = useQuery(isShown ? uncreated : undefined);
   if (!isShown || rows.length === 0) return null;
   const what = rows.length === 1 ? '1 workload' : `${rows.length} workloads`;
   return (

@@ -1,6 +1,6 @@
 /** The choice of columns, which is kept in the URL. */
 import { ActionIcon, Menu } from '@mantine/core';
-import { useView } from 'rx-informer/react';
+import { useView } from 'rx-informer/react/worker';
 import { go } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { ColumnsIcon } from '../layout/icons.tsx';

@@ -1,6 +1,6 @@
 /** The filter box, the chosen namespace and status, the pause of updates, and the number of matching rows. */
 import { Button, CloseButton, Pill, Select, Text, TextInput, Tooltip } from '@mantine/core';
-import { useView } from 'rx-informer/react';
+import { useView } from 'rx-informer/react/worker';
 import { paused$ } from '../cluster/cluster.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
@@ -111,7 +111,7 @@ function Shown() {
   const shown = useView(queries.shown).rows[0]?.count ?? 0;
   const all = useView(queries.all).rows[0]?.count ?? 0;
   const isListed = useValue(queries.isListed$);
-  const refusedRows = useView(queries.table).status.refusedRows;
+  const { refusedRows } = useValue(queries.status$);
   const what = rowsName(kind, all);
   if (!isListed) return null;
   return (

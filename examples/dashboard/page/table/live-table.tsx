@@ -6,7 +6,7 @@ import { useElementSize } from '@mantine/hooks';
 import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useLayoutEffect, useMemo, useRef } from 'react';
-import { useView } from 'rx-informer/react';
+import { useView } from 'rx-informer/react/worker';
 import { go } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import type { Row } from '../kinds/kind.ts';

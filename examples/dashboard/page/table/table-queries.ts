@@ -17,6 +17,7 @@ import {
   sum,
   toView,
   type View,
+  type ViewStatus,
 } from 'rx-informer';
 import {
   BehaviorSubject,
@@ -48,6 +49,8 @@ const perGroup = {
 /** A key and the number of its rows. */
 export type Count = GroupRow<typeof perGroup>;
 
+const UNKNOWN: ViewStatus = { refusedRows: [] };
+
 /** The children in a tree are not counted. */
 const isCounted = (row: Row) => !row['depth'];
 
@@ -58,6 +61,8 @@ export class TableQueries {
   readonly order$ = new BehaviorSubject<RowOrder<Row> | undefined>(undefined);
   /** Whether all rows are known, without what other kinds add to them. */
   readonly isListed$ = new BehaviorSubject(false);
+  /** The status of the informers behind the rows. */
+  readonly status$: BehaviorSubject<ViewStatus> = new BehaviorSubject<ViewStatus>(UNKNOWN);
   /** The order that the table shows instead, while the user points at its rows. */
   readonly held$ = new BehaviorSubject<HeldOrder | undefined>(undefined);
 
@@ -71,19 +76,21 @@ export class TableQueries {
   readonly statuses: View<Count>;
   readonly #sorted$: OrderedChangeStream<Row>;
   readonly #compare$: Observable<CompareRows>;
-  readonly #listed$: ChangeStream<Row>;
+  readonly #listed$: ChangeStream<unknown>;
+  readonly #given$: Observable<ViewStatus>;
   #holding: Subscription | undefined;
 
   /**
-   * `rows$` are those that the selectors of the filter select, `everything$` all rows of the kind, and `listed$` the rows
-   * without what other kinds add to them.
+   * `rows$` are those that the selectors of the filter select, `everything$` all rows of the kind, `listed$` is complete as
+   * soon as their number is known, and `status$` is that of their informers, if the rows come from a worker.
    */
   constructor(
     kind: Kind,
     rows$: ChangeStream<Row>,
     everything$: ChangeStream<Row>,
     page$: Observable<PageState>,
-    listed$ = rows$,
+    listed$: ChangeStream<unknown> = rows$,
+    status$?: Observable<ViewStatus>,
   ) {
     this.#listed$ = listed$;
     const of = <V>(field: (page: PageState) => V) => page$.pipe(map(field), distinctUntilChanged());
@@ -122,6 +129,7 @@ export class TableQueries {
     const offset$ = this.range$.pipe(map(({ offset }) => offset));
     const limit$ = this.range$.pipe(map(({ limit }) => limit));
     this.table = this.#sorted$.pipe(liveWindow(offset$, limit$), toView());
+    this.#given$ = status$ ?? this.table.status$;
     const countsBy = (stream$: ChangeStream<Row>, key: (row: Row) => string): View<Count> =>
       stream$.pipe(
         liveGroupBy((row: Row) => (isCounted(row) ? key(row) : undefined), perGroup),
@@ -170,6 +178,7 @@ export class TableQueries {
     // First, so that the informer has all objects and the selectors of the filter are evaluated locally.
     held.add(this.all.subscribe(() => undefined));
     held.add(this.#listed$.subscribe(({ synced }) => this.isListed$.next(synced)));
+    held.add(this.#given$.subscribe((status) => this.status$.next(status)));
     held.add(this.#sorted$.subscribe(({ order }) => this.order$.next(order)));
     const { table, shown, namespaces, tones, statuses } = this;
     for (const view of [table, shown, namespaces, tones, statuses]) {

@@ -1,6 +1,6 @@
 /** The placeholder for an empty table: loading, failed, an empty cluster, or a filter that matches nothing. */
 import { Button, EmptyState, Loader } from '@mantine/core';
-import { useView } from 'rx-informer/react';
+import { useView } from 'rx-informer/react/worker';
 import { retryNow } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
@@ -13,7 +13,7 @@ import { useTableQueries } from './use-table.tsx';
 
 export function TableState() {
   const { kind, queries } = useTableQueries();
-  const status = useView(queries.table).status;
+  const status = useValue(queries.status$);
   const isListed = useValue(queries.isListed$);
   const all = useView(queries.all).rows[0]?.count ?? 0;
   const what = rowsName(kind);

@@ -2,10 +2,11 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import { paused$ } from '../cluster/cluster.ts';
 import { page$ } from '../cluster/page-state.ts';
-import { Cost, rowsOf, type Selectors } from '../cluster/rows.ts';
+import { Cost, rowsOf } from '../cluster/rows.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
+import type { Selectors } from '../worker/row-queries.ts';
 import { parseFilter } from './filter.ts';
 import { TableQueries } from './table-queries.ts';
 
@@ -16,6 +17,8 @@ export interface Table {
   readonly queries: TableQueries;
   readonly cost: Cost;
 }
+
+const noSelectors: Selectors = { labelSelector: '', fieldSelector: '' };
 
 const TableContext = createContext<Table | undefined>(undefined);
 
@@ -31,9 +34,9 @@ export function TableProvider({ children }: { readonly children: ReactNode }) {
     const cost = new Cost();
     const selectors = { labelSelector, fieldSelector };
     const isEverything = labelSelector === '' && fieldSelector === '';
-    const { rows$, listed$ } = rowsOf(kind, cost, selectors);
-    const everything$ = isEverything ? rows$ : rowsOf(kind, new Cost()).rows$;
-    const queries = new TableQueries(kind, rows$, everything$, page$, listed$);
+    const { rows$, listed$, status$ } = rowsOf(kind, cost, selectors);
+    const everything$ = isEverything ? rows$ : rowsOf(kind, new Cost(), noSelectors).rows$;
+    const queries = new TableQueries(kind, rows$, everything$, page$, listed$, status$);
     const stop = queries.start();
     // The last subscriber of the rows, so that all steps are done when it is called.
     const metered = rows$.subscribe(({ changes }) => cost.end(changes.length));

@@ -1,0 +1,116 @@
+/** The rows of a view of the worker as a stream of change sets, for the live operators of the table. */
+import { type ChangeStream, createChangeSet, type Stored, type View } from 'rx-informer';
+import { Observable } from 'rxjs';
+
+/** How far a row is looked for behind the place where it was expected. */
+const LOOK_AHEAD = 64;
+
+interface Change<R> {
+  readonly id: string;
+  readonly key: string;
+  readonly previous?: Stored<R>;
+  readonly object?: Stored<R>;
+}
+
+/** The rows of a view after each of its snapshots. A row is the same object until it changes. */
+class KnownRows<R> {
+  readonly #idOf: (row: Stored<R>) => string;
+  readonly #byId = new Map<string, Stored<R>>();
+  #rows: readonly Stored<R>[] = [];
+
+  constructor(idOf: (row: Stored<R>) => string) {
+    this.#idOf = idOf;
+  }
+
+  /**
+   * Takes the next rows, and returns what has changed, deletions first. Both lists are walked at once, because most rows are
+   * where they were, and comparing two objects costs a hundredth of looking up an id.
+   */
+  next(now: readonly Stored<R>[]): readonly Change<R>[] {
+    const before = this.#rows;
+    const changes: Change<R>[] = [];
+    const missed: Stored<R>[] = [];
+    /** The ids of rows that were found at another place than before. */
+    const moved = new Set<string>();
+    let at = 0;
+    for (const row of now) {
+      // Nearly all rows end here.
+      if (row === before[at]) {
+        at++;
+        continue;
+      }
+      while (this.#hasMoved(before[at], moved)) at++;
+      if (row === before[at]) {
+        at++;
+        continue;
+      }
+      const id = this.#idOf(row);
+      const previous = this.#byId.get(id);
+      if (previous !== row)
+        changes.push({ id, key: id, object: row, ...(previous && { previous }) });
+      if (previous === undefined) continue;
+      const found = before.slice(at, at + LOOK_AHEAD).indexOf(previous);
+      if (found === -1) moved.add(id);
+      else {
+        missed.push(...before.slice(at, at + found));
+        at += found + 1;
+      }
+    }
+    this.#rows = now;
+    const gone = this.#gone(missed.concat(before.slice(at)), moved);
+    return gone.concat(this.#keep(changes));
+  }
+
+  #hasMoved(row: Stored<R> | undefined, moved: ReadonlySet<string>): boolean {
+    return row !== undefined && moved.size > 0 && moved.has(this.#idOf(row));
+  }
+
+  #gone(missed: readonly Stored<R>[], moved: ReadonlySet<string>): Change<R>[] {
+    const gone: Change<R>[] = [];
+    for (const previous of missed) {
+      const id = this.#idOf(previous);
+      if (moved.has(id)) continue;
+      this.#byId.delete(id);
+      gone.push({ id, key: id, previous });
+    }
+    return gone;
+  }
+
+  #keep(changes: readonly Change<R>[]): readonly Change<R>[] {
+    for (const { id, object } of changes) this.#byId.set(id, object as Stored<R>);
+    return changes;
+  }
+}
+
+/**
+ * The change sets of a view. `synced` stays true while another worker is started, because the rows stay; the status says that
+ * they may be out of date.
+ */
+export function changesOf<R>(view: View<R>, idOf: (row: Stored<R>) => string): ChangeStream<R> {
+  return new Observable((subscriber) => {
+    const known = new KnownRows<R>(idOf);
+    let rows: readonly Stored<R>[] | undefined;
+    let rev = 0;
+    let synced = false;
+    const look = () => {
+      const shown = view.getSnapshot();
+      if (shown.rows === rows && (synced || !shown.synced)) return;
+      const reset = rows === undefined;
+      rows = shown.rows;
+      synced ||= shown.synced;
+      const cause = reset ? 'snapshot' : 'watch';
+      const head = {
+        rev: ++rev,
+        cause,
+        reset,
+        synced,
+        initial: false,
+        resourceVersion: '',
+      } as const;
+      subscriber.next(createChangeSet<R>(head, known.next(rows)));
+    };
+    const leave = view.subscribe(look);
+    look();
+    return leave;
+  }) as ChangeStream<R>;
+}

@@ -1,0 +1,69 @@
+/** The informers of the worker, which list and watch over `fetch`. */
+import {
+  audit,
+  createClient,
+  createInformerFactory,
+  createMetadataListWatch,
+  forResource,
+  type InformerFactory,
+  indexedDbSnapshots,
+} from 'rx-informer';
+import { events } from 'rx-informer/resources';
+import type { WorkerSession } from 'rx-informer/worker';
+import { settingsOf } from '../../shared/settings.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { storedKinds } from '../kinds/stored.ts';
+import { natsListWatch } from './nats.ts';
+
+/** How long an informer runs on after the last tab has left its page, so that coming back costs no list. */
+const LINGER_MS = 30_000;
+
+/** The period of the audit, in milliseconds: an event that was lost without an error is found within this time. */
+const AUDIT_PERIOD_MS = 600_000;
+
+/** The factory of the present session. */
+let factory: InformerFactory | undefined;
+
+/** The store of the objects, if the settings allow one. */
+export function storeOf({ identity }: { readonly identity: string }) {
+  const { storedFor } = settingsOf(identity);
+  // The details show the environment of containers.
+  const options = { identity, kinds: storedKinds, env: 'stored' } as const;
+  return storedFor === '' ? undefined : indexedDbSnapshots(options);
+}
+
+export function factoryOf(session: WorkerSession): InformerFactory {
+  const { cluster, namespace, nats, bucket } = settingsOf(session.identity);
+  const { fetch, demand, persist } = session;
+  // The embedded cluster sends a bookmark every two seconds, a real one every minute.
+  const timeouts = cluster === 'embedded' ? { idleTimeoutMs: 6000, requestTimeoutMs: 6000 } : {};
+  const client = createClient({ baseUrl: globalThis.location.origin, fetch });
+  factory = createInformerFactory(client, {
+    ...timeouts,
+    listWatch: nats === '' ? undefined : natsListWatch(nats, bucket),
+    projections: { metadata: createMetadataListWatch },
+    lingerMs: LINGER_MS,
+    audit: audit({ periodMs: AUDIT_PERIOD_MS }),
+    persist,
+    demand,
+    ...(namespace === '' ? {} : { namespaces: [namespace] }),
+    resources: [
+      // The details of an object read its events through this index.
+      forResource(events, {
+        indexers: {
+          object: ({ involvedObject }) => (involvedObject.uid ? [involvedObject.uid] : []),
+        },
+      }),
+    ],
+  });
+  return factory;
+}
+
+/** Sends the request of a kind immediately instead of waiting. The status shows the outcome. */
+export function retryNow({ resource, as }: Pick<Kind, 'resource' | 'as'>): void {
+  if (factory === undefined) return;
+  const { informer, release } =
+    as === undefined ? factory.acquire(resource) : factory.acquire(resource, { as });
+  if (!informer.status.live) informer.refresh().catch(() => undefined);
+  release();
+}

@@ -1,0 +1,82 @@
+/** The queries of the details of one object. */
+import { type LiveQuery, liveQuery, podRequests } from 'rx-informer';
+import { type Event, events, type Pod, pods, replicaSets } from 'rx-informer/resources';
+import { eventRow, seenMs } from '../kinds/events.ts';
+import type { Row } from '../kinds/kind.ts';
+import { hasEnded } from '../kinds/nodes.ts';
+import { byValue } from '../kinds/order.ts';
+import { podRow } from '../kinds/pods.ts';
+import { replicaSetKind } from '../kinds/workloads.ts';
+
+/** What a pod requests of its node. */
+export interface Requests {
+  readonly milliCpu: number;
+  readonly bytes: number;
+}
+
+/** A pod that has ended requests nothing any more. */
+function requestsOf(pod: Pod): Requests {
+  if (hasEnded(pod)) return { milliCpu: 0, bytes: 0 };
+  const { cpu, memory } = podRequests(pod);
+  return { milliCpu: cpu.milli, bytes: memory.value };
+}
+
+const worstFirst = { bad: 0, busy: 1, good: 2, done: 3 };
+
+const rank = ({ tone }: Row) => worstFirst[tone];
+
+const isWarning = ({ type }: Event) => Number(type === 'Warning');
+
+const eventRows = {
+  from: events,
+  select: { key: 'row of events', project: eventRow },
+  orderBy: {
+    key: 'warnings first, then the newest',
+    compare: (a: Event, b: Event) =>
+      byValue(isWarning(b), isWarning(a)) || byValue(seenMs(b), seenMs(a)),
+  },
+};
+
+export const detailQueries = {
+  /** The rows of the pods that an object selects, the worst first. */
+  podsOf: (of: { readonly namespace: string; readonly labelSelector: string }) =>
+    liveQuery({
+      from: pods,
+      namespace: of.namespace,
+      labelSelector: of.labelSelector,
+      select: { key: 'row of pods', project: podRow },
+      orderBy: { key: 'worst first', compare: (a, b) => byValue(rank(podRow(a)), rank(podRow(b))) },
+    }) as LiveQuery<Row>,
+  replicaSetsOf: (of: { readonly namespace: string; readonly owner: string }) =>
+    liveQuery({
+      from: replicaSets,
+      namespace: of.namespace,
+      where: { path: 'metadata.ownerReferences.uid', eq: of.owner },
+      select: { key: 'row of replicasets', project: replicaSetKind.row as never },
+    }) as LiveQuery<Row>,
+  /** The events about objects. For one object an index is read. */
+  eventsOf: (uids: readonly string[]) => {
+    const [uid] = uids;
+    const where =
+      uids.length === 1 && uid !== undefined
+        ? { index: 'object', eq: uid }
+        : { path: 'involvedObject.uid' as const, in: uids };
+    return liveQuery({ ...eventRows, where }) as LiveQuery<Row>;
+  },
+  /** The events of a node have its name in place of its UID. */
+  eventsOfNode: (name: string) => {
+    const where = {
+      and: [
+        { path: 'involvedObject.kind' as const, eq: 'Node' },
+        { path: 'involvedObject.name' as const, eq: name },
+      ],
+    };
+    return liveQuery({ ...eventRows, where }) as LiveQuery<Row>;
+  },
+  requestsOn: (node: string) =>
+    liveQuery({
+      from: pods,
+      where: { path: 'spec.nodeName', eq: node },
+      select: { key: 'requests of pods', project: requestsOf },
+    }) as LiveQuery<Requests>,
+};

@@ -1,0 +1,54 @@
+/** The queries with functions, and the streams, that the tabs ask by name. */
+import { count, type LiveQueries, liveGroupBy, liveQuery } from 'rx-informer';
+import { replicaSets } from 'rx-informer/resources';
+import { kindOf } from '../kinds/index.ts';
+import type { Row } from '../kinds/kind.ts';
+import { retryNow } from './cluster-factory.ts';
+import { detailQueries } from './detail-queries.ts';
+import { explanationOf, truthOf } from './one-row.ts';
+import { ownRowsOf, queryOf, rowsOf, type Selectors } from './row-queries.ts';
+import { failureOf } from './uncreated.ts';
+
+/** Which rows a table reads. */
+interface RowsOf extends Selectors {
+  /** The id of the kind. */
+  readonly kind: string;
+}
+
+function rows({ kind, ...selectors }: RowsOf, live: LiveQueries) {
+  return rowsOf(live, kindOf(kind), selectors);
+}
+
+/** Counts the rows of a kind without what other kinds add, so that it is complete even if another kind may not be read. */
+function listed(kind: string, live: LiveQueries) {
+  return ownRowsOf(live, kindOf(kind)).pipe(liveGroupBy(() => 'all', { count: count<Row>() }));
+}
+
+export const queries = {
+  rows,
+  /** The rows of kinds that the browser does not store. */
+  momentaryRows: rows,
+  listed,
+  explanation: ({ kind, ...selectors }: RowsOf, live: LiveQueries) =>
+    explanationOf(live, queryOf(kindOf(kind), selectors)),
+  /** A command, which each tab sends with another time. */
+  retry: ({ kind }: { readonly kind: string; readonly atMs: number }, live: LiveQueries) => {
+    retryNow(kindOf(kind));
+    return listed(kind, live);
+  },
+  truth: (_none: undefined, live: LiveQueries) => truthOf(live),
+  uncreated: () =>
+    liveQuery({
+      from: replicaSets,
+      where: { key: 'pods could not be created', test: (set) => failureOf(set) !== undefined },
+      select: {
+        key: 'failure of replicasets',
+        project: (set) => ({
+          namespace: set.metadata.namespace ?? '',
+          name: set.metadata.name,
+          message: failureOf(set)?.message ?? '',
+        }),
+      },
+    }),
+  ...detailQueries,
+};

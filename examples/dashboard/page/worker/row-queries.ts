@@ -1,0 +1,81 @@
+/** The rows of a kind: what is read from the server, the row that is made of each object, and what other kinds add. */
+import {
+  atMostEvery,
+  type ChangeStream,
+  conflateByKey,
+  type KubernetesObject,
+  type LiveQueries,
+  type LiveQuery,
+  liveQuery,
+  liveSort,
+  type OrderedChangeStream,
+  parseFieldSelector,
+  type Resource,
+} from 'rx-informer';
+import type { Kind, Row, Streams } from '../kinds/kind.ts';
+import { orderOf } from '../kinds/order.ts';
+
+/** The shortest time between two renderings of changed rows, in milliseconds, so that time is left for input. */
+const PAINT_EVERY_MS = 200;
+
+/** The selectors of the filter. */
+export interface Selectors {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+}
+
+/** The query of a kind as data. */
+export function queryOf(kind: Kind, selectors?: Selectors): LiveQuery<Row, false> {
+  const { labelSelector = '', fieldSelector = '' } = selectors ?? {};
+  // Each kind reads its own resource.
+  const { resource: from, as } = kind as Pick<Kind, 'as'> & {
+    resource: Resource<KubernetesObject>;
+  };
+  const project = kind.row as (object: KubernetesObject) => Row;
+  const query = {
+    ...(labelSelector === '' ? {} : { labelSelector }),
+    // As a condition, because a server selects by a few fields only, and each text would be a watch of its own.
+    ...(fieldSelector === ''
+      ? {}
+      : {
+          where: {
+            key: `fields ${fieldSelector}`,
+            test: (object: object) => parseFieldSelector(fieldSelector).matches(object),
+          },
+        }),
+    select: { key: `row of ${kind.resource.plural}`, project },
+  };
+  const made = as === undefined ? liveQuery({ from, ...query }) : liveQuery({ from, as, ...query });
+  return made as LiveQuery<Row, false>;
+}
+
+/** Paces a stream for the screens of all tabs: at most five times per second. The changes in between are folded. */
+export function paced<T>(): (source: ChangeStream<T>) => ChangeStream<T> {
+  return (source) => source.pipe(conflateByKey<T>({ ready: atMostEvery(PAINT_EVERY_MS) }));
+}
+
+function streamsOf(live: LiveQueries): Streams {
+  return {
+    rows: (kind) => ownRowsOf(live, kind),
+    objects: (resource) =>
+      live.stream(liveQuery({ from: resource }) as LiveQuery<never, false>).pipe(paced()),
+  };
+}
+
+/** The rows of a kind without what other kinds add to them. */
+export function ownRowsOf(live: LiveQueries, kind: Kind, selectors?: Selectors): ChangeStream<Row> {
+  return live.stream(queryOf(kind, selectors)).pipe(paced());
+}
+
+/** The rows of a kind with what other kinds add to them, in the order that a table begins with. */
+export function rowsOf(
+  live: LiveQueries,
+  kind: Kind,
+  selectors: Selectors,
+): ChangeStream<object> | OrderedChangeStream<Row> {
+  const own$ = ownRowsOf(live, kind, selectors);
+  const joined$ = kind.join?.(own$, streamsOf(live)) ?? own$;
+  // The page makes the rows of a tree of its branches.
+  if (kind.show !== undefined) return joined$;
+  return (joined$ as ChangeStream<Row>).pipe(liveSort(orderOf(kind.sort, kind.columns)));
+}

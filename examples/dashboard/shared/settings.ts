@@ -1,0 +1,26 @@
+/** What a page shows, as the server tells the page and the page tells its worker. */
+
+/** Pages with equal settings share one worker's session, so the settings name everything that its informers depend on. */
+export interface Settings {
+  readonly cluster: 'embedded' | 'real';
+  /** The name of the cluster. */
+  readonly source: string;
+  /** The only namespace that is shown; '' for all. */
+  readonly namespace: string;
+  /** Whose objects the browser stores for the next reload; '' if it stores nothing. */
+  readonly storedFor: string;
+  /** The origin of the WebSocket of NATS, and the bucket; '' if the objects are read from the API server. */
+  readonly nats: string;
+  readonly bucket: string;
+}
+
+/** The settings as one text, which is the identity of a session of the worker. */
+export function textOfSettings(settings: Settings): string {
+  const { cluster, source, namespace, storedFor, nats, bucket } = settings;
+  return JSON.stringify({ cluster, source, namespace, storedFor, nats, bucket });
+}
+
+/** The settings of a text. */
+export function settingsOf(text: string): Settings {
+  return JSON.parse(text) as Settings;
+}
