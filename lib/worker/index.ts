@@ -17,6 +17,11 @@ export { editInWorker, type WorkerEditOptions } from './page/edit-in-worker.ts';
 export type { HostKind, HostMakers, PortLike, SharedWorkerLike, WorkerLike } from './page/hosts.ts';
 export type { WorkerConnection } from './page/worker-link.ts';
 export {
+  type AskedOfWorker,
+  type AskedQueriesOptions,
+  askedQueries,
+} from './server/asked-queries.ts';
+export {
   type ServedQueries,
   type ServeQueriesOptions,
   serveQueries,

@@ -167,6 +167,12 @@ export class BrowserRig {
     return this.#worker?.server.counts ?? { tabs: 0, pipelines: 0 };
   }
 
+  /** The running worker's server. */
+  get served(): QueryServer {
+    if (this.#worker === undefined) throw new Error('no worker runs');
+    return this.#worker.server;
+  }
+
   get starts(): number {
     return this.#starts;
   }

@@ -7,6 +7,7 @@ import type { Demand } from '../../rx/demand.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { conflateByKey } from '../../store/conflate-by-key.ts';
 import { carryError, carryStatus } from '../carried-errors.ts';
+import type { CarriedQuery } from '../carried-query.ts';
 import type { RowDifference } from '../messages.ts';
 import type { Answer } from './answers.ts';
 import { RowDifferences } from './row-differences.ts';
@@ -15,6 +16,7 @@ import { RowDifferences } from './row-differences.ts';
 export interface QueryFeedParts {
   /** The tab's id of the query. */
   readonly id: number;
+  readonly query: CarriedQuery;
   readonly answer: Answer;
   /** Open while the tab can take rows. Changes that wait are folded by id. */
   readonly ready: Demand;
@@ -23,7 +25,7 @@ export interface QueryFeedParts {
 }
 
 export class QueryFeed {
-  readonly #parts: QueryFeedParts;
+  readonly parts: QueryFeedParts;
   readonly #view: View<unknown>;
   readonly #differences = new RowDifferences();
   #sets: AnyChangeSet<unknown>[] = [];
@@ -36,7 +38,7 @@ export class QueryFeed {
   readonly #leave: (() => void) | undefined;
 
   constructor(parts: QueryFeedParts) {
-    this.#parts = parts;
+    this.parts = parts;
     const { answer, ready } = parts;
     this.#leave = 'enter' in answer ? answer.enter() : undefined;
     const paced = answer.stream.pipe(
@@ -63,7 +65,7 @@ export class QueryFeed {
   /** Tells the tab nothing, but keeps the pipeline, which the tab needs again when it is shown. */
   hide(): void {
     this.#isShown = false;
-    const { answer } = this.#parts;
+    const { answer } = this.parts;
     const isKept = 'enter' in answer;
     this.#hold(
       isKept ? Subscription.EMPTY : answer.view.status$.subscribe({ error: () => undefined }),
@@ -82,7 +84,7 @@ export class QueryFeed {
   take(): readonly RowDifference[] {
     this.#isWaiting = false;
     if (!this.#isShown) return [];
-    const { id } = this.#parts;
+    const { id } = this.parts;
     if (this.#failure !== undefined) {
       return [{ id, total: 0, synced: false, error: carryError(this.#failure.error) }];
     }
@@ -107,6 +109,6 @@ export class QueryFeed {
   #waiting(): void {
     if (this.#isWaiting || !this.#isShown) return;
     this.#isWaiting = true;
-    this.#parts.onWaiting();
+    this.parts.onWaiting();
   }
 }

@@ -54,7 +54,7 @@ function checkedHeaders(headers: Credentials): Credentials {
 export class QueryServer {
   readonly #parts: QueryServerParts;
   /** The tabs of the session. */
-  readonly #tabs = new Set<ServedTab>();
+  readonly tabs: Set<ServedTab> = new Set();
   #session: OwnSession | undefined;
   #lastEpoch = 0;
   /** Sessions before this epoch were ended by another sign-in, or by a sign-out. */
@@ -72,7 +72,7 @@ export class QueryServer {
 
   /** How many tabs are served, and how many pipelines they share. */
   get counts(): { readonly tabs: number; readonly pipelines: number } {
-    return { tabs: this.#tabs.size, pipelines: this.#session?.pipelines ?? 0 };
+    return { tabs: this.tabs.size, pipelines: this.#session?.pipelines ?? 0 };
   }
 
   /** Serves the tab behind a port. */
@@ -151,7 +151,7 @@ export class QueryServer {
       this.#signedOut.delete(identity);
     }
     tab.enter(this.#session);
-    this.#tabs.add(tab);
+    this.tabs.add(tab);
     const { scheduler } = this.#parts;
     this.#checks ??= longInterval(CHECK_MS, scheduler).subscribe(() => this.#check());
     this.#greet(tab);
@@ -163,7 +163,7 @@ export class QueryServer {
     if (former === undefined) return;
     this.#session = undefined;
     this.#lastChange = this.#lastEpoch + 1;
-    for (const tab of [...this.#tabs]) {
+    for (const tab of [...this.tabs]) {
       this.#leave(tab);
       if (tab !== except) tab.post({ type: 'signed-out', identity: former.identity });
     }
@@ -173,8 +173,8 @@ export class QueryServer {
   /** The tab has no part in the session any more. */
   #leave(tab: ServedTab): void {
     tab.leave();
-    this.#tabs.delete(tab);
-    if (this.#tabs.size > 0) return;
+    this.tabs.delete(tab);
+    if (this.tabs.size > 0) return;
     this.#checks?.unsubscribe();
     this.#checks = undefined;
   }
@@ -206,7 +206,7 @@ export class QueryServer {
   }
 
   #check(): void {
-    for (const tab of [...this.#tabs]) if (!tab.check()) this.#forget(tab);
+    for (const tab of [...this.tabs]) if (!tab.check()) this.#forget(tab);
   }
 
   /** Notes whether a tab is shown. */
@@ -214,7 +214,7 @@ export class QueryServer {
     const session = this.#session;
     this.#grace?.unsubscribe();
     if (session === undefined) return;
-    const isShown = [...this.#tabs].some((tab) => !tab.isHidden);
+    const isShown = [...this.tabs].some((tab) => !tab.isHidden);
     if (isShown) session.isShown = true;
     else {
       const { hiddenGraceMs, scheduler } = this.#parts;
@@ -228,7 +228,7 @@ export class QueryServer {
     const asked = new Set<ServedTab>();
     let failure: unknown;
     while (!signal.aborted) {
-      const able = [...this.#tabs].filter((tab) => tab.hasCredentials);
+      const able = [...this.tabs].filter((tab) => tab.hasCredentials);
       const left = able.filter((tab) => !asked.has(tab));
       const tab = left.find(({ isHidden }) => !isHidden) ?? left[0];
       if (tab === undefined) {

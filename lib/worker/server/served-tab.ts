@@ -44,7 +44,8 @@ export class ServedTab {
   #missed = 0;
   #awaitsAck = false;
   readonly #acknowledged = new Subject<void>();
-  readonly #feeds = new Map<number, QueryFeed>();
+  /** The open queries. */
+  readonly feeds: Map<number, QueryFeed> = new Map();
   readonly #waiting = new Map<number, QueryFeed>();
   readonly #questions = new Map<number, Question>();
   readonly #edits = new Map<number, AbortController>();
@@ -69,8 +70,8 @@ export class ServedTab {
   /** Ends all queries and questions. */
   leave(): void {
     this.session = undefined;
-    for (const feed of this.#feeds.values()) feed.close();
-    this.#feeds.clear();
+    for (const feed of this.feeds.values()) feed.close();
+    this.feeds.clear();
     this.#waiting.clear();
     this.#awaitsAck = false;
     this.#missed = 0;
@@ -85,7 +86,7 @@ export class ServedTab {
     if (isHidden === this.isHidden) return;
     this.isHidden = isHidden;
     inTurn(() => {
-      for (const feed of this.#feeds.values()) isHidden ? feed.hide() : feed.show();
+      for (const feed of this.feeds.values()) isHidden ? feed.hide() : feed.show();
     });
   }
 
@@ -170,8 +171,8 @@ export class ServedTab {
         this.#schedule();
       };
       const answer = session.answerOf(query);
-      const feed: QueryFeed = new QueryFeed({ id, answer, ready: this.#ready, onWaiting });
-      this.#feeds.set(id, feed);
+      const feed: QueryFeed = new QueryFeed({ id, query, answer, ready: this.#ready, onWaiting });
+      this.feeds.set(id, feed);
       inTurn(() => (this.isHidden ? feed.hide() : feed.show()));
     } catch (error) {
       this.#refuse(id, error);
@@ -184,8 +185,8 @@ export class ServedTab {
   }
 
   #close(id: number): void {
-    this.#feeds.get(id)?.close();
-    this.#feeds.delete(id);
+    this.feeds.get(id)?.close();
+    this.feeds.delete(id);
     this.#waiting.delete(id);
   }
 
