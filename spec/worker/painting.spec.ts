@@ -102,6 +102,30 @@ describe('a painted page', () => {
     expect(tab.shown.rows.map((row, at) => row === rows[at])).toEqual([true, true]);
   });
 
+  it('B15: the rows keep their age while the worker cannot be started, and while the server does not answer it', async () => {
+    const rig = new PaintRig('a');
+    await rig.former();
+    const before = rig.scheduler.now();
+    await rig.pass(60_000);
+    rig.isUnavailable = true;
+    const outage = rig.server.faults.refuse();
+    const tab = follow(rig.page().cluster, names);
+    const ages = new Set<number | undefined>();
+    tab.view.subscribe(() => {
+      if (tab.shown.stale === true) ages.add(tab.shown.status.staleSinceMs);
+    });
+    await rig.pass(5_000);
+    rig.isUnavailable = false;
+    await rig.pass(20_000);
+    expect(tab.shown).toMatchObject({ stale: true, status: { phase: 'backoff' } });
+    expect(ages.size).toBe(1);
+    expect([...ages][0]).toBeLessThanOrEqual(before);
+    outage.heal();
+    await rig.pass(60_000);
+    expect(tab.shown).toMatchObject({ synced: true, status: { live: true } });
+    expect(tab.shown.status.staleSinceMs).toBeUndefined();
+  });
+
   it('B16: stores only kinds and names that are listed, and no fields that are never stored', async () => {
     const rig = new PaintRig('a');
     rig.queries = { own: () => liveQuery({ from: pods, select: { name: 'metadata.name' } }) };

@@ -373,6 +373,22 @@ describe('the life of tabs and workers', () => {
     expect(tabs[0]?.cluster.connection).toMatchObject({ phase: 'open', workers: 2 });
   });
 
+  it('B7: rows that were out of date when the worker died keep their age', async () => {
+    const rig = await rigWith('a');
+    const tab = follow(rig.open().cluster, names);
+    await rig.pass(1_000);
+    rig.server.faults.refuse();
+    await rig.pass(60_000);
+    const { staleSinceMs } = tab.shown.status;
+    expect(staleSinceMs).toBeLessThan(40_000);
+    rig.kill();
+    await rig.pass(1);
+    expect(tab.shown.status).toMatchObject({ phase: 'backoff', staleSinceMs });
+    await rig.pass(20_000);
+    expect(rig.starts).toBe(2);
+    expect(tab.shown).toMatchObject({ stale: true, status: { phase: 'backoff', staleSinceMs } });
+  });
+
   it('B7: without Web Locks a killed worker is noticed by pings', async () => {
     const rig = await rigWith('a');
     rig.hasLocks = false;

@@ -5,6 +5,7 @@ import type { Stored } from '../../meta/kubernetes-object.ts';
 import { latestOf } from '../../query/view/latest-of.ts';
 import { Listeners } from '../../query/view/listeners.ts';
 import type { RowView, View, ViewSnapshot, ViewStatus } from '../../query/view/view.ts';
+import type { EpochMs } from '../../rx/timing.ts';
 import { readError, readStatus } from '../carried-errors.ts';
 import type { CarriedQuery } from '../carried-query.ts';
 import type { RowDifference } from '../messages.ts';
@@ -35,6 +36,8 @@ export class RemoteView implements View<unknown> {
   /** What the connection to the worker says in place of the worker. */
   #lost: ViewStatus | undefined;
   #isStale = false;
+  /** Since when rows that stay are out of date, if that is known. The next worker does not know them. */
+  #sinceMs: EpochMs | undefined;
   #snapshot: ViewSnapshot<unknown> | undefined;
 
   constructor(parts: RemoteViewParts) {
@@ -108,7 +111,10 @@ export class RemoteView implements View<unknown> {
     this.#next ??= new RemoteRows();
     this.#next.apply(difference);
     const isReady = difference.synced || this.#sent.blocked !== undefined;
-    if (!isReady && this.rows.list.length > 0) return this.#changed([]);
+    if (!isReady && this.rows.list.length > 0) {
+      this.#lost = this.#aged(this.#sent);
+      return this.#changed([]);
+    }
     this.#isStale = false;
     this.#changed(this.rows.replace(this.#next));
     this.#next = undefined;
@@ -121,7 +127,9 @@ export class RemoteView implements View<unknown> {
 
   /** Shows a status of the connection. The rows stay, marked as stale. */
   lose(status: ViewStatus | undefined): void {
-    this.#lost = status === undefined ? undefined : Object.freeze(status);
+    if (!this.#isStale) this.#sinceMs = this.#sent.staleSinceMs;
+    this.#sinceMs = status?.staleSinceMs ?? this.#sinceMs;
+    this.#lost = status === undefined ? undefined : this.#aged(status);
     this.#isStale = true;
     this.#next = undefined;
     this.#changed([]);
@@ -135,6 +143,11 @@ export class RemoteView implements View<unknown> {
     this.#isStale = false;
     this.#next = undefined;
     this.#changed(gone);
+  }
+
+  /** A status with the age of the rows that stay. */
+  #aged(status: ViewStatus): ViewStatus {
+    return Object.freeze({ ...status, staleSinceMs: this.#sinceMs });
   }
 
   notify(): void {
