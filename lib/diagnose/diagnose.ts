@@ -22,7 +22,7 @@ export interface DiagnoseOptions {
    * @defaultValue those of the factory's informers; of a client, pods
    */
   readonly resources?: readonly Resource<KubernetesObject>[] | undefined;
-  /** The namespace of these kinds; '' for all. @defaultValue all, or the namespaces of the factory's informers */
+  /** The namespace of these kinds, as far as they have namespaces; '' for all. @defaultValue all, or the namespaces of the factory's informers */
   readonly namespace?: string | undefined;
   /**
    * How long a watch is observed, in seconds. A proxy with a time limit is found only if its limit is shorter, so give
@@ -67,12 +67,15 @@ function ofFactory(factory: object): Target {
   }
   const scopes: Scope[] = [];
   const informers = pool.entries.map(({ identity, informer, scope }) => {
+    const port = portOf<KubernetesObject>(informer, 'diagnose');
     const [group, version, plural] = JSON.parse(identity) as [string, string, string];
+    const read = port.sources[0]?.collection?.context({ resourceVersion: '' }, false).resource;
+    const namespaced = read?.namespaced ?? true;
     // The path of a request does not depend on the kind.
-    const resource = knownResource({ group, version, plural, kind: 'Any', namespaced: true });
+    const resource = knownResource({ group, version, plural, kind: 'Any', namespaced });
     const namespaces = scope.namespaces.length === 0 ? [''] : scope.namespaces;
     scopes.push(...namespaces.map((namespace) => ({ resource, namespace })));
-    return { port: portOf<KubernetesObject>(informer, 'diagnose'), resource };
+    return { port, resource };
   });
   return { client: pool.client, scopes, informers };
 }
@@ -90,15 +93,12 @@ function seenInformer({ port }: ReportedInformer): SeenInformer {
 }
 
 function scopesOf(own: readonly Scope[], { resources, namespace }: DiagnoseOptions): Scope[] {
-  if (resources !== undefined) {
-    return resources.map((resource) => ({
-      resource,
-      namespace: resource.namespaced ? (namespace ?? '') : '',
-    }));
-  }
   const of = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
-  const given = own.length > 0 ? own : [{ resource: knownResource(of), namespace: '' }];
-  const scopes = given.map((scope) => ({ ...scope, namespace: namespace ?? scope.namespace }));
+  const all = (resource: Resource): Scope => ({ resource, namespace: '' });
+  const given = resources?.map(all) ?? (own.length > 0 ? own : [all(knownResource(of))]);
+  const scopes = given.map((scope) =>
+    namespace === undefined || !scope.resource.namespaced ? scope : { ...scope, namespace },
+  );
   const keys = scopes.map((scope) => JSON.stringify([scope.resource, scope.namespace]));
   return scopes.filter((_, at) => keys.indexOf(keys[at] ?? '') === at);
 }
@@ -132,7 +132,8 @@ export async function diagnose(
   const { scheduler = asyncScheduler, inspect = () => Promise.resolve({}) } = options;
   const watchSeconds = checkedCount(options.watchSeconds ?? 5, 'diagnose: watchSeconds', 1);
   const timeoutMs = checkedTimeout(options.timeoutMs ?? 15_000, 'diagnose: timeoutMs');
-  const { client, scopes, informers } = 'send' in target ? ofClient(target) : ofFactory(target);
+  const { client, scopes, informers } =
+    'send' in Object(target) ? ofClient(target as KubeClient) : ofFactory(target);
   const seen = await observe({
     ...{ client, scheduler, timeoutMs, watchSeconds, inspect },
     scopes: scopesOf(scopes, options),

@@ -2,7 +2,7 @@
 import { createClient, createInformerFactory, type KubeClient } from 'rx-informer';
 import { type DiagnoseOptions, type Diagnosis, diagnose } from 'rx-informer/diagnose';
 import { createUndiciTransport, type UndiciTransportOptions, viteProxy } from 'rx-informer/node';
-import { pods } from 'rx-informer/resources';
+import { nodes, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { createServer as createVite, type ProxyOptions } from 'vite';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -227,9 +227,27 @@ describe.concurrent('a diagnosis over sockets', () => {
   });
 });
 
+it('C50: a namespace is not that of kinds without namespaces, also of a factory', async () => {
+  const server = createFakeApiServer();
+  const factory = createInformerFactory(
+    createClient({ baseUrl: 'http://fake', fetch: server.fetch }),
+  );
+  onTestFinished(() => factory.stop());
+  factory.informer(nodes);
+  factory.informer(pods);
+  const { findings, observations } = await diagnose(factory, { ...quick, namespace: 'shop' });
+  expect(findings).toEqual([]);
+  const asked = observations.rights.map(({ resource, namespace }) => `${resource} ${namespace}`);
+  expect([...new Set(asked)]).toEqual(['nodes ', 'pods shop']);
+});
+
 it('C52: what is neither a client nor a factory, and an invalid option, is refused', async () => {
   const client = createClient({ baseUrl: 'http://fake' });
   onTestFinished(() => client.close());
-  await expect(diagnose({} as KubeClient)).rejects.toThrow('diagnose: the factory must be one');
+  for (const other of [{}, undefined, null, 5]) {
+    await expect(diagnose(other as KubeClient)).rejects.toThrow(
+      'diagnose: the factory must be one',
+    );
+  }
   await expect(diagnose(client, { watchSeconds: 0 })).rejects.toThrow('diagnose: watchSeconds');
 });
