@@ -37,9 +37,11 @@ export function catchUp(
   { nowMs, config }: Moment,
   answerMs: number = nowMs - state.requestedMs,
 ): Next {
-  const awayMs = nowMs - (state.memory.staleSinceMs ?? nowMs);
+  const { staleSinceMs = nowMs, catchUpMs } = state.memory;
+  const awayMs = nowMs - staleSinceMs;
   // A negative time means that the clock was set back. A proxy that holds events back delivers all of them together.
-  if ((awayMs >= 0 && awayMs < SHORT_MS) || config.isHeldBack()) return caughtUp(state);
+  const wasShort = awayMs >= 0 && awayMs < SHORT_MS && catchUpMs === 0;
+  if (wasShort || config.isHeldBack()) return caughtUp(state);
   // Over a slow line, a burst of changes takes as long as the response to follow the one before it.
   return tick(state, Math.min(Math.max(TICK_MS, answerMs / 2), LONGEST_TICK_MS), 0);
 }

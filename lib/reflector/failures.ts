@@ -45,7 +45,7 @@ function isForgiven({ healthySinceMs }: Memory, { nowMs, config }: Moment): bool
 /** Waits, then sends the request that `resume` names. */
 export function wait(memory: Memory, resume: Resume, delayMs: number, { nowMs }: Moment): Next {
   const nextRetryAtMs = nowMs + delayMs;
-  const waiting = { ...memory, catchUpMs: 0 };
+  const waiting = { ...memory, catchUpMs: Math.min(memory.catchUpMs, 1) };
   return [
     { phase: 'backoff', memory: waiting, resume, nextRetryAtMs },
     [{ type: 'wait', delayMs }],

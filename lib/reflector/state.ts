@@ -80,7 +80,7 @@ export interface Memory {
   readonly attempt: number;
   readonly healthySinceMs: number | undefined;
   readonly staleSinceMs: number | undefined;
-  /** How long watches have caught up since the outage, in milliseconds. */
+  /** How long watches have caught up since the outage, in milliseconds. More than 0 if they must. */
   readonly catchUpMs: number;
   /** The server's last Retry-After: when it was received, and for how long it applies. */
   readonly retryAfter: { readonly sinceMs: number; readonly forMs: number } | undefined;
@@ -295,7 +295,8 @@ export function initialMemory(nowMs: number, resumeFrom = ''): Memory {
     attempt: 0,
     healthySinceMs: undefined,
     staleSinceMs: nowMs,
-    catchUpMs: 0,
+    // Nobody knows how old a given version is, so the first watch catches up.
+    catchUpMs: resumeFrom === '' ? 0 : 1,
     retryAfter: undefined,
     error: undefined,
     blocked: undefined,

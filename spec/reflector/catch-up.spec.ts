@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { exponentialBackoff, type ReflectorStatus, reflect, type WatchSignal } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { concat, EMPTY, interval, merge, NEVER, type Observable, of, timer } from 'rxjs';
+import {
+  concat,
+  EMPTY,
+  interval,
+  merge,
+  NEVER,
+  type Observable,
+  of,
+  throwError,
+  timer,
+} from 'rxjs';
 import { map, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import type { ReflectorConfig, ReflectorInput, Watching } from '../../lib/reflector/state.ts';
@@ -158,6 +168,36 @@ function afterList(listMs: number, how: 'pages' | 'stream') {
   const staleSinceMs = [...new Set(behind.map(([, status]) => status.staleSinceMs))];
   return { liveMs: liveMs - listMs, changesMs, staleSinceMs };
 }
+
+/** When a run that begins with a watch from a given version was live, in milliseconds. */
+function afterResume(watches: Signals[]): number {
+  let liveMs = Number.NaN;
+  marbles(({ scheduler, flush }) => {
+    const { listerWatcher } = script({ watches });
+    const run = reflect(listerWatcher, {
+      ...{ scheduler, resumeFrom: '1', random: () => 0 },
+      onStatus: ({ live }) => {
+        if (live && Number.isNaN(liveMs)) liveMs = scheduler.now();
+      },
+    }).subscribe();
+    scheduler.schedule(() => run.unsubscribe(), 20_000);
+    flush();
+  });
+  return liveMs;
+}
+
+describe('a watch from a given version', () => {
+  it('R32: it is live when the changes since that version have arrived, because its age is not known', () => {
+    expect(afterResume([concat(of(opened), backlog(40, 50))])).toBeGreaterThanOrEqual(2_000);
+    expect(afterResume([concat(of(opened), NEVER)])).toBe(300);
+  });
+
+  it('R32: the same holds if that watch fails at first', () => {
+    const failing = throwError(() => answer(500));
+    const watch = concat(of(opened), backlog(40, 50));
+    expect(afterResume([failing, watch])).toBeGreaterThanOrEqual(800 + 2_000);
+  });
+});
 
 describe('a watch after a list', () => {
   for (const how of ['pages', 'stream'] as const) {
