@@ -75,11 +75,15 @@ export class LeaseLock {
 /** A lane of their own, so that a burst of other calls on the same client does not cost the lead. */
 const LANE = 'leases';
 
+/** How many parts the path of all Leases of a namespace has. That of one Lease has its name besides. */
+const COLLECTION_PARTS = 7;
+
 /** Whether a response is the Lease or the list that was requested, with what was written. */
 function isAnswer(answer: unknown, { method = 'GET', path, body }: KubeRequest): boolean {
   if (method === 'DELETE') return true;
   const { kind, metadata, items, ...lease } = (answer ?? {}) as LeaseObject & { items?: unknown };
-  if (path.endsWith(`/${LEASES.plural}`) && method === 'GET') {
+  // By the number of its parts, because a Lease may have the name `leases`.
+  if (path.split('/').length === COLLECTION_PARTS && method === 'GET') {
     return kind === 'LeaseList' && Array.isArray(items);
   }
   const written = body as LeaseObject | undefined;

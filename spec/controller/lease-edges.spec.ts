@@ -1,5 +1,12 @@
 /** Leases at the limits of their times: a late response, a fractional duration, a stop during a write. */
-import { ApiError, createLeaderElector, type LeaderElectorOptions } from 'rx-informer';
+import {
+  ApiError,
+  createClient,
+  createLeaderElector,
+  type LeaderElectorOptions,
+} from 'rx-informer';
+import { leases } from 'rx-informer/resources';
+import { createFakeApiServer, createVirtualTime } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -126,6 +133,37 @@ describe('a lease', () => {
     await scheduler.advance(60_000);
     expect([server.log.length, scheduler.pending]).toEqual([sent, 0]);
   });
+
+  it.each([
+    ['leases', 'leases'],
+    ['namespaces', 'leases'],
+    ['leases', 'billing'],
+  ])(
+    'N17: the Lease %s/%s is read, released and taken by another candidate',
+    async (namespace, name) => {
+      const time = createVirtualTime();
+      const { scheduler } = time;
+      const server = createFakeApiServer({ resources: [leases], scheduler });
+      const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler });
+      const errors: ApiError[] = [];
+      const onError = (error: ApiError) => errors.push(error);
+      const candidate = (identity: string) =>
+        createLeaderElector({ client, namespace, name, identity, scheduler, onError });
+      const [a, b] = [candidate('a'), candidate('b')];
+      a.start();
+      await time.advance(1_000);
+      b.start();
+      await time.advance(1_000);
+      expect([a.isLeading, b.isLeading]).toEqual([true, false]);
+      const stopped = a.stop();
+      await time.advance(5_000);
+      await stopped;
+      expect([a.isLeading, b.isLeading]).toEqual([false, true]);
+      expect(errors).toEqual([]);
+      void b.stop();
+      await time.advance(1_000);
+    },
+  );
 
   it('N18: work that returns after the lead was lost and won again is begun again', async () => {
     const { scheduler, server, elector } = rig();
