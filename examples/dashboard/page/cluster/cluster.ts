@@ -7,11 +7,10 @@ import { connectPaintedWorker, connectWorker, workerQuery } from 'rx-informer/wo
 import { BehaviorSubject, filter, tap } from 'rxjs';
 import type { Kind } from '../kinds/kind.ts';
 import { storedKinds } from '../kinds/stored.ts';
-import type { queries } from '../worker/named-queries.ts';
+import type { Queries } from '../worker/cluster.worker.ts';
 import { identity, settings } from './settings.ts';
 
-/** The queries that the worker knows by name. */
-export type Queries = typeof queries;
+export type { Queries };
 
 /** The client of logs. */
 export const client = createClient({ baseUrl: window.location.origin });

@@ -30,16 +30,11 @@ class KnownRows<R> {
     const before = this.#rows;
     const changes: Change<R>[] = [];
     const missed: Stored<R>[] = [];
-    /** The ids of rows that were found at another place than before. */
+    /** The ids of rows that are at another place than before, and may be missed at that. */
     const moved = new Set<string>();
     let at = 0;
     for (const row of now) {
       // Nearly all rows end here.
-      if (row === before[at]) {
-        at++;
-        continue;
-      }
-      while (this.#hasMoved(before[at], moved)) at++;
       if (row === before[at]) {
         at++;
         continue;
@@ -59,10 +54,6 @@ class KnownRows<R> {
     this.#rows = now;
     const gone = this.#gone(missed.concat(before.slice(at)), moved);
     return gone.concat(this.#keep(changes));
-  }
-
-  #hasMoved(row: Stored<R> | undefined, moved: ReadonlySet<string>): boolean {
-    return row !== undefined && moved.size > 0 && moved.has(this.#idOf(row));
   }
 
   #gone(missed: readonly Stored<R>[], moved: ReadonlySet<string>): Change<R>[] {

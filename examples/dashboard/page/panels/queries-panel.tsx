@@ -1,17 +1,23 @@
 /** What the table reads from where, and what that costs. */
 import { Code, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { useQuery, useView } from 'rx-informer/react/worker';
 import { workerQuery } from 'rx-informer/worker';
 import { useClockText } from '../cluster/clock.ts';
 import type { Queries } from '../cluster/cluster.ts';
 import type { Cost } from '../cluster/rows.ts';
 import { useTableQueries } from '../table/use-table.tsx';
+import { AskedQueries } from './asked-queries.tsx';
 import classes from './server-panel.module.css';
 
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 
 /** The steps behind the query; docs/guide/queries.md lists the cost of each. */
-const steps = [
+const inWorker = [
+  ['conflateByKey', 'at most five change sets per second'],
+  ['liveSort', 'in the order that the table begins with'],
+] as const;
+const inPage = [
   ['liveFilter', 'the words, the namespace and the status: one test per changed row'],
   ['liveGroupBy', 'the counts: one addition per changed row'],
   ['liveSort', 'O(log n) comparisons per changed row'],
@@ -32,26 +38,42 @@ export function QueriesPanel() {
       <Code block data-testid="explain">
         {explanation?.text}
       </Code>
-      <Text component="h3" className={classes.heading} mt="md">
-        Then, in this page
-      </Text>
-      <ul className={classes.steps}>
+      <Steps title="Then, in the worker of all tabs" steps={inWorker}>
         {kind.join !== undefined && (
           <li>
             <b>liveJoin</b> what other kinds say about each row
           </li>
         )}
-        {steps.map(([name, what]) => (
+      </Steps>
+      <Steps title="Then, in this page" steps={inPage} />
+      <AskedQueries />
+      <Text component="h3" className={classes.heading} mt="md">
+        Cost in this page so far
+      </Text>
+      <CostTable cost={cost} objects={objects} shown={shown} />
+    </section>
+  );
+}
+
+function Steps(props: {
+  readonly title: string;
+  readonly steps: readonly (readonly [name: string, what: string])[];
+  readonly children?: ReactNode;
+}) {
+  return (
+    <>
+      <Text component="h3" className={classes.heading} mt="md">
+        {props.title}
+      </Text>
+      <ul className={classes.steps}>
+        {props.steps.map(([name, what]) => (
           <li key={name}>
             <b>{name}</b> {what}
           </li>
         ))}
+        {props.children}
       </ul>
-      <Text component="h3" className={classes.heading} mt="md">
-        Cost so far
-      </Text>
-      <CostTable cost={cost} objects={objects} shown={shown} />
-    </section>
+    </>
   );
 }
 

@@ -1,0 +1,192 @@
+/** Tests the dashboard in several tabs: they share one worker, which says which tab asks what, may die, and is quick after a reload. */
+import type { Browser, Page } from 'playwright-core';
+import { pods } from 'rx-informer/resources';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { noFilter } from '../../examples/dashboard/page/cluster/page-state.ts';
+import { keepScreenshot, launchChromium } from './chromium.ts';
+import { isList, type Received, recordRequests } from './dashboard-requests.ts';
+import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
+import { expectRows, shownOf } from './shown-rows.ts';
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+const byName = { key: 'name', descending: false };
+
+async function open(
+  options: OpenOptions,
+): Promise<OpenDashboard & { readonly requests: readonly Received[] }> {
+  let requests: readonly Received[] = [];
+  const opened = await openDashboard(browser, {
+    ...options,
+    before: (_page, _cluster, dashboard) => {
+      const recording = recordRequests(dashboard);
+      requests = recording.requests;
+      onTestFinished(recording.stop);
+    },
+  });
+  onTestFinished(opened.close);
+  await live(opened.page);
+  return { ...opened, requests };
+}
+
+/** Opens another tab of the same browser. */
+async function openTab({ page, dashboard, complaints }: OpenDashboard, query = ''): Promise<Page> {
+  const tab = await page.context().newPage();
+  tab.on('pageerror', (error) => complaints.push(error.message));
+  await tab.goto(`${dashboard.url}${query}`);
+  await live(tab);
+  return tab;
+}
+
+/** The lists and the watches of a collection since the dashboard was opened. */
+function readsOf(requests: readonly Received[], path: string) {
+  const own = requests.filter(({ pathname }) => pathname === path);
+  return {
+    lists: own.filter(isList).length,
+    watches: own.filter(({ query }) => query.has('watch')).length,
+  };
+}
+
+async function turn(page: Page, visibility: 'hidden' | 'visible'): Promise<void> {
+  await page.evaluate((value) => {
+    // Otherwise the page would say that it is visible while it is closed.
+    if (value === 'visible') Reflect.deleteProperty(document, 'visibilityState');
+    else Object.defineProperty(document, 'visibilityState', { value, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, visibility);
+}
+
+/** Ends the worker of the dashboard by a call of its own. */
+async function killWorker(url: string): Promise<void> {
+  const session = await browser.newBrowserCDPSession();
+  const { targetInfos } = await session.send('Target.getTargets');
+  const worker = targetInfos.find(
+    (target) => target.type === 'shared_worker' && target.url.startsWith(url),
+  );
+  if (worker === undefined) throw new Error('no shared worker runs');
+  const { targetId } = worker;
+  const { sessionId } = await session.send('Target.attachToTarget', { targetId, flatten: false });
+  const message = { id: 1, method: 'Runtime.evaluate', params: { expression: 'self.close()' } };
+  await session.send('Target.sendMessageToTarget', { sessionId, message: JSON.stringify(message) });
+  // A worker with a debugger stays.
+  await session.detach();
+}
+
+const tabsOf = (page: Page) => page.getByTestId('tabs').textContent();
+const rowsQuery = (page: Page) =>
+  page
+    .getByTestId('asked')
+    .locator('li', { hasText: /^rows pods/ })
+    .textContent();
+
+test('two tabs share one list and one watch of each collection, and the panel names both until one is closed', async () => {
+  const opened = await open({ start: { objects: 80, rate: 20 }, query: '?panel=queries' });
+  const { page, cluster, requests, complaints } = opened;
+  await expect.poll(() => tabsOf(page)).toBe('One worker answers 1 tab: tab 1 (this tab)');
+  const second = await openTab(opened, '?panel=queries');
+  await expect.poll(() => tabsOf(page)).toBe('One worker answers 2 tabs: tab 1 (this tab), tab 2');
+  await expect
+    .poll(() => tabsOf(second))
+    .toBe('One worker answers 2 tabs: tab 1, tab 2 (this tab)');
+  await expect.poll(() => rowsQuery(second)).toBe('rows pods 2 tabs: tab 1, tab 2 (this tab)');
+  // Another kind of the second tab is a query of its own.
+  await second.getByRole('link', { name: 'Deployments' }).click();
+  await live(second);
+  await expect.poll(() => rowsQuery(page)).toBe('rows pods 1 tab: tab 1 (this tab)');
+  await second.getByRole('link', { name: 'Pods' }).click();
+  await live(second);
+  await keepScreenshot(page, 'two-tabs');
+  for (const path of ['/api/v1/pods', '/apis/apps/v1/replicasets', '/apis/apps/v1/deployments']) {
+    const { lists, watches } = readsOf(requests, path);
+    expect({ path, lists }).toEqual({ path, lists: 1 });
+    expect(watches, path).toBeGreaterThan(0);
+  }
+  // Pods, ReplicaSets, Deployments: a tab more, and not a watch more.
+  expect(opened.dashboard.summary().watches).toBeLessThanOrEqual(3);
+  await turn(second, 'hidden');
+  await expect
+    .poll(() => rowsQuery(page))
+    .toBe('rows pods 2 tabs: tab 1 (this tab), tab 2 (hidden)');
+  await turn(second, 'visible');
+  await expect.poll(() => rowsQuery(page)).toBe('rows pods 2 tabs: tab 1 (this tab), tab 2');
+  await second.close();
+  await expect.poll(() => tabsOf(page)).toBe('One worker answers 1 tab: tab 1 (this tab)');
+  await expect.poll(() => rowsQuery(page)).toBe('rows pods 1 tab: tab 1 (this tab)');
+  cluster.rate = 0;
+  await expectRows(page, shownOf(cluster, noFilter, byName));
+  expect(complaints).toEqual([]);
+});
+
+test('after the death of the worker both tabs keep their rows, and are right again', async () => {
+  const opened = await open({ start: { objects: 80, rate: 0 }, query: '?panel=queries' });
+  const { page, cluster, dashboard } = opened;
+  const second = await openTab(opened);
+  await expect.poll(() => tabsOf(page)).toMatch(/^One worker answers 2 tabs/);
+  // The next worker has no answer before the tabs were looked at.
+  const unanswered = cluster.server.faults.neverAnswer({ resource: pods });
+  await killWorker(dashboard.url);
+  for (const tab of [page, second]) {
+    await tab.locator('[data-testid=status]:not([data-tone=live])').waitFor();
+    expect(await tab.locator('[data-uid]').count()).toBeGreaterThan(10);
+  }
+  cluster.writer.create({
+    metadata: { name: 'aaa-visitor', namespace: 'shop' },
+    spec: { containers: [{ name: 'main', image: 'x:1' }] },
+    status: { phase: 'Pending' },
+  });
+  unanswered.heal();
+  for (const tab of [page, second]) {
+    await live(tab);
+    await tab.locator('[data-uid]', { hasText: 'aaa-visitor' }).waitFor();
+    await expectRows(tab, shownOf(cluster, noFilter, byName));
+  }
+  await expect.poll(() => tabsOf(page)).toMatch(/^One worker answers 2 tabs: tab 1.* tab 2/);
+});
+
+test('a reload shows the former rows before the worker has answered, marked as stored, and then the present ones', async () => {
+  const opened = await open({ start: { objects: 80, rate: 0 } });
+  const { page, cluster } = opened;
+  const shown = await page.locator('[data-uid]').allTextContents();
+  // The rows are stored within a second.
+  await page.waitForTimeout(1_500);
+  // The worker does not answer, so that nothing but the stored rows can be shown.
+  await page.addInitScript(() => {
+    const { SharedWorker: Shared } = globalThis;
+    Object.assign(globalThis, {
+      SharedWorker: class {
+        constructor(...of: ConstructorParameters<typeof Shared>) {
+          const isHeld = (globalThis as { isHeld?: boolean }).isHeld ?? true;
+          // biome-ignore lint/correctness/noConstructorReturn: a worker that never answers
+          return isHeld ? { port: new MessageChannel().port1, onerror: null } : new Shared(...of);
+        }
+      },
+    });
+  });
+  cluster.writer.create({
+    metadata: { name: 'aaa-visitor', namespace: 'shop' },
+    spec: { containers: [{ name: 'main', image: 'x:1' }] },
+    status: { phase: 'Pending' },
+  });
+  await page.reload();
+  const status = page.getByTestId('status');
+  await page.locator('[data-uid]').first().waitFor();
+  expect((await page.locator('[data-uid]').allTextContents()).slice(0, 10).map(nameIn)).toEqual(
+    shown.slice(0, 10).map(nameIn),
+  );
+  await status.getByText('Catching up', { exact: true }).waitFor();
+  await status.getByText(/^showing Pods stored at \d\d:\d\d:\d\d$/).waitFor();
+  expect(await page.getByRole('grid', { name: 'Pods' }).getAttribute('aria-busy')).toBe('true');
+  await keepScreenshot(page, 'painted-rows');
+  await page.evaluate(() => Object.assign(globalThis, { isHeld: false }));
+  await live(page);
+  await page.locator('[data-uid]', { hasText: 'aaa-visitor' }).waitFor();
+  await expectRows(page, shownOf(cluster, noFilter, byName));
+});
+
+/** The name of a Pod in the text of its row. */
+const nameIn = (text: string) => /^[a-z0-9-]+/.exec(text)?.[0];
