@@ -130,6 +130,7 @@ export function serveQueries(options: ServeQueriesOptions): ServedQueries {
     );
   }
   const { hiddenGraceMs = 60_000, credentialsTimeoutMs = 10_000 } = options;
+  if (lingerMs !== undefined) checkedDuration(lingerMs, 'serveQueries: lingerMs');
   const scope = globalThis as unknown as WorkerScope;
   const isWorker = scope.WorkerGlobalScope !== undefined;
   const incarnation = newIncarnation(Math.random);

@@ -1,0 +1,105 @@
+/** Every numeric option of workers, of shards and of the streams of a page, over its complete range: it is used as documented, or refused. */
+import { createClient, createShardMember } from 'rx-informer';
+import { configMaps, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { connectWorker, editInWorker, serveQueries } from 'rx-informer/worker';
+import { describe, expect, it } from 'vitest';
+import { connectPaintedTab } from '../../lib/worker/page/connect-painted-worker.ts';
+import { thisPage } from '../../lib/worker/page/page-life.ts';
+
+const { NaN: none, POSITIVE_INFINITY: infinite, NEGATIVE_INFINITY: minus } = Number;
+const VALUES: readonly unknown[] = [
+  ...[0, -0, Number.MIN_VALUE, 0.5, 1, 1.5, 2 ** 31 - 1, 2 ** 31, 1e12, 2 ** 53 + 2, infinite],
+  ...[-0.5, -1, -(2 ** 31), minus, none, '5'],
+];
+const isNumber = (value: unknown): value is number =>
+  typeof value === 'number' && !Number.isNaN(value);
+const atLeast = (min: number) => (value: unknown) => isNumber(value) && value >= min;
+const above = (min: number) => (value: unknown) => isNumber(value) && value > min;
+const whole = (value: unknown) =>
+  value === infinite || (Number.isInteger(value) && (value as number) >= 1);
+
+const server = createFakeApiServer();
+const fake = { baseUrl: 'http://fake', fetch: server.fetch };
+const client = createClient(fake);
+const worker = () => {
+  const { port1 } = new MessageChannel();
+  port1.close();
+  return { port: port1 as never, onerror: null };
+};
+const cluster = connectWorker({ identity: undefined, shared: worker });
+cluster.close();
+const ring = { client, namespace: 'shop', name: 'ring' };
+
+interface Row {
+  readonly option: string;
+  readonly takes: (value: unknown) => boolean;
+  use(value: never): unknown;
+}
+const ROWS: readonly Row[] = [
+  ...(['lingerMs', 'hiddenGraceMs', 'credentialsTimeoutMs'] as const).map((option) => ({
+    option,
+    takes: option === 'credentialsTimeoutMs' ? above(0) : atLeast(0),
+    use: (value: never) =>
+      serveQueries({ createFactory: () => undefined as never, [option]: value }),
+  })),
+  {
+    option: 'lingerMs',
+    takes: atLeast(0),
+    use: (lingerMs) => connectWorker({ identity: 'ann', shared: worker, lingerMs }).close(),
+  },
+  {
+    option: 'maxAgeMs',
+    takes: above(0),
+    use: (maxAgeMs) => {
+      const paint = { kinds: [configMaps], configMaps: 'stored', maxAgeMs } as const;
+      connectPaintedTab({ identity: 'ann', shared: worker, paint }, thisPage(), {}).close();
+    },
+  },
+  {
+    option: 'timeoutMs',
+    takes: above(0),
+    // The worker is gone, which is another error.
+    use: (timeoutMs) =>
+      editInWorker(cluster, pods, 'shop/a', () => {}, { timeoutMs }).catch((error: Error) => {
+        if (error instanceof TypeError) throw error;
+      }),
+  },
+  {
+    option: 'drainMs',
+    takes: atLeast(0),
+    use: (drainMs) => createShardMember({ ...ring, drainMs }),
+  },
+  {
+    option: 'maxStreams',
+    takes: whole,
+    use: (maxStreams) => createClient({ ...fake, maxStreams }),
+  },
+  {
+    option: 'hiddenGraceMs',
+    takes: atLeast(0),
+    use: (hiddenGraceMs) => createClient({ ...fake, hiddenGraceMs }),
+  },
+];
+
+describe('a numeric option of a worker, of a page or of shards', () => {
+  it.each(ROWS.map((row) => [row.option, row] as const))(
+    'M13: %s is used as documented, or refused by name, over its complete range',
+    async (option, { takes, use }) => {
+      for (const value of VALUES) {
+        let error: unknown;
+        try {
+          await use(value as never);
+        } catch (thrown) {
+          error = thrown;
+        }
+        const what = `${option}: ${String(value)}`;
+        if (takes(value)) expect(error, what).toBeUndefined();
+        else {
+          expect(error, what).toBeInstanceOf(TypeError);
+          expect(String(error)).toContain(`${option} is ${value}; it must be `);
+        }
+      }
+    },
+  );
+});
