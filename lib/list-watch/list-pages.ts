@@ -133,7 +133,8 @@ export function listPages<T>(
       pages++;
       first ??= meta;
       const { continue: token } = meta;
-      if (token === undefined) finish(first.resourceVersion, pages > 1);
+      // A server in another language may send an empty token for none.
+      if (!token) finish(first.resourceVersion, pages > 1);
       else if (token === lastToken || ++emptyPages > MOST_EMPTY_PAGES) {
         const what =
           token === lastToken

@@ -49,6 +49,12 @@ const first: ListRequest<Pod> = {
 const failing = (error: unknown) => throwError(() => error);
 
 describe('a list in pages', () => {
+  it('W1: an empty token ends the list as an absent one', () => {
+    const pages = lister(of(listPart('10', ['a@1'], '')));
+    expect(collected(listPages(pages, first))).toEqual(['a', 'listed 10', '|']);
+    expect(pages.asked.length).toBe(1);
+  });
+
   it('W1: a continue request clears the version and its match, and the list has the version of its first page', () => {
     const pages = lister(
       of(listPart('10', ['a@1', 'b@2'], 'C1')),
