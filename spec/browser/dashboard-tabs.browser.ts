@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startDashboard } from '../../examples/dashboard/dashboard.ts';
 import { noFilter } from '../../examples/dashboard/page/cluster/page-state.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { isList, type Received, recordRequests } from './dashboard-requests.ts';
@@ -157,13 +158,16 @@ test('a reload shows the former rows before the worker has answered, marked as s
   // The worker does not answer, so that nothing but the stored rows can be shown.
   await page.addInitScript(() => {
     const { SharedWorker: Shared } = globalThis;
+    const isHeld = () => (globalThis as { isHeld?: boolean }).isHeld ?? true;
+    // A worker that never answers, or one that does.
+    const make = (...of: ConstructorParameters<typeof Shared>) =>
+      isHeld() ? { port: new MessageChannel().port1, onerror: null } : new Shared(...of);
     Object.assign(globalThis, {
-      SharedWorker: class {
-        constructor(...of: ConstructorParameters<typeof Shared>) {
-          const isHeld = (globalThis as { isHeld?: boolean }).isHeld ?? true;
-          // biome-ignore lint/correctness/noConstructorReturn: a worker that never answers
-          return isHeld ? { port: new MessageChannel().port1, onerror: null } : new Shared(...of);
-        }
+      SharedWorker: function SharedWorker(...of: ConstructorParameters<typeof Shared>) {
+        return make(...of);
+      },
+      Worker: function Worker() {
+        return Object.assign(new MessageChannel().port1, { onerror: null, terminate: () => {} });
       },
     });
   });
@@ -190,3 +194,27 @@ test('a reload shows the former rows before the worker has answered, marked as s
 
 /** The name of a Pod in the text of its row. */
 const nameIn = (text: string) => /^[a-z0-9-]+/.exec(text)?.[0];
+
+test('a tab of a dashboard that was started again with another cluster shows no rows and says so', async () => {
+  const opened = await open({ start: { objects: 80, rate: 0 } });
+  const { page, dashboard } = opened;
+  await dashboard.close();
+  const start = {
+    port: dashboard.port,
+    open: false,
+    embedded: true,
+    seed: 2,
+    objects: 20,
+    rate: 0,
+  };
+  const other = await startDashboard(start, () => undefined);
+  onTestFinished(() => other.close());
+  const second = await openTab(opened);
+  await page.getByTestId('status').getByText('Outdated page', { exact: true }).waitFor();
+  await expect.poll(() => page.locator('[data-uid]').count()).toBe(0);
+  await page.reload();
+  await live(page);
+  const shown = (tab: Page) => tab.getByTestId('shown').textContent();
+  expect(await shown(page)).toBe(`${other.embedded?.pods} Pods`);
+  expect(await shown(second)).toBe(`${other.embedded?.pods} Pods`);
+});

@@ -32,6 +32,27 @@ describe('statusWords', () => {
     expect(said({})).toBe('Live — every change is shown');
   });
 
+  test('before the worker has answered, and without a worker', () => {
+    const { phase: _phase, ...unknown } = calm;
+    const wordsOf = (status: object) => {
+      const { tone, headline, detail } = statusWords({ ...unknown, ...status }, 'Pods', noon);
+      return `${tone}: ${headline} — ${detail}`;
+    };
+    expect(wordsOf({ synced: false, live: false, stale: true, staleSinceMs: noon })).toBe(
+      'busy: Catching up — showing Pods stored at 12:04:00',
+    );
+    const error = ApiError.local('Network', 'the worker has ended');
+    expect(wordsOf({ worker: 'lost', phase: 'backoff', live: false, error })).toBe(
+      'stale: Starting again — the worker of the page has ended, and another one is being started',
+    );
+    expect(wordsOf({ worker: 'failed', phase: 'backoff', live: false, error })).toBe(
+      'stopped: Not running — no worker can be started; reload the page',
+    );
+    expect(wordsOf({ worker: 'signed-out', phase: 'stopped', blocked: 'unauthorized' })).toBe(
+      'stopped: Outdated page — another tab shows another cluster, or was opened with other options; reload the page',
+    );
+  });
+
   test('I92: live, and compared with the server', () => {
     const live = 'Live — every change is shown';
     expect(said({ audit: 'unsupported' })).toBe(live);

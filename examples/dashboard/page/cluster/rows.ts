@@ -55,7 +55,7 @@ export function rowsOf(kind: Kind, cost: Cost, selectors: Selectors): KindRows {
     unlessPaused(),
   ) as ChangeStream<object>;
   const rows$ = (kind.show?.(joined$) ?? (joined$ as ChangeStream<Row>)).pipe(liveShare());
-  const status$ = statusOf(view);
+  const status$ = statusOf(view, () => cluster.connection);
   // The health of a tree is that of all its objects.
   if (kind.join === undefined || kind.isTree) return { rows$, listed$: rows$, status$ };
   const listed = cluster.view<object>(workerQuery<Queries, 'listed'>('listed', kind.id));

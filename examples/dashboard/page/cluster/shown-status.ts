@@ -1,22 +1,35 @@
 /** The status of a view of the worker, with what the connection to the worker says. */
 import type { View, ViewStatus } from 'rx-informer';
+import type { WorkerConnection } from 'rx-informer/worker';
 import { Observable } from 'rxjs';
 
 /** A status as the page shows it. */
-export type ShownStatus = ViewStatus;
+export interface ShownStatus extends ViewStatus {
+  /** Why there is no worker, if there is none. */
+  readonly worker?: 'lost' | 'failed' | 'signed-out';
+}
 
-/** Emits the status synchronously, then whenever it changes. */
-export function statusOf<R>(view: View<R>): Observable<ShownStatus> {
+function shownOf<R>(view: View<R>, { phase }: WorkerConnection): ShownStatus {
+  const { status, stale = false } = view.getSnapshot();
+  if (phase === 'lost' || phase === 'failed' || phase === 'signed-out') {
+    return { ...status, worker: phase };
+  }
+  // The rows of the former page, before the worker has answered.
+  return stale && !status.stale ? { ...status, synced: false, stale } : status;
+}
+
+/** Emits the status synchronously, then whenever the view changes. */
+export function statusOf<R>(
+  view: View<R>,
+  connection: () => WorkerConnection,
+): Observable<ShownStatus> {
   return new Observable((subscriber) => {
-    let last: ViewStatus | undefined;
-    let wasStale: boolean | undefined;
+    let last: ShownStatus | undefined;
     const look = () => {
-      const { status, stale = false } = view.getSnapshot();
-      if (status === last && stale === wasStale) return;
-      last = status;
-      wasStale = stale;
-      // The rows of the former page, before the worker has answered.
-      subscriber.next(stale && !status.stale ? { ...status, synced: false, stale } : status);
+      const next = shownOf(view, connection());
+      if (next === last) return;
+      last = next;
+      subscriber.next(next);
     };
     const leave = view.subscribe(look);
     look();

@@ -4,6 +4,7 @@
  */
 import { describeStatus, type InformerStatus, type StatusTone } from 'rx-informer';
 import { errorMeaning, errorWords } from './error-words.ts';
+import type { ShownStatus } from './shown-status.ts';
 
 /** A description of a status. */
 export interface StatusWords {
@@ -14,7 +15,26 @@ export interface StatusWords {
   readonly progress?: number;
 }
 
-type Status = Partial<InformerStatus>;
+type Status = Partial<InformerStatus> & Pick<ShownStatus, 'worker'>;
+
+/** What a page says that has no worker. */
+const ofWorker: Readonly<Record<NonNullable<Status['worker']>, Partial<StatusWords>>> = {
+  lost: {
+    tone: 'stale',
+    headline: 'Starting again',
+    detail: 'the worker of the page has ended, and another one is being started',
+  },
+  failed: {
+    tone: 'stopped',
+    headline: 'Not running',
+    detail: 'no worker can be started; reload the page',
+  },
+  'signed-out': {
+    tone: 'stopped',
+    headline: 'Outdated page',
+    detail: 'another tab shows another cluster, or was opened with other options; reload the page',
+  },
+};
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const clockOfSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
@@ -61,7 +81,13 @@ function loading(status: Status, what: string, nowMs: number): Partial<StatusWor
 
 /** The words of the dashboard for a status, where they differ from the library's: with its own clock, and with the meaning of errors. */
 function ownWords(status: Status, what: string, nowMs: number): Partial<StatusWords> {
-  const { phase, error, blocked, heldBack } = status;
+  const { phase, error, blocked, heldBack, worker } = status;
+  if (worker !== undefined) return ofWorker[worker];
+  // Before the worker has answered, there is no phase.
+  if (phase === undefined && status.stale === true) {
+    const detail = `showing ${what} stored at ${since(status, nowMs)}`;
+    return { tone: 'busy', headline: 'Catching up', detail };
+  }
   if (phase === undefined || phase === 'idle' || heldBack !== undefined) return {};
   if (blocked !== undefined) {
     return { detail: error === undefined ? 'the server refuses the list' : errorWords(error) };

@@ -38,9 +38,9 @@ export function AskedQueries() {
       <Text component="h3" className={classes.heading} mt="md">
         Which tab asks what
       </Text>
-      <p className={classes.quiet} data-testid="tabs">
+      <Text size="xs" mb={4} className={classes.quiet} data-testid="tabs">
         One worker answers {tabs.length === 1 ? '1 tab' : `${tabs.length} tabs`}: {names(tabs)}
-      </p>
+      </Text>
       <ul className={classes.steps} data-testid="asked">
         {others
           .map((row) => ({ words: wordsOf(row), row }))

@@ -17,7 +17,6 @@ import {
   sum,
   toView,
   type View,
-  type ViewStatus,
 } from 'rx-informer';
 import {
   BehaviorSubject,
@@ -29,6 +28,7 @@ import {
   take,
 } from 'rxjs';
 import type { PageState } from '../cluster/page-state.ts';
+import type { ShownStatus } from '../cluster/shown-status.ts';
 import { type Kind, namespaceIn, type Row } from '../kinds/kind.ts';
 import { byValue, type CompareRows, orderOf } from '../kinds/order.ts';
 import { parseFilter, testOf } from './filter.ts';
@@ -49,7 +49,7 @@ const perGroup = {
 /** A key and the number of its rows. */
 export type Count = GroupRow<typeof perGroup>;
 
-const UNKNOWN: ViewStatus = { refusedRows: [] };
+const UNKNOWN: ShownStatus = { refusedRows: [] };
 
 /** The children in a tree are not counted. */
 const isCounted = (row: Row) => !row['depth'];
@@ -62,7 +62,7 @@ export class TableQueries {
   /** Whether all rows are known, without what other kinds add to them. */
   readonly isListed$ = new BehaviorSubject(false);
   /** The status of the informers behind the rows. */
-  readonly status$: BehaviorSubject<ViewStatus> = new BehaviorSubject<ViewStatus>(UNKNOWN);
+  readonly status$: BehaviorSubject<ShownStatus> = new BehaviorSubject<ShownStatus>(UNKNOWN);
   /** The order that the table shows instead, while the user points at its rows. */
   readonly held$ = new BehaviorSubject<HeldOrder | undefined>(undefined);
 
@@ -77,7 +77,7 @@ export class TableQueries {
   readonly #sorted$: OrderedChangeStream<Row>;
   readonly #compare$: Observable<CompareRows>;
   readonly #listed$: ChangeStream<unknown>;
-  readonly #given$: Observable<ViewStatus>;
+  readonly #given$: Observable<ShownStatus>;
   #holding: Subscription | undefined;
 
   /**
@@ -90,7 +90,7 @@ export class TableQueries {
     everything$: ChangeStream<Row>,
     page$: Observable<PageState>,
     listed$: ChangeStream<unknown> = rows$,
-    status$?: Observable<ViewStatus>,
+    status$?: Observable<ShownStatus>,
   ) {
     this.#listed$ = listed$;
     const of = <V>(field: (page: PageState) => V) => page$.pipe(map(field), distinctUntilChanged());
