@@ -1,5 +1,11 @@
 /** Virtual time for code with promises: between two timers, every promise runs that waits for no timer. */
-import { firstValueFrom, type SchedulerLike, VirtualAction, VirtualTimeScheduler } from 'rxjs';
+import {
+  firstValueFrom,
+  type SchedulerLike,
+  type Subscription,
+  VirtualAction,
+  VirtualTimeScheduler,
+} from 'rxjs';
 import { checkedNumber } from '../rx/checked-option.ts';
 import { nextMacrotask } from '../rx/next-macrotask.ts';
 
@@ -22,10 +28,28 @@ export interface VirtualTime {
   advance(ms: number): Promise<void>;
 }
 
+/**
+ * An action that is scheduled again as itself, as with a real scheduler. That of rxjs adds another action to itself each time, so that
+ * the end of a period that has run for ten thousand times would overflow the stack.
+ */
+class ClockAction<T> extends VirtualAction<T> {
+  override schedule(state?: T, delay = 0): Subscription {
+    if (!this.closed && this.id !== undefined && Number.isFinite(delay)) {
+      const { scheduler } = this;
+      const at = scheduler.actions.indexOf(this);
+      if (at !== -1) scheduler.actions.splice(at, 1);
+      this.id = undefined;
+      // After all actions that were scheduled for the same time before.
+      this.index = ++scheduler.index;
+    }
+    return super.schedule(state, delay);
+  }
+}
+
 /** The scheduler: rxjs's own, which runs all its actions without a pause, and here with one before each action. */
 export class VirtualClock extends VirtualTimeScheduler {
   constructor() {
-    super(VirtualAction, Number.POSITIVE_INFINITY);
+    super(ClockAction as never, Number.POSITIVE_INFINITY);
   }
 
   get pending(): number {
@@ -56,7 +80,7 @@ export class VirtualClock extends VirtualTimeScheduler {
 /**
  * Creates virtual time for a test of a controller, a client or a complete program on the fake API server. No
  * test waits in real time, and every run has the same timers in the same order. Pass its `scheduler` to everything that takes one: the server, the
- * client, informers or their factory, resource clients, controllers, electors and event recorders. Where it is left out, the
+ * client, `createListWatch`, informers or their factory, resource clients, controllers, electors and event recorders. Where it is left out, the
  * code waits in real time, and `advance` does not wait for it.
  *
  * A promise that needs timers settles only while the time advances. So call the function first, then advance, then await its
@@ -72,7 +96,7 @@ export class VirtualClock extends VirtualTimeScheduler {
  * const { scheduler } = time;
  * const server = createFakeApiServer({ scheduler });
  * const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler });
- * const informer = createSharedInformer(createListWatch(client, pods), { scheduler });
+ * const informer = createSharedInformer(createListWatch(client, pods, { scheduler }), { scheduler });
  * const outage = server.faults.refuse();
  * informer.start();
  * await time.advance(3_600_000);

@@ -12,6 +12,7 @@ import {
   createVirtualTime,
   seededRandom,
 } from 'rx-informer/testing';
+import { interval, type SchedulerAction } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 
 describe('createVirtualTime', () => {
@@ -36,6 +37,33 @@ describe('createVirtualTime', () => {
     expect([time.now(), scheduler.now(), time.pending]).toEqual([30, 30, 1]);
     await time.advance(1);
     expect(seen.at(-1)).toBe('31 later');
+    expect(time.pending).toBe(0);
+  });
+
+  it('A93: a period that has run 20,000 times ends, and leaves no timer', async () => {
+    const time = createVirtualTime();
+    let runs = 0;
+    const running = interval(1_000, time.scheduler).subscribe(() => runs++);
+    await time.advance(20_000_000);
+    expect([runs, time.pending]).toEqual([20_000, 1]);
+    running.unsubscribe();
+    expect(time.pending).toBe(0);
+  });
+
+  it('A93: a timer that schedules itself again runs after those of the same time, and once if it does so twice', async () => {
+    const time = createVirtualTime();
+    const { scheduler } = time;
+    const seen: string[] = [];
+    const again = scheduler.schedule(function (this: SchedulerAction<number>, runs = 0) {
+      seen.push(`${time.now()} again`);
+      if (runs === 2) return;
+      this.schedule(runs + 1, 50);
+      this.schedule(runs + 1, 10);
+    }, 0);
+    scheduler.schedule(() => seen.push(`${time.now()} other`), 10);
+    await time.advance(100);
+    expect(seen).toEqual(['0 again', '10 other', '10 again', '20 again']);
+    again.unsubscribe();
     expect(time.pending).toBe(0);
   });
 
