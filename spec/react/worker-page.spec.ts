@@ -61,7 +61,7 @@ describe('a page over a worker', () => {
     },
   );
 
-  it('B13: useEdit takes all options of the hook over informers, also a clock and a random function', async () => {
+  it('B13: useEdit takes all options of the hook over informers, also a clock and other functions', async () => {
     const { rig, cluster, root } = await pageOf();
     let edits: EditResult<Pod> | undefined;
     const Editor = () => {
@@ -75,7 +75,7 @@ describe('a page over a worker', () => {
       (draft) => {
         if (draft.metadata) draft.metadata.labels = { edited: 'yes' };
       },
-      { scheduler: rig.scheduler, random: () => 0 },
+      { scheduler: rig.scheduler, random: () => 0, backoff: () => 5, attempts: 3, dryRun: false },
     );
     await rig.pass(1_000);
     expect((await label)?.metadata.labels).toEqual({ edited: 'yes' });

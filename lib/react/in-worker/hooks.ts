@@ -85,12 +85,15 @@ const NOTHING = { identity: [] as readonly unknown[], source: () => SKIPPED };
 
 /**
  * Like `useEdit` of `rx-informer/react`. The recipe runs in the page, on the complete object as the server has it; the
- * draft is shown in all tabs.
+ * draft is shown in all tabs. The waits before further attempts are those of the worker, whatever `backoff` is.
  */
 export function useEdit<T extends KubernetesObject>(resource: Resource<T>): EditResult<T> {
   const state = useWorkerState('useEdit');
-  // The clock and the chance of the worker are its own, and functions cannot be sent.
-  return useEditsOf<T>(state, resource, (target, recipe, { scheduler, random, ...options }) =>
-    editInWorker(state.cluster, resource, target, recipe, options),
+  // The clock, the chance and the waits of the worker are its own, and functions cannot be sent.
+  return useEditsOf<T>(
+    state,
+    resource,
+    (target, recipe, { scheduler, random, backoff, ...options }) =>
+      editInWorker(state.cluster, resource, target, recipe, options),
   );
 }

@@ -87,7 +87,7 @@ export async function editInWorker<T extends KubernetesObject>(
       if (error === undefined) return end(() => resolve(object as Stored<T>));
       end(() => reject(failure === undefined ? readError(error) : failure.error));
     };
-    signal?.addEventListener('abort', abort);
     sent = tabOf(cluster).edit(edit, on);
+    signal?.addEventListener('abort', abort);
   });
 }

@@ -111,11 +111,12 @@ export class Tab {
       throw error ?? ApiError.local('Network', 'the worker has not answered yet');
     }
     const id = ++this.#lastId;
+    // First, because it throws if the edit cannot be sent.
+    this.#post({ type: 'edit', id, edit });
     this.#edits.set(id, (message) => {
       if (message.type !== 'base') this.#edits.delete(id);
       on(message);
     });
-    this.#post({ type: 'edit', id, edit });
     return {
       send: (question, draft) => {
         if (this.#session === session) this.#post({ type: 'draft', id: question, ...draft });
