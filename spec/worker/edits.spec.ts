@@ -142,6 +142,30 @@ describe('edits in a worker', () => {
     expect(await ended).toMatch(/may still take effect/);
   });
 
+  it('B12: an edit that waits for others ends with its signal, is not sent, and keeps its place in the order', async () => {
+    const { rig, scale } = await rigOf();
+    rig.server.faults.delay(5_000, { method: 'PATCH' });
+    const first = scale(0, 1);
+    await rig.pass(100);
+    const left = new AbortController();
+    const aborted = scale(1, 10, { signal: left.signal }).catch((error: ApiError) => error);
+    await rig.pass(100);
+    left.abort();
+    let reason: unknown;
+    void aborted.then((error) => {
+      reason = (error as ApiError).reason;
+    });
+    await rig.pass(100);
+    expect(reason).toBe('Aborted');
+    const last = scale(1, 100);
+    await rig.pass(1_000);
+    const patches = () => rig.requests.filter((each) => each.startsWith('PATCH')).length;
+    expect(patches()).toBe(1);
+    await rig.pass(10_000);
+    await Promise.all([first, last]);
+    expect([patches(), rig.server.objects.list(deployments)[0]?.spec?.replicas]).toEqual([2, 102]);
+  });
+
   it('B12: a tab that does not answer holds up the edits of others only for the time of its own', async () => {
     const { rig, tabs, scale } = await rigOf();
     rig.server.faults.delay(500, { method: 'GET' });

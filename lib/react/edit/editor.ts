@@ -1,10 +1,11 @@
 /** Sends the edits of a provider, one after another for each object, and shows their drafts until the watch has them. */
 
-import type { Subscription } from 'rxjs';
+import { firstValueFrom, from, type Subscription } from 'rxjs';
 import { createResourceClient } from '../../client/create-resource-client.ts';
 import { type Draft, drafted, type EditOptions } from '../../client/edit.ts';
 import { eitherSignal } from '../../client/either-signal.ts';
 import { addressOf, isComplete, isObject, type ObjectTarget } from '../../client/object-target.ts';
+import { untilAborted } from '../../client/until-aborted.ts';
 import type { Overlay } from '../../factory/edits/overlay.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
@@ -64,14 +65,15 @@ export class Editor {
     // By the name, because the UID is known only of an object that a hook lists.
     const { namespace, name } = addressOf(resource, target, undefined);
     const of = [resourceName(resource), namespace, name].join('/');
-    const done = this.#after(this.#last.get(of), shown, request);
-    const settled = done.catch(() => undefined);
+    const before = this.#last.get(of);
+    const done = this.#after(before, shown, request);
+    // The next edit also waits for those that an aborted one has waited for.
+    const settled = Promise.allSettled([before, done]);
     this.#last.set(of, settled);
-    try {
-      return await done;
-    } finally {
+    void settled.then(() => {
       if (this.#last.get(of) === settled) this.#last.delete(of);
-    }
+    });
+    return await done;
   }
 
   #show(known: AnyObject, recipe: unknown): ShownDraft {
@@ -89,10 +91,14 @@ export class Editor {
   ): Promise<Stored<T>> {
     const { overlay, informers } = this.#parts;
     const { resource, target, timeoutMs } = request;
-    await before;
-    if (shown === undefined) return await this.#send(request, target);
+    const turn = () => this.#turn(before, request);
+    if (shown === undefined) {
+      await turn();
+      return await this.#send(request, target);
+    }
     const { uid, key, id } = shown;
     try {
+      await turn();
       // The newest state that is known, so that the server does not refuse the edit for an older one.
       const known = this.#known(resource, target);
       const newest = known !== undefined && uidOf(known) === uid ? overlay.newest(known) : target;
@@ -107,6 +113,16 @@ export class Editor {
       overlay.end(uid, key, id);
       throw error;
     }
+  }
+
+  /** Waits for the edits before, until the caller aborts. */
+  async #turn<T extends KubernetesObject>(
+    before: Promise<unknown> | undefined,
+    { resource, options }: EditRequest<T>,
+  ): Promise<void> {
+    if (before === undefined) return;
+    const where = `edit of ${resourceName(resource)}`;
+    await firstValueFrom(from(before).pipe(untilAborted(options.signal, where)));
   }
 
   async #send<T extends KubernetesObject>(

@@ -13,7 +13,8 @@ import { editorOf } from './editor.ts';
 export interface UseEditOptions extends EditOptions {
   /**
    * How long the draft is shown without an answer of the server, and after the answer without its echo in the watch. The
-   * time is in milliseconds. An edit without an answer is then aborted. @defaultValue 30000
+   * time is in milliseconds. An edit without an answer is then aborted. While other edits of the object are sent first, the time
+   * does not count. @defaultValue 30000
    */
   readonly timeoutMs?: number | undefined;
 }

@@ -14,7 +14,7 @@ import type { EditMessage, SentEdit } from './tab.ts';
 export interface WorkerEditOptions extends Omit<EditOptions, 'backoff' | 'scheduler' | 'random'> {
   /**
    * How long the edit may take, and how long its draft is shown after the answer without its echo in the watch, in milliseconds.
-   * @defaultValue 30000
+   * While other edits of the object are sent first, the time does not count. @defaultValue 30000
    */
   readonly timeoutMs?: number | undefined;
 }

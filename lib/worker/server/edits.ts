@@ -65,16 +65,16 @@ export class Edits {
     const of = [resourceName(resourceOf(edit)), namespace, name].join('/');
     const before = this.#last.get(of);
     const done = (async () => {
-      await before;
+      if (before !== undefined) await within(tab.signal, before);
       return await this.#send(edit, tab);
     })();
-    const settled = done.catch(() => undefined);
+    // The next edit also waits for those that an aborted one has waited for.
+    const settled = Promise.allSettled([before, done]);
     this.#last.set(of, settled);
-    try {
-      return await done;
-    } finally {
+    void settled.then(() => {
       if (this.#last.get(of) === settled) this.#last.delete(of);
-    }
+    });
+    return await done;
   }
 
   async #send(edit: CarriedEdit, tab: EditingTab): Promise<AnyObject> {

@@ -53,6 +53,7 @@ async function rig() {
     replicas: number,
     of: KubernetesObject | typeof target = target,
     timeoutMs = 5_000,
+    signal?: AbortSignal,
   ) =>
     silently(
       provided.part(editorOf).edit<Deployment>({
@@ -61,7 +62,7 @@ async function rig() {
         recipe: (draft) => {
           if (draft.spec) draft.spec.replicas = replicas;
         },
-        options: {},
+        options: { signal },
         timeoutMs,
       }),
     );
@@ -147,6 +148,27 @@ describe('an edit', () => {
     expect(order.at(-1)).toBe('third');
     const now = server.objects.get(deployments, { namespace, name: 'web' });
     expect(now?.spec?.replicas).toBe(7);
+  });
+
+  it('V13: ends with its signal while it waits for another, is rolled back and not sent', async () => {
+    const { server, text, edit, stored, patches } = await rig();
+    const fault = server.faults.neverAnswer({ method: 'PATCH' });
+    const first = edit(4, target, 1_000);
+    const left = new AbortController();
+    const aborted = edit(7, target, 5_000, left.signal);
+    await expect.poll(text).toBe('7');
+    left.abort();
+    await expect(aborted).rejects.toMatchObject({ reason: 'Aborted' });
+    await expect.poll(text).toBe('4');
+    expect(patches()).toBe(1);
+    // The next edit waits for the first one nevertheless.
+    const last = edit(9);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(patches()).toBe(1);
+    fault.heal();
+    await expect(first).rejects.toMatchObject({ reason: 'Silent' });
+    await last;
+    expect([patches(), stored()]).toEqual([2, 9]);
   });
 
   it('V12: is aborted and rolled back if the server does not answer within the time limit', async () => {
