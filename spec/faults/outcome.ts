@@ -11,7 +11,7 @@ export interface Outcome {
   readonly faults: readonly string[];
   readonly requests: number;
   readonly notified: number;
-  /** The number of checked claims of the informer to be live. */
+  /** The number of checked claims about the age of the rows. */
   readonly claims?: number;
   readonly load: Load;
 }
@@ -49,7 +49,7 @@ export function summary(outcomes: readonly Outcome[], startedMs: number): string
     `${sum(({ faults }) => faults.length)} faults`,
     `${sum(({ requests }) => requests)} requests`,
     `${sum(({ notified }) => notified)} notifications`,
-    `${sum(({ claims = 0 }) => claims)} claims to be live`,
+    `${sum(({ claims = 0 }) => claims)} claims about the age of rows`,
     `busiest minute ${most(({ load }) => load.reads)} reads, ${most(({ load }) => load.watches)} watches`,
     `${outcomes.filter(({ wrong }) => wrong.length > 0).length} went wrong`,
   ].join(', ');

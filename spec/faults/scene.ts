@@ -81,7 +81,7 @@ export interface Scene {
   readonly wrong: string[];
   /** The moves of shards, if the informer is sharded. */
   readonly moves: Moves | undefined;
-  /** The number of checked claims of the informer to be live. */
+  /** The number of checked claims about the age of the rows. */
   claims(): number;
   /** Writes repeatedly until the returned function is called. */
   write(meanMs: number): () => void;
