@@ -12,7 +12,7 @@ import {
   createVirtualTime,
   seededRandom,
 } from 'rx-informer/testing';
-import { interval, type SchedulerAction } from 'rxjs';
+import { interval } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 
 describe('createVirtualTime', () => {
@@ -54,7 +54,7 @@ describe('createVirtualTime', () => {
     const time = createVirtualTime();
     const { scheduler } = time;
     const seen: string[] = [];
-    const again = scheduler.schedule(function (this: SchedulerAction<number>, runs = 0) {
+    const again = scheduler.schedule<number>(function (runs = 0) {
       seen.push(`${time.now()} again`);
       if (runs === 2) return;
       this.schedule(runs + 1, 50);
