@@ -89,6 +89,14 @@ function momentAt(nowMs: number, streams: boolean, isReading: boolean): Moment {
   return { nowMs, random: 0.5, silentMs: 0, isReading, config };
 }
 
+/** Whether the server streams lists, and whether the consumer reads. */
+const CONDITIONS = [
+  [true, true],
+  [true, false],
+  [false, true],
+  [false, false],
+] as const;
+
 /** Counts up to this number tell states apart; the machine gives up a streaming list, for example, after the second failure. */
 const COUNTED: Readonly<Record<string, number>> = {
   streamFailures: 2,
@@ -127,14 +135,8 @@ function explore(phaseOf: (state: ReflectorState) => string): Edge[] {
   // A map passes on to the entries that are added while it is read.
   for (const [state, sinceMs] of seen.values()) {
     for (const afterMs of [1, 400_000]) {
-      for (const [streams, reading] of [true, false].flatMap(
-        (it) =>
-          [
-            [it, true],
-            [it, false],
-          ] as const,
-      )) {
-        const moment = momentAt(sinceMs + afterMs, streams, reading);
+      for (const [streams, isReading] of CONDITIONS) {
+        const moment = momentAt(sinceMs + afterMs, streams, isReading);
         for (const input of Object.values<readonly ReflectorInput[]>(INPUTS).flat()) {
           const [next] = nextReflector(state, input, moment);
           note(phaseOf(state), phaseOf(next), input.kind);

@@ -42,7 +42,7 @@ function numberOf(server: QueryServer, tab: ServedTab): number {
   return number;
 }
 
-/** What is asked now, by the text of the query. */
+/** The queries that tabs ask at present, by the text of the query. */
 function look(server: QueryServer): ReadonlyMap<string, AskedOfWorker> {
   const asked = new Map<string, { query: CarriedQuery; tabs: Map<number, boolean> }>();
   for (const served of server.tabs) {

@@ -25,7 +25,7 @@ export interface Verdict {
 /** Follows the pods and compares them on demand. */
 export class TruthChecker {
   readonly #view = cluster.view(workerQuery<Queries, 'truth'>('truth'));
-  /** What the page holds: while the user has paused the table, the state of the pause. */
+  /** The snapshot that is compared. While the table is paused, it is the one from before the pause. */
   #shown: ViewSnapshot<HeldPods> = this.#view.getSnapshot();
 
   start(): () => void {

@@ -8,7 +8,7 @@ import { byValue } from '../kinds/order.ts';
 import { podRow } from '../kinds/pods.ts';
 import { replicaSetKind } from '../kinds/workloads.ts';
 
-/** What a pod requests of its node. */
+/** The CPU and the memory that a pod requests of its node. */
 export interface Requests {
   readonly milliCpu: number;
   readonly bytes: number;

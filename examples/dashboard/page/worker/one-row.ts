@@ -20,7 +20,7 @@ function rowIn<R>(set: ChangeSet<unknown>, row: R): ChangeSet<R> {
   return createChangeSet<R>(head, [{ id: 'row', key: 'row', object: row as never }]);
 }
 
-/** What a query reads from where. */
+/** The explanation of a query: which informers it reads, and how. */
 export interface Explanation {
   readonly text: string;
 }
