@@ -5,18 +5,20 @@ export NO_COLOR=1 CI=true
 unset KUBECONFIG KUBECONFIG_E2E # the checks start their own API server
 logs=$(mktemp -d)
 
-# step NAME COMMAND...: runs a command, prints its output when it has ended, and notes its seconds and exit code.
+# step NAME COMMAND...: runs a command, prints its output when it has ended, and notes its seconds, those of its processors, and its exit
+# code.
 step() {
-  local name=$1 began=$SECONDS code=0
+  local name=$1 began=$SECONDS code=0 cpu TIMEFORMAT='%U %S'
   shift
   printf '\n== %s begins (%ss)\n' "$name" "$SECONDS"
-  "$@" >"$logs/$name" 2>&1 </dev/null || code=$?
+  cpu=$({ time "$@" >"$logs/$name" 2>&1 </dev/null; } 2>&1) || code=$?
   # Two lanes must not print at the same time.
   {
     flock 9
     printf '\n== %s ended with %s after %ss\n' "$name" "$code" "$((SECONDS - began))"
     cat "$logs/$name"
-    printf '%6ss  %-4s %s\n' "$((SECONDS - began))" "$([ "$code" = 0 ] && echo ok || echo FAIL)" "$name" >>"$logs/.table"
+    printf '%6ss %6ss  %-4s %s\n' "$((SECONDS - began))" "$(awk '{ printf "%.0f", $1 + $2 }' <<<"$cpu")" \
+      "$([ "$code" = 0 ] && echo ok || echo FAIL)" "$name" >>"$logs/.table"
     [ "$code" = 0 ] || echo "$name" >>"$logs/.failed"
   } 9>>"$logs/.lock"
   return "$code"
@@ -32,9 +34,9 @@ finish() {
       tail -n 15 "$logs/$name"
     done <"$logs/.failed"
   fi
-  printf '\n== seconds per step\n'
+  printf '\n== seconds per step, and seconds of processors\n'
   cat "$logs/.table"
-  printf '%6ss  in all\n' "$SECONDS"
+  printf '%6ss %6ss  in all\n' "$SECONDS" "$(awk '{ sum += $2 } END { print sum }' "$logs/.table")"
   if [ -s "$logs/.failed" ]; then
     printf 'failed: %s\n' "$(paste -sd, "$logs/.failed")"
     return 1
@@ -57,5 +59,21 @@ prepare() {
   npm run build:binaries
 }
 
-# Gives way to the processes of the other lane.
-give_way() { renice -n "$1" "$BASHPID" >/dev/null; }
+# give_way COMMAND...: runs a command, or a function, that gives way to the processes of the other lane.
+give_way() (
+  renice -n 10 "$BASHPID" >/dev/null
+  "$@"
+)
+
+# take_steps LAST FUNCTION: calls the function with the numbers from 1 to the last one, without those that another lane has
+# taken.
+take_steps() {
+  local number
+  while number=$(next_number) && [ "$number" -le "$1" ]; do "$2" "$number"; done
+}
+
+next_number() {
+  flock 8
+  echo >>"$logs/.taken"
+  wc -l <"$logs/.taken"
+} 8>>"$logs/.taken.lock"

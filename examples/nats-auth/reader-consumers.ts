@@ -9,10 +9,19 @@ import type { NatsReaderRights } from 'rx-informer/nats';
 /** The metadata of a consumer that says when it ends, so that another process can end it, too. */
 const UNTIL = 'rx-informer-until';
 const RETRY_MS = 1_000;
+/** The longest delay of `setTimeout`; a longer one would end at once. */
+const LONGEST_MS = 2_147_483_647;
+
+/** The planned end of a consumer. A later right replaces it, and nothing that belongs to the earlier one happens then. */
+interface Ending {
+  readonly stream: string;
+  readonly name: string;
+  timer?: ReturnType<typeof setTimeout>;
+}
 
 export class ReaderConsumers {
   readonly #manager: Promise<JetStreamManager>;
-  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #endings = new Map<string, Ending>();
   readonly #onError: (reason: string) => void;
 
   constructor(connection: NatsConnection, bucket: string, onError: (reason: string) => void) {
@@ -24,14 +33,21 @@ export class ReaderConsumers {
   /** Makes the consumer of a reader, in place of one that it has. */
   async permit({ stream, consumer }: NatsReaderRights, untilMs: number): Promise<void> {
     const { consumers } = await this.#manager;
-    await this.#remove(stream, consumer.durable_name);
-    await consumers.add(stream, { ...consumer, metadata: { [UNTIL]: String(untilMs) } });
-    this.#removeAt(stream, consumer.durable_name, untilMs);
+    const ending = this.#begin(stream, consumer.durable_name);
+    try {
+      await this.#remove(ending);
+      await consumers.add(stream, { ...consumer, metadata: { [UNTIL]: String(untilMs) } });
+      this.#endAt(ending, untilMs);
+    } catch (error) {
+      // The earlier consumer may still be there, and nothing else would end it.
+      this.#endAt(ending, Date.now());
+      throw error;
+    }
   }
 
   stop(): void {
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-    this.#timers.clear();
+    for (const { timer } of this.#endings.values()) clearTimeout(timer);
+    this.#endings.clear();
   }
 
   /** Ends the consumers that an earlier process has made. */
@@ -39,24 +55,40 @@ export class ReaderConsumers {
     const { consumers } = await this.#manager;
     for await (const { name, config } of consumers.list(stream)) {
       const until = config.metadata?.[UNTIL];
-      if (until !== undefined && !this.#timers.has(name))
-        this.#removeAt(stream, name, Number(until));
+      if (until !== undefined && !this.#endings.has(name))
+        this.#endAt(this.#begin(stream, name), Number(until));
     }
   }
 
-  #removeAt(stream: string, name: string, atMs: number): void {
-    clearTimeout(this.#timers.get(name));
-    const remove = () =>
-      this.#remove(stream, name).catch((error: Error) => {
-        this.#onError(`the consumer ${name} cannot be deleted: ${error.message}`);
-        this.#removeAt(stream, name, Date.now() + RETRY_MS);
-      });
-    this.#timers.set(name, setTimeout(remove, Math.max(0, atMs - Date.now())));
+  #begin(stream: string, name: string): Ending {
+    clearTimeout(this.#endings.get(name)?.timer);
+    const ending: Ending = { stream, name };
+    this.#endings.set(name, ending);
+    return ending;
   }
 
-  async #remove(stream: string, name: string): Promise<void> {
-    clearTimeout(this.#timers.get(name));
-    this.#timers.delete(name);
+  #isNewest(ending: Ending): boolean {
+    return this.#endings.get(ending.name) === ending;
+  }
+
+  #endAt(ending: Ending, atMs: number): void {
+    if (!this.#isNewest(ending)) return;
+    const waitMs = Math.max(0, atMs - Date.now());
+    const next = () => (waitMs > LONGEST_MS ? this.#endAt(ending, atMs) : void this.#end(ending));
+    ending.timer = setTimeout(next, Math.min(waitMs, LONGEST_MS));
+  }
+
+  async #end(ending: Ending): Promise<void> {
+    try {
+      await this.#remove(ending);
+      if (this.#isNewest(ending)) this.#endings.delete(ending.name);
+    } catch (error) {
+      this.#onError(`the consumer ${ending.name} cannot be deleted: ${(error as Error).message}`);
+      this.#endAt(ending, Date.now() + RETRY_MS);
+    }
+  }
+
+  async #remove({ stream, name }: Ending): Promise<void> {
     const { consumers } = await this.#manager;
     await consumers.delete(stream, name).catch((error: Error) => {
       if (!/not found/.test(error.message)) throw error;

@@ -17,6 +17,7 @@ import { stopwatch } from '../rx/stopwatch.ts';
 import type { ResolvedTiming } from '../rx/timing.ts';
 import { auditPage, type MetadataLister, PageCursor, type ReceivedPage } from './pages.ts';
 import { PendingDeletions, versionOfDeletion } from './pending-deletions.ts';
+import { Repairs } from './repairs.ts';
 import { Round } from './round.ts';
 import { AuditSchedule } from './schedule.ts';
 import { type AuditStatus, SHOWN_KEYS, unaudited } from './status.ts';
@@ -36,6 +37,14 @@ export interface AuditParts<T extends KubernetesObject> {
   repair(): void;
   /** Receives the status after each comparison and each failure. */
   publish(status: AuditStatus): void;
+}
+
+/** The error of a round whose differences were there before the last list, too. */
+function notRepaired(keys: readonly string[]): ApiError {
+  const message =
+    `the audit: lists do not repair ${keys.length} objects, such as ${keys[0]}; ` +
+    'compare what a list of the objects and a list of their metadata contain';
+  return ApiError.local('Unexpected', message);
 }
 
 /**
@@ -61,6 +70,7 @@ export class Auditor<T extends KubernetesObject> {
   /** A page at a version that the store has not reached. */
   #held: ReceivedPage | undefined;
   #repairing = false;
+  readonly #repairs = new Repairs();
   /** No request is sent before this time, because of a Retry-After. */
   #quietUntilMs = 0;
   #stopped = false;
@@ -90,7 +100,8 @@ export class Auditor<T extends KubernetesObject> {
   /** The reflectors have emitted these deltas, which wait for their commit. */
   received(deltas: readonly Delta<T>[]): void {
     for (const delta of deltas) {
-      if (delta.type !== 'deleted') continue;
+      // A deletion of another scope would be kept until this one has reached its version, which may be never.
+      if (delta.type !== 'deleted' || !inScope(delta.key, this.#parts.scope)) continue;
       const version = versionOfDeletion(delta);
       this.#round?.deleted(delta.key, version);
       this.#deletions.add(delta.key, version);
@@ -106,7 +117,11 @@ export class Auditor<T extends KubernetesObject> {
         if (delta.type === 'added' || delta.type === 'updated')
           this.#advance(versionOf(delta.object));
         else if (delta.type === 'refused') this.#advance(delta.refused.resourceVersion);
-        else if (delta.type === 'deleted') this.#advance(versionOfDeletion(delta));
+        else if (delta.type === 'deleted') {
+          const version = versionOfDeletion(delta);
+          this.#advance(version);
+          this.#round?.deleted(delta.key, version);
+        }
       } else if (delta.type === 'bookmark' || delta.type === 'replaced') {
         if ((delta.scope || undefined) !== (scope || undefined)) continue;
         if (delta.type === 'bookmark') this.#advance(delta.resourceVersion);
@@ -115,9 +130,6 @@ export class Auditor<T extends KubernetesObject> {
     }
     this.#deletions.reached(this.#version);
     if (this.#round === undefined) return;
-    for (const delta of deltas) {
-      if (delta.type === 'deleted') this.#round.deleted(delta.key, versionOfDeletion(delta));
-    }
     if (this.#held !== undefined && !isOlder(this.#version, this.#held.resourceVersion)) {
       this.#compare(this.#held, this.#round);
     }
@@ -241,16 +253,18 @@ export class Auditor<T extends KubernetesObject> {
 
   #conclude({ compared, differed }: Round<T>): void {
     const { error: _error, ...before } = this.#status;
+    const lasting = this.#repairs.take(differed);
     this.#show({
       ...before,
       lastAt: this.#parts.timing.scheduler.now(),
       compared: before.compared + compared,
-      differed: before.differed + differed.length,
-      ...(differed.length === 0 ? {} : { differedKeys: differed.slice(0, SHOWN_KEYS) }),
+      differed: before.differed + differed.size,
+      ...(differed.size === 0 ? {} : { differedKeys: [...differed.keys()].slice(0, SHOWN_KEYS) }),
+      ...(lasting.length === 0 ? {} : { error: notRepaired(lasting) }),
     });
     this.#reset();
     this.#wait(this.#schedule.afterRound(this.#elapsedMs() - this.#beganMs));
-    if (differed.length > 0) this.#repair();
+    if (this.#repairs.isDue) this.#repair();
   }
 
   /** Requests the repairing list. When that list is committed, the timer of the next round starts again. */

@@ -10,6 +10,7 @@ import { inScope } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
+import type { Differences } from './repairs.ts';
 
 /** The state of one object, in a page or in the store. */
 export interface AuditedState {
@@ -46,7 +47,7 @@ export class Round<T extends KubernetesObject> {
    * ones.
    */
   #version: string | undefined;
-  readonly #differed: string[] = [];
+  readonly #differed = new Map<string, string>();
   #compared = 0;
 
   constructor(store: KnownObjects<T>, scope: string | undefined) {
@@ -64,7 +65,7 @@ export class Round<T extends KubernetesObject> {
   }
 
   /** The keys whose states differ. */
-  get differed(): readonly string[] {
+  get differed(): Differences {
     return this.#differed;
   }
 
@@ -82,7 +83,9 @@ export class Round<T extends KubernetesObject> {
     for (const [key, state] of page) {
       this.#unseen.delete(key);
       this.#compared++;
-      if (this.#differs(key, state, version)) this.#differed.push(key);
+      if (this.#differs(key, state, version)) {
+        this.#differed.set(key, `${state.uid}/${state.resourceVersion}`);
+      }
     }
   }
 
@@ -92,7 +95,7 @@ export class Round<T extends KubernetesObject> {
       const known = stateOf(this.#store, key);
       if (known === undefined) continue;
       this.#compared++;
-      if (this.#wasKnownAt(known, this.#version ?? '')) this.#differed.push(key);
+      if (this.#wasKnownAt(known, this.#version ?? '')) this.#differed.set(key, '');
     }
     this.#unseen.clear();
   }

@@ -17,8 +17,8 @@ export interface AuditStatus {
   /** Some of the keys that differed, of the last comparison of each scope that found a difference. */
   readonly differedKeys?: readonly string[] | undefined;
   /**
-   * Why the last request of the audit failed. Removed when a comparison is completed. The informer itself is not
-   * affected.
+   * Why the last request of the audit failed, or which objects a list has not repaired. Removed when a comparison without
+   * such objects is completed. The informer itself is not affected.
    */
   readonly error?: ApiError | undefined;
 }

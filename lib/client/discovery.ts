@@ -79,6 +79,7 @@ interface Root extends Status {
 }
 
 interface LegacyList {
+  readonly kind?: unknown;
   readonly resources?: readonly {
     readonly name: string;
     readonly kind: string;
@@ -232,7 +233,13 @@ export function createDiscovery(client: KubeClient): Discovery {
         const groupVersion = apiVersionOf(group, version);
         try {
           const list = await ask<LegacyList | undefined>(`${path}/${groupVersion}`, options);
-          return legacy(group, version, list ?? {});
+          if (list?.kind !== 'APIResourceList') {
+            throw ApiError.local(
+              'Unexpected',
+              `${groupVersion}: its server answered no list of resources`,
+            );
+          }
+          return legacy(group, version, list);
         } catch (error) {
           const failure = ApiError.from(error, `discovery of ${groupVersion}`);
           if (failure.reason === 'Aborted') throw failure;

@@ -18,6 +18,7 @@ import {
   type RetryOnConflictOptions,
   retryOnConflict,
 } from './retry-on-conflict.ts';
+import { abortedError } from './until-aborted.ts';
 
 export type { Draft };
 
@@ -47,9 +48,9 @@ export interface EditCalls<T> {
 // A separate instance, because the shared one freezes the base of a draft, and the base belongs to the caller.
 const immer = /* @__PURE__ */ new Immer({ autoFreeze: false });
 
-/** The object with the changes of a recipe. Throws a `TypeError` if the recipe returns a Promise. */
+/** The object with the changes of a recipe. Throws a `TypeError` if the recipe returns a Promise or changes the name. */
 export function drafted<T extends KubernetesObject>(base: T, recipe: (draft: Draft<T>) => void): T {
-  return immer.produce(base, (draft) => {
+  const made = immer.produce(base, (draft) => {
     // Other return values are ignored, because `(draft) => draft.spec.replicas++` returns a number.
     const returned: unknown = recipe(draft as Draft<T>);
     if (typeof (returned as PromiseLike<unknown> | undefined)?.then !== 'function') return;
@@ -59,6 +60,12 @@ export function drafted<T extends KubernetesObject>(base: T, recipe: (draft: Dra
       'edit: the recipe returned a Promise; await all data before the edit, then change the draft synchronously',
     );
   }) as T;
+  const name = made.metadata?.name;
+  if (name === base.metadata?.name) return made;
+  // Here, because a page shows the draft before the server can refuse it.
+  throw new TypeError(
+    `edit: after the recipe metadata.name is ${JSON.stringify(name)}; it must stay ${JSON.stringify(base.metadata?.name)}`,
+  );
 }
 
 function testOf(base: KubernetesObject, check: 'resourceVersion' | 'uid'): JsonPatchOperation {
@@ -69,7 +76,7 @@ function testOf(base: KubernetesObject, check: 'resourceVersion' | 'uid'): JsonP
 /**
  * Returns the patch that {@link ResourceClient.edit} sends. It is empty if the recipe changed nothing.
  *
- * Throws a `TypeError` if the recipe returns a Promise, and rethrows errors of the recipe.
+ * Throws a `TypeError` if the recipe returns a Promise or changes `metadata.name`, and rethrows errors of the recipe.
  *
  * @example
  * ```ts
@@ -123,6 +130,7 @@ export async function editBy<T extends KubernetesObject>(
       `${where}: check is ${JSON.stringify(check)}; it is 'resourceVersion' or 'uid'`,
     );
   }
+  if (signal?.aborted) throw abortedError(where);
   const call = signal === undefined ? {} : { signal };
   const first = baseOf<T>(target);
   const uid = isObject(target) ? uidOf(target) : '';

@@ -49,7 +49,9 @@ export interface PatchBody {
 }
 
 /** Throws a `TypeError` on a patch of an unknown form. */
-export function patchBody(patch: Patch<unknown>): PatchBody {
+export function patchBody(given: Patch<unknown>): PatchBody {
+  // undefined and null have no form either.
+  const patch: Patch<unknown> = Object(given);
   if ('json' in patch) return { contentType: 'application/json-patch+json', body: patch.json };
   if ('merge' in patch) return { contentType: 'application/merge-patch+json', body: patch.merge };
   if ('strategic' in patch) {

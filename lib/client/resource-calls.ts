@@ -54,7 +54,14 @@ export class Calls<T extends KubernetesObject> {
     const where = `${call.method ?? 'GET'} ${path}`;
     if (isFields(answer)) {
       const kinds = this.#kinds(call, subresource, isList);
-      const { kind } = answer;
+      const { kind, metadata } = answer;
+      // Servers may refuse a call with a Status whose HTTP status is 200. client-go: rest/request.go, Result.Into.
+      if (kind === 'Status' && answer['status'] === 'Failure') {
+        throw ApiError.fromStatus(answer, 500, { where });
+      }
+      if (kinds?.includes(kind) && kind === this.resource.kind && !isFields(metadata)) {
+        throw ApiError.local('Unexpected', `${where}: the ${kind} has no metadata`);
+      }
       if (kinds === undefined || kinds.includes(kind)) return answer as R;
       const isKind = typeof kind === 'string' && kind !== '' && kind !== 'Status';
       const got = isKind ? JSON.stringify(kind.slice(0, 60)) : 'another object';
@@ -127,7 +134,7 @@ export class Calls<T extends KubernetesObject> {
   ): Promise<R> {
     const { contentType, body } = patchBody(patch);
     const headers = { 'content-type': contentType };
-    const call = { method: 'PATCH', body: JSON.stringify(body), headers };
+    const call = { method: 'PATCH', body, headers };
     const query = writeQuery(options);
     return this.on(
       target,
@@ -148,7 +155,7 @@ export class Calls<T extends KubernetesObject> {
     };
     // An apply has only one content type, YAML, and JSON is valid YAML.
     const headers = { 'content-type': 'application/apply-patch+yaml' };
-    const body = JSON.stringify(this.body(object as KubernetesObject));
+    const body = this.body(object as KubernetesObject);
     return this.on(
       object as ObjectTarget,
       {

@@ -69,7 +69,8 @@ interface NameQuery {
   nameOf(resource: DiscoveredResource): string;
 }
 
-function kindQuery({ kind, apiVersion }: KindName): NameQuery {
+function kindQuery(named: KindName): NameQuery {
+  const { kind, apiVersion }: KindName = Object(named);
   if (typeof kind !== 'string' || kind === '') {
     throw new TypeError(
       `forKind: kind is ${JSON.stringify(kind)}; it must be a name such as 'Pod'`,
@@ -88,7 +89,12 @@ function kindQuery({ kind, apiVersion }: KindName): NameQuery {
 function pluralQuery(name: string | PluralName): NameQuery {
   const nameOf = ({ plural }: DiscoveredResource) => plural;
   if (typeof name !== 'string') {
-    const { group, plural, version } = name;
+    const { group, plural, version }: PluralName = Object(name);
+    if (typeof plural !== 'string') {
+      throw new TypeError(
+        `forPlural: the name is ${JSON.stringify(name)}; it must be a name such as 'pods' or { group, plural }`,
+      );
+    }
     const shown = JSON.stringify([plural, version, group].filter(Boolean).join('.'));
     const rank = (each: DiscoveredResource) => {
       if (each.plural !== plural || each.group !== group) return undefined;

@@ -60,7 +60,7 @@ function credentialsLine({ facts, atMs }: Observations): string {
   if (issuedAtMs !== undefined) parts.push(`issued ${ago(atMs - issuedAtMs)} ago`);
   if (expiresAtMs !== undefined) {
     const left = expiresAtMs - atMs;
-    parts.push(left > 0 ? `valid for ${ago(left)}` : `expired ${ago(left)} ago`);
+    parts.push(left > 0 ? `valid for ${ago(left)} more` : `expired ${ago(left)} ago`);
   }
   if (renews) parts.push('renewed by themselves');
   return parts.join(', ');

@@ -62,9 +62,19 @@ function namesIn(types: string): { type: string; resource: string; version: stri
   return { resource, type, version };
 }
 
-/** A name that does not occur in the sources of the template, because a kind may be called Controller. */
-function freeName(name: string, own: string, suffix: string, sources: string): string {
-  const isTaken = name !== own && new RegExp(`\\b${name}\\b`).test(sources);
+/**
+ * A name that does not occur in the sources of the template, because a kind may be called Controller, and that no file of
+ * it has, because a plural may be `main`.
+ */
+function freeName(
+  name: string,
+  own: string,
+  suffix: string,
+  { text, paths = [] }: { readonly text: string; readonly paths?: readonly string[] },
+): string {
+  const isTaken =
+    name !== own &&
+    (new RegExp(`\\b${name}\\b`).test(text) || paths.includes(`src/${name.toLowerCase()}.ts`));
   return isTaken ? `${name}${suffix}` : name;
 }
 
@@ -103,8 +113,8 @@ export async function controllerFiles(
   const sources = [...template].filter(([path]) => /^(src|test)\//.test(path));
   const text = sources.map(([path, it]) => (path.includes(RESOURCE) ? '' : it)).join('\n');
   const words = {
-    [TYPE]: freeName(type, TYPE, 'Object', text),
-    [RESOURCE]: freeName(resource, RESOURCE, 'Resource', text),
+    [TYPE]: freeName(type, TYPE, 'Object', { text }),
+    [RESOURCE]: freeName(resource, RESOURCE, 'Resource', { text, paths: [...template.keys()] }),
     'widget-controller': name,
     'example.com': group,
   };

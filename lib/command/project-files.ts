@@ -1,7 +1,17 @@
 /// <reference types="node" />
 /** The files of a new project: read from a template, named for the project, and written to a folder as one step. */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -67,6 +77,10 @@ export async function templateFiles(
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+function unusable(folder: string, why: string | undefined): TypeError {
+  return new TypeError(`init: the folder ${folder} cannot be used (${why}); choose another name`);
+}
+
 /** Whether the folder is missing (`undefined`), or has these entries. Throws if it is no folder. */
 async function entriesOf(folder: string): Promise<readonly string[] | undefined> {
   try {
@@ -75,7 +89,7 @@ async function entriesOf(folder: string): Promise<readonly string[] | undefined>
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     const why = code === 'ENOTDIR' ? 'it is a file' : code;
-    throw new TypeError(`init: the folder ${folder} cannot be used (${why}); choose another name`);
+    throw unusable(folder, why);
   }
 }
 
@@ -93,8 +107,9 @@ export async function checkEmpty(folder: string): Promise<void> {
  * failure leaves nothing.
  */
 export async function writeProject(folder: string, files: ProjectFiles): Promise<void> {
-  const target = resolve(folder);
   await checkEmpty(folder);
+  // The folder behind a link is replaced, and not the link.
+  const target = await realpath(folder).catch(() => resolve(folder));
   const beside = await mkdtemp(join(dirname(target), `.${basename(target)}-`)).catch(
     ({ code }: NodeJS.ErrnoException) => {
       const where = dirname(target);
@@ -109,7 +124,7 @@ export async function writeProject(folder: string, files: ProjectFiles): Promise
     }
     // A folder cannot be renamed to an existing one on every platform. `rmdir` refuses a folder with files.
     await rmdir(target).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
+      if (error.code !== 'ENOENT') throw unusable(folder, error.code);
     });
     await rename(whole, target);
   } finally {

@@ -42,7 +42,7 @@ export interface AccessedResource extends Pick<GroupVersionResource, 'group' | '
 export interface AccessedCalls {
   readonly resource: AccessedResource;
   readonly calls: readonly AccessCall[];
-  /** The subresource that is meant by the calls `get`, `create`, `update` and `patch`, such as `resize`. */
+  /** The subresource that is meant by the calls `get`, `create`, `update`, `patch` and `edit`, such as `resize`. */
   readonly subresource?: string | undefined;
 }
 
@@ -78,7 +78,10 @@ export interface AccessRole {
   rules: AccessRoleRule[];
 }
 
-/** The verbs that each call requests, with the subresource. The reads of `edit` and `finalizer` come after a conflict. */
+/**
+ * The verbs that each call requests, with the subresource: a dot is the object itself. The reads of `edit` and `finalizer` come
+ * after a conflict, and an edit of a subresource reads the object itself.
+ */
 const CALLS: Readonly<Record<AccessCall, readonly string[]>> = {
   get: ['get'],
   list: ['list'],
@@ -93,7 +96,7 @@ const CALLS: Readonly<Record<AccessCall, readonly string[]>> = {
   applyStatus: ['patch status'],
   delete: ['delete'],
   deleteCollection: ['deletecollection'],
-  edit: ['get', 'patch'],
+  edit: ['get .', 'patch'],
   finalizer: ['get', 'patch'],
   getScale: ['get scale'],
   updateScale: ['update scale'],
@@ -146,7 +149,8 @@ function callGrants({ resource, calls, subresource }: AccessedCalls, where: stri
     }
     return CALLS[call].map((text) => {
       const [verb = '', own = subresource] = text.split(' ');
-      return { group, resource: own ? `${plural}/${own}` : plural, verb, namespaced };
+      const isWhole = !own || own === '.';
+      return { group, resource: isWhole ? plural : `${plural}/${own}`, verb, namespaced };
     });
   });
 }
@@ -203,7 +207,7 @@ function rulesOf(grants: readonly Grant[]): AccessRoleRule[] {
  * sorted. The command `rx-informer rbac` prints them, and `permittedBy` of `rx-informer/testing` enforces them in tests.
  *
  * Informers need `list` and `watch`, whatever their options, and a call needs the verbs of its requests: `edit` reads the object
- * again after a conflict, so it needs `get` and `patch`. A leader election needs `get` and `update` of its Lease, and `create`. An
+ * again after a conflict, so it needs `get` and `patch`; with a subresource, `patch` of that one. A leader election needs `get` and `update` of its Lease, and `create`. An
  * event recorder needs `create` and `patch` of events.
  *
  * Throws a `TypeError` that names the field if the declaration is invalid.

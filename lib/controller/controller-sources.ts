@@ -65,19 +65,22 @@ export function notReady(
     readonly phase: ControllerPhase;
     /** The sources whose caches are not complete. */
     readonly missing: readonly Source[];
+    /** The keys whose reconciles of an earlier term still run, although the next term may begin. */
+    readonly unfinished: readonly string[];
     /** The last error of the election or of the ring. */
     readonly lastError: ApiError | undefined;
     /** Which slots are owned, in words. */
     readonly shards: string | undefined;
   },
 ): ApiError {
-  const { phase, missing, lastError, shards } = state;
+  const { phase, missing, unfinished, lastError, shards } = state;
   const names = missing.map((source) => `${source.name} (${source.why()})`);
   const reasons: Partial<Record<ControllerPhase, string>> = {
     idle: 'it was not started',
     syncing: `not synced: ${names.join(', ')}`,
-    standby:
-      lastError?.message ?? shards ?? 'another candidate leads, or the elector was not started',
+    standby: unfinished.length
+      ? `earlier reconciles still run: ${unfinished.join(', ')}`
+      : (lastError?.message ?? shards ?? 'another candidate leads, or the elector was not started'),
   };
   const message = `${name} was not ready within ${timeoutMs} ms: ${reasons[phase] ?? phase}`;
   const failed = missing.find(({ informer }) => informer?.status.error !== undefined);

@@ -90,7 +90,8 @@ export interface ControllerOptions<
 }
 
 /**
- * `idle`: never started. `syncing`: a cache is not complete yet. `standby`: another process leads, or this one is joining the ring. `running`: reconciling.
+ * `idle`: never started. `syncing`: a cache is not complete yet. `standby`: another process leads, this one is joining the ring, or a
+ * reconcile still runs that a stop has abandoned. `running`: reconciling.
  * `stopping`: waiting for running reconciles.
  */
 export type ControllerPhase = 'idle' | 'syncing' | 'standby' | 'running' | 'stopping' | 'stopped';
@@ -117,7 +118,7 @@ export type ControllerOutcome = Outcome & { readonly reasons: readonly string[] 
 export interface StopOptions {
   /**
    * How long running reconciles may continue, in milliseconds. Then their signals are aborted. After the same time again they
-   * are reported and no longer waited for. @defaultValue 30000
+   * are reported and no longer waited for; a later start reconciles when they have ended. @defaultValue 30000
    */
   readonly drainMs?: number | undefined;
 }

@@ -157,6 +157,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
         notReady(this.name, options.timeoutMs ?? 0, {
           phase: this.status.phase,
           missing: this.#waitingFor(),
+          unfinished: this.#leading ? this.working : [],
           lastError: (this.#elector ?? this.#shards)?.lastError,
           shards: this.#shards?.text,
         }),
@@ -187,7 +188,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     }
     this.#term?.end(stopped);
     this.#term = undefined;
-    this.#terms.clear();
+    this.#terms.abandon();
     // The Lease is released last, so that no reconcile of this process runs when another process takes it.
     await this.#ownElector?.stop();
     await this.#shards?.stop();

@@ -193,6 +193,8 @@ export class Term<T extends KubernetesObject> {
 export class Terms<T extends KubernetesObject> {
   readonly #scheduler: SchedulerLike;
   readonly #terms = new Set<Term<T>>();
+  /** Ended terms whose reconciles ignore their signals. They still count as working, but nothing waits for them in vain. */
+  readonly #abandoned = new Set<Term<T>>();
   #onSettled: (() => void) | undefined;
 
   constructor(scheduler: SchedulerLike) {
@@ -201,7 +203,7 @@ export class Terms<T extends KubernetesObject> {
 
   /** The keys that are being reconciled. */
   get working(): readonly string[] {
-    return [...this.#terms].flatMap((term) => term.working);
+    return [...this.#terms, ...this.#abandoned].flatMap((term) => term.working);
   }
 
   add(term: Term<T>): void {
@@ -210,7 +212,9 @@ export class Terms<T extends KubernetesObject> {
 
   /** Forgets a term that has ended, once its last reconcile has ended. */
   release(term: Term<T>): void {
-    if (term.working.length === 0) this.#terms.delete(term);
+    if (term.working.length > 0) return;
+    this.#terms.delete(term);
+    this.#abandoned.delete(term);
   }
 
   /** Call this when a reconcile has ended. */
@@ -222,13 +226,15 @@ export class Terms<T extends KubernetesObject> {
     for (const term of this.#terms) term.abort(reason);
   }
 
-  clear(): void {
+  /** Waits no longer for the terms, which have ended. */
+  abandon(): void {
+    for (const term of this.#terms) if (term.working.length > 0) this.#abandoned.add(term);
     this.#terms.clear();
   }
 
-  /** Resolves with whether no reconcile runs, now or within this time in milliseconds. */
+  /** Resolves with whether no reconcile runs that was not abandoned, now or within this time in milliseconds. */
   idle(withinMs: number): Promise<boolean> {
-    const idle = () => this.working.length === 0;
+    const idle = () => [...this.#terms].every((term) => term.working.length === 0);
     if (idle()) return Promise.resolve(true);
     return new Promise((resolve) => {
       const timer = longTimer(withinMs, this.#scheduler).subscribe(() => {

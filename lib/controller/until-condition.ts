@@ -7,6 +7,7 @@ import { createSharedInformer } from '../informer/create-shared-informer.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
 import { ApiError } from '../meta/api-error.ts';
+import { nameSelector } from '../meta/field-selector.ts';
 import { joinMetaNamespaceKey } from '../meta/key.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
@@ -160,7 +161,7 @@ export async function untilCondition<T extends KubernetesObject>(
   if (signal?.aborted) throw aborted();
   const one = createListWatch(client, resource, {
     namespace,
-    fieldSelector: `metadata.name=${name}`,
+    fieldSelector: nameSelector(name),
   });
   const informer = createSharedInformer(one, { ...timing, name: what });
   const all = new Subscription();

@@ -1,5 +1,5 @@
 /** Decodes the body of a list, item by item. */
-import { ApiError } from '../meta/api-error.ts';
+import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import { createAdmission, KindTally, wrongKind } from './admission.ts';
@@ -18,6 +18,10 @@ const OWN_TYPE = /^\{\s*"(?:kind|apiVersion)"/;
 /** The fields of a list body that are read, without its items. */
 interface Envelope {
   kind?: unknown;
+  /** Of a `Status`. */
+  status?: unknown;
+  items?: unknown;
+  rows?: unknown;
   metadata?: {
     resourceVersion?: unknown;
     continue?: unknown;
@@ -117,10 +121,19 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
     const { projection, resource } = this.#context;
     const envelope = parseText(this.#framer.end(), 'a list') as Envelope | null;
     const got = envelope?.kind;
+    // Servers may refuse a list with a Status whose HTTP status is 200. client-go: rest/request.go, Result.Into.
+    if (envelope?.status === 'Failure' && got === 'Status') {
+      throw ApiError.fromStatus(envelope as Status, 500);
+    }
     if (projection !== undefined) {
       expectKind(resource.plural, projection.listKind, got);
       projection.table?.tellColumns(envelope);
     } else this.#expectList(got);
+    // Otherwise a list without its items would be an empty one, and delete every object.
+    const items = envelope?.[projection?.member ?? 'items'] ?? [];
+    if (!Array.isArray(items) || items.length !== this.#framer.count) {
+      throw ApiError.local('Malformed', 'the items are not a list of objects');
+    }
     const {
       resourceVersion,
       continue: next,

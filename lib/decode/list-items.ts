@@ -1,7 +1,7 @@
 /**
  * Splits a list body into its items while it arrives. A body is never decoded in one piece, because 100,000 Pods
  * exceed the longest string of V8, and parsing them together would block the page for seconds. Everything except the
- * items is kept as the envelope.
+ * items is kept as the envelope, with `{}` in place of each item, so that nothing between them is skipped.
  */
 import { ApiError } from '../meta/api-error.ts';
 import { GatheredBytes } from '../transport/gathered-bytes.ts';
@@ -17,11 +17,16 @@ import {
 } from './json-scan.ts';
 import { textOf } from './json-text.ts';
 
+/** How many bytes each item leaves in the envelope: two brackets and a comma. */
+const SHELL = 3;
+
 /** Receives the bytes of one item, which are valid during the call. */
 export type OnItem = (bytes: Uint8Array, from: number, to: number) => void;
 
 /** Finds the items of a list body. */
 export class ItemFramer {
+  /** How many items were found. */
+  count = 0;
   readonly #maxBytes: number;
   /** The name of the array that contains the items. */
   readonly #member: string;
@@ -78,6 +83,8 @@ export class ItemFramer {
         depth++;
         if (this.#inItems && depth === 3 && byte === OPEN_OBJECT) {
           this.#inItem = true;
+          this.count++;
+          this.#envelope.add(chunk.subarray(from, at + 1));
           from = at;
         } else if (depth === 2 && byte === OPEN_ARRAY && this.#key === this.#member) {
           this.#inItems = true;
@@ -90,11 +97,10 @@ export class ItemFramer {
         if (this.#inItem && depth === 2) {
           this.#inItem = false;
           this.#complete(chunk, from, at + 1, onItem);
-          from = at + 1;
+          from = at;
         } else if (this.#inItems && depth === 1) {
           this.#inItems = false;
           this.#key = '';
-          from = at;
         }
         if (depth === 0) this.#ended = true;
       } else if (depth === 1) {
@@ -103,12 +109,12 @@ export class ItemFramer {
       }
     }
     if (this.#inItem) this.#item.add(chunk.subarray(from));
-    else if (!this.#inItems) this.#envelope.add(chunk.subarray(from));
+    else this.#envelope.add(chunk.subarray(from));
     this.#depth = depth;
     this.#inString = inString;
     this.#escaped = escaped;
     this.#checkSize(this.#item.length);
-    this.#checkSize(this.#envelope.length);
+    this.#checkSize(this.#envelope.length - SHELL * this.count);
   }
 
   #complete(chunk: Uint8Array, from: number, to: number, onItem: OnItem): void {

@@ -18,7 +18,7 @@ export interface Change<T> {
   readonly last?: Stored<T>;
   /** For a deletion: the deletion event was missed, so `last` may be older than the last state on the server. */
   readonly finalStateUnknown?: true;
-  /** `object` is absent although the object was not deleted: its shard has left this informer. */
+  /** `object` is absent although the object was not deleted: its shard or namespace has left. */
   readonly left?: true;
 }
 

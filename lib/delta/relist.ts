@@ -128,3 +128,9 @@ export function listedObjects<T>({ listed, objects }: Replaced<T>): Replaced<T>[
   });
   return isSame ? listed : undefined;
 }
+
+/** Whether a delta is of this scope, or of none. */
+export function concerns<T>(delta: Delta<T>, scope: string | undefined): boolean {
+  if ('key' in delta) return inScope(delta.key, scope);
+  return !('scope' in delta) || delta.scope === scope;
+}

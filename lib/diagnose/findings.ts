@@ -65,7 +65,7 @@ const ADVICE: Readonly<Record<FindingName, readonly [severity: Severity, advice:
   ],
   'time-limit': [
     'warning',
-    'Raise the time limit of responses in the proxy above ten minutes: for nginx proxy_read_timeout, for Envoy timeout: 0s.',
+    'Raise the limits of the proxy: for silence, nginx proxy_read_timeout, above 90 s; for whole responses, Envoy timeout: 0s, above ten minutes.',
   ],
   compressed: [
     'warning',

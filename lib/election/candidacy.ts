@@ -8,15 +8,20 @@ import { longTimer } from '../rx/long-timer.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { LeaseLock, type LeaseLockOptions } from './lease-lock.ts';
-import { heldBy, JITTER, LEASES, type LeaseObject, recordText } from './lease-record.ts';
+import {
+  durationOf,
+  heldBy,
+  JITTER,
+  LEASES,
+  type LeaseObject,
+  recordText,
+} from './lease-record.ts';
 
 /** The options of `createLeaderElector`, validated. */
 export interface LeaseElectorOptions extends LeaseLockOptions {
   readonly identity: string;
   /** In milliseconds. */
   readonly leaseDurationMs: number;
-  /** In milliseconds. */
-  readonly retryPeriodMs: number;
   readonly releaseOnCancel: boolean;
   readonly random: () => number;
   readonly onError?: ((error: ApiError) => void) | undefined;
@@ -99,6 +104,13 @@ export class Candidacy {
     await this.#lock.release(identity).catch((error: unknown) => this.#report(error));
   }
 
+  /** Reports that a stop has waited for work for a lease duration: work that awaits that stop would never end. */
+  reportLateWork(): void {
+    const late = `the work of run() has not ended ${this.#options.leaseDurationMs} ms after stop()`;
+    const why = 'stop() waits for it, so work that awaits stop() never ends';
+    this.#report(ApiError.local('NotObserved', `${this.#where}: ${late}; ${why}`));
+  }
+
   /** Completes the streams of the candidacy. */
   complete(): void {
     this.leading.complete();
@@ -166,8 +178,8 @@ export class Candidacy {
   #mayCreate(): boolean {
     const { lease } = this.#memory;
     if (lease === undefined || this.leading.value) return true;
-    const { leaseDurationSeconds = 0 } = lease.spec ?? {};
-    this.#see(GONE, Math.max(this.#options.leaseDurationMs, leaseDurationSeconds * 1000));
+    const { leaseDurationMs } = this.#options;
+    this.#see(GONE, Math.max(leaseDurationMs, durationOf(lease, leaseDurationMs)));
     return this.#expired;
   }
 
@@ -198,9 +210,11 @@ export class Candidacy {
   #observe(lease: LeaseObject): void {
     this.#memory.lease = lease;
     this.#memory.lastError = undefined;
-    const { holderIdentity = '', leaseDurationSeconds = 0 } = lease.spec ?? {};
+    const holderIdentity = lease.spec?.holderIdentity ?? '';
     if (holderIdentity !== this.#options.identity) this.#mayHold = false;
-    this.#see(recordText(lease), leaseDurationSeconds * 1000);
+    // One that was created again is another one, even if its record is the same because a clock stands still.
+    const text = `${lease.metadata?.uid} ${recordText(lease)}`;
+    this.#see(text, durationOf(lease, this.#options.leaseDurationMs));
     if (this.leader.value !== holderIdentity) this.leader.next(holderIdentity);
   }
 

@@ -9,6 +9,7 @@ import type { ApiError } from '../meta/api-error.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { LeaseElectorOptions } from './candidacy.ts';
+import { checkName } from './checked-name.ts';
 import { LeaseElector } from './lease-elector.ts';
 import { JITTER, LONGEST_LEASE_MS } from './lease-record.ts';
 
@@ -28,7 +29,10 @@ export interface LeaderElectorOptions extends Timing {
   readonly retryPeriodMs?: number | undefined;
   /** Whether `stop()` releases the Lease, so that another process need not wait until it expires. @defaultValue true */
   readonly releaseOnCancel?: boolean | undefined;
-  /** Called with the error of each failed request. Failed requests are retried. @defaultValue `console.warn`, once until the Lease is won */
+  /**
+   * Called with the error of each failed request, which is retried, and when work outlasts a stop by `leaseDurationMs`.
+   * @defaultValue `console.warn`, once until the Lease is won
+   */
   readonly onError?: ((error: ApiError) => void) | undefined;
 }
 
@@ -48,11 +52,15 @@ export interface LeaderElector {
   /**
    * Stops competing: aborts the work of {@link LeaderElector.run}, waits for it, releases the Lease, and resolves. Stop work that
    * follows `leading$` before you call it. A `start` that waits for a stop is cancelled. Never rejects.
+   *
+   * Do not await it in that work, because each would wait for the other and the process would keep the Lease: call
+   * `void elector.stop()`, and return. If work runs on for `leaseDurationMs`, `onError` receives that.
    */
   stop(): Promise<void>;
   /**
    * Starts, and calls `work` each time this process begins to lead, with a signal that aborts when it stops leading. `work` is not
-   * called again before its last call has ended. Resolves on `stop()`. If `work` throws, the elector stops and `run` rejects.
+   * called again before its last call has ended. Resolves on `stop()`, which `work` may call but must not await. If `work` throws,
+   * the elector stops and `run` rejects.
    */
   run(work: (signal: AbortSignal) => unknown): Promise<void>;
 }
@@ -61,10 +69,11 @@ export interface LeaderElector {
 function checked(options: LeaderElectorOptions): LeaseElectorOptions {
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
   const refuse = (why: string) => new TypeError(`createLeaderElector: ${why}`);
-  for (const field of ['namespace', 'name', 'identity'] as const) {
-    if (typeof options[field] !== 'string' || options[field] === '') {
-      throw refuse(`${field} is ${JSON.stringify(options[field])}; it must not be empty`);
-    }
+  checkName(options.namespace, 'createLeaderElector: namespace', 63);
+  checkName(options.name, 'createLeaderElector: name', 253);
+  const { identity } = options;
+  if (typeof identity !== 'string' || identity === '') {
+    throw refuse(`identity is ${JSON.stringify(identity)}; it must not be empty`);
   }
   if (!(retryPeriodMs > 0)) throw refuse(`retryPeriodMs is ${retryPeriodMs}; it must be over 0`);
   if (!(renewDeadlineMs > retryPeriodMs * JITTER)) {
@@ -100,7 +109,7 @@ function checked(options: LeaderElectorOptions): LeaseElectorOptions {
  * B  leading$  ─false──────────────────true     leaseDurationMs after B last saw A renew
  * ```
  *
- * Throws a `TypeError` if the periods contradict each other or a name is missing.
+ * Throws a `TypeError` if the periods contradict each other or a name is invalid.
  *
  * client-go: leaderelection.NewLeaderElector, resourcelock.LeaseLock
  *

@@ -3,6 +3,7 @@
 import { defer, type Observable } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
 import type { ApiError } from '../meta/api-error.ts';
+import { longTimer } from '../rx/long-timer.ts';
 import { Candidacy, type ElectionMemory, type LeaseElectorOptions } from './candidacy.ts';
 import { StartStop } from './start-stop.ts';
 
@@ -72,20 +73,23 @@ export class LeaseElector {
         const call = async () => {
           await work(controller.signal);
         };
-        const done = call().then(
-          () => {},
-          (error) => {
-            reject(error);
-            // If a stop is in progress, another one would cancel a start that waits for it.
-            if (this.#life.stopping === undefined) void this.stop();
-          },
-        );
+        let settle = () => {};
+        const done = new Promise<void>((ended) => {
+          settle = ended;
+        });
         const held: Work = { abort: () => controller.abort(), done };
+        // Before the call, because the work may stop the elector at once, and that stop waits for it.
         running = held;
         this.#work.add(held);
-        void done.then(() => {
+        const called = call().catch((error) => {
+          reject(error);
+          // If a stop is in progress, another one would cancel a start that waits for it.
+          if (this.#life.stopping === undefined) void this.stop();
+        });
+        void called.then(() => {
           this.#work.delete(held);
           running = undefined;
+          settle();
           if (controller.signal.aborted) onLeading(leading.value);
         });
       };
@@ -100,8 +104,13 @@ export class LeaseElector {
   async #end(): Promise<void> {
     // The process leads and renews until its work has returned, so that no other process works at the same time.
     for (const work of [...this.#work]) work.abort();
-    await Promise.all([...this.#work].map(({ done }) => done));
     const ending = this.#candidacy;
+    if (this.#work.size > 0) {
+      const { leaseDurationMs, scheduler } = this.#options;
+      const late = longTimer(leaseDurationMs, scheduler).subscribe(() => ending.reportLateWork());
+      await Promise.all([...this.#work].map(({ done }) => done));
+      late.unsubscribe();
+    }
     await ending.stop();
     // The next candidacy is set before this one completes, because a listener may read the state synchronously.
     this.#candidacy = new Candidacy(this.#options, this.#memory);

@@ -1,5 +1,6 @@
 /** The requests for one Lease, each with a time limit. client-go: resourcelock/leaselock.go. */
-import type { SchedulerLike } from 'rxjs';
+import { fromEvent, lastValueFrom, type SchedulerLike } from 'rxjs';
+import { takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { resourcePath } from '../meta/resource.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -14,6 +15,8 @@ export interface LeaseLockOptions {
   readonly name: string;
   /** In milliseconds. */
   readonly renewDeadlineMs: number;
+  /** In milliseconds. */
+  readonly retryPeriodMs: number;
   readonly scheduler: SchedulerLike;
 }
 
@@ -44,6 +47,7 @@ export class LeaseLock {
   async release(identity: string): Promise<void> {
     const { scheduler, renewDeadlineMs } = this.#options;
     const attempt = new AbortController();
+    let conflict: ApiError | undefined;
     const limit = longTimer(renewDeadlineMs, scheduler).subscribe(() => attempt.abort());
     try {
       for (;;) {
@@ -54,11 +58,23 @@ export class LeaseLock {
           return;
         } catch (error) {
           if (!(error instanceof ApiError) || error.code !== 409) throw error;
+          // The first conflict may be with a renewal in progress. One that lasts must not flood the server.
+          if (conflict !== undefined) await this.#pause(attempt.signal);
+          conflict = error;
         }
       }
+    } catch (error) {
+      throw attempt.signal.aborted ? (conflict ?? error) : error;
     } finally {
       limit.unsubscribe();
     }
+  }
+
+  /** Waits for a retry period, or until the signal aborts. */
+  async #pause(signal: AbortSignal): Promise<void> {
+    const { retryPeriodMs, scheduler } = this.#options;
+    const waiting = longTimer(retryPeriodMs, scheduler).pipe(takeUntil(fromEvent(signal, 'abort')));
+    await lastValueFrom(waiting, { defaultValue: 0 });
   }
 
   /** Returns the Lease, or `undefined` if it was deleted. */

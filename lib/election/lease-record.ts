@@ -16,7 +16,7 @@ export interface LeaseSpec {
 
 /** A `coordination.k8s.io/v1` Lease. */
 export interface LeaseObject extends KubernetesObject {
-  spec?: LeaseSpec;
+  spec?: LeaseSpec | null;
 }
 
 /** How much longer than `retryPeriodMs` a candidate may wait. client-go: leaderelection.JitterFactor */
@@ -39,12 +39,29 @@ export function microTime(atMs: number): string {
   return new Date(atMs).toISOString().replace('Z', '000Z');
 }
 
+/**
+ * The time of a renewal. Its microseconds count the renewals, because a server stores no write that changes nothing, and where the
+ * clock stands still the candidates would see none.
+ */
+function renewalTime(atMs: number, before: string | undefined): string {
+  const [, count = '999'] = /(\d{3})Z$/.exec(`${before}`) ?? [];
+  const next = `${(Number(count) + 1) % 1000}`.padStart(3, '0');
+  return microTime(atMs).replace('000Z', `${next}Z`);
+}
+
 /** A text that differs whenever the election record differs. */
-export function recordText({ spec = {} }: LeaseObject): string {
-  const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } = spec;
+export function recordText({ spec }: LeaseObject): string {
+  const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } =
+    spec ?? {};
   return JSON.stringify([
     ...[holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions],
   ]);
+}
+
+/** How long a Lease lasts. One without a usable duration lasts `otherwiseMs`, so that it is not taken at once. */
+export function durationOf(lease: LeaseObject, otherwiseMs: number): number {
+  const { leaseDurationSeconds: seconds } = lease.spec ?? {};
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : otherwiseMs;
 }
 
 /** The Lease as its holder renews it, or as a new holder takes it. Labels and fields of other writers are kept. */
@@ -53,8 +70,8 @@ export function heldBy(
   identity: string,
   options: { readonly leaseDurationMs: number; readonly atMs: number },
 ): LeaseObject {
-  const { spec = {} } = lease;
-  const renewTime = microTime(options.atMs);
+  const spec = lease.spec ?? {};
+  const renewTime = renewalTime(options.atMs, spec.renewTime);
   const keeps = spec.holderIdentity === identity;
   const transitions = spec.leaseTransitions ?? 0;
   return {
@@ -74,11 +91,10 @@ export function heldBy(
 /** The Lease as it is released: without a holder, and with a duration of a second for candidates that ignore the holder. */
 export function released(lease: LeaseObject, atMs: number): LeaseObject {
   const now = microTime(atMs);
-  const { spec = {} } = lease;
   return {
     ...lease,
     spec: {
-      ...spec,
+      ...lease.spec,
       holderIdentity: '',
       leaseDurationSeconds: 1,
       acquireTime: now,

@@ -78,6 +78,10 @@ export class SharedInformers {
     return this.options.lingerMs ?? 30_000;
   }
 
+  get hasFallback(): boolean {
+    return this.options.namespaceFallback !== undefined;
+  }
+
   /** The informers of a resource, of any scope and projection. */
   entriesOf({ group, version, plural }: Resource<Anything>): readonly Entry[] {
     const start = JSON.stringify([group, version, plural]).slice(0, -1);
@@ -211,4 +215,6 @@ export interface InformerPool
   readonly created$?: Observable<void>;
   /** Whether they are those of several clusters, whose names stand before ids and keys. @defaultValue false */
   readonly isOverClusters?: boolean;
+  /** Whether an informer of all namespaces may have only some of them. @defaultValue false */
+  readonly hasFallback?: boolean;
 }

@@ -9,8 +9,9 @@ import type { SharedInformerOptions } from './options.ts';
 import { type InformerPort, withPort } from './part.ts';
 import { Refresher } from './refresher.ts';
 import type { SharedInformer } from './shared-informer.ts';
+import { isShown } from './sources.ts';
 import { createStreams } from './streams.ts';
-import { invalidVersion, isAtLeast, observed, Waits } from './waits.ts';
+import { invalidTarget, invalidVersion, isAtLeast, observed, Waits } from './waits.ts';
 
 /**
  * Creates a shared informer over one ListerWatcher, or over several ListerWatchers of different namespaces with one
@@ -112,13 +113,11 @@ function createStateWaits<T extends KubernetesObject>(
         () => board.blocking(name, wait),
       ),
     whenObserved: (key, target, wait = {}) => {
-      const invalid = invalidVersion(
-        'whenObserved',
-        typeof target === 'string' ? target : target.resourceVersion,
-      );
+      const invalid = invalidTarget(target);
       if (invalid !== undefined) return Promise.reject(invalid);
       return waits.until(
-        () => observed(store, key, target),
+        // The objects of other namespaces may exist nevertheless.
+        () => (isShown(board.access, key) ? observed(store, key, target) : undefined),
         wait,
         () => board.notObserved(name, key, wait.timeoutMs ?? 0),
       );

@@ -62,7 +62,7 @@ export interface InformerPort<T extends KubernetesObject> extends Reporter {
   readonly store: Indexer<T>;
   readonly board: Pick<
     StatusBoard<T>,
-    'status' | 'quiet$' | 'audit' | 'publish' | 'notSynced' | 'notObserved' | 'blocking'
+    'status' | 'access' | 'quiet$' | 'audit' | 'publish' | 'notSynced' | 'notObserved' | 'blocking'
   >;
   /** Whether the informer holds only some shards of its collection. */
   readonly partial: boolean;

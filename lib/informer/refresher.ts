@@ -78,9 +78,9 @@ export class Refresher<T extends KubernetesObject> implements InformerPart<T> {
 
   sources(of: readonly ListerWatcher<T>[]): void {
     this.#sources = of.map(({ scope = '' }) => ({ scope, emitted: 0, committed: 0, ended: false }));
-    const missing = this.#current?.missing;
-    if (missing === undefined || missing.size === 0) return;
-    // Other namespaces are followed now. Their first lists are newer than the call.
+    if (this.#current?.begun !== true || this.#timer?.closed === false) return;
+    const { missing } = this.#current;
+    // These namespaces are followed from now on. Their first lists are newer than the call.
     missing.clear();
     for (const at of of.keys()) missing.set(at, 1);
   }
@@ -124,7 +124,11 @@ export class Refresher<T extends KubernetesObject> implements InformerPart<T> {
 
   #begin(current: Refresh): void {
     current.begun = true;
-    if (this.#sources === undefined) return this.#settle(current, this.#notRunning());
+    if (this.#sources === undefined) {
+      // A run whose namespaces are not known yet has its first lists before it.
+      if (!this.#port.active) this.#settle(current, this.#notRunning());
+      return;
+    }
     const waitMs = this.#beganMs + MIN_INTERVAL_MS - this.#elapsedMs();
     if (waitMs <= 0) return this.#order(current);
     this.#timer = longTimer(waitMs, this.#port.timing.scheduler).subscribe(() =>

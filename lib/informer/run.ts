@@ -26,7 +26,7 @@ import { through } from '../rx/drain.ts';
 import { longInterval } from '../rx/long-timer.ts';
 import { nextMacrotask } from '../rx/next-macrotask.ts';
 import { applyDeltas } from '../store/apply-deltas.ts';
-import type { ChangeSet } from '../store/change-set.ts';
+import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
 import type { Indexer } from '../store/indexer.ts';
 import type { InformerCore } from './core.ts';
 
@@ -52,14 +52,21 @@ function around<T extends KubernetesObject>(
   );
 }
 
-/** The deletion of stored objects that belong to none of these scopes, because the scopes have changed. */
+/**
+ * Emits a delta for each stored object that belongs to none of these scopes, which have changed. Its cause is `rebalance`, as when a shard
+ * leaves, because nobody has deleted the object, and a controller must not act on its absence.
+ */
 function leftovers<T>(
   store: Indexer<T>,
   scopes: readonly string[],
 ): Observable<readonly Delta<T>[]> {
   if (scopes.length === 0) return EMPTY;
-  const gone = [...store.keys()].filter((key) => !scopes.some((scope) => inScope(key, scope)));
-  const deltas = gone.map((key) => ({ type: 'deleted', key, finalStateUnknown: true }) as const);
+  const gone = [...new Set([...store.keys(), ...store.refused.keys()])].filter(
+    (key) => !scopes.some((scope) => inScope(key, scope)),
+  );
+  const deltas = gone.map(
+    (key) => ({ type: 'deleted', key, finalStateUnknown: false, cause: 'rebalance' }) as const,
+  );
   return deltas.length === 0 ? EMPTY : of(deltas);
 }
 
@@ -179,6 +186,21 @@ class Stages<T extends KubernetesObject> {
   }
 }
 
+/**
+ * Marks the store as not synced, as at the beginning of a run, because the scopes have changed within the run. It is synced again when each
+ * new scope has its first list. The objects stay.
+ */
+function beginAnew<T extends KubernetesObject>({ store, board, listeners }: InformerCore<T>): void {
+  const wasSynced = store.synced;
+  store.transaction((transaction) => transaction.mark({ synced: false, resourceVersion: '' }));
+  if (wasSynced) {
+    const { rev } = store;
+    const head = { rev, synced: false, resourceVersion: '', initial: false, reset: false } as const;
+    listeners.deliver(createChangeSet({ ...head, cause: 'rebalance' }, []));
+  }
+  board.publish();
+}
+
 /** The run of an informer, over its ListerWatchers or over those that `sources$` emits, one set after another. */
 export function createRun<T extends KubernetesObject>(
   informer: InformerCore<T>,
@@ -192,9 +214,9 @@ export function createRun<T extends KubernetesObject>(
   if (sources$ === undefined) return defer(() => runOver(listerWatchers));
   return sources$.pipe(
     through(informer.drain),
-    switchMap(({ listerWatchers: current, access }) => {
-      informer.board.reflectors.clear();
-      informer.board.access = access;
+    switchMap(({ listerWatchers: current, access }, at) => {
+      informer.board.rescope(access);
+      if (at > 0) beginAnew(informer);
       return runOver(current);
     }),
   );

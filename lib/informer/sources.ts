@@ -1,5 +1,6 @@
 /** The ListerWatchers of an informer, which may change while it runs. */
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
+import { inScope } from '../meta/key.ts';
 
 /** Which part of a collection an informer shows because the server does not permit to list all of it. */
 export interface LimitedAccess {
@@ -9,6 +10,11 @@ export interface LimitedAccess {
   readonly missing: readonly string[];
   /** Both, in words for a user. */
   readonly message: string;
+}
+
+/** Whether an informer with this access shows the namespace of a key. */
+export function isShown(access: LimitedAccess | undefined, key: string): boolean {
+  return access === undefined || access.namespaces.some((namespace) => inScope(key, namespace));
 }
 
 /** A set of ListerWatchers, each with a scope of its own. */

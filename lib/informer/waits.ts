@@ -140,6 +140,15 @@ export function invalidVersion(method: string, version: string | undefined): Typ
   return new TypeError(`${method}: ${JSON.stringify(version)} is not a resourceVersion`);
 }
 
+/** The error of a wait for a state of an object that cannot be observed. */
+export function invalidTarget(target: string | ObservedDeletion): TypeError | undefined {
+  if (typeof target === 'string') return invalidVersion('whenObserved', target);
+  if (target?.uid) return invalidVersion('whenObserved', target.resourceVersion);
+  return new TypeError(
+    'whenObserved: the target must be a resourceVersion or { uid, deleted: true }',
+  );
+}
+
 function reached(version: string | undefined, target: string): boolean {
   const order = compareResourceVersion(version ?? '', target);
   return order !== undefined && order >= 0;

@@ -1,4 +1,5 @@
 /** The queries of the requests of a collection: LIST, WATCH and the probe for buffering proxies. */
+import { nameSelector } from '../meta/field-selector.ts';
 import type { ListRequest, WatchRequest } from './lister-watcher.ts';
 
 /** Parameters of a query. Those that are absent or empty are not sent. */
@@ -32,7 +33,7 @@ export function probeQuery(
   name: string | undefined,
   fieldSelector: string | undefined,
 ): Parameters {
-  const fields = [fieldSelector, name && `metadata.name=${name}`].filter(Boolean).join(',');
+  const fields = [fieldSelector, name && nameSelector(name)].filter(Boolean).join(',');
   return { ...watching(seconds), resourceVersion: '0', fieldSelector: fields };
 }
 

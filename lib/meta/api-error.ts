@@ -170,7 +170,8 @@ export class ApiError extends Error {
     } = {},
   ): ApiError {
     const status = readStatus(sent);
-    const code = status.code !== undefined && status.code > 0 ? status.code : httpCode;
+    const { code: own = 0 } = status;
+    const code = own >= 400 ? own : httpCode;
     const reason = status.reason || REASONS[code] || 'Unknown';
     const seconds = status.details?.retryAfterSeconds;
     const retryAfterMs =
@@ -256,8 +257,8 @@ export function parseRetryAfterMs(header: string | null, nowMs: number): number 
   if (header === null) return undefined;
   const text = header.trim();
   if (/^[0-9]+$/.test(text)) return Math.min(Number(text), LONGEST_WAIT_SECONDS) * 1000;
-  // Date.parse also accepts '1.5'.
-  if (!/^[A-Za-z]/.test(text)) return undefined;
+  // Date.parse also accepts '1.5' and, in V8, 'soon 5'.
+  if (!/^[A-Z]\w+, .+:\d\d GMT$/.test(text)) return undefined;
   // biome-ignore lint/style/noRestrictedGlobals: parses a date, reads no clock
   const at = Date.parse(text);
   return Number.isNaN(at)

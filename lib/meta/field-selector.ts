@@ -89,10 +89,20 @@ export function parseFieldRequirements(text: string): FieldRequirement[] {
   return requirements;
 }
 
+/** A value as it is written in a selector. */
+function fieldValue(value: string): string {
+  return value.replace(/[\\,=]/g, '\\$&');
+}
+
+/** The selector of the object with this name. Names of RBAC objects may contain commas, equality signs and backslashes. */
+export function nameSelector(name: string): string {
+  return `metadata.name=${fieldValue(name)}`;
+}
+
 /** The terms of a selector in the form that is equal for selectors with equal requirements. */
 export function normalFieldTerms(requirements: readonly FieldRequirement[]): readonly string[] {
   const terms = requirements.map(
-    ({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`,
+    ({ field, operator, value }) => `${field}${operator}${fieldValue(value)}`,
   );
   return [...new Set(terms)].sort();
 }

@@ -94,17 +94,22 @@ export function resourceName(resource: GroupVersionResource): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
+/** Whether a text can be inserted into a path without changing its other parts. */
+export function isSegment(text: unknown): text is string {
+  // Escaping does not help: servers and proxies resolve encoded dots as path steps, and a DELETE of an object would
+  // become a DELETE of its collection. Half of a surrogate pair has no escape at all.
+  return typeof text === 'string' && !/^\.{0,2}$|[/%\ud800-\udfff]/u.test(text);
+}
+
 /** Throws a `TypeError` if a text would change the path that it is inserted into. */
 export function checkSegment(
   resource: Resource<KubernetesObject>,
   field: string,
   text: string,
 ): void {
-  // Escaping does not help: servers and proxies resolve encoded dots as path steps, and a DELETE of an object would
-  // become a DELETE of its collection.
-  if (typeof text === 'string' && !/^\.{0,2}$|[/%]/.test(text)) return;
+  if (isSegment(text)) return;
   throw new TypeError(
-    `${resourceName(resource)}: the ${field} is ${JSON.stringify(text)}; it must not be empty, '.' or '..', nor contain '/' or '%'`,
+    `${resourceName(resource)}: the ${field} is ${JSON.stringify(text)}; it must not be empty, '.' or '..', nor contain '/', '%' or half a character`,
   );
 }
 

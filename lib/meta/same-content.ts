@@ -34,7 +34,8 @@ export interface LazyGetter {
   unreadTextIn?(object: object): string | undefined;
 }
 
-function unreadText(object: object, name: string): string | undefined {
+/** The text of a member of a lazy object; `undefined` if it was read, or is no such member. */
+export function unreadText(object: object, name: string): string | undefined {
   const getter: LazyGetter | undefined = Object.getOwnPropertyDescriptor(object, name)?.get;
   return getter?.unreadTextIn?.(object);
 }

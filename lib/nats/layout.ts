@@ -22,11 +22,20 @@ export const HEADERS = {
 export const DELETE = 'DEL';
 
 /** Returns the name of a bucket or a consumer. Throws a `TypeError` if it is not valid in a subject. */
-export function checkedName(name: string, what: string): string {
-  if (typeof name === 'string' && /^[A-Za-z0-9_-]+$/.test(name)) return name;
-  throw new TypeError(
-    `${what} is ${JSON.stringify(name)}; it must consist of letters, digits, '-' and '_'`,
-  );
+export function checkedName(
+  name: string,
+  what: string,
+  valid: RegExp = /^[A-Za-z0-9_-]+$/,
+  must: string = "consist of letters, digits, '-' and '_'",
+): string {
+  if (typeof name === 'string' && valid.test(name)) return name;
+  throw new TypeError(`${what} is ${JSON.stringify(name)}; it must ${must}`);
+}
+
+/** Returns the name of a content. Throws a `TypeError` if a header would change it. */
+export function checkedContent(content: string | undefined, what: string): string | undefined {
+  if (content === undefined) return content;
+  return checkedName(content, what, /^\S(.*\S)?$/, 'be one line without blanks at its ends');
 }
 
 /** The name of the stream of a bucket. */

@@ -40,6 +40,9 @@ interface Version {
 const PLACE = { root: 'RxInformerRoot', spec: 'RxInformerSpec', status: 'RxInformerStatus' };
 const PACKAGE = 'rx-informer';
 const IMPORTED = ['KubernetesObject', 'ObjectMeta', 'Resource', 'defineResource'];
+/** The words that no constant of a module can have as its name. A plural may be any of them. */
+const RESERVED =
+  'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield';
 
 function upperFirst(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -154,7 +157,7 @@ async function versionText(
   { type, constant }: { readonly type: string; readonly constant: string },
 ): Promise<string> {
   const { compile } = await needed(
-    'crd-types',
+    'the generation of types',
     'json-schema-to-typescript',
     () => import('json-schema-to-typescript'),
   );
@@ -223,7 +226,7 @@ export async function crdTypes(
 ): Promise<string> {
   const versions = definitions.map(versionsOf);
   if (versions.length === 0) throw new TypeError('crd-types: no definition was given');
-  const taken = new Set(IMPORTED);
+  const taken = new Set([...IMPORTED, ...RESERVED.split(' ')]);
   // The preferred versions of all definitions come first, so that each of them gets its plain name.
   const ranked = [...versions.map(([first]) => first), ...versions.flatMap(([, ...rest]) => rest)];
   const texts = new Map<Version, string>();

@@ -6,6 +6,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { asyncScheduler, Observable } from 'rxjs';
 import { finalize, share } from 'rxjs/operators';
@@ -59,24 +60,36 @@ function pluginRuns(plugin: Plugin): (signal: AbortSignal) => Promise<PluginCred
   };
 }
 
+/** The last token that was read from a file and that no server has refused. */
+interface LastToken {
+  token?: string;
+}
+
 /**
- * Reads the token file of a user. As in kubectl, `token` replaces a file that is empty or cannot be read. Without it
- * the request must not become anonymous.
+ * Reads the token file of a user. As in client-go, the last token that was read replaces a file that is empty or cannot
+ * be read, for example while it is written, and so does `token`. Without them the request must not become anonymous.
  */
-async function tokenOf({ name, token, tokenFile = '' }: FullUser): Promise<string> {
+async function tokenOf(
+  { name, token, tokenFile = '' }: FullUser,
+  last: LastToken,
+): Promise<string> {
+  const instead = last.token ?? token;
   try {
     const read = (await readFile(tokenFile, 'utf8')).trim();
-    if (read !== '') return read;
+    if (read !== '') {
+      last.token = read;
+      return read;
+    }
   } catch (error) {
-    if (!token) throw error;
+    if (!instead) throw error;
   }
-  if (token) return token.trim();
+  if (instead) return instead.trim();
   const text = `the token file of user '${name}' is empty: ${tokenFile}`;
   throw ApiError.local('Credentials', shownText(text));
 }
 
 /** Reads the credentials of a user, without the answer of its plugin. */
-async function configured(config: KubeConfig): Promise<Credentials> {
+async function configured(config: KubeConfig, last: LastToken): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const headers: Record<string, string> = {};
@@ -85,7 +98,7 @@ async function configured(config: KubeConfig): Promise<Credentials> {
     if (value !== undefined) headers[name.toLowerCase()] = bytesOf(String(value).trim());
   }
   const user: FullUser | null = config.getCurrentUser();
-  if (user?.tokenFile) headers.authorization = `Bearer ${bytesOf(await tokenOf(user))}`;
+  if (user?.tokenFile) headers.authorization = `Bearer ${bytesOf(await tokenOf(user, last))}`;
   if (user?.username) {
     // client-node would send a missing password as 'undefined'.
     const pair = `${user.username}:${user.password ?? ''}`;
@@ -137,6 +150,7 @@ export function kubeConfigCredentials(
   const { plugin }: FullUser = kubeConfig.getCurrentUser() ?? { name: '' };
   let config = kubeConfig;
   let answer = plugin && pluginRuns(plugin);
+  let last: LastToken = {};
   let known: { credentials: Credentials; atMs: number } | undefined;
   let inFlight: Observable<Credentials> | undefined;
   /** Drops what client-node and the plugin have returned, which they would keep until it expires. */
@@ -150,12 +164,15 @@ export function kubeConfigCredentials(
     const asked = answer;
     const reading = new Observable<Credentials>((subscriber) => {
       const abort = new AbortController();
-      const own = configured(from);
+      const own = configured(from, last);
       const all = asked
         ? Promise.all([own, asked(abort.signal)]).then(([each, more]) => withAnswer(each, more))
         : own;
       all.then(
-        (credentials) => {
+        (found) => {
+          // The same credentials stay the same object, so that a late 401 is known to refuse them.
+          const credentials =
+            known && isDeepStrictEqual(found, known.credentials) ? known.credentials : found;
           // Credentials are not kept if earlier ones were refused while these were requested.
           if (from === config) known = { credentials, atMs: performance.now() };
           subscriber.next(credentials);
@@ -198,6 +215,7 @@ export function kubeConfigCredentials(
       if (known?.credentials === credentials) {
         known = undefined;
         inFlight = undefined;
+        last = {};
         forget();
       }
       return true;

@@ -40,6 +40,11 @@ function isSame(a: Address, b: Address | undefined): boolean {
   return a.family === b?.family && list.check(b.ip, b.family);
 }
 
+/** The form of a label that is looked up. Go leaves what has a control character, and the WHATWG removes some. */
+function asciiOf(label: string): string {
+  return /\p{Cc}/u.test(label) ? label : domainToASCII(label) || label;
+}
+
 /** Whether an entry of NO_PROXY covers a host: `*`, `10.0.0.0/8`, `10.0.0.1:6443`, `acme.com`, `.acme.com`. */
 function covers(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
@@ -53,9 +58,7 @@ function covers(entry: string, host: string, port: string): boolean {
   const address = addressOf(name);
   if (address !== undefined) return isSame(address, ip);
   if (ip !== undefined) return false;
-  const domain = name
-    .replace(/^\*(?=\.)/, '')
-    .replace(/[^.]*[^ -~.][^.]*/g, (label) => domainToASCII(label) || label);
+  const domain = name.replace(/^\*(?=\.)/, '').replace(/[^.]*\P{ASCII}[^.]*/gu, asciiOf);
   return domain.startsWith('.') ? host.endsWith(domain) : `.${host}`.endsWith(`.${domain}`);
 }
 
@@ -66,7 +69,7 @@ function trimmed(entry: string): string {
 
 /**
  * Returns the proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` by the URL's scheme, also in lower case. Hosts of this
- * machine and hosts that `NO_PROXY` covers have no proxy.
+ * machine and hosts that `NO_PROXY` covers have no proxy. Throws a `TypeError` if `HTTP_PROXY` would be used in CGI.
  */
 export function environmentProxy(
   baseUrl: string,
@@ -77,6 +80,12 @@ export function environmentProxy(
   const secure = protocol === 'https:';
   const proxy = secure ? env.HTTPS_PROXY || env.https_proxy : env.HTTP_PROXY || env.http_proxy;
   if (!proxy) return undefined;
+  if (!secure && env.REQUEST_METHOD) {
+    // There the header 'Proxy' of a request becomes this variable. golang.org/s/cgihttpproxy.
+    throw new TypeError(
+      'clientFromKubeConfig: HTTP_PROXY is refused because REQUEST_METHOD is set (CGI), where a request could set it; unset one of the two, or give a proxy-url',
+    );
+  }
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (host === 'localhost') return undefined;
   const address = addressOf(host);

@@ -22,7 +22,7 @@ interface PluginFields {
   readonly apiVersion?: unknown;
   readonly command?: unknown;
   readonly args?: readonly unknown[] | null;
-  readonly env?: readonly { readonly name?: unknown; readonly value?: unknown }[] | null;
+  readonly env?: readonly ({ readonly name?: unknown; readonly value?: unknown } | null)[] | null;
   readonly interactiveMode?: unknown;
   readonly installHint?: unknown;
   readonly provideClusterInfo?: unknown;
@@ -100,6 +100,7 @@ export function checkPlugin(user: User, terminal: boolean = isatty(STANDARD_INPU
       apiVersion === undefined ? 'has no apiVersion' : `has the apiVersion '${apiVersion}'`;
     throw refuse(`${has}; it must be ${VERSIONS.join(' or ')}`);
   }
+  if (plugin.env?.some((each) => !each?.name)) throw refuse('has an env entry without a name');
   if (mode && !MODES.includes(mode)) {
     throw refuse(`has the interactiveMode '${mode}'; it must be ${MODES.join(', ')}`);
   }
@@ -148,11 +149,11 @@ export async function preparedPlugin(
       ...(provideClusterInfo === true ? { cluster: await clusterInfo(cluster) } : {}),
     },
   };
-  const given = (fields.env ?? []).map(({ name, value }) => [String(name), String(value ?? '')]);
+  const given = (fields.env ?? []).map((each) => [String(each?.name), String(each?.value ?? '')]);
   return {
     user: user.name,
     command: String(command),
-    args: (args ?? []).map(String),
+    args: (args ?? []).map((each) => String(each ?? '')),
     env: { ...Object.fromEntries(given), KUBERNETES_EXEC_INFO: JSON.stringify(info) },
     apiVersion: String(apiVersion),
     ...(typeof installHint === 'string' && installHint !== '' ? { installHint } : {}),

@@ -9,6 +9,7 @@ import { connect } from 'node:tls';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { firstValueFrom, isObservable } from 'rxjs';
 import type { ConnectionFacts, SeenCredentials } from '../diagnose/observations.ts';
+import { checkBaseUrl } from '../transport/address.ts';
 import { type Credentials, kubeConfigCredentials } from './credentials.ts';
 import { environmentProxy } from './environment-proxy.ts';
 import { type FullUser, isPlain } from './kube-config-fields.ts';
@@ -118,6 +119,8 @@ export function inspectKubeConfig(source: KubeConfigSource = {}): () => Promise<
     if (cluster === null || isPlain(cluster)) {
       return { credentials: { kind: 'none', renews: false } };
     }
+    // An error of Node quotes the address, with a password.
+    checkBaseUrl('inspectKubeConfig', cluster.server);
     const found = await credentialsOf(config);
     const credentials = found && seenCredentials(found, user);
     const isDirect = !(cluster.proxyUrl || environmentProxy(cluster.server));

@@ -83,6 +83,13 @@ export function isPlain({ server }: Cluster): boolean {
   return /^http:/i.test(server);
 }
 
+/** The token file of client-node's own `auth-provider`, which a `KubeConfig` of a pod has. */
+function providedFile({ authProvider: provider }: FullUser): string | undefined {
+  // client-node asks these providers first.
+  const isOther = provider?.name === 'azure' || provider?.name === 'gcp';
+  return isOther ? undefined : provider?.config?.tokenFile || undefined;
+}
+
 /** Returns the chosen user and cluster in the form that client-node needs. */
 export async function effective(
   user: FullUser,
@@ -92,10 +99,15 @@ export async function effective(
   const { certFile, keyFile, keyData, exec, ...withoutFiles } = user;
   const hasCertificate = Boolean(certFile || user.certData);
   if (withoutFiles.authProvider?.config?.exec) delete withoutFiles.authProvider;
+  // client-node would keep an empty file for a minute, and send anonymous requests.
+  const provided = providedFile(withoutFiles);
+  if (provided) delete withoutFiles.authProvider;
+  const tokenFile = user.tokenFile || provided;
   const plugin = await preparedPlugin(user, cluster);
   // If both a file and inline data are given, client-node takes the file, and kubectl the data.
   const own: FullUser = {
     ...withoutFiles,
+    ...(tokenFile ? { tokenFile } : {}),
     ...(certFile && !user.certData ? { certFile } : {}),
     // As in kubectl, a key without a certificate is not read.
     ...(hasCertificate && keyData ? { keyData } : {}),

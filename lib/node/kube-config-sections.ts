@@ -24,6 +24,8 @@ interface Type {
   /** In words, for an error. */
   readonly what: string;
   readonly fits: (value: unknown) => boolean;
+  /** The types of the fields of a map. */
+  readonly fields?: Readonly<Record<string, Type>>;
 }
 
 const BASE64 = /^(?:[a-z0-9+/]{4})*(?:[a-z0-9+/]{2}==|[a-z0-9+/]{3}=)?$/i;
@@ -55,6 +57,29 @@ const extensions: Type = {
   },
 };
 
+const variables: Type = {
+  what: 'a list of { name, value } with strings',
+  fits: (value) =>
+    Array.isArray(value) &&
+    value.every(
+      (each) =>
+        each === null || (isFields(each) && isTexts([each['name'] ?? null, each['value'] ?? null])),
+    ),
+};
+const plugin: Type = {
+  what: 'a map',
+  fits: isFields,
+  fields: {
+    command: text,
+    args: texts,
+    env: variables,
+    apiVersion: text,
+    installHint: text,
+    provideClusterInfo: flag,
+    interactiveMode: text,
+  },
+};
+
 const CONFIG = { apiVersion: text, kind: text, 'current-context': text, extensions };
 const CLUSTER = {
   server: text,
@@ -79,6 +104,7 @@ const USER = {
   'as-uid': text,
   'as-groups': texts,
   'as-user-extra': lists,
+  exec: plugin,
   extensions,
 };
 const CONTEXT = { cluster: text, user: text, namespace: text, extensions };
@@ -94,6 +120,7 @@ function checked(at: string, value: unknown, types: Readonly<Record<string, Type
   for (const [name, each] of fields) {
     const type = Object.hasOwn(types, name) ? types[name] : undefined;
     if (type?.fits(each) === false) throw new InvalidField(`${prefix}${name} must be ${type.what}`);
+    if (type?.fields !== undefined) checked(`${prefix}${name}`, each, type.fields);
   }
   return Object.fromEntries(fields);
 }

@@ -54,19 +54,33 @@ function end(child: ChildProcess, isGroup: boolean): void {
   });
 }
 
-/** Resolves with the output of a plugin that has succeeded. Aborting the signal ends the plugin. */
-function outputOf(plugin: Plugin, signal: AbortSignal): Promise<string> {
-  const { interactive } = plugin;
-  // A group of its own, so that the processes that a script has started are ended with it.
-  const isGroup = !interactive && process.platform !== 'win32';
-  return new Promise((resolve, reject) => {
-    const child = spawn(plugin.command, plugin.args, {
+/** The error of a plugin that could not be started. */
+function notStarted(plugin: Plugin, error: unknown): ApiError {
+  const { code = 'not started' } = error as NodeJS.ErrnoException;
+  return pluginError(plugin, `failed (${code})`);
+}
+
+/** Starts a plugin. Some failures are thrown, and others are errors of the process. */
+function start(plugin: Plugin, isGroup: boolean): ChildProcess {
+  try {
+    return spawn(plugin.command, plugin.args, {
       env: { ...process.env, ...plugin.env },
       // A user at the terminal answers the plugin, and sees what it asks.
-      stdio: interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'ignore'],
+      stdio: plugin.interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'ignore'],
       detached: isGroup,
       windowsHide: true,
     });
+  } catch (error) {
+    throw notStarted(plugin, error);
+  }
+}
+
+/** Resolves with the output of a plugin that has succeeded. Aborting the signal ends the plugin. */
+function outputOf(plugin: Plugin, signal: AbortSignal): Promise<string> {
+  // A group of its own, so that the processes that a script has started are ended with it.
+  const isGroup = !plugin.interactive && process.platform !== 'win32';
+  return new Promise((resolve, reject) => {
+    const child = start(plugin, isGroup);
     const parts: Buffer[] = [];
     let length = 0;
     const onAbort = () => end(child, isGroup);
@@ -79,9 +93,7 @@ function outputOf(plugin: Plugin, signal: AbortSignal): Promise<string> {
       // The caller aborts the signal if it no longer waits.
       reject(pluginError(plugin, 'failed: it printed more than 1 MiB'));
     });
-    child.on('error', ({ code }: NodeJS.ErrnoException) =>
-      reject(pluginError(plugin, `failed (${code ?? 'not started'})`)),
-    );
+    child.on('error', (error) => reject(notStarted(plugin, error)));
     child.on('close', (code, killed) => {
       signal.removeEventListener('abort', onAbort);
       if (code === 0) resolve(Buffer.concat(parts).toString('utf8'));

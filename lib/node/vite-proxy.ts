@@ -42,10 +42,16 @@ export interface ViteProxy {
  * ```
  */
 export function viteProxy(target: string, prefix = ''): ViteProxy {
+  const start = prefix.replace(/\/+$/, '');
   return {
     target,
     changeOrigin: true,
-    rewrite: (path) => (path.startsWith(prefix) ? path.slice(prefix.length) : path),
+    rewrite(path) {
+      const rest = path.startsWith(start) ? path.slice(start.length) : path;
+      if (rest === '' || rest.startsWith('?')) return `/${rest}`;
+      // Vite also forwards '/k8sfoo' for '/k8s', which is another path.
+      return rest.startsWith('/') ? rest : path;
+    },
     configure(proxy) {
       proxy.on('proxyRes', (upstream, _, response) => {
         // The proxy copies the status and the headers after this event.

@@ -3,13 +3,15 @@ import { badRequest, forbiddenOption, unsupportedOption } from './failures.ts';
 
 const OPTIONS = 'ListOptions';
 
-/** Parses an integer like kube-apiserver. Throws a 400 if the text is not an integer. */
+/** Parses an integer of 64 bits like kube-apiserver. Throws a 400 if the text is not one. */
 export function integer(query: URLSearchParams, name: string): number {
   const text = query.get(name) ?? '0';
-  if (!/^[+-]?[0-9]+$/.test(text)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  }
-  return Number(text);
+  const refused = (why: string) =>
+    badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`);
+  if (!/^[+-]?[0-9]+$/.test(text)) throw refused('invalid syntax');
+  const value = BigInt(text.replace('+', ''));
+  if (value !== BigInt.asIntN(64, value)) throw refused('value out of range');
+  return Number(value);
 }
 
 /** Whether a query parameter is true: it is present, and neither `0` nor `false`. */
@@ -22,6 +24,7 @@ export function checkListOptions(query: URLSearchParams): void {
   const version = query.get('resourceVersion') ?? '';
   const match = query.get('resourceVersionMatch') ?? '';
   const field = 'resourceVersionMatch';
+  integer(query, 'timeoutSeconds');
   if (query.has('sendInitialEvents')) {
     const name = 'sendInitialEvents';
     throw forbiddenOption(OPTIONS, name, 'sendInitialEvents is forbidden for list');

@@ -66,6 +66,7 @@ export function watchPlan(
   const { collection } = scope;
   const selection = selectionOf(scope, query);
   const seconds = integer(query, 'timeoutSeconds');
+  integer(query, 'limit');
   const timeoutMs = seconds > 0 ? seconds * 1000 : MIN_TIMEOUT_MS * (1 + options.random());
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
   const requested = query.get('resourceVersion') ?? '';

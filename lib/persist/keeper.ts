@@ -4,7 +4,7 @@
  * of each key.
  */
 import { Observable, type Subscription } from 'rxjs';
-import { isEmptyScope } from '../delta/relist.ts';
+import { concerns, isEmptyScope } from '../delta/relist.ts';
 import type { InformerPort } from '../informer/part.ts';
 import type { ListerWatcher, ReadCollection } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -18,7 +18,7 @@ import { looseTimer } from '../rx/long-timer.ts';
 import type { Claimant, SharedStore } from './shared-store.ts';
 import { clusterUid, hasKnownFormat, isUsable, snapshotHead, snapshotId } from './snapshot-head.ts';
 import type { SnapshotChange, StoredSnapshot } from './snapshot-store.ts';
-import { readStored, storedJson } from './stored-json.ts';
+import { readStored, storedObjects } from './stored-json.ts';
 import { type WarmSource, type Warmth, warmListWatch } from './warm-list-watch.ts';
 
 type Deltas<T> = readonly Delta<T>[];
@@ -34,7 +34,8 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   readonly #collection: ReadCollection;
   readonly #scope: string | undefined;
   readonly #id: string;
-  #head: string | undefined;
+  /** '' until it is known. */
+  #head = '';
   /** `loading`: a warm start is possible or in progress. `off`: nothing is written any more. */
   #phase: 'loading' | 'listing' | 'following' | 'off' = 'loading';
   #mayStream: () => boolean = () => true;
@@ -47,11 +48,13 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   #dirty = new Set<string>();
   /** The keys that events of the warm start have changed. */
   #changed = new Set<string>();
-  /** Whether the store on disk has the collection, so that the dirty keys are all that differs. */
-  #isStored = false;
+  /** `yes`: the store on disk has the collection, so the dirty keys are all that differs. `asks`: it wants a complete one. */
+  #stored: 'no' | 'yes' | 'asks' = 'no';
   #version = '';
-  /** Whether a commit has changed something that is not written yet. */
+  /** Whether something has changed that is not written yet. */
   #isDue = false;
+  /** Whether the server has refused the objects, and no request has succeeded since then. */
+  #isRefused = false;
   #timer: Subscription | undefined;
   #writing: Promise<void> = Promise.resolve();
   #isWriting = false;
@@ -73,8 +76,8 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     this.#id = snapshotId(collection, shared.options);
     const before = shared.claim(this.#id, this);
     this.#before = before ?? Promise.resolve();
-    if (before !== undefined) return;
-    this.#off('another informer of this program stores it under the same identity');
+    if (before === undefined)
+      this.#off('another informer of this program stores it under the same identity');
   }
 
   /** Follows the ListerWatcher like `reflect`, after a warm start if possible. */
@@ -161,10 +164,19 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
 
   /** The server refuses to show the objects, so they are neither kept nor, before they are confirmed, shown. */
   refused(): void {
-    if (this.#phase === 'off') return;
-    const wasStored = this.#isStored;
+    if (this.#phase === 'off' || this.#isRefused) return;
+    this.#isRefused = true;
     this.end('refused');
-    if (wasStored) this.#delete();
+    // Also if the store has asked for a complete collection, which makes it count as not stored.
+    this.#delete();
+  }
+
+  /** A request has succeeded. A watch that is answered again brings no list that would be stored. */
+  succeeded(): void {
+    if (!this.#isRefused) return;
+    this.#isRefused = false;
+    this.#isDue = true;
+    this.#schedule();
   }
 
   /** Removes the objects from the informer that were shown and not confirmed. */
@@ -173,8 +185,8 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     this.#shownMs = undefined;
     // What an earlier run of the informer has left stays, as without a store.
     if (!isShown || !this.#wasEmpty) return;
-    const keys = this.#keys();
-    this.#emit(keys.map((key) => ({ type: 'deleted', key, finalStateUnknown: true }) as const));
+    const how = { type: 'deleted', finalStateUnknown: true } as const;
+    this.#emit(this.#keys().map((key) => ({ ...how, key })));
   }
 
   #keys(): string[] {
@@ -184,15 +196,19 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   /** A commit has changed these keys. */
   touched(keys: Iterable<string>): void {
     // Without a stored collection, the next write contains every object, whether it is dirty or not.
-    if (this.#phase === 'off' || !this.#isStored) return;
+    if (this.#phase === 'off' || this.#stored !== 'yes') return;
     for (const key of keys) if (inScope(key, this.#scope)) this.#dirty.add(key);
   }
 
   /** These deltas are in the store of the informer. */
   committed(deltas: Deltas<T>): void {
     if (this.#phase === 'off') return;
-    for (const delta of deltas) this.#moved(delta);
-    this.#isDue = true;
+    for (const delta of deltas) {
+      // Another scope says nothing about the age of this one.
+      if (!concerns(delta, this.#scope)) continue;
+      this.#moved(delta);
+      this.#isDue = true;
+    }
     this.#schedule();
   }
 
@@ -202,10 +218,9 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     };
     switch (delta.type) {
       case 'replaced':
-        if (delta.scope !== this.#scope) return;
         this.#version = delta.resourceVersion;
         if (this.#confirmed === delta.resourceVersion && this.#phase === 'listing') {
-          this.#isStored = true;
+          this.#stored = 'yes';
           this.#dirty = this.#changed;
         }
         this.#shownMs = undefined;
@@ -214,22 +229,25 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
         return;
       case 'replacing':
         // The parts of a list come without its version, so nothing is written before the list is complete.
-        if (delta.scope === this.#scope && this.#phase === 'following') this.#phase = 'listing';
+        if (this.#phase === 'following') this.#phase = 'listing';
         return;
       case 'bookmark':
-        return delta.scope === this.#scope ? move(delta.resourceVersion) : undefined;
+        return move(delta.resourceVersion);
       case 'added':
       case 'updated':
       case 'deleted':
-        return inScope(delta.key, this.#scope) ? move(versionOf(delta.object)) : undefined;
+        return move(versionOf(delta.object));
       default:
         return undefined;
     }
   }
 
+  #mayWrite(): boolean {
+    return this.#phase === 'following' && this.#isDue && !this.#isRefused;
+  }
+
   #schedule(): void {
-    if (this.#phase !== 'following' || !this.#isDue) return;
-    if (this.#timer !== undefined || this.#isWriting) return;
+    if (!this.#mayWrite() || this.#timer !== undefined || this.#isWriting) return;
     this.#timer = looseTimer(COLLECT_MS, this.#port.timing.scheduler, () => this.#write());
   }
 
@@ -237,15 +255,24 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   #write(): void {
     this.#timer?.unsubscribe();
     this.#timer = undefined;
-    const change = this.#change();
-    if (change === undefined) return;
+    // A refused object has no state that could be stored. The version on disk stays, so that its event arrives again.
+    if (!this.#mayWrite() || this.#head === '' || this.#port.store.refused.size > 0) return;
+    // Only the end of a run does not wait for the write before, which may still ask for everything.
+    const whole = this.#isWriting ? this.#change(true) : undefined;
+    const change = this.#change(this.#stored !== 'yes');
+    this.#dirty = new Set();
+    this.#isDue = false;
+    this.#stored = 'yes';
     this.#isWriting = true;
     this.#writing = this.#shared
-      // A deletion may have been queued in the meantime.
-      .run(async (store) => (this.#isStored ? store.write(this.#id, change) : undefined))
+      .run(async (store) => {
+        // The stored collection may have been deleted since this write was queued.
+        if (this.#stored === 'no') return undefined;
+        return store.write(this.#id, (this.#stored === 'asks' && whole) || change);
+      })
       .then(
         (result) => {
-          if (result === 'rewrite') this.#isStored = false;
+          if (result === 'rewrite') this.#stored = 'asks';
         },
         (error: unknown) => {
           this.#off(`the store cannot be written: ${ApiError.from(error, 'write').message}`);
@@ -258,14 +285,9 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
       });
   }
 
-  /** Takes what has changed since the last write; `undefined` if nothing may be written now. */
-  #change(): SnapshotChange | undefined {
+  /** Everything, or what has changed since the last write. */
+  #change(replaces: boolean): SnapshotChange {
     const { store, timing } = this.#port;
-    const head = this.#head;
-    if (head === undefined || this.#phase !== 'following' || !this.#isDue) return undefined;
-    // A refused object has no state that could be stored. The version on disk stays, so that its event arrives again.
-    if (store.refused.size > 0) return undefined;
-    const replaces = !this.#isStored;
     const objects: [string, T][] = [];
     const deleted: string[] = [];
     for (const key of replaces ? this.#keys() : this.#dirty) {
@@ -273,19 +295,16 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
       if (object === undefined) deleted.push(key);
       else objects.push([key, object]);
     }
-    this.#dirty = new Set();
-    this.#isDue = false;
-    this.#isStored = true;
     return {
-      ...{ head, replaces, deleted, resourceVersion: this.#version },
+      ...{ head: this.#head, replaces, deleted, resourceVersion: this.#version },
       savedAtMs: timing.scheduler.now(),
-      objects: serialized(objects, this.#shared.options.env),
+      objects: storedObjects(objects, this.#shared.options.env),
     };
   }
 
   /** Deletes what is stored. The next write stores the complete collection. */
   #delete(): void {
-    this.#isStored = false;
+    this.#stored = 'no';
     this.#shared.run((store) => store.delete(this.#id)).catch(() => undefined);
   }
 
@@ -311,16 +330,8 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
       // Synchronously, because the informer may empty its store after its run.
       this.#write();
       this.#phase = 'off';
-      this.#timer?.unsubscribe();
       this.ending = this.#writing.then(() => this.#shared.release(this.#id, this));
     }
     return this.ending;
   }
-}
-
-function* serialized<T extends KubernetesObject>(
-  objects: readonly (readonly [string, T])[],
-  env: 'stored' | 'left-out',
-): Iterable<readonly [string, Uint8Array]> {
-  for (const [key, object] of objects) yield [key, storedJson(object, env)];
 }

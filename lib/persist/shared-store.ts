@@ -26,6 +26,7 @@ export class SharedStore {
   readonly #claims = new Map<string, Claimant>();
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
+  #closing: Promise<void> | undefined;
   #forgotten = 0;
 
   constructor(store: SnapshotStore, options: CheckedSnapshotOptions) {
@@ -79,6 +80,11 @@ export class SharedStore {
   }
 
   async forget(identity: string): Promise<void> {
+    if (this.#closed) {
+      throw new Error(
+        'the store was closed, and the objects are still in it; call forget() before close()',
+      );
+    }
     if (identity === this.options.identity) {
       this.#forgotten++;
       for (const keeper of this.keepers) keeper.forget();
@@ -91,9 +97,13 @@ export class SharedStore {
     });
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await Promise.all([...this.keepers].map((keeper) => keeper.stop()));
-    if (this.#closed) return;
     const closed = this.run((store) => store.close());
     this.#closed = true;
     await closed;

@@ -13,7 +13,7 @@ const clusters = /* @__PURE__ */ new WeakMap<KubeClient, Promise<string>>();
 
 /**
  * The UID of the namespace `kube-system`, which a cluster that was created again does not share with the one before; '' if
- * the user may not read it. Rejects if the server cannot be reached; the next call then asks again.
+ * the user may not read it. Rejects if the server cannot be reached, or does not know the user; the next call then asks again.
  */
 export function clusterUid(client: KubeClient): Promise<string> {
   const known = clusters.get(client);
@@ -30,7 +30,7 @@ export function clusterUid(client: KubeClient): Promise<string> {
     })
     .catch((error: unknown) => {
       const failure = ApiError.from(error, 'GET namespace kube-system');
-      if (failure.code >= 400 && !failure.retryable) return '';
+      if (failure.code >= 400 && failure.code !== 401 && !failure.retryable) return '';
       clusters.delete(client);
       throw failure;
     });

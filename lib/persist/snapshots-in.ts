@@ -16,7 +16,8 @@ export interface PersistPart {
   (port: never): void;
   /**
    * Deletes everything that was stored for an identity, for example when the user signs out. Running informers of this
-   * identity store nothing more. Resolves when it is deleted. @defaultValue the identity of the options
+   * identity store nothing more. Resolves when it is deleted. Call it before `close()`: after that only `fileSnapshots`, which
+   * opens the folder again, does not reject. @defaultValue the identity of the options
    */
   forget(identity?: string): Promise<void>;
   /** Writes what is due and releases the store. Informers that still run store nothing more. */
@@ -62,8 +63,11 @@ class Persisting<T extends KubernetesObject> implements InformerPart<T> {
     this.#keepers = [];
   }
 
-  status(at: number, { blocked }: ReflectorStatus): void {
-    if (blocked !== undefined && blocked !== 'wrong-kind') this.#keepers[at]?.refused();
+  status(at: number, { blocked, error }: ReflectorStatus): void {
+    const keeper = this.#keepers[at];
+    if (blocked !== undefined && blocked !== 'wrong-kind') keeper?.refused();
+    // The error of another kind of failure stays until a request succeeds.
+    else if (error === undefined) keeper?.succeeded();
   }
 
   committed(deltas: readonly Delta<T>[]): void {

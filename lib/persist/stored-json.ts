@@ -5,6 +5,7 @@
  */
 import type { Decoding } from '../decode/decoding.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { unreadText } from '../meta/same-content.ts';
 
 const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const encoder = /* @__PURE__ */ new TextEncoder();
@@ -41,22 +42,50 @@ function withoutEnv(value: unknown, member = ''): unknown {
   return copy ?? value;
 }
 
+/** The metadata without managed fields and without the applied configuration. */
+function keptMetadata(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const { managedFields, annotations, ...metadata } = value;
+  const isApplied = isObject(annotations) && APPLIED in annotations;
+  if (managedFields === undefined && !isApplied) return value;
+  const { [APPLIED]: _applied, ...others } = (annotations ?? {}) as Fields;
+  return { ...metadata, ...(annotations !== undefined && { annotations: others }) };
+}
+
+/** The JSON of a member; `undefined` if it has none. A member that was not read stays unread, because its value needs memory. */
+function memberJson(object: object, name: string, env: 'stored' | 'left-out'): string | undefined {
+  const text = unreadText(object, name);
+  if (text !== undefined && env === 'stored' && !text.includes('\n')) return text;
+  let value = text === undefined ? (object as Fields)[name] : parsed(text);
+  if (name === 'metadata') value = keptMetadata(value);
+  return JSON.stringify(env === 'stored' ? value : withoutEnv(value, name));
+}
+
+/** The value of a text; `undefined` if it is not JSON, so that nothing else is lost with this member. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The JSON of an object, as bytes. */
 export function storedJson(object: KubernetesObject, env: 'stored' | 'left-out'): Uint8Array {
-  const { managedFields, annotations, ...metadata } = (object.metadata ?? {}) as Fields;
-  let kept: unknown = object;
-  if (managedFields !== undefined || (isObject(annotations) && APPLIED in annotations)) {
-    const { [APPLIED]: _applied, ...others } = (annotations ?? {}) as Fields;
-    const shown = annotations === undefined ? {} : { annotations: others };
-    kept = { ...object, metadata: { ...metadata, ...shown } };
-  }
-  const stored = env === 'stored' ? kept : withoutEnv(kept);
   const members: string[] = [];
-  for (const [name, value] of Object.entries(stored as object)) {
-    const json = JSON.stringify(value);
+  for (const name of Object.keys(object)) {
+    const json = memberJson(object, name, env);
     if (json !== undefined) members.push(`${JSON.stringify(name)}:${json}`);
   }
   return encoder.encode(`{${members.join(',\n')}}`);
+}
+
+/** Objects by key as they are stored, each made when it is read. */
+export function* storedObjects(
+  objects: readonly (readonly [string, KubernetesObject])[],
+  env: 'stored' | 'left-out',
+): Iterable<readonly [string, Uint8Array]> {
+  for (const [key, object] of objects) yield [key, storedJson(object, env)];
 }
 
 /** Reads stored objects with the decoding of their collection. Throws if one is damaged. */

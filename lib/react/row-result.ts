@@ -50,12 +50,10 @@ export function blockingError({
   return blocked === undefined ? undefined : error;
 }
 
-/** The result that a snapshot gives. `failure` is the error of the pipe, if it has failed. */
-export function resultOf<Row>(
-  { rows, total, synced, status, stale: isLost }: ViewSnapshot<Row>,
-  failure: Error | undefined,
-): ListResult<Row> {
-  const error = failure ?? blockingError(status);
+/** The result that a snapshot gives. */
+export function resultOf<Row>(snapshot: ViewSnapshot<Row>): ListResult<Row> {
+  const { rows, total, synced, status, stale: isLost } = snapshot;
+  const error = snapshot.error ?? blockingError(status);
   const stale = isLost === true || status.phase === 'stopped';
   return Object.freeze({ rows, total, synced, stale, status, error });
 }

@@ -32,7 +32,8 @@ export class ViewSource<Row> implements RowSource<Row> {
   readonly #listeners = new Map<object, () => void>();
   /** Absent before the first listener, closed after the last one. */
   #held: Subscription | undefined;
-  #failure: Error | undefined;
+  /** Ends with the run of the view. */
+  #run = Subscription.EMPTY;
   #result: ListResult<Row> | undefined;
   #snapshot: unknown;
 
@@ -50,7 +51,7 @@ export class ViewSource<Row> implements RowSource<Row> {
     const snapshot = this.view.getSnapshot();
     if (this.#result === undefined || this.#snapshot !== snapshot) {
       this.#snapshot = snapshot;
-      this.#result = resultOf(snapshot, this.#failure);
+      this.#result = resultOf(snapshot);
     }
     return this.#result;
   };
@@ -58,7 +59,8 @@ export class ViewSource<Row> implements RowSource<Row> {
   readonly subscribe = (listener: () => void): (() => void) => {
     // One listener may subscribe several times.
     const entry = {};
-    if (this.#held?.closed === false) this.view.subscribe(() => undefined)();
+    // A view whose pipe has ended subscribes to it again for another subscriber.
+    if (this.#held?.closed === false && this.#run.closed) this.#follow(this.#held);
     const leave = this.#enter();
     this.#listeners.set(entry, listener);
     return () => {
@@ -70,17 +72,16 @@ export class ViewSource<Row> implements RowSource<Row> {
   #hold(): Subscription {
     const held = new Subscription();
     this.#held = held;
-    if (this.#failure !== undefined) this.#result = undefined;
-    this.#failure = undefined;
-    const error = (cause: unknown) => {
-      this.#failure = cause instanceof Error ? cause : new Error(String(cause));
-      this.#result = undefined;
-      this.#notify();
-    };
-    held.add(this.view.status$.subscribe({ error }));
+    this.#follow(held);
     held.add(this.view.subscribe(() => this.#notify()));
     held.add(this.#observer?.used());
     return held;
+  }
+
+  /** The snapshot has the error of the run, so it is not reported as unhandled. */
+  #follow(held: Subscription): void {
+    this.#run = this.view.status$.subscribe({ error: () => undefined });
+    held.add(this.#run);
   }
 
   #notify(): void {

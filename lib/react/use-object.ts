@@ -1,6 +1,7 @@
 /** `useObject`, one object. */
 import { useMemo } from 'react';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
+import { nameSelector } from '../meta/field-selector.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import { checkedQuery, type LiveQuery } from '../query/live-query/live-query.ts';
@@ -11,7 +12,10 @@ import { useRows } from './use-rows.ts';
 
 /** Which object {@link useObject} returns. */
 export interface ObjectRef {
-  /** Leave it out for a cluster-scoped resource, or to use the namespace of the factory. */
+  /**
+   * Leave it out for a cluster-scoped resource, or to use the namespace of the factory. If several objects have the name
+   * then, in different namespaces, there is an `error` and no object.
+   */
   readonly namespace?: string | undefined;
   readonly name: string;
   /** Only this object: another one that is created under its name later is not returned. */
@@ -40,7 +44,7 @@ export function objectQuery(resource: Resource<KubernetesObject>, ref: ObjectRef
     from: resource,
     as,
     namespace,
-    fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`,
+    fieldSelector: nameSelector(name),
     where: uid === undefined ? undefined : { path: 'metadata.uid', eq: uid },
   };
 }
@@ -48,12 +52,19 @@ export function objectQuery(resource: Resource<KubernetesObject>, ref: ObjectRef
 /** The result of the query of one object. */
 export function objectOf<T>({
   rows,
+  total,
   synced,
   stale,
   status,
   error,
 }: ListResult<T>): ObjectResult<T> {
-  return Object.freeze({ object: rows[0], synced, stale, status, error });
+  if (total < 2) return Object.freeze({ object: rows[0], synced, stale, status, error });
+  // Not the first one: after its deletion another object would take its place.
+  const several = `useObject: ${total} objects of several namespaces have this name; give the namespace`;
+  return Object.freeze({
+    ...{ object: undefined, synced, stale, status },
+    error: error ?? new Error(several),
+  });
 }
 
 /**

@@ -295,7 +295,7 @@ export function initialMemory(nowMs: number, resumeFrom = ''): Memory {
     attempt: 0,
     healthySinceMs: undefined,
     staleSinceMs: nowMs,
-    // Nobody knows how old a given version is, so the first watch catches up.
+    // The age of a version that was passed in is unknown, so the first watch may have to catch up.
     catchUpMs: resumeFrom === '' ? 0 : 1,
     retryAfter: undefined,
     error: undefined,

@@ -58,6 +58,12 @@ export function checkedRate(rate: number, name: string): number {
   return refused(rate, name, 'a number');
 }
 
+/** A wait in milliseconds that ends. 0 or less means none. */
+export function checkedWait(waitMs: number, name: string): number {
+  if (typeof waitMs === 'number' && waitMs < Number.POSITIVE_INFINITY) return waitMs;
+  return refused(waitMs, name, 'a finite number');
+}
+
 /** An integer of at least `least` that survives as a JSON number, so that a server reads the same value. */
 export function checkedSentCount(count: number, name: string, least: number): number {
   if (Number.isSafeInteger(count) && count >= least) return count;

@@ -1,11 +1,10 @@
 /** Creates a member of a ring, and validates its options. */
+import { checkName } from '../election/checked-name.ts';
 import { LONGEST_LEASE_MS } from '../election/lease-record.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
 import { timingOf } from '../rx/timing.ts';
 import { RingMembership, type RingSettings } from './ring-membership.ts';
 import type { ShardMember, ShardOptions } from './shard-member.ts';
-
-const DNS_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** The options with their defaults. Throws a `TypeError` if two members could own a slot at the same time. */
 function checked(options: ShardOptions): RingSettings {
@@ -19,19 +18,9 @@ function checked(options: ShardOptions): RingSettings {
   if (by !== 'uid' && by !== 'namespace') {
     throw refuse(`by is ${JSON.stringify(by)}; it must be 'uid' or 'namespace'`);
   }
-  if (typeof namespace !== 'string' || namespace === '') {
-    throw refuse(`namespace is ${JSON.stringify(namespace)}; it must not be empty`);
-  }
-  for (const [field, value, most] of [
-    ['name', name, 63] as const,
-    ['identity', identity, 150] as const,
-  ]) {
-    if (typeof value !== 'string' || value.length > most || !DNS_NAME.test(value)) {
-      throw refuse(
-        `${field} is ${JSON.stringify(value)}; it must be a name of at most ${most} lower-case letters, digits, '-' and '.'`,
-      );
-    }
-  }
+  checkName(namespace, 'createShardMember: namespace', 63);
+  checkName(name, 'createShardMember: name', 63);
+  checkName(identity, 'createShardMember: identity', 150);
   const drainMs = checkedDuration(options.drainMs ?? 30_000, 'createShardMember: drainMs');
   for (const [field, value] of Object.entries({
     leaseDurationMs,

@@ -165,8 +165,8 @@ function waiting(member: RingMember, nowMs: number): RingStep {
 function planning(member: RingMember, nowMs: number): RingStep {
   const { ring, id, phase, former, released, ringSinceMs, listedMs } = member;
   const leaving = phase === 'leaving';
+  // A member that leaves without a ring has left already.
   if (ring === undefined) {
-    if (leaving) return [{ ...member, phase: 'left', step: 'idle' }, []];
     return [{ ...member, step: 'writing' }, [{ type: 'write', record: NEW_RING, over: undefined }]];
   }
   const gone = expired(member);

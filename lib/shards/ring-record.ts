@@ -2,6 +2,7 @@
  * The ring: the record on the server that says which member owns which of the 64 slots. Members change it by compare-and-set, so all
  * changes are in one order. Every function here is pure: two members with the same record and the same view plan the same change.
  */
+import { LONGEST_LEASE_MS } from '../election/lease-record.ts';
 import { SHARD_SLOTS } from '../meta/shard-ranges/ranges.ts';
 
 /** The owners of all slots. */
@@ -145,9 +146,9 @@ export function parseRing(text: string): RingRecord | undefined {
   if (!Array.isArray(releasing) || !releasing.every((each) => isIndex(each, 0, SHARD_SLOTS))) {
     return undefined;
   }
-  if (![epoch, leaseMs].every((each) => isIndex(each, 0, Number.MAX_SAFE_INTEGER))) {
-    return undefined;
-  }
+  if (!isIndex(epoch, 0, Number.MAX_SAFE_INTEGER)) return undefined;
+  // Members wait for the longest lease, so a longer one than a Lease can have would keep them from their slots for ever.
+  if (!isIndex(leaseMs, 0, LONGEST_LEASE_MS + 1)) return undefined;
   return {
     epoch: epoch as number,
     members,

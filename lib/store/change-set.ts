@@ -5,11 +5,12 @@
 import type { Change, DeletedObject } from '../delta/net-change.ts';
 import type { Stored } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
+import { ownGuard } from './mutation-guard.ts';
 
 /**
  * The cause of a change set: `snapshot` (the present contents of the store), `initial` (the first list), `watch` (watch
  * events), `relist` (a later list), `resync`, `query` (a parameter of a live query changed), `time` (an answer of a
- * live query was due to be evaluated again) or `rebalance` (the shards that an informer holds have changed).
+ * live query was due to be evaluated again) or `rebalance` (the shards or namespaces that an informer holds have changed).
  */
 export type Cause =
   | 'snapshot'
@@ -34,8 +35,9 @@ export interface UpdatedObject<T> {
 
 /**
  * The notification of one commit, with all its changes. A set has at most one change per `id`, deletions come before
- * the other changes, and all changes have one cause. `rev` grows by one per commit, and `synced` never becomes false
- * again within a run.
+ * the other changes, and all changes have one cause. `rev` grows by one per commit. `synced` becomes false again within
+ * a run only if `namespaceFallback` changes the namespaces. All consumers receive the same set, so its lists are frozen
+ * unless NODE_ENV is `production`.
  */
 export interface ChangeSet<T> {
   readonly rev: number;
@@ -53,7 +55,7 @@ export interface ChangeSet<T> {
   readonly added: readonly Stored<T>[];
   readonly updated: readonly UpdatedObject<T>[];
   readonly deleted: readonly DeletedObject<T>[];
-  /** The objects whose shards have left the informer. They were not deleted, so `deleted` does not contain them. */
+  /** The objects whose shard or namespace has left the informer. They were not deleted, so `deleted` has none of them. */
   readonly left: readonly DeletedObject<T>[];
   /** Absent: the rows have no order. See {@link OrderedChangeSet}. */
   readonly order?: undefined;
@@ -103,6 +105,15 @@ export interface ChangeSetHead<T = unknown>
   readonly total?: number | undefined;
 }
 
+/** Made once, because reading NODE_ENV takes longer than making a short list. */
+let guard: ReturnType<typeof ownGuard> | undefined;
+
+/** Freezes a list, unless in production. */
+function guarded<L extends object>(list: L): L {
+  guard ??= ownGuard();
+  return guard(list);
+}
+
 class LazyChangeSet<T> implements AnyChangeSet<T> {
   readonly rev: number;
   readonly cause: Cause;
@@ -132,11 +143,11 @@ class LazyChangeSet<T> implements AnyChangeSet<T> {
     if (head.order !== undefined) this.order = head.order;
     if (head.total !== undefined) this.total = head.total;
     if (typeof changes === 'function') this.#makeChanges = changes;
-    else this.#changes = changes;
+    else this.#changes = guarded(changes);
   }
 
   get changes(): readonly Change<T>[] {
-    this.#changes ??= this.#makeChanges?.() ?? [];
+    this.#changes ??= guarded(this.#makeChanges?.() ?? []);
     return this.#changes;
   }
 
@@ -146,7 +157,7 @@ class LazyChangeSet<T> implements AnyChangeSet<T> {
       for (const { previous, object } of this.changes) {
         if (previous === undefined && object !== undefined) added.push(object);
       }
-      this.#added = added;
+      this.#added = guarded(added);
     }
     return this.#added;
   }
@@ -157,7 +168,7 @@ class LazyChangeSet<T> implements AnyChangeSet<T> {
       for (const { previous, object } of this.changes) {
         if (previous !== undefined && object !== undefined) updated.push({ previous, object });
       }
-      this.#updated = updated;
+      this.#updated = guarded(updated);
     }
     return this.#updated;
   }
@@ -184,7 +195,7 @@ class LazyChangeSet<T> implements AnyChangeSet<T> {
         finalStateUnknown: finalStateUnknown === true,
       });
     }
-    return gone;
+    return guarded(gone);
   }
 }
 

@@ -26,6 +26,11 @@ export function defaultMutationGuard(): MutationGuard {
   return nodeEnv() === 'production' ? 'off' : 'freeze';
 }
 
+/** Returns a function that freezes rows and lists that the library has made, not what is in them, unless in production. */
+export function ownGuard(): <T extends object>(made: T) => T {
+  return defaultMutationGuard() === 'freeze' ? Object.freeze : (made) => made;
+}
+
 /** Deep-freezes an object if the guard does so. Accessors of the object itself are not called. */
 export function guardObject<T>(object: T, guard: MutationGuard): T {
   if (guard === 'freeze') deepFreeze(object);

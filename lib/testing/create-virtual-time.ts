@@ -22,8 +22,9 @@ export interface VirtualTime {
   readonly pending: number;
   /**
    * Advances the time by `ms` milliseconds: runs each timer at its time, and before each one and at the end the promises that wait
-   * for no timer. Resolves when the time has passed; await it before the next call. Rejects with the error that a timer
-   * throws, and with a `TypeError` if `ms` is not a finite number of 0 or more.
+   * for no timer. Resolves when the time has passed; await it before the next call. Calls that overlap, such as one within a timer,
+   * advance the time together, up to the latest of their ends. Rejects with the error that a timer throws, and with a
+   * `TypeError` if `ms` is not a finite number of 0 or more.
    */
   advance(ms: number): Promise<void>;
 }
@@ -48,6 +49,8 @@ class ClockAction<T> extends VirtualAction<T> {
 
 /** The scheduler: rxjs's own, which runs all its actions without a pause, and here with one before each action. */
 export class VirtualClock extends VirtualTimeScheduler {
+  #pause: Promise<void> = Promise.resolve();
+
   constructor() {
     super(ClockAction as never, Number.POSITIVE_INFINITY);
   }
@@ -58,9 +61,15 @@ export class VirtualClock extends VirtualTimeScheduler {
 
   async advance(ms: number): Promise<void> {
     const until = this.frame + ms;
-    do await firstValueFrom(nextMacrotask());
+    do await this.#paused();
     while (this.runNext(until));
-    this.frame = until;
+    this.frame = Math.max(this.frame, until);
+  }
+
+  /** One pause after another, so that each action of overlapping calls has its own. */
+  #paused(): Promise<void> {
+    this.#pause = this.#pause.then(() => firstValueFrom(nextMacrotask()));
+    return this.#pause;
   }
 
   /** Runs the next action, unless it is due later than `until`. Returns whether there was one. */

@@ -17,6 +17,7 @@ import { type Served, type ServeOptions, serve } from './http/serve.ts';
 import type { WatchStream } from './http/watch-stream.ts';
 import { PodLogs } from './pod-log.ts';
 import {
+  checkResource,
   defaultResources,
   type ResourceTraits,
   type ServerLog,
@@ -117,10 +118,19 @@ export interface FakeApiServer {
   /** Discards the recorded requests. */
   clearRequests(): void;
   readonly openWatches: readonly OpenWatch[];
-  /** Serves another resource, like a cluster to which a CRD is added. */
+  /**
+   * Serves another resource, like a cluster to which a CRD is added. Throws a `TypeError` if the server serves it already, in
+   * this version or another.
+   */
   addResource(resource: Resource<KubernetesObject>, traits?: ResourceTraits): void;
   /** Deletes all objects of a resource, ends its watches and stops serving it. */
   removeResource(resource: Resource<KubernetesObject>): void;
+}
+
+/** The version in which a resource is served. Each resource has one, because its objects are not converted. */
+function servedVersion(log: ServerLog, resource: Resource<KubernetesObject>): string | undefined {
+  checkResource('fake API server', resource);
+  return log.collections.get(resourceName(resource))?.served.resource.version;
 }
 
 /**
@@ -131,7 +141,8 @@ export interface FakeApiServer {
  * disruption budgets, and reads JSON only. **Server-side apply does not track field ownership:** there are no
  * conflicts, and a field that was applied before and is now left out stays.
  *
- * Throws a `TypeError` if `initialResourceVersion` is not a version, or if another option is not a valid number.
+ * Throws a `TypeError` if `initialResourceVersion` is not a version, if `resources` has two versions of one resource, or if
+ * another option is not valid.
  *
  * @example
  * ```ts
@@ -159,7 +170,22 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
     initialVersion: BigInt(initialResourceVersion),
     history,
   });
-  for (const resource of resources) log.add(servedResource(resource));
+  const { allows = () => true } = options;
+  if (!Array.isArray(resources) || typeof allows !== 'function') {
+    throw new TypeError(
+      'createFakeApiServer: resources must be a list of resources, and allows a function',
+    );
+  }
+  for (const resource of resources) {
+    const version = servedVersion(log, resource);
+    if (version !== undefined && version !== resource.version) {
+      const name = resourceName(resource);
+      throw new TypeError(
+        `createFakeApiServer: resources has ${name} in the versions ${version} and ${resource.version}; the server serves one version of a resource`,
+      );
+    }
+    if (version === undefined) log.add(servedResource(resource));
+  }
   const writer = new ObjectWriter(log, () => scheduler.now(), random);
   const watches = new Set<WatchStream>();
   const faults = new Faults(watches);
@@ -171,7 +197,7 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
     log,
     writer,
     logs,
-    allows: options.allows ?? (() => true),
+    allows,
     faults,
     scheduler,
     random,
@@ -205,6 +231,12 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
       return [...watches].map(({ request, sent }) => ({ request, sent }));
     },
     addResource(resource, traits) {
+      const version = servedVersion(log, resource);
+      if (version !== undefined) {
+        throw new TypeError(
+          `addResource: ${resourceName(resource)} is already served, in version ${version}; removeResource it first`,
+        );
+      }
       log.add(servedResource(resource, traits));
     },
     removeResource(resource) {

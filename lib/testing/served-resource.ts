@@ -190,6 +190,14 @@ export function servedResource(
   return Object.freeze({ resource, ...all, initialStatus } as ServedResource);
 }
 
+/** Throws a `TypeError` if a resource is its name, or missing. */
+export function checkResource(caller: string, resource: unknown): void {
+  if (typeof resource === 'object' && resource !== null) return;
+  throw new TypeError(
+    `${caller}: resource is ${JSON.stringify(resource)}; pass the resource itself, such as pods of rx-informer/resources`,
+  );
+}
+
 /** Whether a resource is the pods, which can be evicted and have logs. */
 export function isPods({ resource }: ServedResource): boolean {
   return resource.group === '' && resource.plural === 'pods';

@@ -4,7 +4,7 @@ import { type Resource, resourceName } from '../meta/resource.ts';
 import type { Snapshot } from '../object-log/object-log.ts';
 import { keyOf, type StoredObject } from '../object-log/stored-object.ts';
 import { conflict, modified, notFound } from './http/status.ts';
-import type { ServedCollection, ServerLog } from './served-resource.ts';
+import { checkResource, type ServedCollection, type ServerLog } from './served-resource.ts';
 import type { ObjectWriter } from './writes/object-writer.ts';
 
 /** The name of an object. The namespace of a namespaced resource defaults to `default`. */
@@ -54,6 +54,7 @@ export class ServerObjects {
   }
 
   #collection(resource: Resource<KubernetesObject>): ServedCollection {
+    checkResource('objects', resource);
     const name = resourceName(resource);
     const collection = this.#log.collections.get(name);
     if (collection === undefined) {

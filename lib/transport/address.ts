@@ -63,3 +63,11 @@ export function checkPath({ method, path }: Pick<TransportRequest, 'method' | 'p
     `${method} ${shown(String(path))}: the path must begin with one '/', without '.', '..', white space, '\\', '?' and '#'; pass parameters in query`,
   );
 }
+
+/** Throws a `TypeError` on a header that is not text, for example a token of an unset variable. Its value is not shown. */
+export function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string') continue;
+    throw new TypeError(`headers: ${name} is ${typeof value}; it must be text`);
+  }
+}

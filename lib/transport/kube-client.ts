@@ -17,7 +17,7 @@ import {
 import { mergeMap, takeUntil } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { checkedLimit, checkedRate, checkedTimeout } from '../rx/checked-option.ts';
-import { checkBaseUrl, checkPath } from './address.ts';
+import { checkBaseUrl, checkHeaders, checkPath } from './address.ts';
 import { type CallParts, call, type KubeRequest, whereOf } from './call.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
 import { guarded } from './guards/watch-guards.ts';
@@ -102,8 +102,9 @@ export interface KubeClient extends TransportTraits {
  * Creates a client for one API server.
  *
  * Nothing is sent before the first request. Throws a `TypeError` on an invalid base URL, on a base URL with a
- * password, a query or a fragment, and on an invalid number. A request errors with a `TypeError`, before anything is
- * sent, if its path could lead to another host or another path.
+ * password, a query or a fragment, on a header that is not text, and on an invalid number. A request errors with a
+ * `TypeError`, before anything is sent, if its path could lead to another host or another path, or if a header is not
+ * text.
  *
  * @example
  * ```ts
@@ -141,10 +142,12 @@ export function createClient(options: KubeClientOptions): KubeClient {
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     common[name.toLowerCase()] = value;
   }
+  checkHeaders(common);
 
   const send = (request: TransportRequest, lane = ''): Observable<TransportEvent> =>
     defer(() => {
       checkPath(request);
+      checkHeaders(request.headers ?? {});
       const headers = { ...common, ...request.headers };
       const begin = () => {
         if (request.maySend?.() === false) throw notSent(request);
@@ -190,7 +193,8 @@ export function createClient(options: KubeClientOptions): KubeClient {
           ? EMPTY
           : fromEvent(signal, 'abort').pipe(mergeMap(() => throwError(aborted)));
       const answer = call(request, parts).pipe(takeUntil(closing));
-      return firstValueFrom(merge(answer, abort)) as Promise<R>;
+      // The abort first, because it may happen while the request is handed to the transport.
+      return firstValueFrom(merge(abort, answer)) as Promise<R>;
     },
   };
   return guarded(client, { livenessMs, scheduler });

@@ -24,11 +24,17 @@ function jsonBody(body: unknown, where: string): SentBody {
   // A map, a stream, a form or a promise would be sent as `{}`.
   if (isOdd) throw unreadable(where, `is a ${tag}, which cannot be sent as JSON`);
   let text: string | undefined;
+  let lost = '';
   try {
-    text = JSON.stringify(body);
+    text = JSON.stringify(body, (name, value: unknown) => {
+      // In Kubernetes null means the default, and a merge patch deletes the field.
+      if (typeof value === 'number' && !Number.isFinite(value)) lost = `has ${value} in ${name}`;
+      return value;
+    });
   } catch {
     throw unreadable(where, 'cannot be converted to JSON');
   }
+  if (lost !== '') throw unreadable(where, `${lost}, which JSON would send as null`);
   if (text === undefined)
     throw unreadable(where, `is a ${typeof body}, which cannot be sent as JSON`);
   return { body: text, contentType: 'application/json' };

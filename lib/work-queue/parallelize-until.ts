@@ -7,7 +7,7 @@ export interface ParallelizeOptions {
   /** How many pieces are processed at the same time. */
   readonly workers: number;
   readonly pieces: number;
-  /** How many pieces a worker takes at a time, in order. @defaultValue 1 */
+  /** How many pieces a worker takes at a time, in order; with `Infinity` one worker takes all. @defaultValue 1 */
   readonly chunkSize?: number | undefined;
   /** Once it is aborted, no worker takes a further chunk. Chunks in progress are finished. */
   readonly signal?: AbortSignal | undefined;
@@ -42,11 +42,13 @@ export async function parallelizeUntil(
   checkedCount(pieces, 'parallelizeUntil: pieces', 0);
   checkedWholeLimit(chunkSize, 'parallelizeUntil: chunkSize');
   let next = 0;
+  // Not Infinity, which would make the numbers of chunks and of the first pieces NaN.
+  const chunk = Math.min(chunkSize, Math.max(1, pieces));
   const work = async (): Promise<void> => {
     while (next < pieces && signal?.aborted !== true) {
       const start = next;
-      next += chunkSize;
-      for (let piece = start; piece < Math.min(pieces, start + chunkSize); piece++) {
+      next += chunk;
+      for (let piece = start; piece < Math.min(pieces, start + chunk); piece++) {
         try {
           await doWorkPiece(piece);
         } catch (error) {
@@ -55,6 +57,6 @@ export async function parallelizeUntil(
       }
     }
   };
-  const chunks = Math.ceil(pieces / chunkSize);
+  const chunks = Math.ceil(pieces / chunk);
   await Promise.all(Array.from({ length: Math.min(workers, chunks) }, work));
 }

@@ -159,6 +159,8 @@ export class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements Prio
     }
     const limitMs = rateLimited ? this.limiter.when(key) : afterMs;
     const waitMs = Math.max(0, afterMs > 0 ? Math.min(afterMs, limitMs) : limitMs);
+    // Before the key has a rank, which nothing would remove.
+    checkedDuration(waitMs, 'the wait of the rate limiter');
     if (this.shuttingDown) return waitMs;
     // Of an immediate add and a delayed one, the immediate add is the earlier.
     const now = waitMs === 0 || this.isQueued(key);

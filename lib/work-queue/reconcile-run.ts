@@ -27,7 +27,7 @@ export type ReconcileResult =
   | undefined
   | {
       readonly requeue?: boolean | undefined;
-      /** In milliseconds. NaN, or a value that is not a number, is a `TypeError`, with which the key is given up. */
+      /** In milliseconds. NaN, `Infinity`, or a value that is not a number, is a `TypeError`, with which the key is given up. */
       readonly requeueAfterMs?: number | undefined;
     };
 

@@ -46,7 +46,8 @@ function carried(thrown: unknown, depth: number): CarriedError {
 
 /** The error that was carried: an `ApiError` again if it was one, with the stack of the worker. */
 export function readError({ name, message, stack, cause, api }: CarriedError): Error {
-  const inner = cause === undefined ? undefined : readError(cause);
+  // A tab may send anything.
+  const inner = cause ? readError(cause) : undefined;
   const error =
     api === undefined
       ? Object.assign(new Error(message, inner && { cause: inner }), { name })

@@ -29,7 +29,7 @@ export interface WorkerQuery<Row = unknown> {
 export const MOST_OBJECTS = 200;
 
 /** The types of data besides finite numbers. */
-const JSON_TYPES: readonly string[] = ['String', 'Boolean', 'Null', 'Undefined'];
+const JSON_TYPES: readonly string[] = ['String', 'Boolean', 'Null'];
 
 /** A query as data. */
 export type CarriedQuery = Readonly<Record<string, unknown>>;
@@ -99,17 +99,19 @@ export function workerQuery<Q extends WorkerQueries, Name extends keyof Q & stri
 }
 
 /**
- * Throws a `TypeError` that names the first part of a value that is not JSON: a function, or a value such as a Date, a Set or
- * NaN, which has the JSON of another value, so that two different queries would be taken for one.
+ * Throws a `TypeError` that names the first part of a value that is not JSON: a function, or a value such as a Date, a Set,
+ * NaN, or `undefined` in a list, which has the JSON of another value, so that two different queries would be taken for one.
  */
-function checkData(where: string, path: string, value: unknown): void {
+function checkData(where: string, path: string, value: unknown, inList = false): void {
   const type = Object.prototype.toString.call(value).slice(8, -1);
   if (type === 'Object' || type === 'Array') {
-    for (const [name, each] of Object.entries(value as object)) {
-      checkData(where, `${path}.${name}`, each);
+    const isList = Array.isArray(value);
+    for (const [name, each] of Object.entries(isList ? [...value] : (value as object))) {
+      checkData(where, `${path}.${name}`, each, isList);
     }
     return;
   }
+  if (value === undefined && !inList) return;
   if (type === 'Number' ? Number.isFinite(value) : JSON_TYPES.includes(type)) return;
   const at = path === '' ? where : `${where}: ${path.slice(1)}`;
   if (typeof value === 'function') {
@@ -117,7 +119,7 @@ function checkData(where: string, path: string, value: unknown): void {
       `${at} is a function, which a worker cannot receive; register the query by serveQueries({ queries }), and ask workerQuery(name, params)`,
     );
   }
-  const what = type === 'Number' ? String(value) : `a ${type}`;
+  const what = value === undefined || type === 'Number' ? String(value) : `a ${type}`;
   throw new TypeError(`${at} is ${what}, which a worker cannot receive; pass data of JSON`);
 }
 

@@ -50,7 +50,8 @@ export interface CarriedEdit {
 export type OfSession =
   | { readonly type: 'open'; readonly id: number; readonly query: CarriedQuery }
   | { readonly type: 'close'; readonly id: number }
-  | { readonly type: 'ack' }
+  /** Acknowledges the set with this number. An acknowledgement that arrives late does not count for a later set. */
+  | { readonly type: 'ack'; readonly set?: number | undefined }
   | { readonly type: 'edit'; readonly id: number; readonly edit: CarriedEdit }
   | { readonly type: 'edit-abort'; readonly id: number }
   | {
@@ -71,9 +72,11 @@ export type FromTab =
   | {
       readonly type: 'hello';
       readonly protocol: number;
+      /** When it was sent. It waits for a worker that loads, and its user may have signed out meanwhile. */
+      readonly sentMs?: number | undefined;
       /** Absent while nobody is signed in. */
       readonly identity?: string | undefined;
-      /** The session in which the tab was before, with this identity. */
+      /** The session in which the tab was before, with this identity. Without an identity it has ended. */
       readonly former?: Session | undefined;
       /** The identity that has signed out in the tab, if no worker has confirmed it. */
       readonly signedOut?: string | undefined;
@@ -103,7 +106,11 @@ export type FromWorker =
   /** The session of an identity has ended. */
   | { readonly type: 'signed-out'; readonly identity: string }
   /** Answered by `ack`, also without a difference. */
-  | (Session & { readonly type: 'rows'; readonly differences: readonly RowDifference[] })
+  | (Session & {
+      readonly type: 'rows';
+      readonly set?: number | undefined;
+      readonly differences: readonly RowDifference[];
+    })
   /** The worker cannot answer a query. */
   | (Session & { readonly type: 'refused'; readonly id: number; readonly error: CarriedError })
   /** A state of the object of an edit, of which the tab makes a draft. */
@@ -120,6 +127,17 @@ export type FromWorker =
       readonly error?: CarriedError;
     })
   | (Session & { readonly type: 'credentials'; readonly id: number });
+
+/**
+ * A message from a worker to the other workers of its origin. An origin has several workers after a deployment, and where a page has a
+ * worker of its own. `returned`: a tab was shown again with its former user, who may have signed out in a tab of another worker.
+ */
+export interface BetweenWorkers {
+  readonly type: 'signed-out' | 'signed-in' | 'returned';
+  readonly identity: string;
+  /** The folder of the worker's file, which identifies the application. All tabs of an application have one identity. */
+  readonly folder: string | undefined;
+}
 
 /** A port to the other side. A message arrives in order, as a copy, or not at all. */
 export interface Port {

@@ -4,13 +4,15 @@ import {
   audit,
   createPollingListWatch,
   type InformerStatus,
+  type ListRequest,
   metricsOf,
 } from 'rx-informer';
-import { BehaviorSubject, defer, EMPTY, throwError, timer } from 'rxjs';
-import { filter, mergeMap, take } from 'rxjs/operators';
-import { describe, expect, it } from 'vitest';
+import { BehaviorSubject, defer, EMPTY, Subject, throwError, timer } from 'rxjs';
+import { filter, map, mergeMap, take } from 'rxjs/operators';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { PendingDeletions } from '../../lib/audit/pending-deletions.ts';
 import { compressions } from '../delta/compressions.ts';
-import { pods } from '../faults/history.ts';
+import { type Pod, pods } from '../faults/history.ts';
 import { auditRig, BETWEEN_MS, BOOKMARK_MS, PERIOD_MS } from './rig.ts';
 
 const withoutVersion = {
@@ -112,6 +114,71 @@ describe('an informer with the audit option', () => {
     expect(auditOf(rig.informer.status)?.differedKeys).toEqual(['a/pod-0', 'b/other']);
     const lists = rig.requests.filter(({ what }) => what === 'list');
     expect(lists.length).toBeLessThanOrEqual(3);
+    await rig.end();
+    expect(rig.time.pending).toBe(0);
+  });
+
+  it('I124: a difference that lists do not repair is an error, causes lists ever more rarely, and delays no other repair', async () => {
+    const hides = ({ metadata }: Pod) => metadata.name === 'pod-0';
+    const rig = await auditRig({
+      wrap: (inner) =>
+        Object.create(inner, {
+          list: {
+            value: (request: ListRequest<Pod>) =>
+              inner
+                .list(request)
+                .pipe(map((part) => ({ ...part, items: part.items.filter((pod) => !hides(pod)) }))),
+          },
+        }),
+      informer: { initialList: 'pages' },
+    });
+    rig.informer.start();
+    const listsAfter = async (periods: number) => {
+      const before = rig.informer.status.relists;
+      await rig.time.advance(periods * PERIOD_MS);
+      return rig.informer.status.relists - before;
+    };
+    await rig.time.advance(3 * PERIOD_MS);
+    expect(rig.wrong()).toEqual(['a/pod-0']);
+    expect(auditOf(rig.informer.status)?.error?.message).toMatch(
+      /do not repair 1 objects.*a\/pod-0/,
+    );
+    await listsAfter(10);
+    expect(await listsAfter(40)).toBeLessThanOrEqual(3);
+    rig.lose('modify', 'pod-2');
+    rig.create('later');
+    expect(await listsAfter(1)).toBeGreaterThanOrEqual(1);
+    expect(rig.wrong()).toEqual(['a/pod-0']);
+    await rig.end();
+  });
+
+  it('I91: keeps no deletions of other scopes while the watch of its own is down', async () => {
+    const kept = vi.spyOn(PendingDeletions.prototype, 'add');
+    onTestFinished(() => kept.mockRestore());
+    const rig = await auditRig({ objects: 8, scopes: [{ namespace: 'a' }, { namespace: 'b' }] });
+    rig.informer.start();
+    await rig.time.advance(5_000);
+    for (const name of ['pod-0', 'pod-2', 'pod-4']) {
+      rig.server.objects.delete(pods, { namespace: 'a', name });
+    }
+    await rig.time.advance(1_000);
+    expect(kept.mock.calls.map(([key]) => key)).toEqual(['a/pod-0', 'a/pod-2', 'a/pod-4']);
+    await rig.end();
+  });
+
+  it('I91: ends the audit of a scope that another one replaces', async () => {
+    const scopes$ = new Subject<readonly { namespace: string }[]>();
+    const rig = await auditRig({ scopes: [{ namespace: 'a' }], scopes$ });
+    rig.informer.start();
+    scopes$.next([{ namespace: 'a' }]);
+    await rig.time.advance(3 * PERIOD_MS);
+    scopes$.next([{ namespace: 'b' }]);
+    const atMs = rig.time.now();
+    await rig.time.advance(5 * PERIOD_MS);
+    const audits = rig.requests.filter((each) => each.what === 'audit' && each.atMs > atMs);
+    expect(audits.length).toBeGreaterThanOrEqual(5);
+    expect(audits.length).toBeLessThanOrEqual(8);
+    expect(auditOf(rig.informer.status)).toMatchObject({ differed: 0 });
     await rig.end();
     expect(rig.time.pending).toBe(0);
   });

@@ -10,6 +10,10 @@ import {
   type SharedInformerOptions,
 } from 'rx-informer';
 import { createFakeApiServer, type FakeApiServer, seededRandom } from 'rx-informer/testing';
+import type { Observable } from 'rxjs';
+import { map } from 'rxjs/operators';
+import { sharedInformerOf } from '../../lib/informer/create-shared-informer.ts';
+import { InformerLifecycle } from '../../lib/informer/lifecycle.ts';
 import { type Pod, pods } from '../faults/history.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -44,6 +48,8 @@ export interface AuditRigOptions {
   readonly seed?: number;
   readonly objects?: number;
   readonly scopes?: readonly ListWatchOptions<Pod>[];
+  /** The scopes that replace the present ones. */
+  readonly scopes$?: Observable<readonly ListWatchOptions<Pod>[]>;
   readonly informer?: SharedInformerOptions<Pod>;
   readonly wrap?: (listWatch: ListerWatcher<Pod>) => ListerWatcher<Pod>;
 }
@@ -72,16 +78,23 @@ export async function auditRig(options: AuditRigOptions = {}): Promise<AuditRig>
       return server.fetch(input, init as RequestInit);
     },
   });
-  const listWatches = scopes.map((scope) =>
-    wrap(createListWatch(client, pods, { ...scope, scheduler: time })),
-  );
-  const informer = createSharedInformer<Pod>(listWatches, {
+  const listWatchesOf = (of: readonly ListWatchOptions<Pod>[]) =>
+    of.map((scope) => wrap(createListWatch(client, pods, { ...scope, scheduler: time })));
+  const listerWatchers = listWatchesOf(scopes);
+  const sources$ = options.scopes$?.pipe(map((of) => ({ listerWatchers: listWatchesOf(of) })));
+  const informerOptions: SharedInformerOptions<Pod> = {
     scheduler: time,
     random,
     audit: audit({ periodMs: PERIOD_MS }),
     onWarning: () => undefined,
     ...options.informer,
-  });
+  };
+  const informer =
+    sources$ === undefined
+      ? createSharedInformer<Pod>(listerWatchers, informerOptions)
+      : sharedInformerOf<Pod>(
+          new InformerLifecycle({ listerWatchers, sources$, caller: 'test' }, informerOptions),
+        );
   const namespaces = scopes.map(({ namespace }) => namespace);
   return {
     ...{ time, server, informer, requests, create },

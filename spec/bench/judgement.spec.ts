@@ -1,6 +1,6 @@
 /** Tests how the benchmark notices noise and losses. */
 import { describe, expect, it } from 'vitest';
-import { compare } from './committed.ts';
+import { compare, repeatWhileLost } from './committed.ts';
 import { lineChart, roundUp } from './line-chart.ts';
 import { busyTicks, coresOfOthers, processTicks } from './machine-noise.ts';
 import type { Measured } from './measure.ts';
@@ -65,6 +65,36 @@ describe('the comparison with committed ratios', () => {
     expect(compare(runs(1.15, 0.3), committed).map(({ text }) => text)).toContain(
       'hot: eventsPerSecond 1.15 × the floor, committed 1.80 ×: not judged, because the run was noisy',
     );
+  });
+
+  describe('of a run that lost a ratio', () => {
+    const hot = { 'hot: eventsPerSecond': 1.8 };
+
+    /** Adds rounds with a ratio while a comparison asks for them, and returns how often it asked. */
+    async function timesRepeated(first: number, later: number): Promise<[number, string[]]> {
+      const results = runs(first, 0);
+      let times = 0;
+      await repeatWhileLost(results, hot, async () => {
+        times++;
+        for (const [key, more] of runs(later, 0)) results.get(key)?.push(...more);
+      });
+      const texts = compare(results, hot).filter(({ lost }) => lost);
+      return [times, texts.map(({ text }) => text)];
+    }
+    it('measures more rounds until the ratio of all of them is kept', async () => {
+      expect(await timesRepeated(1.15, 1.6)).toEqual([1, []]);
+    });
+
+    it('loses a ratio that stays low in the further rounds', async () => {
+      expect(await timesRepeated(1.15, 1.15)).toEqual([
+        3,
+        ['hot: eventsPerSecond 1.15 × the floor, committed 1.80 ×: LOST'],
+      ]);
+    });
+
+    it('measures nothing more if all ratios are kept', async () => {
+      expect(await timesRepeated(1.6, 0.1)).toEqual([0, []]);
+    });
   });
 
   it('does not compare a ratio that is not committed', () => {

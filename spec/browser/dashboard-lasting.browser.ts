@@ -171,7 +171,7 @@ test('P27: a reload shows the stored rows while no list and no watch is answered
   await page.reload();
   const status = page.getByTestId('status');
   await status.getByText('Catching up', { exact: true }).waitFor();
-  await status.getByText(/^showing Pods stored at \d\d:\d\d:\d\d$/).waitFor();
+  await status.getByText(/^showing Pods as of \d\d:\d\d:\d\d$/).waitFor();
   await expect.poll(() => page.locator('[data-uid]').count()).toBeGreaterThan(10);
   expect(await page.getByRole('grid', { name: 'Pods' }).getAttribute('aria-busy')).toBe('true');
   await keepScreenshot(page, 'stored-rows');

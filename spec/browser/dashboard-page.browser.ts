@@ -232,9 +232,11 @@ describe('the filter box', () => {
     await expect
       .poll(() => page.getByTestId('shown').textContent())
       .toBe(`${wanted} of ${cluster.pods} Pods`);
-    // One informer serves all selectors.
+    // One informer serves all selectors. The worker explains the query.
     await page.getByRole('button', { name: 'Queries' }).click();
-    expect(await page.getByTestId('explain').textContent()).toContain('reads the informer pods');
+    await expect
+      .poll(() => page.getByTestId('explain').textContent())
+      .toContain('reads the informer pods');
     await box.fill('app in (web');
     await page.getByText(/label selector/).waitFor();
   });

@@ -184,11 +184,15 @@ test('a reload shows the former rows before the worker has answered, marked as s
     shown.slice(0, 10).map(nameIn),
   );
   await status.getByText('Catching up', { exact: true }).waitFor();
-  await status.getByText(/^showing Pods stored at \d\d:\d\d:\d\d$/).waitFor();
+  await status.getByText(/^showing Pods as of \d\d:\d\d:\d\d$/).waitFor();
   expect(await page.getByRole('grid', { name: 'Pods' }).getAttribute('aria-busy')).toBe('true');
+  // Only some rows are painted, so no count is known.
+  const counts = page.getByRole('region', { name: 'Namespaces' }).getByText(/^[\d,]+$/);
+  expect(await counts.count()).toBe(0);
   await keepScreenshot(page, 'painted-rows');
   await page.evaluate(() => Object.assign(globalThis, { isHeld: false }));
   await live(page);
+  expect(await counts.count()).toBeGreaterThan(0);
   await page.locator('[data-uid]', { hasText: 'aaa-visitor' }).waitFor();
   await expectRows(page, shownOf(cluster, noFilter, byName));
 });

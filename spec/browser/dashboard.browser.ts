@@ -1,6 +1,5 @@
 /**
- * Tests the dashboard in a browser: rows stay up to date and recover, no change is lost, and the page stays
- * responsive.
+ * Tests the dashboard in a browser: rows stay up to date and recover, and no change is lost.
  */
 import type { Browser, Page } from 'playwright-core';
 import { type PodStatus, pods } from 'rx-informer/resources';
@@ -11,8 +10,7 @@ import { podRow } from '../../examples/dashboard/page/kinds/pods.ts';
 import { faultNames } from '../../examples/dashboard/shared/messages.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { recordRequests } from './dashboard-requests.ts';
-import { type FrameReport, probeFrames } from './frame-probe.ts';
-import { live, type OpenDashboard, openDashboard } from './open-dashboard.ts';
+import { equal, live, type OpenDashboard, openDashboard, pause } from './open-dashboard.ts';
 import { expectRows, scrollTo, shownOf } from './shown-rows.ts';
 
 let browser: Browser;
@@ -29,39 +27,12 @@ afterEach(async () => {
 });
 
 /** Opens the page with the panel of the embedded server, which is closed otherwise. */
-async function openWithPanel(
-  size: { objects: number; rate: number },
-  colorScheme: 'light' | 'dark' = 'light',
-): Promise<OpenDashboard> {
-  const context = { colorScheme, viewport: { width: 1440, height: 900 } };
+async function openWithPanel(size: { objects: number; rate: number }): Promise<OpenDashboard> {
+  const context = { viewport: { width: 1440, height: 900 } };
   opened = await openDashboard(browser, { start: size, browser: context, query: '?panel=server' });
   complaints = opened.complaints;
   await live(opened.page);
   return opened;
-}
-
-/** Waits until the page equals the server at the server's last change. */
-async function equal(page: Page): Promise<void> {
-  const truth = page.locator('[data-testid=truth][data-equal=true][data-ahead="0"]');
-  await truth.waitFor({ timeout: 30_000 });
-}
-
-async function pause(page: Page): Promise<void> {
-  await page.getByText('Pause', { exact: true }).click();
-}
-
-/**
- * Measures for ten seconds, at most five times, because other work on the machine can delay the page. A page that is
- * too slow by itself fails every time.
- */
-async function probeCalm(page: Page): Promise<FrameReport> {
-  let report = await probeFrames(page, 10_000);
-  for (let again = 0; again < 4 && report.longTasks.length > 0; again++) {
-    process.stdout.write(`${JSON.stringify(report)}\n`);
-    report = await probeFrames(page, 10_000);
-  }
-  process.stdout.write(`${JSON.stringify(report)}\n`);
-  return report;
 }
 
 const shownRows = (page: Page) =>
@@ -252,38 +223,6 @@ describe('a fault of the server', () => {
     await pause(page);
     await equal(page);
     await keepScreenshot(page, `healed-${fault}`);
-    expect(complaints).toEqual([]);
-  });
-});
-
-describe('10,000 pods and 500 changes per second', () => {
-  test('no task is longer than 50 ms, frames are in time, and the screen shows the state of the server', async () => {
-    const { page, cluster } = await openWithPanel({ objects: 10_000, rate: 500 }, 'dark');
-    await page.waitForTimeout(3000);
-    const before = cluster.changes;
-    const start = performance.now();
-    const report = await probeCalm(page);
-    const changesPerSecond = ((cluster.changes - before) * 1000) / (performance.now() - start);
-    await keepScreenshot(page, 'ten-thousand-pods');
-    expect(changesPerSecond).toBeGreaterThan(450);
-    expect(report.longTasks, report.slowFrames.join('\n')).toEqual([]);
-    expect(report.frame95Ms).toBeLessThanOrEqual(33.4);
-    await pause(page);
-    await equal(page);
-    const rows = new Map(cluster.list().map((pod) => [pod.metadata?.uid, podRow(pod)]));
-    const shown = await page
-      .locator('[data-uid]')
-      .evaluateAll((nodes) =>
-        nodes.map((node) => [
-          (node as HTMLElement).dataset.uid,
-          [...node.querySelectorAll('[role=gridcell]')].map((cell) => cell.textContent),
-        ]),
-      );
-    expect(shown.length).toBeGreaterThan(20);
-    for (const [uid, cells] of shown) {
-      const row = rows.get(uid as string);
-      expect(cells?.slice(0, 3)).toEqual([row?.name, row?.status, row?.['ready']]);
-    }
     expect(complaints).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@
 import { setTimeout as pass } from 'node:timers/promises';
 import type { CDPSession, Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
+import type { EmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { live, openDashboard } from './open-dashboard.ts';
 import { LONG_TASK_MS, measureThread } from './thread-time.ts';
@@ -48,9 +49,21 @@ async function countDrawing(page: Page): Promise<() => Promise<Drawn>> {
   return () => page.evaluate(() => ({ ...(globalThis as unknown as { drawn: Drawn }).drawn }));
 }
 
-async function heapMb(cdp: CDPSession): Promise<number> {
-  await cdp.send('HeapProfiler.collectGarbage');
-  return (await cdp.send('Runtime.getHeapUsage')).usedSize / 1e6;
+/**
+ * What the page holds while nothing changes: the least of three readings. Under load, one reading is up to 9 MB above the next, because
+ * changes are on their way, and what was just freed may need another collection.
+ */
+async function heapAtRestMb(cdp: CDPSession, cluster: EmbeddedCluster): Promise<number> {
+  const { rate } = cluster;
+  cluster.rate = 0;
+  const readings: number[] = [];
+  for (let reading = 0; reading < 3; reading++) {
+    await pass(1_000);
+    await cdp.send('HeapProfiler.collectGarbage');
+    readings.push((await cdp.send('Runtime.getHeapUsage')).usedSize);
+  }
+  cluster.rate = rate;
+  return Math.min(...readings) / 1e6;
 }
 
 test(`${PODS} pods and ${RATE} changes a second take no long task, few changes of the page and no memory`, async () => {
@@ -64,14 +77,14 @@ test(`${PODS} pods and ${RATE} changes a second take no long task, few changes o
 
   const cdp = await page.context().newCDPSession(page);
   const drawn = await countDrawing(page);
-  const heapBefore = await heapMb(cdp);
+  const heapBefore = await heapAtRestMb(cdp, cluster);
   // The collection stops the page for long enough that many changes wait for it.
   await pass(5_000);
   const changesBefore = cluster.changes;
   const report = await measureThread(browser, page, () => pass(SECONDS * 1000));
   const changes = cluster.changes - changesBefore;
   const { operations, rows, frames } = await drawn();
-  const heapAfter = await heapMb(cdp);
+  const heapAfter = await heapAtRestMb(cdp, cluster);
   await keepScreenshot(page, 'thirty-five-thousand-pods');
 
   const perSecond = Math.round(changes / report.seconds);
@@ -92,5 +105,5 @@ test(`${PODS} pods and ${RATE} changes a second take no long task, few changes o
   // About twenty of 35,000 rows are on the screen, so most changes draw nothing.
   expect(changes).toBeGreaterThan(10_000);
   expect(rows / changes).toBeLessThan(0.1);
-  expect(heapAfter).toBeLessThan(heapBefore * 1.1);
+  expect(heapAfter).toBeLessThan(heapBefore * 1.05);
 }, 420_000);

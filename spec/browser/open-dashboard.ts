@@ -142,3 +142,14 @@ export async function openDashboard(
     },
   };
 }
+
+/** Waits until the page equals the server at the server's last change. */
+export async function equal(page: Page): Promise<void> {
+  const truth = page.locator('[data-testid=truth][data-equal=true][data-ahead="0"]');
+  await truth.waitFor({ timeout: 30_000 });
+}
+
+/** Stops the changes of the server, by the button of its panel. */
+export async function pause(page: Page): Promise<void> {
+  await page.getByText('Pause', { exact: true }).click();
+}

@@ -16,11 +16,11 @@ const warnings: string[] = [];
 const statuses: string[] = [];
 
 const page = {
-  start(identity = 'ann', appVersion = '') {
+  start(identity = 'ann', appVersion = '', isStored = true) {
     const client = createClient({ baseUrl: '' });
     persist = indexedDbSnapshots({ identity, appVersion, kinds: [pods], env: 'left-out' });
     informer = createSharedInformer<Pod>(createListWatch<Pod>(client, pods), {
-      persist,
+      ...(isStored && { persist }),
       onWarning: ({ message }) => warnings.push(message),
     });
     informer.status$.subscribe(({ stale, synced }) => {

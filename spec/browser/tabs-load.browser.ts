@@ -11,6 +11,7 @@ import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informe
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from './chromium.ts';
 import { freePort } from './docs-project.ts';
+import { atRate } from './steady-rate.ts';
 import { LONG_TASK_MS, measureThread } from './thread-time.ts';
 import { publish, type RunningProject } from './vite-project.ts';
 
@@ -121,23 +122,17 @@ let seed = 1;
 /** Changes Pods at a steady rate until the returned function is called. */
 function change(): () => void {
   const all = server.objects.list(pods);
-  const began = performance.now();
-  let made = 0;
-  const timer = setInterval(() => {
-    const due = ((performance.now() - began) / 1_000) * RATE;
-    for (; made < due; made++) {
-      seed = (seed * 48_271) % 2_147_483_647;
-      const at = seed % all.length;
-      const pod = all[at] as Pod;
-      // An update to the phase that a Pod has already would not be a change.
-      const next = PHASES.indexOf(pod.status?.phase ?? '') + 1;
-      const status = { ...pod.status, phase: PHASES[next % PHASES.length] ?? '' };
-      const changed = server.objects.update(pods, { ...pod, status });
-      if (changed.metadata?.resourceVersion !== pod.metadata?.resourceVersion) changes++;
-      all[at] = changed;
-    }
-  }, 10);
-  return () => clearInterval(timer);
+  return atRate(RATE, () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    const at = seed % all.length;
+    const pod = all[at] as Pod;
+    // An update to the phase that a Pod has already would not be a change.
+    const next = PHASES.indexOf(pod.status?.phase ?? '') + 1;
+    const status = { ...pod.status, phase: PHASES[next % PHASES.length] ?? '' };
+    const changed = server.objects.update(pods, { ...pod, status });
+    if (changed.metadata?.resourceVersion !== pod.metadata?.resourceVersion) changes++;
+    all[at] = changed;
+  });
 }
 
 async function openTab(): Promise<Page> {

@@ -78,6 +78,11 @@ beforeAll(async () => {
   await appendFile(`${root}src/cluster.worker.ts`, MORTAL + STREAM);
   await appendFile(`${root}src/App.tsx`, EXPOSED);
   running = await develop(root);
+  // The development server prepares the packages for its first page, whose worker loads meanwhile.
+  await using first = await browser.newContext();
+  const tab = await first.newPage();
+  await tab.goto(running.url);
+  await tab.getByText('Live', { exact: true }).waitFor();
 });
 afterAll(async () => {
   await browser?.close();
@@ -97,6 +102,11 @@ async function openTab(url = running.url): Promise<Page> {
   return tab;
 }
 
+/** Pages that are opened from now on have no shared workers. */
+const withoutSharedWorkers = () =>
+  context.addInitScript(() => {
+    Object.assign(globalThis, { SharedWorker: undefined });
+  });
 const namesOf = (tab: Page) => tab.locator('tr td:first-child').allTextContents();
 const watches = () =>
   server.requests.filter(({ use, path }) => use === 'watch' && path.endsWith('/deployments'));
@@ -143,40 +153,26 @@ describe('the project of docs/guide/tabs.md', () => {
     expect(errors).toEqual([]);
   });
 
-  it('B7: keeps the rows while the worker is killed, and is right within three seconds', async () => {
-    const tabs = [await openTab(), await openTab()];
-    for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor();
-    const [first] = tabs as [Page];
-    await first.evaluate(() => {
-      new BroadcastChannel('test').postMessage('die');
-    });
-    const from = performance.now();
-    for (const tab of tabs) {
-      await expect
-        .poll(() => connectionOf(tab), { interval: 20 })
-        .toMatchObject({ phase: 'open', workers: 2 });
-      expect(await namesOf(tab)).toHaveLength(3);
-      await tab.getByText('Live', { exact: true }).waitFor();
-    }
-    expect(performance.now() - from).toBeLessThan(3_000);
-    expect(errors).toEqual([]);
-  });
-
-  it('B5: a sign-out in one tab takes the rows from all tabs, and a sign-in brings them back', async () => {
-    const tabs = [await openTab(), await openTab()] as [Page, Page];
-    for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor();
-    await tabs[0].evaluate(() => cluster.signedOut());
-    for (const tab of tabs) {
-      await tab
-        .getByText(/signed out/)
-        .first()
-        .waitFor();
-      expect(await namesOf(tab)).toEqual([]);
-    }
-    await tabs[1].evaluate(() => cluster.signedIn('another'));
-    await expect.poll(() => namesOf(tabs[1])).toHaveLength(3);
-    expect(await namesOf(tabs[0])).toEqual([]);
-  });
+  it.each(['shared', 'dedicated'])(
+    'B5: a sign-out takes the rows from all tabs, and a sign-in brings them back, the other worker: %s',
+    async (host) => {
+      const tabs = [await openTab()] as unknown as [Page, Page];
+      if (host === 'dedicated') await withoutSharedWorkers();
+      tabs.push(await openTab());
+      for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor();
+      await tabs[0].evaluate(() => cluster.signedOut());
+      for (const tab of tabs) {
+        await tab
+          .getByText(/signed out/)
+          .first()
+          .waitFor();
+        expect(await namesOf(tab)).toEqual([]);
+      }
+      await tabs[1].evaluate(() => cluster.signedIn('another'));
+      await expect.poll(() => namesOf(tabs[1])).toHaveLength(3);
+      expect(await namesOf(tabs[0])).toEqual([]);
+    },
+  );
 
   it('B8, B9: a frozen tab gets what it has missed when it wakes', async () => {
     const tabs = [await openTab(), await openTab()] as [Page, Page];
@@ -195,16 +191,36 @@ describe('the project of docs/guide/tabs.md', () => {
   });
 
   it('B10: without shared workers every page has a worker of its own', async () => {
-    await context.addInitScript(() => {
-      Object.assign(globalThis, { SharedWorker: undefined });
-    });
+    await withoutSharedWorkers();
     const tab = await openTab();
     await expect.poll(() => namesOf(tab)).toEqual(['api', 'web', 'worker']);
     expect(await connectionOf(tab)).toMatchObject({ phase: 'open', host: 'dedicated' });
   });
 
+  it('B10: a tab whose shared worker loads slowly moves to it', async () => {
+    let scripts = 0;
+    const name = 'the first request for the script of a worker takes eight seconds';
+    await using published = await publish(root, [
+      {
+        name,
+        configurePreviewServer: ({ middlewares }) => {
+          middlewares.use(({ url = '' }, _, next) => {
+            if (!/worker.*\.js$/.test(url) || scripts++ > 0) return next();
+            setTimeout(next, 8_000);
+          });
+        },
+      },
+    ]);
+    const tab = await openTab(published.url);
+    await expect.poll(() => scripts).toBeGreaterThan(0);
+    await expect.poll(() => connectionOf(tab)).toMatchObject({ phase: 'open', host: 'shared' });
+    await tab.getByText('Live', { exact: true }).waitFor();
+    expect(await namesOf(tab)).toEqual(['api', 'web', 'worker']);
+    expect(errors).toEqual([]);
+  });
+
   it.each([
-    ['Vite', publish],
+    ['Vite', (folder: string) => publish(folder)],
     ['webpack', (folder: string) => publishByWebpack(folder, 'main.tsx')],
   ])('B1: runs as a page built by %s, whose worker is a file of its own', async (_, build) => {
     await using published = await build(root);
@@ -214,6 +230,50 @@ describe('the project of docs/guide/tabs.md', () => {
       expect(await connectionOf(tab)).toMatchObject({ phase: 'open', host: 'shared' });
     }
     expect(errors).toEqual([]);
+  });
+
+  it('B7: keeps the rows while the worker is killed, and is right within three seconds', async () => {
+    await using published = await publish(root);
+    const tabs = [await openTab(published.url), await openTab(published.url)];
+    for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor();
+    const [first] = tabs as [Page];
+    await first.evaluate(() => {
+      new BroadcastChannel('test').postMessage('die');
+    });
+    const from = performance.now();
+    for (const tab of tabs) {
+      await expect
+        .poll(() => connectionOf(tab), { interval: 20 })
+        .toMatchObject({ phase: 'open', workers: 2 });
+      expect(await namesOf(tab)).toHaveLength(3);
+      await tab.getByText('Live', { exact: true }).waitFor();
+    }
+    expect(performance.now() - from).toBeLessThan(3_000);
+    expect(errors).toEqual([]);
+  });
+
+  it('B8: a page in an element out of sight, which is visible but not painted, follows the cluster', async () => {
+    await using published = await publish(root);
+    const around = await context.newPage();
+    // The page is of another site than the one around it, so the browser does not paint it.
+    await around.setContent(
+      `<div style="height: 5000px"></div><iframe src="${published.url}"></iframe>`,
+    );
+    const page = around.frameLocator('iframe');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const painted = await page.locator('body').evaluate(async () => {
+      let frames = 0;
+      requestAnimationFrame(() => frames++);
+      await new Promise((done) => setTimeout(done, 500));
+      return [document.visibilityState, frames];
+    });
+    expect(painted).toEqual(['visible', 0]);
+    for (const name of ['first', 'second']) {
+      const metadata = { namespace: 'shop', name };
+      server.objects.create(deployments, { metadata, spec: { replicas: 1 } } as Deployment);
+      await page.getByText(name, { exact: true }).waitFor();
+      server.objects.delete(deployments, metadata);
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 /** Runs a project with Vite: in its development server, or built and served. */
-import { build, createServer, preview } from 'vite';
+import { build, createServer, type Plugin, preview } from 'vite';
 
 const CONDITIONS = ['rx-informer-source', 'module', 'browser', 'development'];
 
@@ -25,11 +25,14 @@ export async function develop(root: string): Promise<RunningProject> {
 }
 
 /** Builds a project and serves it. */
-export async function publish(root: string): Promise<RunningProject> {
+export async function publish(
+  root: string,
+  plugins: readonly Plugin[] = [],
+): Promise<RunningProject> {
   const options = { root, configLoader: 'native', logLevel: 'error' } as const;
   await build({ ...options, resolve: { conditions: CONDITIONS } });
   const settings = { port: 0, host: '127.0.0.1', allowedHosts: ['rebound.example'] };
-  const vite = await preview({ ...options, preview: settings });
+  const vite = await preview({ ...options, preview: settings, plugins: [...plugins] });
   const url = vite.resolvedUrls?.local[0] ?? '';
   return { url, [Symbol.asyncDispose]: () => vite.close() };
 }

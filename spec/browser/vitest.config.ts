@@ -9,7 +9,7 @@ const shared = {
 };
 
 /** They measure the page, so nothing else runs beside them. */
-const ALONE = ['load', 'dashboard', 'tabs-load', 'painting'].map(
+const ALONE = ['load', 'dashboard-frames', 'tabs-load', 'persist-load', 'painting'].map(
   (name) => `spec/browser/${name}.browser.ts`,
 );
 
@@ -34,8 +34,8 @@ export default defineConfig({
           name: 'beside each other',
           include: ['spec/browser/**/*.browser.ts'],
           exclude: ALONE,
-          // Many tests wait for turns and timers, and Chromium and the server share the machine.
-          maxWorkers: 2,
+          // Many tests wait for turns and timers, so more run than there are cores.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },

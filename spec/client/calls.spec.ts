@@ -298,21 +298,22 @@ describe('a call of a resource', () => {
 
   it('C4: sends names with capitals and colons unchanged', async () => {
     const { client, asked } = scriptedServer([
-      { body: { kind: 'ClusterRole' } },
-      { body: { kind: 'Deployment' } },
+      { body: { kind: 'ClusterRole', metadata } },
+      { body: { kind: 'Deployment', metadata } },
     ]);
     await createResourceClient(client, clusterRoles).get('system:Controller:MyRole');
     expect(asked[0]?.path).toBe(
       '/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3AController%3AMyRole',
     );
-    await createResourceClient(client, deployments).namespace('a b').get('c?d#e');
-    expect(asked[1]?.path).toBe('/apis/apps/v1/namespaces/a%20b/deployments/c%3Fd%23e');
+    await createResourceClient(client, deployments).namespace('a b').get('c?d#😀');
+    expect(asked[1]?.path).toBe('/apis/apps/v1/namespaces/a%20b/deployments/c%3Fd%23%F0%9F%98%80');
   });
 
   it.each<[string, () => Promise<unknown>]>([
     ['a name that would change the path', () => on(widgets).get({ namespace: 'shop', name: '..' })],
     ['a namespace that would change the path', () => on(widgets).list({ namespace: '..' })],
     ['an escaped name', () => on(widgets).delete({ namespace: 'shop', name: 'a%2Fb' })],
+    ['half of a surrogate pair', () => on(widgets).get({ namespace: 'shop', name: 'a\ud83d' })],
     ['an empty name', () => on(widgets).delete({ namespace: 'shop', name: '' })],
     ['a key of three parts', () => on(widgets).delete('a/b/c')],
     ['a name without a namespace', () => on(widgets).get('w')],
@@ -326,12 +327,20 @@ describe('a call of a resource', () => {
       () => on(widgets).apply({ metadata }, { fieldManager: '' }),
     ],
     ['an empty patch', () => on(widgets).patch('shop/w', {} as { json: [] })],
+    ['a missing patch', () => on(widgets).patch('shop/w', undefined as never)],
     ['a missing object', () => on(widgets).create(undefined as unknown as Widget)],
     ['a missing target', () => on(widgets).get(undefined as unknown as string)],
   ])('C4: refuses %s before anything is sent', async (_name, call) => {
     const failure = await failureOf(call());
     expect(failure).toBeInstanceOf(TypeError);
     expect(failure?.message).toMatch(/widgets|nodes|patch must be|key/);
+  });
+
+  it('C14: an edit that is aborted before it starts names its object', async () => {
+    const aborted = on(widgets).edit('shop/w', () => {}, { signal: AbortSignal.abort() });
+    expect((await failureOf(aborted))?.message).toBe(
+      'edit of widgets.example.com shop/w: aborted by the caller',
+    );
   });
 
   it.each([
@@ -449,6 +458,33 @@ describe('a call of a resource', () => {
     },
   );
 
+  it('C5: rejects with a Status that says Failure, whatever the HTTP status is', async () => {
+    const status = { kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403 };
+    const refusing = { body: { ...status, message: 'not allowed' } };
+    const of = (body: object) => createResourceClient(scriptedServer([{ body }]).client, widgets);
+    for (const call of [
+      of(refusing.body).delete('shop/w'),
+      of(refusing.body).get('shop/w'),
+      of(refusing.body).namespace('shop').deleteCollection(),
+    ]) {
+      expect(await failureOf(call)).toMatchObject({ code: 403, reason: 'Forbidden' });
+    }
+    const success = { kind: 'Status', status: 'Success' };
+    expect(await of(success).delete('shop/w')).toEqual(success);
+  });
+
+  it('C5: rejects an object without metadata, instead of giving it to the recipe of an edit', async () => {
+    const { client } = scriptedServer([{ body: { kind: 'Widget' } }]);
+    let runs = 0;
+    const failure = await failureOf(
+      createResourceClient(client, widgets).edit('shop/w', () => {
+        runs++;
+      }),
+    );
+    expect(failure?.message).toBe(`GET ${one}: the Widget has no metadata`);
+    expect(runs).toBe(0);
+  });
+
   const calls: [
     string,
     (client: ResourceClient<Widget>, signal: AbortSignal) => Promise<unknown>,
@@ -489,6 +525,37 @@ describe('a call of a resource', () => {
       expect(none.asked).toEqual([]);
     },
   );
+
+  it.each(calls)(
+    'C6: aborting the signal while the request of %s is handed to fetch ends the call',
+    async (_name, call) => {
+      const controller = new AbortController();
+      // A server without an answer.
+      const { client } = scriptedServer(() => {
+        controller.abort();
+        return null;
+      });
+      const failure = failureOf(call(createResourceClient(client, widgets), controller.signal));
+      expect(await failure).toMatchObject({ reason: 'Aborted' });
+    },
+  );
+
+  it('C22: a number that JSON would send as null is refused, also in patches and applied objects', async () => {
+    const client = on(widgets);
+    const spec = { size: Number.NaN };
+    const object = { metadata, spec };
+    const writes = [
+      client.create(object),
+      client.update(object),
+      client.apply(object, { fieldManager: 'me' }),
+      client.patch('shop/w', { merge: { spec } }),
+      client.patch('shop/w', { json: [{ op: 'add', path: '/spec', value: spec }] }),
+      client.updateScale('shop/w', { spec: { replicas: Number.NaN } }),
+    ];
+    for (const write of writes) {
+      await expect(write).rejects.toThrow(/the body has NaN in (size|replicas), which JSON would/);
+    }
+  });
 
   it('C6: aborting the signal of evict cancels its request', async () => {
     const { client, aborted } = scriptedServer([null]);

@@ -139,6 +139,18 @@ describe('discovery', () => {
     ]);
   });
 
+  it('C16: names an API version whose server answers with a page, instead of one without resources', async () => {
+    const { client } = scriptedServer(({ path }) => {
+      if (path === '/api') return { body: { kind: 'APIVersions', versions: ['v1'] } };
+      if (path === '/apis') return { body: { kind: 'APIGroupList', groups: [] } };
+      return { body: '<html>' };
+    });
+    const { resources, failed } = await createDiscovery(client).served();
+    expect(resources).toEqual([]);
+    expect(failed).toMatchObject([{ groupVersion: 'v1', error: { reason: 'Unexpected' } }]);
+    expect(failed[0]?.error.message).toContain('v1: its server answered no list of resources');
+  });
+
   it('C16: rejects if the address is not an API server, and ends when its signal aborts', async () => {
     const { client } = scriptedServer([{ body: { hello: 'world' } }]);
     expect((await failureOf(createDiscovery(client).served()))?.message).toBe(
@@ -319,7 +331,14 @@ describe('a REST mapper', () => {
     );
     const none = await failureOf(mapper.forKind({ kind: 'Xylophone' }));
     expect(none?.message).not.toContain('did you mean');
-    expect(await failureOf(mapper.forKind({ kind: '' }))).toBeInstanceOf(TypeError);
+    for (const name of [{ kind: '' }, undefined] as never[]) {
+      expect((await failureOf(mapper.forKind(name)))?.message).toContain('forKind: kind is ');
+    }
+    for (const name of [{}, undefined, null] as never[]) {
+      expect((await failureOf(mapper.forPlural(name)))?.message).toContain(
+        'forPlural: the name is ',
+      );
+    }
   });
 
   it('C17: keeps the names of an API version that is down, and retries after a failed discovery', async () => {

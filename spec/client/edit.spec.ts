@@ -1,6 +1,7 @@
 /** Edits, while other writers change the same object. */
 import {
   createResourceClient,
+  editPatch,
   type JsonPatchOperation,
   type KubernetesObject,
   type ResourceClient,
@@ -176,6 +177,24 @@ describe('an edit', () => {
     const check = 'generation' as 'uid';
     expect(await failureOf(client.edit(written, raise, { check }))).toBeInstanceOf(TypeError);
     expect(methods(asked)).toEqual(['GET', 'PATCH']);
+  });
+
+  it.each([
+    [
+      'changes',
+      '"z"',
+      (draft: { metadata?: object }) => Object.assign(draft.metadata ?? {}, { name: 'z' }),
+    ],
+    ['removes', 'undefined', (draft: { metadata?: object }) => delete draft.metadata],
+  ])('C15: a recipe that %s the name is refused, and nothing is sent', async (_, shown, recipe) => {
+    const { client, asked, settled } = rig();
+    const failure = await failureOf(settled(client.edit(prices(), recipe)));
+    expect(failure).toBeInstanceOf(TypeError);
+    expect(failure?.message).toBe(
+      `edit: after the recipe metadata.name is ${shown}; it must stay "prices"`,
+    );
+    expect(() => editPatch(prices(), recipe)).toThrow(failure?.message);
+    expect(asked).toEqual([]);
   });
 
   it('C13: an edit of the status is sent to the status subresource', async () => {

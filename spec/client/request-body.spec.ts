@@ -97,6 +97,8 @@ describe('a body', () => {
     ['a Promise', Promise.resolve({ a: 'hunter2' })],
     ['a Map', new Map([['a', 'hunter2']])],
     ['a stream', new ReadableStream()],
+    ['NaN', { spec: { replicas: Number.NaN, token: 'hunter2' } }],
+    ['Infinity in a list', { items: [1, Number.POSITIVE_INFINITY] }],
     ['a form', new FormData()],
     ['search parameters', new URLSearchParams('a=hunter2')],
   ])(

@@ -243,6 +243,25 @@ describe('types for custom resources', () => {
     );
   });
 
+  it('C19: a plural that is a reserved word gets another name', async () => {
+    const words =
+      'arguments as async await break case catch class const continue debugger default delete do else enum eval export extends false finally for from function get if implements import in instanceof interface let new null of package private protected public return set static super switch this throw true try type typeof undefined var void while with yield'.split(
+        ' ',
+      );
+    const kind = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+    const text = await crdTypes(
+      words.map((word) => definition(`${word}.dev`, kind(word), word, ['v1'])),
+    );
+    const out = `${folder}/reserved.ts`;
+    await writeFile(out, text);
+    const module: Record<string, Resource> = await import(out);
+    expect(Object.values(module).map(({ plural }) => plural)).toEqual(
+      expect.arrayContaining(words),
+    );
+    expect(module).toMatchObject({ v1Delete: { kind: 'Delete' }, async: { kind: 'Async' } });
+    expect(text).toContain('export interface V1Delete extends');
+  });
+
   it('C19: descriptions, fields and values of a schema are text in the module, whatever they contain', async () => {
     const code = [
       '*/ globalThis.injected = true; /*',

@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { inspectKubeConfig } from 'rx-informer/node';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -81,7 +82,7 @@ describe('rx-informer diagnose', () => {
     const { code, out, error } = await ran('diagnose', ...own, '--namespace', 'shop');
     expect({ code, error }).toEqual({ code: 0, error: '' });
     expect(out).toMatch(/server {7}v1\.37\.0\+rx-informer-fake, h2, TLSv1\.3, answered in \d+ ms/);
-    expect(out).toContain('credentials  token, issued 30 min ago, valid for 60 min');
+    expect(out).toContain('credentials  token, issued 30 min ago, valid for 60 min more');
     expect(out).toContain('right        watch pods in shop: yes');
     expect(out).toContain('Nothing is wrong.');
     expect(out).not.toContain(token);
@@ -136,6 +137,10 @@ describe('rx-informer diagnose', () => {
       credentials: { kind: 'basic' },
     });
     expect(await of()).toMatchObject({ credentials: { kind: 'none' }, tls: 'TLSv1.3' });
+    const text = kubeconfig({ server: 'https://me:hunter2@host:99999' }, own);
+    const failure = await inspectKubeConfig({ text })().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(TypeError);
+    expect(inspect(failure)).not.toContain('hunter2');
   });
 });
 

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { runCommand } from '../../lib/command/command.ts';
 import { controllerFiles, templateAccess } from '../../lib/command/init-controller.ts';
+import { templateFiles } from '../../lib/command/project-files.ts';
 import { rolesText } from '../../lib/command/rbac-command.ts';
 import { access } from '../../lib/command/templates/controller/src/access.ts';
 import { widgets } from '../../lib/command/templates/controller/src/widgets.ts';
@@ -74,6 +75,24 @@ describe('the files of a controller', () => {
     expect(types).toContain('export type ControllerObject = Controller;');
     expect(types).toContain('export { leases as leasesResource };');
     expect(files.get('src/reconcile.ts')).toContain('finalizer<ControllerObject>');
+  });
+
+  it.each([
+    ['class', 'src/v1Class.ts'],
+    ['main', 'src/mainResource.ts'],
+    ['access', 'src/accessResource.ts'],
+    ['controller', 'src/controllerResource.ts'],
+    ['reconcile', 'src/reconcileResource.ts'],
+  ])('N43: replace no file of the template for the plural %s', async (plural, path) => {
+    const kind = plural.charAt(0).toUpperCase() + plural.slice(1);
+    const crd = await written(`${plural}.yaml`, stringify(named(kind, plural)));
+    const files = await controllerFiles('painter', crd);
+    const own = await templateFiles('controller', {});
+    expect([...files.keys()].filter((each) => !own.has(each))).toEqual([path]);
+    expect(files.size).toBe(own.size);
+    const constant = path.slice('src/'.length, -'.ts'.length);
+    expect(files.get('src/main.ts')).toContain('clientFromKubeConfig()');
+    expect(files.get('src/access.ts')).toContain(`import { ${constant} } from './${constant}.ts'`);
   });
 
   const version = () => definition.spec?.versions?.[0] as NonNullable<unknown>;

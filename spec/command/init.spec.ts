@@ -1,5 +1,5 @@
 /** `rx-informer init`: the files that it makes, and what it refuses. */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,6 +32,22 @@ describe('writing a project', () => {
       await writeProject(target, new Map([['a/b.txt', 'text']]));
       expect(await readFile(join(target, 'a/b.txt'), 'utf8')).toBe('text');
     }
+    // Nothing is left of the folder in which the files were written.
+    expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('N43: fills the empty folder behind a link, and refuses a link to nothing', async () => {
+    const at = (name: string) => join(folder, name);
+    const [real, link, loose] = [at('real'), at('link'), at('loose')];
+    await mkdir(real);
+    await symlink(real, link);
+    await writeProject(link, new Map([['a.txt', 'text']]));
+    expect(await readFile(join(real, 'a.txt'), 'utf8')).toBe('text');
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    await symlink(at('nowhere'), loose);
+    await expect(writeProject(loose, new Map([['a.txt', 'text']]))).rejects.toThrow(
+      /^init: the folder \S+loose cannot be used \(ENOTDIR\); choose another name$/,
+    );
   });
 
   it('N44: says which folder cannot be written', async () => {

@@ -4,8 +4,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type DeclaredAccess, rolesFor } from 'rx-informer';
+import { createClient, createResourceClient, type DeclaredAccess, rolesFor } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
+import { createFakeApiServer, permittedBy } from 'rx-informer/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { runCommand } from '../../lib/command/command.ts';
@@ -97,6 +98,41 @@ describe('the roles of a declared access', () => {
       ['Role shop', 'pods list,watch', ...lease, 'events create,patch'],
     ]);
     expect(rulesOf({})).toEqual([]);
+  });
+
+  it('N40: an edit of a subresource runs with its roles, also after a conflict, and needs each of their verbs', async () => {
+    const roles = rolesFor({
+      name: 'it',
+      clients: [{ resource: pods, calls: ['edit'], subresource: 'status' }],
+    });
+    const edited = async (given: typeof roles) => {
+      const { objects, fetch } = createFakeApiServer({ allows: permittedBy(given) });
+      const stale = objects.create(pods, {
+        metadata: { namespace: 'shop', name: 'web' },
+        spec: { containers: [{ name: 'web', image: 'web' }] },
+      });
+      objects.update(pods, { ...stale, metadata: { ...stale.metadata, labels: { app: 'web' } } });
+      const client = createResourceClient(createClient({ baseUrl: 'http://fake', fetch }), pods);
+      const recipe = (pod: { status?: { message?: string } | undefined }) => {
+        pod.status = { message: 'ready' };
+      };
+      const result = client.edit(stale, recipe, { subresource: 'status' });
+      return result.then(
+        ({ status }) => status?.message,
+        (error: Error & { code: number }) => error.code,
+      );
+    };
+    expect(
+      rulesOf({ clients: [{ resource: pods, calls: ['edit'], subresource: 'status' }] }),
+    ).toEqual([['ClusterRole', 'pods get', 'pods/status patch']]);
+    expect(await edited(roles)).toBe('ready');
+    for (const { resources } of roles[0]?.rules ?? []) {
+      const less = roles.map((role) => ({
+        ...role,
+        rules: role.rules.filter((rule) => rule.resources !== resources),
+      }));
+      expect(await edited(less)).toBe(403);
+    }
   });
 
   it.each<[string, unknown, RegExp]>([

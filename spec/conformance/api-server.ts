@@ -1,4 +1,5 @@
 /** The interface of a server under test, and the steps that the conformance tests share. They use HTTP, no client. */
+import type { AccessRoleRule } from 'rx-informer';
 import { expect } from 'vitest';
 
 /** Any JSON value, of which tests read any field. */
@@ -33,6 +34,8 @@ export interface ApiServer {
   compact?(): Promise<void>;
   /** Creates a namespace that no other test uses, and returns its name. */
   freshNamespace(): Promise<string>;
+  /** Adds a user whose only rights in the namespace are these, and returns the headers of its requests. */
+  userWith(namespace: string, ...rules: readonly AccessRoleRule[]): Promise<Record<string, string>>;
   /** The minor version of Kubernetes that the server reports. */
   readonly minor: number;
   readonly capabilities: {

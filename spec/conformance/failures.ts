@@ -1,6 +1,6 @@
 /** The errors for refused requests. */
 import { expect, it } from 'vitest';
-import { type ApiServer, configMaps, expectFailure, fill, post } from './api-server.ts';
+import { type ApiServer, configMaps, expectFailure, fill, type Json, post } from './api-server.ts';
 
 export function failureTests(server: () => ApiServer): void {
   it('a request for a missing object is refused', async () => {
@@ -180,5 +180,103 @@ export function failureTests(server: () => ApiServer): void {
     expect(resources).toContainEqual(
       expect.objectContaining({ name: 'configmaps', kind: 'ConfigMap', namespaced: true }),
     );
+  });
+
+  it('A1: options of a DELETE that are null count as absent, and those of another type are refused', async () => {
+    const path = configMaps(await server().freshNamespace());
+    const send = (body: string, where = `${path}/a`) => server().request('DELETE', where, { body });
+    for (const body of [
+      'null',
+      '{"preconditions":null}',
+      '{"preconditions":{"uid":null}}',
+      '{"dryRun":null,"propagationPolicy":null}',
+    ]) {
+      await post(server(), path, { metadata: { name: 'a' } });
+      const answer = await send(body);
+      expect(answer.status, answer.text).toBe(200);
+    }
+    await post(server(), path, { metadata: { name: 'a' } });
+    for (const body of ['"x"', '[]', '3', '{']) {
+      const message = /^couldn't get version\/kind; json parse error: /;
+      expectFailure(await send(body), 400, 'BadRequest', message);
+      expectFailure(await send(body, path), 400, 'BadRequest', message);
+    }
+    for (const body of [
+      '{"preconditions":5}',
+      '{"preconditions":{"uid":5}}',
+      '{"dryRun":"All"}',
+      '{"propagationPolicy":5}',
+    ]) {
+      expectFailure(await send(body), 400, 'BadRequest', /^json: cannot unmarshal /);
+    }
+  });
+
+  it('A1: a review of access that cannot be read, or that asks nothing, is refused', async () => {
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+    const send = (body: string) => server().request('POST', path, { body });
+    for (const body of ['', '{', '[]', '"x"']) {
+      const message = /is unrecognized \(must be of type SelfSubjectAccessReview\)/;
+      expectFailure(await send(body), 400, 'BadRequest', message);
+    }
+    for (const body of ['{"spec":5}', '{"spec":{"resourceAttributes":{"verb":5}}}']) {
+      const message = /cannot be handled as a SelfSubjectAccessReview: json: cannot unmarshal /;
+      expectFailure(await send(body), 400, 'BadRequest', message);
+    }
+    for (const body of ['null', '{}', '{"spec":null}', '{"spec":{"resourceAttributes":null}}']) {
+      expectFailure(await send(body), 422, 'Invalid', /resourceAttributes/);
+    }
+  });
+
+  it('A1: a limit or a timeout that is no integer of 64 bits is refused, for lists and watches', async () => {
+    const path = configMaps(await server().freshNamespace());
+    for (const name of ['limit', 'timeoutSeconds']) {
+      for (const [text, why] of [
+        ['abc', 'invalid syntax'],
+        ['1.5', 'invalid syntax'],
+        ['', 'invalid syntax'],
+        ['9223372036854775808', 'value out of range'],
+        ['-99999999999999999999', 'value out of range'],
+      ] as const) {
+        for (const watch of [{}, { watch: '1' }]) {
+          const answer = await server().request('GET', path, { query: { [name]: text, ...watch } });
+          const message = `strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`;
+          expectFailure(answer, 400, 'BadRequest', message);
+        }
+      }
+      for (const text of ['-1', '0', '+5', '9223372036854775807']) {
+        const answer = await server().request('GET', path, { query: { [name]: text } });
+        expect(answer.status, answer.text).toBe(200);
+      }
+    }
+  });
+
+  it('A1: the data of an immutable config map or secret cannot be changed, and it stays immutable', async () => {
+    const namespace = await server().freshNamespace();
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    for (const [plural, kind] of [
+      ['configmaps', 'ConfigMap'],
+      ['secrets', 'Secret'],
+    ]) {
+      const path = `/api/v1/namespaces/${namespace}/${plural}`;
+      const made = { metadata: { name: 'a' }, data: { key: 'AAAA' }, immutable: true };
+      await post(server(), path, made);
+      const message = /: Forbidden: field is immutable when `immutable` is set/;
+      for (const [body, fields] of [
+        [{ data: { key: 'AAAB' } }, ['data']],
+        [{ data: null }, ['data']],
+        [{ immutable: null }, ['immutable']],
+        [{ immutable: false, data: { more: 'AAAA' } }, ['immutable', 'data']],
+      ] as const) {
+        const answer = await server().request('PATCH', `${path}/a`, { body, headers });
+        expectFailure(answer, 422, 'Invalid', message);
+        expect(answer.json.message).toMatch(`${kind} "a" is invalid: `);
+        expect(answer.json.details.causes.map(({ field }: Json) => field)).toEqual(fields);
+      }
+      const put = { ...made, data: {} };
+      const answer = await server().request('PUT', `${path}/a`, { body: put });
+      expectFailure(answer, 422, 'Invalid', message);
+      const body = { metadata: { labels: { own: 'yes' } } };
+      expect((await server().request('PATCH', `${path}/a`, { body, headers })).status).toBe(200);
+    }
   });
 }

@@ -1,9 +1,11 @@
 /** The fake API server as a server under test, in process or over a socket. */
 import { roles } from 'rx-informer/resources';
 import {
+  type AccessRule,
   createFakeApiServer,
   defaultResources,
   type FakeApiServerOptions,
+  permittedBy,
 } from 'rx-informer/testing';
 import { defineResource } from '../../lib/meta/resource.ts';
 import { type ApiServer, minorOf, post, WIDGET_COLUMNS, WIDGETS } from './api-server.ts';
@@ -13,7 +15,9 @@ export async function openFake(
   served: boolean,
   options: FakeApiServerOptions = {},
 ): Promise<ApiServer> {
+  const users = new Map<string, AccessRule>();
   const fake = createFakeApiServer({
+    allows: (asked) => users.get(asked.user ?? '')?.(asked) ?? true,
     initialResourceVersion: '1000',
     checkNamespaces: true,
     resources: [...defaultResources, roles],
@@ -35,6 +39,15 @@ export async function openFake(
       const name = `conformance-${++namespaces}`;
       await post(server, '/api/v1/namespaces', { metadata: { name } });
       return name;
+    },
+    async userWith(namespace, ...rules) {
+      const user = `user-${users.size}`;
+      const type = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' } as const;
+      users.set(
+        user,
+        permittedBy([{ ...type, metadata: { name: user, namespace }, rules: [...rules] }]),
+      );
+      return { 'impersonate-user': user };
     },
     capabilities: { widgets: true, fieldOwnership: false, garbageCollection: false },
   };

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { Agent, type RequestOptions as HttpsOptions, request as httpsRequest } from 'node:https';
+import type { AccessRoleRule } from 'rx-informer';
 import {
   type ApiServer,
   minorOf,
@@ -152,6 +153,29 @@ export async function openRealApiServer(real: RealApiServer): Promise<ApiServer>
         metadata: { generateName: 'conformance-' },
       });
       return made.metadata.name;
+    },
+    async userWith(namespace, ...rules) {
+      const user = `user-of-${namespace}`;
+      const rights = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+      const metadata = { name: user };
+      await post(server, `${rights}/roles`, { metadata, rules });
+      const of = { apiGroup: 'rbac.authorization.k8s.io', name: user };
+      await post(server, `${rights}/rolebindings`, {
+        ...{ metadata, roleRef: { ...of, kind: 'Role' }, subjects: [{ ...of, kind: 'User' }] },
+      });
+      const headers = { 'impersonate-user': user };
+      // The authorizer sees the new objects after a moment.
+      for (let attempt = 0; attempt < 100; attempt++) {
+        const { apiGroups, resources, verbs, resourceNames } = rules[0] as AccessRoleRule;
+        const asked = { group: apiGroups[0], resource: resources[0], verb: verbs[0], namespace };
+        const resourceAttributes = { ...asked, name: resourceNames?.[0] };
+        const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+        const body = { spec: { resourceAttributes } };
+        const review = await succeed(server, 'POST', path, { body, headers });
+        if (review.status.allowed) return headers;
+        await sleep(50);
+      }
+      throw new Error('the rights were not granted in time');
     },
     async close() {
       agent.destroy();

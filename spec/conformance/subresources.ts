@@ -60,6 +60,31 @@ export function subresourceTests(server: () => ApiServer): void {
       expect((await get(server(), path)).spec.replicas).toBe(5);
     });
 
+    it('A1: replicas that are no integer of 32 bits are refused', async () => {
+      const { path } = await make();
+      const merge = { 'content-type': 'application/merge-patch+json' };
+      const send = (method: string, replicas: unknown, headers = {}) =>
+        server().request(method, `${path}/scale`, {
+          ...{ headers, body: { metadata: { name: 'web' }, spec: { replicas } } },
+        });
+      for (const replicas of ['x', '1', 1.5, 5e10, 2 ** 31, true, {}]) {
+        const put = await send('PUT', replicas);
+        expectFailure(
+          put,
+          400,
+          'BadRequest',
+          /^Scale in version "v1" cannot be handled as a Scale/,
+        );
+        expectFailure(await send('PATCH', replicas, merge), 422, 'Invalid', /invalid: patch: Inv/);
+      }
+      const none = await server().request('PUT', `${path}/scale`, {
+        body: { metadata: { name: 'web' }, spec: 5 },
+      });
+      expectFailure(none, 400, 'BadRequest', /cannot be handled as a Scale: json: cannot unmarsh/);
+      expect((await send('PUT', null)).status).toBe(200);
+      expect((await get(server(), path)).spec).toMatchObject({ replicas: 0 });
+    });
+
     it('an invalid scale is refused', async () => {
       const { path } = await make();
       const attempt = (body: object) => server().request('PUT', `${path}/scale`, { body });

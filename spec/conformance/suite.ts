@@ -11,6 +11,7 @@ import {
   it,
   type RunnerTestSuite,
 } from 'vitest';
+import { accessTests } from './access.ts';
 import type { ApiServer } from './api-server.ts';
 import { applyTests } from './apply.ts';
 import { creationTests } from './creations.ts';
@@ -63,6 +64,7 @@ export function apiServerConformance(name: string, open: () => Promise<ApiServer
     describe('subresources', () => subresourceTests(current));
     describe('dry runs', () => dryRunTests(current));
     describe('custom resources', () => customResourceTests(current));
+    describe('access', () => accessTests(current));
     describe('lists', () => listTests(current));
     describe('watches', () => watchTests(current));
     describe('expiry', () => expiryTests(current));

@@ -372,6 +372,22 @@ describe('stopping a controller', () => {
     await stop;
     expect(outcomes.map(({ key }) => key)).toEqual(['shop/a']);
     expect(reports).toEqual([expect.stringMatching(/^stop shop\/b: .*abandoned$/)]);
+    // The next stop has nothing to wait for, and the next start waits, because no key may be reconciled twice at a time.
+    await controller.stop();
+    controller.start();
+    expect([controller.status.phase, controller.working]).toEqual(['standby', ['shop/b']]);
+    const late = expect(controller.whenReady({ timeoutMs: 10 })).rejects.toThrow(
+      'test was not ready within 10 ms: earlier reconciles still run: shop/b',
+    );
+    await scheduler.advance(10);
+    await late;
+    await controller.stop();
+    controller.start();
+    expect(running).toHaveLength(2);
+    second?.done();
+    await controller.whenReady();
+    expect(running).toHaveLength(4);
+    expect(reports).toHaveLength(1);
   });
 
   it('N8: leaves no timer and no subscription, and streams complete; then the controller can be started again', async () => {

@@ -49,6 +49,18 @@ describe('leader election', () => {
     expect(refused({ identity: '' })).toThrow(/identity is ""/);
   });
 
+  it('N13: a name that no Lease and a namespace that no server can have are refused', () => {
+    const { candidate } = rig();
+    const refused = (options: Partial<LeaderElectorOptions>) => () => candidate('a', options);
+    for (const name of ['', 'A/b', '..', 'UPPER', 'a?b', '-a', 'a'.repeat(254), 5 as never]) {
+      expect(refused({ name })).toThrow(`name is ${JSON.stringify(name)}; it must be`);
+    }
+    for (const namespace of ['', 'a/../b', '.', 'Shop', 'a'.repeat(64), undefined as never]) {
+      expect(refused({ namespace })).toThrow(`namespace is ${JSON.stringify(namespace)}; it must`);
+    }
+    candidate('a', { name: `${'a'.repeat(126)}.${'b'.repeat(126)}`, namespace: 'a'.repeat(63) });
+  });
+
   it('N13: the first candidate creates the Lease and renews it; the others wait', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a');
@@ -66,7 +78,8 @@ describe('leader election', () => {
       holderIdentity: 'a',
       leaseDurationSeconds: 15,
       acquireTime: '1970-01-01T00:00:00.000000Z',
-      renewTime: '1970-01-01T00:01:00.000000Z',
+      // The microseconds count the renewals.
+      renewTime: '1970-01-01T00:01:00.000030Z',
       leaseTransitions: 0,
     });
     await Promise.all([a.stop(), b.stop()]);
@@ -289,6 +302,40 @@ describe('leader election', () => {
     },
   );
 
+  it.each(['x', null, undefined, 0, -5, {}, '20'])(
+    'N15: a Lease of another holder with the duration %j is not taken before the own duration has passed',
+    async (duration) => {
+      for (const isDeleted of [false, true]) {
+        const { scheduler, server, story, candidate } = rig();
+        const spec = { holderIdentity: 'z', leaseDurationSeconds: duration as number };
+        server.lease = { kind: 'Lease', metadata: { ...place, resourceVersion: '1' }, spec };
+        const a = candidate('a');
+        a.start();
+        await scheduler.advance(1_000);
+        if (isDeleted) server.lease = undefined;
+        await scheduler.advance(13_999);
+        expect(story).toEqual([]);
+        await scheduler.advance(3_000);
+        expect(story).toEqual([isDeleted ? '17000 a leads' : '15000 a leads']);
+        await a.stop();
+      }
+    },
+  );
+
+  it('N15: a Lease whose spec is null is free, and is released', async () => {
+    const { scheduler, server, story, candidate } = rig();
+    const metadata = { ...place, resourceVersion: '1' };
+    server.lease = { kind: 'Lease', metadata, spec: null as never };
+    const a = candidate('a');
+    const leaders: string[] = [];
+    a.leader$.subscribe((leader) => leaders.push(leader));
+    a.start();
+    await scheduler.advance(1_000);
+    expect([story, a.lastError, leaders]).toEqual([['0 a leads'], undefined, ['', 'a']]);
+    await a.stop();
+    expect(server.lease?.spec?.holderIdentity).toBe('');
+  });
+
   it('N15: neither old times in the Lease nor a clock that is set shorten the wait of a candidate', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a', { scheduler: new Clock(scheduler, -3_600_000) });
@@ -302,6 +349,54 @@ describe('leader election', () => {
     await scheduler.advance(30_000);
     expect(story).toEqual(['0 a leads']);
     expect(server.lease?.spec?.holderIdentity).toBe('a');
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it.each([
+    ['stands still', 0, 0],
+    ['stands still, and the candidate sees every second renewal', 0, 1 / 1.2],
+    ['goes back and forth, and the candidate sees every second renewal', 1_000, 1 / 1.2],
+  ])('N13: one leads while the clock of the leader %s', async (_what, byMs, jitter) => {
+    const { scheduler, server, story, candidate } = rig();
+    const now = () => byMs * (Math.floor(scheduler.now() / 2_000) % 2);
+    const schedule: typeof scheduler.schedule = (...args) => scheduler.schedule(...args);
+    const a = candidate('a', { scheduler: { now, schedule } });
+    const b = candidate('b', { random: () => jitter });
+    const times = new Set<string | undefined>();
+    a.start();
+    await scheduler.advance(1);
+    b.start();
+    for (let second = 0; second < 120; second++) {
+      await scheduler.advance(1_000);
+      times.add(server.lease?.spec?.renewTime);
+    }
+    expect(story).toEqual(['0 a leads']);
+    expect(times.size).toBeGreaterThanOrEqual(60);
+    const others = [...times].filter((time) => !/T\d\d:\d\d:\d\d\.\d{6}Z$/.test(time ?? ''));
+    expect(others).toEqual([]);
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it('N22: a Lease that was created again is another one, although the clock of the leader stands still', async () => {
+    const { scheduler, server, story, candidate } = rig();
+    const schedule: typeof scheduler.schedule = (...args) => scheduler.schedule(...args);
+    const a = candidate('a', { scheduler: { now: () => 0, schedule } });
+    const b = candidate('b');
+    a.start();
+    await scheduler.advance(1);
+    b.start();
+    await scheduler.advance(1);
+    const first = server.lease?.spec;
+    // The candidate sees none of the renewals.
+    const error = ApiError.fromStatus({}, 500);
+    server.fate = (_method, who) => (who === 'b' ? { error } : {});
+    await scheduler.advance(19_498);
+    server.lease = undefined;
+    await scheduler.advance(500);
+    expect(server.lease).toMatchObject({ spec: first });
+    server.fate = () => ({});
+    await scheduler.advance(60_000);
+    expect(story).toEqual(['0 a leads']);
     await Promise.all([a.stop(), b.stop()]);
   });
 

@@ -121,17 +121,23 @@ describe('a lease', () => {
   });
 
   it('N17: a release that conflicts again and again ends after the renew deadline', async () => {
-    const { scheduler, server, elector } = rig();
+    const errors: ApiError[] = [];
+    const { scheduler, server, elector } = rig({ onError: (error) => errors.push(error) });
     elector.start();
     await scheduler.advance(1_000);
+    server.log.length = 0;
     server.fate = (method) =>
       method === 'PUT' ? { thereMs: 50, error: ApiError.fromStatus({}, 409) } : {};
     const stopping = elector.stop();
     await scheduler.advance(10_000);
     await stopping;
+    // Two tries at once, because a renewal may have been in progress, then one each retry period.
     const sent = server.log.length;
+    expect(sent).toBe(2 * 6);
     await scheduler.advance(60_000);
     expect([server.log.length, scheduler.pending]).toEqual([sent, 0]);
+    // The error says what was in the way, not only that the time was over.
+    expect(errors.map(({ code }) => code)).toEqual([409]);
   });
 
   it.each([

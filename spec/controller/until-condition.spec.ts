@@ -12,7 +12,7 @@ import {
   or,
   untilCondition,
 } from 'rx-informer';
-import { type Pod, pods } from 'rx-informer/resources';
+import { clusterRoles, type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -42,6 +42,20 @@ const ready = (status: string, observedGeneration?: number): KubernetesObject['m
   }) as object;
 
 describe('untilCondition', () => {
+  it('N20: finds an object whose name has characters of field selectors', async () => {
+    const scheduler = new VirtualTime();
+    const server = createFakeApiServer({ scheduler, resources: [clusterRoles] });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler });
+    const name = 'system:a,b=c\\d';
+    server.objects.create(clusterRoles, { metadata: { name }, rules: [] });
+    const wait = untilCondition(client, clusterRoles, { name }, exists, {
+      ...{ scheduler, random: () => 0, timeoutMs: 1_000 },
+    });
+    const found = expect(wait).resolves.toMatchObject({ metadata: { name } });
+    await scheduler.advance(1_000);
+    await found;
+  });
+
   it('N20: checks the current state immediately (TestUntilWithSync)', async () => {
     const { server, scheduler, until } = rig();
     server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-2' } });
@@ -105,6 +119,8 @@ describe('untilCondition', () => {
       true,
     ]);
     expect(conditionTrue('Ready')({ status: ready('True') } as object)).toBe(true);
+    // A kind without generations.
+    expect(conditionTrue('Ready')({ metadata: {}, status: ready('True', 1) } as object)).toBe(true);
     expect(conditionTrue('Ready')({ status: { conditions: 'none' } } as object)).toBe(false);
   });
 

@@ -71,7 +71,8 @@ export function watch(
 export function list(
   chunks: readonly (string | Uint8Array)[],
   options: Options = {},
-): Decoded<Anything> & Pick<ListPart<Anything>, 'metadata' | 'refused'> & { reason?: string } {
+): Decoded<Anything> &
+  Pick<ListPart<Anything>, 'metadata' | 'refused'> & { reason?: string; code?: number } {
   const refusals: Refusal[] = [];
   const { decoding = jsonDecoding(), ...rest } = options;
   const decoder = decoding.list(context(refusals, rest));
@@ -84,7 +85,7 @@ export function list(
     refused: all.flatMap(({ refused = [] }) => refused),
     refusals,
     failure: failure?.message,
-    ...(failure === undefined ? {} : { reason: failure.reason }),
+    ...(failure === undefined ? {} : { reason: failure.reason, code: failure.code }),
     ...(metadata === undefined ? {} : { metadata }),
   };
 }

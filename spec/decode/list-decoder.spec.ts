@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { jsonDecoding } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+import { metadataProjection } from '../../lib/decode/projection.ts';
 import { bytes, cuts, list, pods } from './decoder.ts';
 
 const item = (name: string, more: object = {}) => ({
@@ -89,11 +90,47 @@ describe('the items of a list', () => {
     ['null', '{"kind":"PodList","items":null,"metadata":{"resourceVersion":"9"}}'],
     ['an empty array', '{"kind":"PodList","items":[],"metadata":{"resourceVersion":"9"}}'],
     ['missing', '{"kind":"PodList","metadata":{"resourceVersion":"9"}}'],
-    ['an object', '{"kind":"PodList","items":{"a":[{}]},"metadata":{"resourceVersion":"9"}}'],
   ])('D8: items that are %s count as an empty list', (_name, body) => {
     for (const chunks of cuts(bytes(body))) {
       expect(list(chunks)).toMatchObject({ out: [], metadata, failure: undefined });
     }
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['an object', '"items":{"a":[{}]}', /the items are not a list of objects/],
+    ['a string', '"items":"a"', /the items are not a list of objects/],
+    ['null', '"items":[null]', /the items are not a list of objects/],
+    ['numbers beside objects', '"items":[{"metadata":{"name":"a"}},7]', /not a list of objects/],
+    ['lists', '"items":[[{"metadata":{"name":"a"}}]]', /the items are not a list of objects/],
+    ['behind another name', '"it\\u0065ms":[{"metadata":{"name":"a"}}]', /not a list of objects/],
+    ['listed twice', '"items":[{"metadata":{"name":"a"}}],"items":[]', /not a list of objects/],
+    ['separated by markup', '"items":[{"metadata":{"name":"a"}}<p>oops</p>]', /not JSON/],
+    ['not separated', '"items":[{"metadata":{"name":"a"}}{"metadata":{"name":"b"}}]', /not JSON/],
+    ['followed by a comma', '"items":[{"metadata":{"name":"a"}},]', /not JSON/],
+  ])('D8: items that are %s are an error and no empty list', (_name, items, expected) => {
+    for (const chunks of cuts(
+      bytes(`{"kind":"PodList","metadata":{"resourceVersion":"9"},${items}}`),
+    )) {
+      const { failure, metadata: found } = list(chunks);
+      expect([failure, found]).toEqual([expect.stringMatching(expected), undefined]);
+    }
+  });
+
+  it('D8: a body with any other byte in it is an error, or gives as many items as JSON.parse', () => {
+    const items = [item('a'), item('b', { text: ']},{' }), item('c')];
+    const text = JSON.stringify({ ...head, metadata, items });
+    fc.assert(
+      fc.property(fc.nat(text.length - 1), fc.constantFrom(...'{}[],:"\\0n x'), (at, other) => {
+        for (const to of [at, at + 1]) {
+          const body = text.slice(0, at) + other + text.slice(to);
+          const { out, refusals, failure } = list([body]);
+          if (failure !== undefined) continue;
+          const { items: parsed = [] } = JSON.parse(body) as { items?: unknown[] | null };
+          expect(out.length + refusals.length, body).toBe(parsed?.length ?? 0);
+        }
+      }),
+      { numRuns: 400 },
+    );
   });
 
   it('D7: items that are empty or of another kind are refused and reported', () => {
@@ -151,6 +188,24 @@ describe('a body that is not a list', () => {
       expect(failure).not.toContain('hush');
       expect(found).toBeUndefined();
       expect(['Malformed', 'Unexpected', 'WrongKind']).toContain(reason);
+    },
+  );
+});
+
+describe('a list that is refused with HTTP status 200', () => {
+  const status = { kind: 'Status', status: 'Failure', message: 'too old', reason: 'Expired' };
+  it.each([
+    ['complete objects', {}],
+    ['metadata only', { projection: metadataProjection }],
+  ])(
+    'D7: has the error of its Status (client-go: rest/request.go, Result.Into): %s',
+    (_what, options) => {
+      const refused = (more: object) => {
+        const { failure, code, reason } = list([JSON.stringify({ ...status, ...more })], options);
+        return [failure, code, reason];
+      };
+      expect(refused({ code: 410 })).toEqual(['too old', 410, 'Expired']);
+      expect(refused({})).toEqual(['too old', 500, 'Expired']);
     },
   );
 });

@@ -113,6 +113,18 @@ describe('a report for a bug', () => {
     expect(text).toContain(label);
   });
 
+  it('C53: contains the versions of TLS, and no other text in their place', async () => {
+    const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
+    const tlsIn = async (tls: string) => {
+      const inspectTls = async (): Promise<ConnectionFacts> => ({ ...(await inspect()), tls });
+      const options = { watchSeconds: 1, inspect: inspectTls, report: true } as const;
+      const { report } = await diagnose(client, options);
+      return /"tls":"([^"]*)"/.exec(JSON.stringify(report))?.[1];
+    };
+    const shown = await Promise.all(['TLSv1', 'TLSv1.3', 'TLSv1.'].map(tlsIn));
+    expect(shown).toEqual(['TLSv1', 'TLSv1.3', 'unknown']);
+  });
+
   it('C53: is absent unless it is asked for, and names the version of the package', async () => {
     const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
     expect((await diagnose(client, { watchSeconds: 1 })).report).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
- * Simulates other clients of the cluster: several writers create, change, delete and recreate objects as fast as the
- * server allows. Their writes are random but reproducible; each writer has keys of its own.
+ * Simulates other clients of the cluster: several writers create, change, delete and recreate objects, without a
+ * `pauseMs` as fast as the server allows. Their writes are random but reproducible; each writer has keys of its own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KubernetesObject, type Resource, resourcePath } from 'rx-informer';
@@ -18,6 +18,8 @@ export interface ChurnOptions {
   readonly names?: number;
   /** The number of writes after which each writer ends. @defaultValue never */
   readonly writes?: number;
+  /** The pause of each writer after a write, in milliseconds. @defaultValue 0 */
+  readonly pauseMs?: number;
   /** The field for the content: `data` of a ConfigMap, `spec` of a custom object. @defaultValue 'data' */
   readonly field?: string;
 }
@@ -55,7 +57,7 @@ const RETRY_MS = 50;
 /** Starts the writers. */
 export function startChurn(options: ChurnOptions): Churn {
   const { api, resource, namespaces, labels = {}, field = 'data' } = options;
-  const { writers = 8, names = 25, writes = Number.POSITIVE_INFINITY } = options;
+  const { writers = 8, names = 25, writes = Number.POSITIVE_INFINITY, pauseMs = 0 } = options;
   const { apiVersion, kind } = resource;
   const report = { created: 0, updated: 0, deleted: 0, failed: 0 };
   let stopped = false;
@@ -95,6 +97,7 @@ export function startChurn(options: ChurnOptions): Churn {
         if (status === 200) report.updated++;
         else if (status === 404) await create();
       }
+      if (pauseMs > 0) await sleep(pauseMs);
     }
   };
   const done = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))).then(

@@ -98,10 +98,12 @@ describe.skipIf(noControl)('the sample controller with the printed roles', () =>
     await foreign.create({ metadata: place, spec: { selector: { matchLabels }, template } });
     const calls = createResourceClient(admin, foos).namespace(place.namespace);
     await calls.create({ metadata: place, spec: { deploymentName: 'web', replicas: 2 } });
+    // Without the events of the API server itself, which come at any time.
     const events = createResourceClient(admin, eventsV1Events);
+    const reported = () => events.list({ fieldSelector: `reportingController=${NAME}` });
     await vi.waitFor(
       async () => {
-        const { items } = await events.list();
+        const { items } = await reported();
         expect(items.map(({ reason, series }) => [reason, (series?.count ?? 0) > 1])).toEqual([
           ['ErrResourceExists', true],
         ]);
@@ -121,7 +123,7 @@ describe.skipIf(noControl)('the sample controller with the printed roles', () =>
 
     expect(lines.filter((line) => /forbidden|dropped|gaveUp/.test(line))).toEqual([]);
     expect((await createResourceClient(admin, deployments).list()).items).toEqual([]);
-    const reasons = (await events.list()).items.map(({ reason }) => reason);
+    const reasons = (await reported()).items.map(({ reason }) => reason);
     expect(reasons.sort()).toEqual(['Created', 'ErrResourceExists', 'Removed', 'Scaled']);
     const lease = await createResourceClient(admin, leases).get(`default/${NAME}`);
     expect(lease.spec?.holderIdentity).toBe('');

@@ -38,8 +38,8 @@ export default defineConfig({
           name: 'beside each other',
           include: ['spec/e2e/**/*.e2e.ts'],
           exclude: ALONE,
-          // Most of these tests wait: for a timeout, an expiry or a period.
-          maxWorkers: 2,
+          // Most of these tests wait: for a timeout, an expiry or a period. So more run than there are cores.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },

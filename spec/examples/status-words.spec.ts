@@ -38,8 +38,9 @@ describe('statusWords', () => {
       const { tone, headline, detail } = statusWords({ ...unknown, ...status }, 'Pods', noon);
       return `${tone}: ${headline} — ${detail}`;
     };
-    expect(wordsOf({ synced: false, live: false, stale: true, staleSinceMs: noon })).toBe(
-      'busy: Catching up — showing Pods stored at 12:04:00',
+    const rows = { synced: false, live: false, stale: true, staleSinceMs: noon };
+    expect(wordsOf({ ...rows, phase: 'connecting' })).toBe(
+      'busy: Catching up — showing Pods as of 12:04:00',
     );
     const error = ApiError.local('Network', 'the worker has ended');
     expect(wordsOf({ worker: 'lost', phase: 'backoff', live: false, error })).toBe(

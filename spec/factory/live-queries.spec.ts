@@ -593,7 +593,8 @@ describe('live queries', () => {
     const nowhere = liveQuery({ from: nodes, where: { path: 'metadata.namespace', eq: '' } });
     const none = new Mirror(queries.stream(nowhere));
     await r.until(factory.whenSynced());
-    expect([none.rows.size, queries.explain(nowhere).sources[0]?.index]).toEqual([0, undefined]);
+    const [source = {}] = queries.explain(nowhere).sources;
+    expect([none.rows.size, 'index' in source]).toEqual([0, false]);
     none.subscription.unsubscribe();
     const odd = liveQuery({ from: pods, where: { or: [{ index: 'byNode', eq: 'a' }] } });
     for (const name of ['stream', 'view', 'explain'] as const) {
@@ -650,6 +651,9 @@ describe('live queries', () => {
     );
     expect(whole).toMatchObject({ functions: ['mine'], wholeObjects: true });
     expect(explain(liveQuery({ from: pods })).wholeObjects).toBe(true);
+    const project = () => undefined;
+    const kept = explain(liveQuery({ from: pods, limit: 2, select: { key: 'rows', project } }));
+    expect(kept.local.slice(-2)).toEqual(['select rows', 'limit 2']);
   });
 
   it('Q76: while a query runs, its explanation is what it does', async () => {
@@ -667,11 +671,20 @@ describe('live queries', () => {
     mirror.subscription.unsubscribe();
   });
 
-  it('Q70: live queries take a factory of this library and a valid linger', () => {
+  it('Q70: live queries take a factory of this library and valid options', () => {
     const r = rig();
     expect(() => createLiveQueries({} as never)).toThrow(/^createLiveQueries: the factory must be/);
     expect(() => createLiveQueries(r.factory(), { lingerMs: -1 })).toThrow(
       /createLiveQueries: lingerMs/,
     );
+    expect(() => createLiveQueries(r.factory(), { ready: 5 as never })).toThrow(
+      'createLiveQueries: ready is 5; it must be a function',
+    );
+    expect(() => createLiveQueries(r.factory(), { mutationGuard: 'bogus' as never })).toThrow(
+      `createLiveQueries: mutationGuard is "bogus"; it must be 'freeze' or 'off'`,
+    );
+    for (const options of [{}, { ready: undefined, mutationGuard: 'off' } as const]) {
+      expect(createLiveQueries(r.factory(), options).size).toBe(0);
+    }
   });
 });

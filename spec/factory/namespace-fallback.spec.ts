@@ -2,65 +2,14 @@
 import {
   createClient,
   createInformerFactory,
-  type InformerFactoryOptions,
+  createLiveQueries,
+  liveQuery,
   namespaceFallback,
 } from 'rx-informer';
-import { namespaces, nodes, pods } from 'rx-informer/resources';
+import { nodes, pods } from 'rx-informer/resources';
 import { type AccessAttributes, createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
-import { VirtualTime } from '../rx/virtual-time.ts';
-
-const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-
-/** A server with pods in the namespaces a, b and c, for a user with rights in some of them. */
-function rig(
-  options: InformerFactoryOptions,
-  permitted: string[],
-  more: (access: AccessAttributes) => boolean = () => false,
-) {
-  const time = new VirtualTime();
-  let open = 0;
-  let most = 0;
-  const reviewed: string[] = [];
-  const server = createFakeApiServer({
-    scheduler: time,
-    latencyMs: 10,
-    allows: (access) => permitted.includes(access.namespace) || more(access),
-  });
-  for (const name of ['a', 'b', 'c']) {
-    server.objects.create(namespaces, { metadata: { name } });
-    server.objects.create(pods, { metadata: { namespace: name, name: `pod-${name}` } });
-  }
-  const client = createClient({
-    baseUrl: 'http://fake',
-    scheduler: time,
-    fetch: async (url, init) => {
-      if (!url.endsWith(REVIEWS)) return server.fetch(url, init);
-      const { spec } = JSON.parse(String(init?.body));
-      const { verb, namespace } = spec.resourceAttributes as AccessAttributes;
-      reviewed.push(`${verb} ${namespace}`);
-      most = Math.max(most, ++open);
-      try {
-        return await server.fetch(url, init);
-      } finally {
-        open--;
-      }
-    },
-  });
-  const factory = createInformerFactory(client, {
-    ...{ scheduler: time, random: () => 0.5 },
-    ...options,
-  });
-  const informer = factory.informer(pods);
-  factory.start();
-  const names = () => informer.indexer.list().map(({ metadata }) => metadata.name);
-  return {
-    ...{ time, server, client, factory, informer, names, permitted, reviewed },
-    get most() {
-      return most;
-    },
-  };
-}
+import { REVIEWS, rig } from './fallback-rig.ts';
 
 const listNamespaces = ({ verb, resource }: AccessAttributes) =>
   verb === 'list' && resource === 'namespaces';
@@ -118,6 +67,84 @@ describe('a user without rights in all namespaces', () => {
     await factory.stop();
   });
 
+  it.each([
+    ['HTML', () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })],
+    ['a Status', () => Response.json({ kind: 'Status', status: 'Failure', code: 500 })],
+    ['a review without a decision', () => Response.json({ kind: 'SelfSubjectAccessReview' })],
+  ])('G17: with %s as a review, requests everything', async (_what, answer) => {
+    const { time, informer, factory } = rig(
+      { namespaceFallback: namespaceFallback(['a']) },
+      [],
+      () => true,
+      (url) => (url.endsWith(REVIEWS) ? Promise.resolve(answer()) : undefined),
+    );
+    await time.advance(5_000);
+    expect(informer.status.access).toBeUndefined();
+    expect(informer.status.live).toBe(true);
+    expect(informer.indexer.size).toBe(3);
+    await factory.stop();
+  });
+
+  it.each(['', '.', 'bad/name', 5, undefined, null])(
+    'G17: refuses %j as the name of a namespace',
+    (name) => {
+      expect(() => namespaceFallback(['a', name as string])).toThrow(
+        new RegExp(`^namespaceFallback: ${JSON.stringify(name)} is not the name of a namespace`),
+      );
+    },
+  );
+
+  it('G17: follows a namespace that is named twice, or listed on two pages, once', async () => {
+    const named = rig({ namespaceFallback: namespaceFallback(['a', 'b', 'a']) }, ['a', 'b']);
+    const listed = rig({ namespaceFallback: namespaceFallback() }, ['a', 'b'], undefined, (url) => {
+      const { pathname, searchParams } = new URL(url);
+      if (pathname !== '/api/v1/namespaces') return undefined;
+      const items = ['a', 'b'].map((name) => ({ metadata: { name } }));
+      const metadata = searchParams.has('continue') ? {} : { continue: 'more' };
+      return Promise.resolve(Response.json({ items, metadata }));
+    });
+    for (const { time, informer, server, factory } of [named, listed]) {
+      await time.advance(5_000);
+      expect(informer.status.access?.namespaces).toEqual(['a', 'b']);
+      expect(server.openWatches).toHaveLength(2);
+      let isRefreshed = false;
+      void informer.refresh().then(() => (isRefreshed = true));
+      await time.advance(5_000);
+      expect(isRefreshed).toBe(true);
+      await factory.stop();
+    }
+  });
+
+  it('G17, G4: stop() ends the reviews, except those that another informer waits for', async () => {
+    const given = Array.from({ length: 30 }, (_, at) => `n${at}`);
+    const { time, client, informer, factory, reviewed } = rig(
+      { namespaceFallback: namespaceFallback(given) },
+      given,
+    );
+    const other = createInformerFactory(client, {
+      scheduler: time,
+      namespaceFallback: namespaceFallback(['n0', 'n1']),
+    });
+    const others = other.informer(pods);
+    other.start();
+    await time.advance(15);
+    await factory.stop();
+    expect(informer.isStopped).toBe(true);
+    const before = reviewed.length;
+    expect(before).toBeLessThan(10);
+    await time.advance(5_000);
+    // All and two namespaces, each for two verbs.
+    expect(reviewed.length).toBeLessThan(before + 6);
+    expect(new Set(reviewed).size).toBe(reviewed.length);
+    expect(others.status).toMatchObject({ live: true, access: { namespaces: ['n0', 'n1'] } });
+    await other.stop();
+    reviewed.length = 0;
+    factory.start();
+    await time.advance(5_000);
+    expect(informer.status.access?.namespaces).toEqual(given);
+    await factory.stop();
+  });
+
   it('G18: without any namespace sees the refusal of the server', async () => {
     const { time, informer, factory } = rig({ namespaceFallback: namespaceFallback() }, []);
     await time.advance(5_000);
@@ -129,15 +156,18 @@ describe('a user without rights in all namespaces', () => {
   it('G19: follows rights that are taken and given while it runs', async () => {
     const fallback = { namespaceFallback: namespaceFallback(['a', 'b']) };
     const { time, informer, factory, names, server, permitted } = rig(fallback, ['a', 'b']);
-    const deleted: string[] = [];
-    informer.deleted$.subscribe(({ key }) => deleted.push(key));
+    const gone: string[] = [];
+    informer.changes$.subscribe(({ deleted, left, cause }) => {
+      for (const { key } of deleted) gone.push(`deleted ${key}`);
+      for (const { key } of left) gone.push(`left ${key} ${cause}`);
+    });
     await time.advance(5_000);
     expect(names()).toEqual(['pod-a', 'pod-b']);
     permitted.splice(1, 1);
     server.faults.dropWatches();
     await time.advance(30_000);
     expect(names()).toEqual(['pod-a']);
-    expect(deleted).toEqual(['b/pod-b']);
+    expect(gone).toEqual(['left b/pod-b rebalance']);
     expect(informer.status).toMatchObject({ live: true, access: { missing: ['b'] } });
     // The right for everything makes one watch of all, after the next 403.
     permitted.push('');
@@ -151,6 +181,49 @@ describe('a user without rights in all namespaces', () => {
 });
 
 describe('the fake API server', () => {
+  it('G17, Q73: is answered from the informer of all namespaces only what that informer shows', async () => {
+    const fallback = { namespaceFallback: namespaceFallback(['a', 'b']) };
+    const { time, factory, names, server, permitted } = rig(fallback, ['a', 'c']);
+    const queries = createLiveQueries(factory);
+    const of = (namespace: string | readonly string[]) => liveQuery({ from: pods, namespace });
+    const seen = (namespace: string | readonly string[]) => {
+      const [source] = queries.explain(of(namespace)).sources;
+      return `${source?.use} ${source?.informer}`;
+    };
+    // It is not known yet which namespaces it will show.
+    expect(seen('a')).toBe('new pods/a');
+    await time.advance(5_000);
+    expect([seen('a'), seen('b'), seen('c')]).toEqual(['wider pods', 'new pods/b', 'new pods/c']);
+    expect(seen(['a', 'c'])).toBe('part pods');
+    const views = ['a', 'b', 'c'].map((namespace) => queries.view(of(namespace)));
+    for (const view of views) view.subscribe(() => undefined);
+    await time.advance(5_000);
+    const [a, b, c] = views.map((view) => view.getSnapshot());
+    expect(a?.rows.map(({ metadata }) => metadata.name)).toEqual(['pod-a']);
+    expect([b?.synced, b?.status.blocked]).toEqual([false, 'forbidden']);
+    expect(c?.rows.map(({ metadata }) => metadata.name)).toEqual(['pod-c']);
+    // The query of one namespace stays one when the informer shows more.
+    permitted.splice(0, 1, '');
+    server.faults.dropWatches();
+    await time.advance(30_000);
+    expect(names()).toEqual(['pod-a', 'pod-b', 'pod-c']);
+    expect(views[0]?.getSnapshot().rows.map(({ metadata }) => metadata.name)).toEqual(['pod-a']);
+    await factory.stop();
+  });
+
+  it('Q73: a query does not read an informer that the server has come to refuse', async () => {
+    const { time, factory, server, permitted } = rig({}, ['', 'a', 'b', 'c']);
+    await time.advance(1_000);
+    const queries = createLiveQueries(factory);
+    const query = liveQuery({ from: pods, namespace: 'a' });
+    expect(queries.explain(query).sources[0]?.use).toBe('wider');
+    permitted.splice(0, 1);
+    server.faults.dropWatches();
+    await time.advance(5_000);
+    expect(queries.explain(query).sources[0]?.use).toBe('new');
+    await factory.stop();
+  });
+
   it('A14: refuses and reviews by one rule', async () => {
     const server = createFakeApiServer({ allows: ({ namespace }) => namespace === 'a' });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });

@@ -221,6 +221,12 @@ describe('whenObserved', () => {
     await expect(informer.whenObserved('shop/web', 'abc')).rejects.toThrow(
       /is not a resourceVersion/,
     );
+    // The object is there, so its deletion has not been observed.
+    for (const target of [undefined, {}, { uid: '', deleted: true }, { deleted: true }]) {
+      await expect(informer.whenObserved('shop/web', target as never)).rejects.toThrow(
+        'whenObserved: the target must be a resourceVersion or { uid, deleted: true }',
+      );
+    }
     await informer.stop();
   });
 });

@@ -2,7 +2,7 @@
  * Informers behind a proxy that holds the events of a watch back until the watch ends, or until its buffer is full.
  */
 import { createClient, createListWatch, createSharedInformer, type InitialList } from 'rx-informer';
-import { type ConfigMap, configMaps, pods } from 'rx-informer/resources';
+import { type ConfigMap, clusterRoles, configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type Fault } from 'rx-informer/testing';
 import { concat, EMPTY, of, Subject, Subscriber, timer } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
@@ -31,7 +31,8 @@ function setUp({
   livenessMs = Number.POSITIVE_INFINITY,
 }: Options = {}) {
   const time = new VirtualTime();
-  const server = createFakeApiServer({ scheduler: time, random: () => seed });
+  const resources = [clusterRoles, configMaps, pods];
+  const server = createFakeApiServer({ scheduler: time, random: () => seed, resources });
   const create = (name: string) =>
     server.objects.create(configMaps, {
       metadata: { namespace: 'shop', name },
@@ -130,6 +131,18 @@ describe('a server whose events arrive promptly', () => {
     expect([informer.status.live, informer.status.error]).toEqual([true, undefined]);
     await informer.stop();
     expect(time.pending).toBe(0);
+  });
+
+  it('W21, W22: a probe finds an object whose name has characters of field selectors', async () => {
+    const { time, server, open } = setUp({ initialList: 'pages' });
+    const name = 'system:a,b=c\\d';
+    server.objects.create(clusterRoles, { metadata: { name }, rules: [] });
+    const informer = open(clusterRoles);
+    await time.advance(21_000);
+    expect(server.requests.at(-1)?.query['fieldSelector']).toBe(
+      'metadata.name=system:a\\,b\\=c\\\\d',
+    );
+    await informer.stop();
   });
 
   it('W21: a probe requests one object, and is aborted when the object arrives', async () => {

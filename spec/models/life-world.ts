@@ -111,6 +111,8 @@ export class World {
   readonly #scopes: readonly (string | undefined)[];
   readonly #view: View<Pod>;
   readonly #viewed: (() => void)[] = [];
+  /** How many subscribers the view is getting, which are not among the others before `subscribe` has returned. */
+  #joining = 0;
   /** The one subscription of the view, for all of its subscribers. */
   #viewHolder: ModelHolder | undefined;
   readonly #listening: Listening[] = [];
@@ -525,7 +527,7 @@ export class World {
   #toggleView(at: number): void {
     const leave = at % 2 === 0 ? undefined : this.#viewed.pop();
     if (leave !== undefined) {
-      if (this.#viewed.length === 0) this.#leaveView();
+      if (this.#viewed.length + this.#joining === 0) this.#leaveView();
       return leave();
     }
     // Until a stop that was called takes effect, new subscribers share the subscription that it completes (Q5).
@@ -537,7 +539,10 @@ export class World {
       held.left = true;
       this.#viewHolder = this.model.subscribe(true);
     }
-    this.#viewed.push(this.#within(() => this.#view.subscribe(() => this.#act('view'))));
+    this.#joining++;
+    const joined = this.#within(() => this.#view.subscribe(() => this.#act('view')));
+    this.#joining--;
+    this.#viewed.push(joined);
   }
 
   #leaveView(): void {

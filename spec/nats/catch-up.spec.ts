@@ -1,5 +1,5 @@
 import type { SharedInformer } from 'rx-informer';
-import { asyncScheduler } from 'rxjs';
+import { asyncScheduler, Subject } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { catchUp } from '../../lib/nats/publish/catch-up.ts';
 import type { Contents } from '../../lib/nats/publish/contents.ts';
@@ -32,10 +32,15 @@ function informerAt(version: string, lists: readonly (string | Error)[]) {
   return informer;
 }
 
-async function waited(informer: object, contents: Contents, isOver = () => false) {
+async function waited(
+  informer: object,
+  contents: Contents,
+  isOver = () => false,
+  woken$ = new Subject<void>(),
+) {
   let isDone = false;
   const done = catchUp(informer as SharedInformer<object>, contents, {
-    ...{ scheduler: asyncScheduler, isOver, onWait: () => undefined },
+    ...{ scheduler: asyncScheduler, isOver, woken$, onWait: () => undefined },
   }).then(() => {
     isDone = true;
   });
@@ -80,5 +85,17 @@ describe('a publisher that begins', () => {
 
   it('J5: ends the wait when it is stopped', async () => {
     expect(await waited(informerAt('10', []), { ...empty, meta }, () => true)).toBe(0);
+  });
+
+  it('J5: ends the wait when it is stopped while the API server hangs, and not when it is woken', async () => {
+    const hanging = { lastSyncResourceVersion: '10', refresh: () => new Promise(() => undefined) };
+    const woken$ = new Subject<void>();
+    let isStopped = false;
+    setTimeout(() => woken$.next(), 3_000);
+    setTimeout(() => {
+      isStopped = true;
+      woken$.next();
+    }, 5_000);
+    expect(await waited(hanging, { ...empty, meta }, () => isStopped, woken$)).toBe(5_000);
   });
 });

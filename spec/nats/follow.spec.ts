@@ -1,8 +1,9 @@
 /** Following a bucket with one consumer, over a connection without a server. */
 import { BehaviorSubject } from 'rxjs';
 import { filter, take } from 'rxjs/operators';
-import { describe, expect, it } from 'vitest';
-import { type Bucket, follow } from '../../lib/nats/read/follow.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Bucket } from '../../lib/nats/read/bucket.ts';
+import { follow } from '../../lib/nats/read/follow.ts';
 import { Session } from '../../lib/nats/read/session.ts';
 import { Tally } from '../../lib/nats/tally.ts';
 import type { Demand } from '../../lib/rx/demand.ts';
@@ -38,9 +39,10 @@ function scene(namespace = '') {
   const followed = async (demand?: Demand, next = session) => {
     const seen: string[] = [];
     const subscription = follow(bucket, next, demand).subscribe({
-      next: ({ kind, events = [] }) => {
+      next: ({ kind, events = [], ...of }) => {
         const keys = events.map((each) => ('key' in each ? `${each.type} ${each.key}` : each.type));
-        seen.push([kind, ...keys].join(' '));
+        const ms = 'silentMs' in of ? [of.silentMs] : [];
+        seen.push([kind, ...ms, ...keys].join(' '));
       },
       error: (error: { code: number; message: string }) =>
         seen.push(`${error.code} ${error.message}`),
@@ -105,6 +107,90 @@ describe('follow', () => {
     fake.feed(recordMessage(3, of('a@5', 'b@6')));
     fake.tell(100);
     expect(reader.seen[1]).toMatch(/^410 pods: the bucket has 2 objects and the reader 1/);
+  });
+
+  /** A reader that is fed a message, and a record about other objects, every second for 11 s. */
+  async function behind(name: (at: number) => string, version: (at: number) => string) {
+    const all = await listed();
+    const { fake, time, reader } = all;
+    for (let at = 0; at < 11; at++) {
+      expect(reader.seen).toEqual([]);
+      const record = { ...recordMessage(4 + 2 * at, of('a@5', 'c@6')), pending: 1 };
+      fake.feed(podMessage(3 + 2 * at, name(at), version(at)), record);
+      await time.advance(990);
+    }
+    expect(reader.seen).toEqual(['doubted 10000']);
+    reader.seen.length = 0;
+    return all;
+  }
+
+  it('J69: a reader that gets messages for 10 s without a complete set is behind, until a set is complete', async () => {
+    const ofOne = await behind(
+      () => 'b',
+      (at) => String(11 + at),
+    );
+    ofOne.fake.feed(recordMessage(40, { ...of('a@5', 'b@21'), resourceVersion: '21' }));
+    expect(ofOne.reader.seen).toEqual(['changed ADDED shop/b BOOKMARK']);
+    // The reader has the object in this state already.
+    const ofNone = await behind(
+      () => 'a',
+      () => '5',
+    );
+    ofNone.fake.feed(recordMessage(40, of('a@5')));
+    expect(ofNone.reader.seen).toEqual(['opened', 'alive']);
+    await ofNone.time.advance(2_000);
+    expect(ofNone.reader.seen).toHaveLength(2);
+  });
+
+  it('J69: a reader that paused when the 10 s ended is behind as soon as it goes on, and says so once', async () => {
+    const open$ = new BehaviorSubject(true);
+    const demand = () => (open$.value ? null : open$.pipe(filter(Boolean), take(1)));
+    const { fake, time, reader } = await listed(demand);
+    fake.feed(podMessage(3, 'b', '11'));
+    await time.advance(2_000);
+    open$.next(false);
+    fake.tell(408);
+    await time.advance(30_000);
+    expect(reader.seen).toEqual([]);
+    open$.next(true);
+    expect(reader.seen).toEqual(['doubted 32000']);
+    for (let at = 4; at < 16; at++) {
+      fake.feed(podMessage(at, 'b', String(8 + at)));
+      await time.advance(1_000);
+    }
+    expect(reader.seen).toEqual(['doubted 32000']);
+    fake.feed(recordMessage(16, of('a@5', 'b@23')));
+    expect(reader.seen).toEqual(['doubted 32000', 'changed ADDED shop/b BOOKMARK']);
+  });
+
+  it('J69: a watch that begins with more than the record of its place is behind until a set is complete', async () => {
+    const { fake, time, reader, followed } = await listed();
+    reader.subscription.unsubscribe();
+    fake.pending = 1;
+    const quiet = await followed();
+    fake.feed(recordMessage(2, of('a@5')));
+    expect(quiet.seen).toEqual(['opened', 'alive']);
+    quiet.subscription.unsubscribe();
+    fake.pending = 3;
+    const { seen } = await followed();
+    expect(seen).toEqual(['opened', 'doubted 0']);
+    fake.feed(podMessage(3, 'b', '11'), podMessage(4, 'c', '12'));
+    await time.advance(2_000);
+    expect(seen).toHaveLength(2);
+    fake.feed(recordMessage(5, of('a@5', 'b@11', 'c@12')));
+    expect(seen[2]).toBe('changed ADDED shop/b ADDED shop/c BOOKMARK');
+  });
+
+  it('J69: a reader that is behind counts each message once, however many records come between them', async () => {
+    const { fake, reader } = await listed();
+    const counted = vi.spyOn(Tally.prototype, 'replace');
+    onTestFinished(() => counted.mockRestore());
+    for (let at = 0; at < 1_000; at++) {
+      fake.feed(podMessage(3 + 2 * at, `p${at}`, String(11 + at)));
+      fake.feed({ ...recordMessage(4 + 2 * at, of('a@5', 'c@6')), pending: 1 });
+    }
+    expect(counted.mock.calls.length).toBeLessThan(5_000);
+    expect(reader.seen).toEqual([]);
   });
 
   it('J8: a publisher that is missing for three heartbeats ends the watch, and the next one is open when it is back', async () => {
@@ -213,6 +299,26 @@ describe('follow', () => {
     const again = scene('shop');
     again.fake.answer = fake.answer;
     expect((await again.followed()).seen[0]).toMatch(/^503 pods: .*no complete list was published/);
+  });
+
+  it('J8, J14: in a namespace without messages, the silence begins with the last record of the collection, not when it is read', async () => {
+    const { fake, time, followed } = scene('shop');
+    const beganMs = fake.nowMs + time.now();
+    let record = { sequence: 7, storedMs: beganMs };
+    const { answer } = fake;
+    fake.answer = (subject, body) => {
+      if (!subject.includes('DIRECT.GET')) return answer(subject, body);
+      const stored = new Date(record.storedMs).toISOString();
+      const headers = { 'Nats-Sequence': `${record.sequence}`, 'Nats-Time-Stamp': stored };
+      return { body: metaOf(of()), headers };
+    };
+    const { seen } = await followed();
+    // The last heartbeat; the reader asks for it when the first one is 3.3 s old.
+    record = { sequence: 8, storedMs: beganMs + 500 };
+    await time.advance(3_700);
+    expect(seen).toEqual(['opened', 'listed']);
+    await time.advance(800);
+    expect(seen[2]).toMatch(MISSING);
   });
 
   it('J7: an error of the connection ends it, and no timer is left', async () => {

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { createNatsListWatch, type PublishToNatsOptions, publishToNats } from 'rx-informer/nats';
+import { pods as podResource } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import {
   collectionPrefix,
@@ -9,6 +11,7 @@ import {
   scopeFilter,
   unescapeToken,
 } from '../../lib/nats/layout.ts';
+import { FakeConnection } from './fake-connection.ts';
 
 const pods = { group: '', plural: 'pods' };
 const prefix = collectionPrefix('k8s', pods);
@@ -63,5 +66,32 @@ describe('the layout of a bucket', () => {
       ),
       { examples: [[['', 'core']], [['core', '=63ore']]] },
     );
+  });
+});
+
+describe('the name of a content', () => {
+  const { connection } = new FakeConnection();
+  const read = (content?: string) =>
+    createNatsListWatch(connection, podResource, { bucket: 'k8s', content });
+  const publish = (content: string) => {
+    const options = { connection, resource: podResource, bucket: 'k8s', content };
+    publishToNats(undefined as never, options as PublishToNatsOptions as never);
+  };
+
+  it.each(['', ' rows', 'rows ', 'a\nb', 'a\rb', '\trows', 5 as never])(
+    'J17: is refused if a header cannot carry it unchanged: %j',
+    (content) => {
+      const words = `content is ${JSON.stringify(content)}; it must be one line without blanks at its ends`;
+      for (const [where, call] of Object.entries({
+        publishToNats: publish,
+        createNatsListWatch: read,
+      })) {
+        expect(() => call(content)).toThrow(new TypeError(`${where}: ${words}`));
+      }
+    },
+  );
+
+  it('J17: may have blanks inside, and letters of any language', () => {
+    for (const content of ['r', 'slim rows', 'schlank/ä', undefined]) read(content);
   });
 });

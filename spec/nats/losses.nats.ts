@@ -179,8 +179,8 @@ describe('a loss', () => {
     expect(told).toEqual(['+shop/web-3']);
   });
 
-  it('J8: readers see that the publisher does not follow the API server, because it sends no heartbeat', async () => {
-    const { publisher, informer } = await scene.publisher();
+  it('J8: readers see that the publisher does not follow the API server, because it sends no heartbeat and does not compare', async () => {
+    const { publisher, informer } = await scene.publisher({ compareEveryMs: 1_000 });
     const { informer: reader, told } = await follower();
     const fault = scene.api.faults.refuse();
     scene.api.faults.dropWatches();
@@ -189,6 +189,12 @@ describe('a loss', () => {
     expect(reader.status.error?.message).toContain('the publisher has sent nothing for 0.6 s');
     const words = 'does not follow the API server';
     await eventually(() => publisher.status.message.includes(words), 'the publisher says why');
+    expect(publisher.status.phase).toBe('publishing');
+    const seen = new Set<boolean>();
+    const status = reader.status$.subscribe(({ live }) => seen.add(live));
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    status.unsubscribe();
+    expect([...seen]).toEqual([false]);
     scene.create('shop', 'web-3');
     fault.heal();
     await equal(reader);
@@ -196,9 +202,34 @@ describe('a loss', () => {
     expect(told).toEqual(['+shop/web-3']);
   });
 
+  it('J8: a publisher whose write has failed compares when its informer follows the API server again, and not before', async () => {
+    const { publisher, informer } = await scene.publisher();
+    const { informer: reader, told } = await follower();
+    await nats.kill();
+    scene.update('shop', 'web-0', { tier: 'front' });
+    await eventually(() => publisher.status.phase === 'backoff', 'the write fails');
+    const fault = scene.api.faults.refuse();
+    scene.api.faults.dropWatches();
+    await eventually(() => !informer.status.live, 'the informer is not live');
+    const phases = new Set<string>();
+    publisher.status$.subscribe(({ phase }) => phases.add(phase));
+    await nats.run();
+    await eventually(() => phases.has('waiting'), 'the publisher waits');
+    expect(publisher.status.message).toContain('does not follow the API server');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect([...phases]).toEqual(['backoff', 'waiting']);
+    expect(reader.status.live).toBe(false);
+    fault.heal();
+    await equal(reader);
+    await eventually(() => reader.status.live, 'the reader is live');
+    expect(told).toEqual(['~shop/web-0']);
+  });
+
   it('J18: nothing happens when the clock is set back: heartbeats, comparisons and deletions go on', async () => {
     const { publisher } = await scene.publisher({ compareEveryMs: 1_000, tombstoneMs: 3_000 });
     const { informer: reader, told } = await follower();
+    // The reader may be in step before the publisher says so.
+    await eventually(() => publisher.status.epoch !== '', 'the publisher has published');
     const { epoch } = publisher.status;
     const phases: string[] = [];
     publisher.status$.subscribe(({ phase }) => phases.push(phase));

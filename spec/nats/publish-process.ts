@@ -51,8 +51,8 @@ export class PublishProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** Resolves when the process has written the words. Rejects if it ends before. */
-  async says(words: string | RegExp, ms?: number): Promise<void> {
+  /** Resolves when the process has written the words. Rejects if it ends before. A process starts slowly on a busy machine. */
+  async says(words: string | RegExp, ms = 60_000): Promise<void> {
     const has = () =>
       typeof words === 'string' ? this.text.includes(words) : words.test(this.text);
     await eventually(() => has() || !this.isRunning, String(words), ms).catch((error: Error) => {

@@ -30,6 +30,12 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run test:site`; `npm run docs` builds without a browser',
   },
   {
+    name: 'packed',
+    command: npm('test:packed'),
+    counts: { PACKED_BUNDLERS: 'all' },
+    repeat: '`PACKED_BUNDLERS=all npm run test:packed`',
+  },
+  {
     name: 'projects',
     command: npm('test:projects'),
     counts: {},

@@ -1,10 +1,12 @@
 /** Credentials of a kubeconfig (certificates, files, plugins), and that no error shows them. */
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { folder, open, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { KubeConfig } from '@kubernetes/client-node';
+import { afterEach, expect, it, vi } from 'vitest';
+import { endings, folder, open, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
-import { expectClean } from './seen.ts';
+import { expectClean, until } from './seen.ts';
+import { listen } from './servers.ts';
 import { testOnlyCa, testOnlyClientCert, testOnlyClientKey } from './test-only-certificates.ts';
 
 prepareKubeconfigs();
@@ -50,7 +52,14 @@ it('a client certificate is sent', async () => {
   expect(await client.request<Answer>(version)).toEqual({ peer: 'test-only client' });
 });
 
-it('a token file is read again after a 401', async () => {
+/** Credentials are read again after this time. */
+function passSixSeconds(): void {
+  const now = performance.now();
+  vi.spyOn(performance, 'now').mockReturnValue(now + 6_000);
+}
+afterEach(() => vi.restoreAllMocks());
+
+it('T71: a token file is read again after a 401', async () => {
   let good = 'Bearer one';
   const api = await server('http', (request) => request.headers.authorization === good);
   writeFileSync(join(folder(), 'token'), 'one\n');
@@ -69,6 +78,91 @@ it('a token file is read again after a 401', async () => {
   ]);
 });
 
+it('T16: a pod sends no anonymous request while the token file of its service account is empty', async () => {
+  const api = await server('http');
+  Object.assign(process.env, {
+    KUBERNETES_SERVICE_HOST: '127.0.0.1',
+    KUBERNETES_SERVICE_PORT: '1',
+  });
+  const config = new KubeConfig();
+  config.loadFromCluster(folder());
+  const token = join(folder(), 'var/run/secrets/kubernetes.io/serviceaccount/token');
+  mkdirSync(dirname(token), { recursive: true });
+  writeFileSync(token, '');
+  config.clusters = [{ name: 'inCluster', server: api.url, skipTLSVerify: false }];
+  const client = await open(config);
+  await expect(client.request(version)).rejects.toThrow(
+    `the token file of user 'inClusterUser' is empty: ${token}`,
+  );
+  writeFileSync(token, 'one');
+  expect(await client.request(version)).toEqual({ authorization: 'Bearer one' });
+  expect(api.seen).toHaveLength(1);
+});
+
+it('T71: a token file that becomes empty or missing leaves its last token in use until a 401', async () => {
+  let good = 'Bearer one';
+  const api = await server('http', (request) => request.headers.authorization === good);
+  const tokenFile = join(folder(), 'token');
+  writeFileSync(tokenFile, 'one');
+  const text = kubeconfig({ server: api.url }, { tokenFile, token: 'old' });
+  const [client, second] = [
+    await open({ text: kubeconfig({ server: api.url }, { tokenFile }) }),
+    await open({ text }),
+  ];
+  const both = () => Promise.all([client.request(version), second.request(version)]);
+  await both();
+  writeFileSync(tokenFile, '\n');
+  passSixSeconds();
+  await both();
+  rmSync(tokenFile);
+  passSixSeconds();
+  await both();
+  expect(new Set(api.seen.map(({ headers }) => headers.authorization))).toEqual(new Set([good]));
+
+  good = 'Bearer old';
+  await expect(client.request(version)).rejects.toThrow(`ENOENT: ${tokenFile}`);
+  expect(await second.request(version)).toEqual({ authorization: 'Bearer old' });
+});
+
+it.each([
+  ['new credentials', "'token-' + run", 'Bearer token-2'],
+  ['the same credentials', "'token-1'", 'never'],
+])(
+  'T71: refused requests that are older than the last reading cause one more, which returns %s',
+  async (_, token, accepted) => {
+    let good = 'Bearer token-1';
+    const held: (() => void)[] = [];
+    const api = await listen('http', ({ url, headers }, response) => {
+      const respond = () => {
+        response.writeHead(headers.authorization === good ? 200 : 401);
+        response.end();
+      };
+      if (url === '/held' && held.length < 2) held.push(respond);
+      else respond();
+    });
+    endings.push(() => api.close());
+    const { exec, runs } = plugin(printToken(token));
+    const client = await open({ text: kubeconfig({ server: api.url }, { exec }) });
+    const requests = [1, 2].map(() =>
+      client.request({ path: '/held' }).then(
+        () => 'answered',
+        ({ reason }) => reason,
+      ),
+    );
+    await until('both requests', () => held.length === 2);
+    passSixSeconds();
+    await client.request(version);
+    expect(runs()).toBe(1);
+    good = accepted;
+    const outcome = accepted === 'never' ? 'Unauthorized' : 'answered';
+    for (const [at, request] of requests.entries()) {
+      held[at]?.();
+      expect(await request).toBe(outcome);
+    }
+    expect(runs()).toBe(2);
+  },
+);
+
 it('a static token that was refused is not sent again', async () => {
   const api = await server('http', () => false);
   const client = await open({ text: kubeconfig({ server: api.url }, { token: 'hunter2' }) });
@@ -77,7 +171,7 @@ it('a static token that was refused is not sent again', async () => {
   expect(api.seen).toHaveLength(1);
 });
 
-it('an exec plugin runs once for many requests, and once more after many 401s', async () => {
+it('T71: an exec plugin runs once for many requests, and once more after many 401s', async () => {
   let good = 'Bearer token-1';
   const api = await server('http', (request) => request.headers.authorization === good);
   const { exec, runs } = plugin(printToken("'token-' + run"));
@@ -91,7 +185,7 @@ it('an exec plugin runs once for many requests, and once more after many 401s', 
   expect(runs()).toBe(2);
 });
 
-it('a second 401 is reported', async () => {
+it('T71: a second 401 is reported', async () => {
   const api = await server('http', () => false);
   const { exec, runs } = plugin(printToken("'hunter2-' + run"));
   const client = await open({ text: kubeconfig({ server: api.url }, { exec }) });

@@ -164,7 +164,6 @@ describe('the standard input of a plugin', () => {
 
   it.each([
     [{ interactiveMode: 'always' }, "has the interactiveMode 'always'"],
-    [{ interactiveMode: 5 }, "has the interactiveMode '5'"],
     [{ apiVersion: 'client.authentication.k8s.io/v1alpha1' }, 'has the apiVersion'],
     [{ apiVersion: undefined }, 'has no apiVersion'],
     [{ command: '' }, 'has no command'],

@@ -82,6 +82,23 @@ describe.each(protocols)('a request that accepts gzip over %s', (protocol) => {
     }
   });
 
+  it('T8: an error whose body is compressed has its status and its Retry-After, also if it cannot be decompressed', async () => {
+    const encodings = ['gzip', 'GZIP', 'br', 'deflate', 'identity', ' Identity', ''];
+    const body = '{"kind":"Status","message":"later"}';
+    const transport = await open(protocol, (request, response) => {
+      const encoding = encodings[Number(request.headers['x-case'])] ?? '';
+      response.writeHead(429, { 'content-encoding': encoding, 'retry-after': '7' });
+      response.end(/gzip/i.test(encoding) ? gzipSync(body) : body);
+    });
+    for (const at of encodings.keys()) {
+      const request = { ...list, acceptGzip: false, headers: { 'x-case': String(at) } };
+      const seen = watch(transport.send(request));
+      await seen.ended;
+      expect(seen, encodings[at]).toMatchObject({ status: 429, completed: true });
+      expect(seen.text, encodings[at]).toBe(/br|deflate/.test(encodings[at] ?? '') ? '' : body);
+    }
+  });
+
   it('T2: a body is decompressed only as fast as the demand allows', async () => {
     const size = 32 * 2 ** 20;
     const transport = await open(protocol, (_, response) => {

@@ -6,6 +6,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { describe, expect, it } from 'vitest';
 import { environmentProxy } from '../../lib/node/environment-proxy.ts';
+import { preparedPlugin } from '../../lib/node/exec-plugin.ts';
 import { endings, folder, open, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
 import CASES from './no-proxy.cases.json' with { type: 'json' };
@@ -128,6 +129,42 @@ describe('a user', () => {
       ': tokenFile, username; keep',
     );
     await expect(refused({ token: 'hunter2', username: 'me' })).rejects.not.toThrow(/hunter2/);
+  });
+
+  it('T16: a field of exec with a wrong type is refused by name, and null is absent', async () => {
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'login' };
+    const variables = 'a list of { name, value } with strings';
+    for (const [field, value, type] of [
+      ['command', ['login'], 'a string'],
+      ['args', 'foo', 'a list of strings'],
+      ['args', {}, 'a list of strings'],
+      ['args', [5], 'a list of strings'],
+      ['env', { A: 'b' }, variables],
+      ['env', ['A=b'], variables],
+      ['env', [{ name: 'A', value: 5 }], variables],
+      ['provideClusterInfo', 'yes', 'true or false'],
+      ['interactiveMode', 5, 'a string'],
+    ] as const) {
+      await expect(refused({ exec: { ...exec, [field]: value } })).rejects.toThrow(
+        `clientFromKubeConfig: the text is not a valid kubeconfig: users[0].user.exec.${field} must be ${type}`,
+      );
+    }
+    await expect(refused({ exec: 'login' })).rejects.toThrow('users[0].user.exec must be a map');
+    for (const env of [[null], [{ value: 'b' }]]) {
+      await expect(refused({ exec: { ...exec, env } })).rejects.toThrow(
+        "the plugin 'login' of user 'dev' has an env entry without a name",
+      );
+    }
+    const absent = { args: null, env: null, provideClusterInfo: null, installHint: null };
+    const env = [{ name: 'A', value: null }];
+    await open({ text: kubeconfig(nowhere, { exec: { ...exec, ...absent } }) });
+    await open({ text: kubeconfig(nowhere, { exec: { ...exec, args: [null], env } }) });
+    const plugin = await preparedPlugin(
+      { name: 'dev', exec: { ...exec, args: [null, 'a'], env } },
+      { name: 'c', server: '', skipTLSVerify: false },
+      false,
+    );
+    expect([plugin?.args, plugin?.env['A']]).toEqual([['', 'a'], '']);
   });
 
   it('T16: a client certificate without its key is refused, so that no request is sent anonymously', async () => {
@@ -255,6 +292,18 @@ describe('the proxy of the environment', () => {
     expect(environmentProxy('/no/url', { HTTPS_PROXY: 'x' })).toBeUndefined();
   });
 
+  it('T17: HTTP_PROXY is refused in CGI, where the client of the program can set it', () => {
+    const cgi = { REQUEST_METHOD: 'GET' };
+    for (const url of ['http://api.test', 'http://localhost']) {
+      expect(() => of(url, 'api.test', cgi)).toThrow(
+        'clientFromKubeConfig: HTTP_PROXY is refused because REQUEST_METHOD is set (CGI)',
+      );
+    }
+    expect(of('https://api.test', '', cgi)).toBe('http://p:1');
+    expect(environmentProxy('http://api.test', cgi)).toBeUndefined();
+    expect(of('http://api.test', '', { REQUEST_METHOD: '' })).toBe('http://q:2');
+  });
+
   it.each(['https://localhost:6443', 'https://127.0.0.1', 'https://127.9.9.9', 'https://[::1]:1'])(
     'T17: a URL of this machine has no proxy: %s',
     (url) => {
@@ -288,6 +337,9 @@ describe('the proxy of the environment', () => {
     [':6443', 'https://api.test:6443', true],
     ['\u0085api.test\u2003', 'https://api.test', false],
     ['\ufeff*', 'https://api.test', true],
+    ['bücher.test', 'https://bücher.test', false],
+    ['xn--bch\ter-kva.test', 'https://bücher.test', true],
+    ['büch\ter.test', 'https://bücher.test', true],
   ])('T17: NO_PROXY=%s and %s', (noProxy, url, goes) => {
     expect(of(url, noProxy) !== undefined).toBe(goes);
     expect(of(url, '', { no_proxy: noProxy, NO_PROXY: undefined }) !== undefined).toBe(goes);

@@ -68,29 +68,52 @@ it.each(['', '/', '/path'])(
   },
 );
 
-it.each(['socks5', 'socks5h'])('T15: requests pass through a %s proxy', async (scheme) => {
-  let tunnels = 0;
+/** A SOCKS proxy without a password, which connects to IPv4 addresses (RFC 1928). */
+async function socksProxy() {
+  const seen = { tunnels: 0, open: 0 };
   const server = createServer((socket) => {
-    // RFC 1928: no password, CONNECT to an IPv4 address.
+    seen.open++;
+    socket.on('close', () => seen.open--);
     socket.once('data', () => {
       socket.write(Buffer.from([5, 0]));
       socket.once('data', (bytes) => {
         const host = [...bytes.subarray(4, 8)].join('.');
         const target = connect(bytes.readUInt16BE(8), host, () => {
-          tunnels++;
+          seen.tunnels++;
           socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]));
           join(socket, target);
         }).on('error', () => socket.destroy());
       });
     });
   });
-  const proxy = await opened(server, 'tcp');
+  return { seen, ...(await opened(server, 'tcp')) };
+}
+
+it.each(['socks5', 'socks5h'])('T15: requests pass through a %s proxy', async (scheme) => {
+  const proxy = await socksProxy();
   const warnings: (string | undefined)[] = [];
   const onWarning = ({ code }: { readonly code?: string }) => warnings.push(code);
   process.on('warning', onWarning);
   onTestFinished(() => void process.off('warning', onWarning));
   await through(`${scheme}://127.0.0.1:${proxy.port}`, proxy.close);
-  expect(tunnels).toBeGreaterThan(0);
+  expect(proxy.seen.tunnels).toBeGreaterThan(0);
   // Node 26 refuses an IP address as a name in TLS, and versions before it warn.
   expect(warnings).not.toContain('DEP0123');
+});
+
+it('T15: a request through a SOCKS proxy fails if the certificate of the client cannot be read', async () => {
+  const proxy = await socksProxy();
+  const server = await listen('http2', (_, response) => response.end(), {});
+  const cert = `${testOnlyCa.slice(0, 200)}\n-----END CERTIFICATE-----\n`;
+  const transport = createUndiciTransport({
+    baseUrl: server.url,
+    tls: { ca: testOnlyCa, cert, key: cert },
+    proxy: `socks5://127.0.0.1:${proxy.port}`,
+  });
+  endings.push(server.close, proxy.close, () => transport.close());
+  const seen = watch(transport.send({ method: 'GET', path: '/version', use: 'call' }));
+  await seen.ended;
+  expect(seen.error).toMatchObject({ reason: 'Network' });
+  expect(proxy.seen.tunnels).toBeGreaterThan(0);
+  await expect.poll(() => proxy.seen.open).toBe(0);
 });

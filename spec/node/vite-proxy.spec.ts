@@ -54,6 +54,17 @@ describe('the development server of Vite', () => {
     expect(await reader?.read()).toMatchObject({ done: true });
   });
 
+  it.each([
+    ['/k8s', '/k8s/api', '/api'],
+    ['/k8s/', '/k8s/api', '/api'],
+    ['/k8s', '/k8s', '/'],
+    ['/k8s', '/k8s?x=1', '/?x=1'],
+    ['/k8s', '/k8sfoo/api', '/k8sfoo/api'],
+    ['', '/api', '/api'],
+  ])('T57: without the prefix %j the path %j is %j', (prefix, path, rest) => {
+    expect(viteProxy('http://127.0.0.1:1', prefix).rewrite(path)).toBe(rest);
+  });
+
   it('T57: cuts a response that the server cuts', async () => {
     const head = await fetch(`${url}api/v1/pods?watch=true`);
     expect(paths.at(-1)).toBe('/api/v1/pods?watch=true');

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
-import { type Consumer, run } from './consumer.ts';
+import { type Consumer, everyBundler, run } from './consumer.ts';
 import type { Program } from './programs.ts';
 
 /** Builds `main.ts` of a folder and returns the path of the script. */
@@ -49,7 +49,7 @@ async function parcel({ folder: top, nodes }: Consumer, folder: string): Promise
   return theScript(folder);
 }
 
-export const bundlers: Readonly<Record<string, Bundle>> = {
+const always: Readonly<Record<string, Bundle>> = {
   async esbuild(_, folder) {
     const entryPoints = [join(folder, 'main.ts')];
     const outfile = join(folder, 'dist/main.js');
@@ -69,6 +69,9 @@ export const bundlers: Readonly<Record<string, Bundle>> = {
     await mustSucceed(run(nodes['24'], ['build.cjs'], folder));
     return theScript(folder);
   },
+};
+
+const parcels: Readonly<Record<string, Bundle>> = {
   /** Parcel ignores `exports` by default. */
   parcel,
   /** For a linked package, as in a workspace, Parcel prefers the condition `source`. */
@@ -81,6 +84,12 @@ export const bundlers: Readonly<Record<string, Bundle>> = {
     writeFileSync(join(folder, 'package.json'), JSON.stringify(settings));
     return await parcel(consumer, folder);
   },
+};
+
+/** The bundlers that are tested. */
+export const bundlers: Readonly<Record<string, Bundle>> = {
+  ...always,
+  ...(everyBundler && parcels),
 };
 
 /** Resolves imports by the import map of the page, in which Parcel names its chunks. */

@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Whether Parcel is tested, too. It takes as long as all other bundlers. */
+export const everyBundler: boolean = process.env['PACKED_BUNDLERS'] === 'all';
+
 /**
  * The packages installed beside the library. The bundlers and the TypeScript that this repository has itself are not
  * listed.
@@ -16,7 +19,7 @@ const BESIDE = {
   '@types/node': '^24',
   node22: 'npm:node@22',
   node26: 'npm:node@26',
-  parcel: '2.16.4',
+  ...(everyBundler && { parcel: '2.16.4' }),
   rxjs: '^7.8.2',
   'typescript-5.9': 'npm:typescript@5.9',
   webpack: '5.112.2',

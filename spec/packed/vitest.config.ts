@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     include: ['spec/packed/**/*.packed.ts'],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 300_000,
     // Each test starts one or two processes.
     maxConcurrency: 2,

@@ -1,8 +1,13 @@
-/** Random histories of one snapshot file with crashes: what is loaded must be a state that was written, or nothing. */
+/**
+ * Random histories of one snapshot file with crashes, and with suspensions while another process takes the folder: what is
+ * loaded must be a state that was written, or nothing.
+ */
 import { seededRandom } from 'rx-informer/testing';
 import { fileStore, nameOf } from '../../lib/node/snapshots/file-snapshots.ts';
+import type { FolderLock } from '../../lib/node/snapshots/folder-lock.ts';
+import { checkedFiles, type LogFiles } from '../../lib/node/snapshots/log-files.ts';
 import { SnapshotLog } from '../../lib/node/snapshots/snapshot-log.ts';
-import { Crashed, CrashingDisk } from './crashing-disk.ts';
+import { Crashed, CrashingDisk, suspendable } from './crashing-disk.ts';
 
 const KEYS = ['shop/a', 'shop/b', 'shop/c', 'shop/d'];
 const NAME = nameOf('id');
@@ -17,6 +22,8 @@ interface Step {
   readonly deleted: readonly string[];
   readonly after: Contents;
 }
+
+const sizeOf = (files: ReadonlyMap<string, Buffer>) => files.get(NAME)?.length ?? 0;
 
 const shown = (version: string | number, contents: Contents) =>
   `${version}: ${[...contents]
@@ -49,17 +56,87 @@ async function loaded(
   return { version: stored.resourceVersion, contents };
 }
 
+/** A lock that nobody takes. */
+export const LOCK: FolderLock = {
+  mayBeShared: false,
+  check: () => undefined,
+  release: () => undefined,
+};
+
+/** A process that takes the folder while the one before is suspended, reads the file, and writes twice, then once more later. */
+class Successor {
+  readonly #log: SnapshotLog;
+  #state: { version: string; contents: Contents } | undefined;
+
+  constructor(files: CrashingDisk) {
+    this.#log = new SnapshotLog(files, NAME, true);
+  }
+
+  async begin(): Promise<void> {
+    this.#state = await loaded(this.#log);
+    for (const key of ['shop/b', 'shop/c']) await this.write(key);
+  }
+
+  /** Writes one change, with lengths as those of the other process. */
+  async write(key: string): Promise<void> {
+    const version = Number(this.#state?.version ?? 0) + 100;
+    const text = JSON.stringify({ key, version: 1000 + version });
+    const after = new Map(this.#state?.contents).set(key, text);
+    const objects = [[key, text]] as const;
+    const replaces = this.#state === undefined;
+    await write(this.#log, { version, replaces, objects, deleted: [], after });
+    this.#state = { version: String(version), contents: after };
+  }
+
+  get shown(): string {
+    return this.#state === undefined ? 'cold' : shown(this.#state.version, this.#state.contents);
+  }
+}
+
+/**
+ * Suspends a process before its operation `at`, lets a successor take the folder, and lets the first process end that
+ * operation, whatever the others do. Returns what was wrong; `undefined` if the process has fewer operations.
+ */
+async function suspended(
+  disk: ReadonlyMap<string, Buffer>,
+  at: number,
+  perform: (files: LogFiles) => Promise<unknown>,
+): Promise<string | undefined> {
+  const files = new CrashingDisk(disk);
+  const successor = new Successor(files);
+  let operations = 0;
+  let isHeld = true;
+  const own = suspendable(files as LogFiles, async () => {
+    if (operations++ !== at) return;
+    isHeld = false;
+    await successor.begin();
+  });
+  const check = () => {
+    if (!isHeld) throw new Crashed('the folder is lost');
+  };
+  await perform(checkedFiles(own, check));
+  if (isHeld) return undefined;
+  await successor.write('shop/d');
+  for (const keeps of [true, false]) {
+    const left = new CrashingDisk(files.remains(() => keeps));
+    const found = await loaded(new SnapshotLog(left, NAME));
+    const has = found === undefined ? 'cold' : shown(found.version, found.contents);
+    if (has !== successor.shown) return `${has}, not ${successor.shown}`;
+  }
+  return '';
+}
+
 /** What is left on a disk when everything was forgotten. */
 async function forgotten(left: ReadonlyMap<string, Buffer>): Promise<readonly string[]> {
   const files = new CrashingDisk(left);
-  const store = fileStore(files, () => undefined);
+  const store = fileStore(files, () => LOCK);
   for (const id of (await store.heads()).keys()) await store.delete(id);
   return files.names();
 }
 
 /**
- * Runs one history: lives that end with a crash in a random write, whose every byte is tried as the last one. Returns what was
- * wrong.
+ * Runs one history: lives that end with a crash in a random write, whose every byte is tried as the last one, and whose every
+ * operation is tried as one that a suspension delays. Returns what was wrong.
  */
 export async function crashes(seed: number): Promise<string[]> {
   const random = seededRandom(seed);
@@ -82,8 +159,11 @@ export async function crashes(seed: number): Promise<string[]> {
       version++;
       const replaces = (at === 0 && state === undefined) || random() < 0.2;
       const after = new Map(contents);
-      const changed = KEYS.filter(() => random() < 0.5);
-      const deleted = changed.filter(() => random() < 0.3);
+      // Half of the changes have equal lengths, too.
+      const isOne = random() < 0.5;
+      const one = Math.floor(random() * KEYS.length);
+      const changed = KEYS.filter((_, index) => (isOne ? index === one : random() < 0.5));
+      const deleted = changed.filter(() => !isOne && random() < 0.3);
       for (const key of changed) {
         // Equal lengths, so that an old frame can fit behind a new one.
         if (!deleted.includes(key))
@@ -95,7 +175,7 @@ export async function crashes(seed: number): Promise<string[]> {
       contents = after;
     }
     /** Performs the steps until the crash. Returns the last one that was acknowledged, and the next one. */
-    const perform = async (files: CrashingDisk) => {
+    const perform = async (files: LogFiles) => {
       let done = -1;
       try {
         const log = new SnapshotLog(files, NAME);
@@ -109,14 +189,20 @@ export async function crashes(seed: number): Promise<string[]> {
       }
       return done;
     };
+    for (let at = 0; ; at++) {
+      const what = await suspended(disk, at, perform);
+      if (what === undefined) break;
+      if (what !== '') wrong.push(`seed ${seed}, life ${life}, suspended at ${at}: ${what}`);
+    }
     const whole = new CrashingDisk(disk);
     await perform(whole);
     const before = state === undefined ? 'cold' : shown(state.version, state.contents);
     let next: ReadonlyMap<string, Buffer> = disk;
-    const chosen =
-      random() < 0.2
-        ? Math.floor(random() * whole.done)
-        : (whole.beforeSyncs[Math.floor(random() * whole.beforeSyncs.length)] as number);
+    const chosen = Math.floor(random() * whole.done);
+    // Most lives begin with a change of which the crash has left the end, but not the beginning.
+    const prefersTorn = random() < 0.8;
+    const ends = new Set(whole.beforeSyncs);
+    let torn = 0;
     for (let at = 0; at <= whole.done; at++) {
       const files = new CrashingDisk(disk, at);
       const done = await perform(files);
@@ -125,6 +211,7 @@ export async function crashes(seed: number): Promise<string[]> {
         const step = steps[index];
         return step === undefined ? undefined : shown(step.version, step.after);
       });
+      const fullSize = sizeOf(files.remains(() => true));
       for (const keeps of [() => true, () => false, coin(0.5), coin(0.1), coin(0.1)]) {
         const left = files.remains(keeps);
         const found = await loaded(new SnapshotLog(new CrashingDisk(left), NAME));
@@ -133,7 +220,13 @@ export async function crashes(seed: number): Promise<string[]> {
           wrong.push(`seed ${seed}, life ${life}, ${at}: ${has}, not ${allowed.join(' or ')}`);
         const remains = await forgotten(left);
         if (remains.length > 0) wrong.push(`seed ${seed}, life ${life}, ${at}: left ${remains}`);
-        if (at === chosen) next = left;
+        const isTorn = ends.has(at) && has !== allowed[1] && sizeOf(left) === fullSize;
+        if (prefersTorn && isTorn) {
+          torn++;
+          if (random() * torn < 1) next = left;
+        } else if (at === chosen && torn === 0) {
+          next = left;
+        }
       }
     }
     disk = next;

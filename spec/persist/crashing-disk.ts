@@ -35,6 +35,22 @@ function piecesOf(operation: FileOperation): FileOperation[] {
 
 const contentOf = ({ synced, pending }: Inode): Buffer => pending.reduce(applied, synced);
 
+/** The same files, or file, as a process sees them that can be suspended before each operation. */
+export function suspendable<F extends object>(files: F, pause: () => Promise<void>): F {
+  return new Proxy(files, {
+    get(target, name) {
+      const operation: unknown = Reflect.get(target, name);
+      if (typeof operation !== 'function') return operation;
+      return async (...args: unknown[]) => {
+        await pause();
+        const result: unknown = await operation.apply(target, args);
+        const isFile = typeof result === 'object' && result !== null && 'truncate' in result;
+        return isFile ? suspendable(result, pause) : result;
+      };
+    },
+  });
+}
+
 /** Thrown by every operation after the crash. */
 export class Crashed extends Error {}
 

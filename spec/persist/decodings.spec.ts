@@ -15,6 +15,8 @@ import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import type { LazyGetter } from '../../lib/meta/same-content.ts';
 import { storedJson } from '../../lib/persist/stored-json.ts';
+import { list } from '../decode/decoder.ts';
+import { unparsed } from '../decode/lazy/unread.ts';
 import { MemoryStore } from './memory-store.ts';
 
 const encoder = new TextEncoder();
@@ -124,6 +126,50 @@ describe('the decoding of stored objects', () => {
       }
     }
     expect(lazy).toBeGreaterThan(100);
+  });
+
+  it.each(['stored', 'left-out'] as const)(
+    'P32: a lazy object is stored as one that was parsed, and its members stay unread (env: %s)',
+    (env) => {
+      const decoding = lazyDecoding();
+      const textOf = (object: KubernetesObject) =>
+        new TextDecoder().decode(storedJson(object, env));
+      const random = seededRandom(1);
+      const containers = [{ name: 'web', env: [{ name: 'PASSWORD', value: 'secret' }] }];
+      const items = Array.from({ length: 50 }, () => randomObject(random)).map((each) => {
+        return { ...each, template: { text: 'a\nb', containers } };
+      });
+      for (const spaces of [0, 2]) {
+        // White space between members makes an object unusual, so it is within them.
+        const texts = items.map((item) => {
+          const members = Object.entries(item).map(([name, value]) => {
+            const text = JSON.stringify(value, null, name === 'metadata' ? 0 : spaces);
+            return `${JSON.stringify(name)}:${text}`;
+          });
+          return `{${members}}`;
+        });
+        const body = `{"kind":"PodList","items":[${texts}]}`;
+        const lazy = list([body], { decoding }).out;
+        const before = unparsed(lazy);
+        expect(before).toBeGreaterThan(50);
+        const stored = lazy.map(textOf);
+        expect(unparsed(lazy)).toBe(before);
+        expect(stored).toEqual(list([body]).out.map(textOf));
+        expect(stored.join().includes('secret')).toBe(env === 'stored');
+      }
+    },
+  );
+
+  it('P32: a member that is not JSON does not keep the others from being stored', () => {
+    const spec = '{"env":[{"value":nothing}]}';
+    const body = `{"kind":"PodList","items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":${spec},"status":{"a":1}}]}`;
+    const { out } = list([body], { decoding: lazyDecoding() });
+    const [as, without] = (['stored', 'left-out'] as const).map((env) =>
+      new TextDecoder().decode(storedJson(out[0] as KubernetesObject, env)),
+    );
+    const others = '{"kind":"Pod",\n"apiVersion":"v1",\n"metadata":{"name":"a"},\n';
+    expect(without).toBe(`${others}"status":{"a":1}}`);
+    expect(as).toBe(`${others}"spec":${spec},\n"status":{"a":1}}`);
   });
 
   it('P32: a stored text that is not JSON is an error, at once or when the member is read', () => {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -27,7 +28,9 @@ import { fileSnapshots } from 'rx-informer/node';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fileStore } from '../../lib/node/snapshots/file-snapshots.ts';
+import { lockFolder } from '../../lib/node/snapshots/folder-lock.ts';
 import { diskFiles } from '../../lib/node/snapshots/log-files.ts';
+import { LOCK } from './crashes.ts';
 import { requestsOf, services } from './rig.ts';
 
 let base = '';
@@ -115,11 +118,62 @@ describe('fileSnapshots', () => {
     expect(readFileSync(target, 'utf8')).toBe('untouched');
   });
 
+  it('P25: says what is wrong with a path that is no folder', () => {
+    writeFileSync(folder, 'a file');
+    expect(() => fileSnapshots({ folder, ...options })).toThrow(
+      /not a folder but a link or a file/,
+    );
+    expect(() => fileSnapshots({ folder: join(folder, 'a'), ...options })).toThrow(
+      /cannot be locked: ENOTDIR.*pass a folder in which this process may write/,
+    );
+  });
+
+  // Whatever is written to this file, the disk is full.
+  it.runIf(existsSync('/dev/full'))(
+    'P18: a program starts on a full disk, says so once, and leaves nothing behind',
+    async () => {
+      const stat = readFileSync(`/proc/${process.pid}/stat`, 'utf8').split(') ')[1];
+      const probe = `probe-${process.pid}-${stat?.split(' ')[19]}`;
+      mkdirSync(folder, { mode: 0o700 });
+      writeFileSync(join(folder, 'probe-1-7'), 'of a process that was killed');
+      const full = () => symlinkSync('/dev/full', join(folder, probe));
+      full();
+      expect(() => lockFolder(folder)).toThrow(/cannot be locked: ENOSPC.*; free space/);
+      full();
+      const persist = fileSnapshots({ folder, ...options });
+      expect(readdirSync(folder)).toEqual(['probe-1-7']);
+      full();
+      const server = createFakeApiServer();
+      fill(server);
+      const warnings: string[] = [];
+      expect(await live(server, persist, warnings)).toEqual(['a', 'b', 'c']);
+      expect(warnings).toEqual([expect.stringMatching(/cannot be locked: ENOSPC/)]);
+      lockFolder(folder, 0).release();
+      expect(readdirSync(folder)).toEqual(['lock-1']);
+    },
+  );
+
   it('P26: refuses a folder that this process uses already, until it is closed', async () => {
     const first = fileSnapshots({ folder, ...options });
     expect(() => fileSnapshots({ folder, ...options })).toThrow(/in use by this process/);
     await first.close();
     await fileSnapshots({ folder, ...options }).close();
+  });
+
+  it('P26: each of several calls of close resolves when the folder is released', async () => {
+    const persist = fileSnapshots({ folder, ...options });
+    const factory = createInformerFactory(
+      createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch }),
+      { persist },
+    );
+    factory.informer(services);
+    factory.start();
+    await factory.whenSynced({ timeoutMs: 20_000 });
+    const first = persist.close();
+    await persist.close();
+    await fileSnapshots({ folder, ...options }).close();
+    await first;
+    await factory.stop();
   });
 
   it('P26: refuses a folder that another process uses, and takes the lock of a process that was killed', async () => {
@@ -142,6 +196,20 @@ describe('fileSnapshots', () => {
     other.kill('SIGKILL');
     await once(other, 'exit');
     await fileSnapshots({ folder, ...options }).close();
+  });
+
+  it('P26: takes the lock of a process in another place when it was not touched for long, and does not append to its files', () => {
+    mkdirSync(folder, { mode: 0o700 });
+    const owner = { pid: 1, start: '7', place: 'elsewhere' };
+    writeFileSync(join(folder, 'lock-7'), JSON.stringify(owner));
+    expect(() => lockFolder(folder)).toThrow(/in use by process 1/);
+    const taken = lockFolder(folder, 0);
+    expect(taken.mayBeShared).toBe(true);
+    taken.release();
+    const next = lockFolder(folder, 0);
+    expect(next.mayBeShared).toBe(false);
+    next.release();
+    expect(readdirSync(folder)).toEqual(['lock-9']);
   });
 
   it('P18: a file that was cut, or is of another format, leads to a list or to an earlier state, never to a wrong one', async () => {
@@ -177,6 +245,21 @@ describe('fileSnapshots', () => {
     await persist.forget();
     expect(files()).toEqual([]);
     await persist.close();
+  });
+
+  it('P14: forget deletes the files also after close, and releases the folder again', async () => {
+    const server = createFakeApiServer();
+    fill(server);
+    const persist = fileSnapshots({ folder, ...options });
+    await live(server, persist);
+    const other = fileSnapshots({ folder, ...options });
+    await expect(persist.forget()).rejects.toThrow(/in use by this process/);
+    expect(files()).toHaveLength(1);
+    const closed = other.close();
+    await other.forget();
+    await closed;
+    expect(files()).toEqual([]);
+    await fileSnapshots({ folder, ...options }).close();
   });
 
   it('P14: forget deletes what a crash has left, and files that cannot be read, whatever they are', async () => {
@@ -224,7 +307,7 @@ describe('fileSnapshots', () => {
       const file = await disk.create(name);
       return { ...file, sync: () => Promise.reject(new Error('no space left on device')) };
     };
-    const store = fileStore({ ...disk, create }, () => undefined);
+    const store = fileStore({ ...disk, create }, () => LOCK);
     const change = { head: '{}', resourceVersion: '1', savedAtMs: 0, replaces: true, deleted: [] };
     const objects = [['shop/a', Buffer.from('{}')]] as const;
     await expect(store.write('id', { ...change, objects })).rejects.toThrow(/no space/);
@@ -239,12 +322,13 @@ describe('fileSnapshots', () => {
     // As another process takes it: with the next lock, and without the locks before.
     const [lock = ''] = readdirSync(folder);
     renameSync(join(folder, lock), join(folder, 'lock-9'));
-    writeFileSync(join(folder, 'lock-9'), 'of another process');
+    const owner = JSON.stringify({ pid: 9, start: '', place: 'elsewhere' });
+    writeFileSync(join(folder, 'lock-9'), owner);
     expect(await live(server, persist, warnings)).toEqual(['a', 'b', 'c']);
     expect(warnings).toEqual([expect.stringMatching(/another process took it while/)]);
-    await expect(persist.forget()).rejects.toThrow();
+    await expect(persist.forget()).rejects.toThrow(/in use by process 9/);
     expect(readdirSync(folder)).toEqual(['lock-9']);
-    expect(readFileSync(join(folder, 'lock-9'), 'utf8')).toBe('of another process');
+    expect(readFileSync(join(folder, 'lock-9'), 'utf8')).toBe(owner);
   });
 
   it('P24: a relative folder stays the same if the program changes its working directory', async () => {

@@ -28,6 +28,8 @@ describe('random lives', () => {
       'faults',
       'crash',
       'forbidden',
+      'revoked',
+      'ended while forbidden',
     ]) {
       expect([what, (seen.get(what) ?? 0) > 10]).toEqual([what, true]);
     }

@@ -80,7 +80,10 @@ export async function live(seed: number): Promise<Lived> {
       .map(({ metadata }) => `shop/${metadata.name}=${metadata.annotations.revision}`)
       .sort()
       .join(' ');
+  /** Whether the server refuses the life that runs. */
+  let isRefused = () => false;
   store.onWrite = (stored) => {
+    if (isRefused()) told('stored objects that are forbidden');
     const expected = at(stored.resourceVersion);
     if (shown(stored) === expected) return;
     told(`stored ${shown(stored)} at ${stored.resourceVersion}, where the server had ${expected}`);
@@ -127,6 +130,7 @@ export async function live(seed: number): Promise<Lived> {
       scopes: (options.scopes ?? [{}]).map((scope) => ({ ...scope, decoding })),
     });
     const { informer } = life;
+    isRefused = () => informer.status.blocked === 'forbidden';
     const before = [...store.collections.values()].map((each) => ({ ...each }));
     server.clearRequests();
     const startedAt = version();
@@ -171,6 +175,10 @@ export async function live(seed: number): Promise<Lived> {
         server.faults.expireWatches();
         note('expired');
         wasExpired = true;
+      } else if (dice < 0.8) {
+        forbidden = true;
+        server.faults.closeWatches();
+        note('revoked');
       }
     }
     // What was known at the start, and whether the server still had it.
@@ -201,17 +209,17 @@ export async function live(seed: number): Promise<Lived> {
     if (forbidden) {
       note('forbidden');
       await time.advance(5_000);
-      const isRefused = informer.status.blocked === 'forbidden';
-      if (isRefused && informer.indexer.size > 0 && !wasSynced)
+      if (isRefused() && informer.indexer.size > 0 && !wasSynced)
         told('shows objects that are forbidden');
-      if (
-        isRefused &&
-        before.some(
-          (each) =>
-            isOwn(each) && [...store.collections.values()].some(({ head }) => head === each.head),
-        )
-      )
-        told('keeps objects that are forbidden');
+      const keeps = () => [...store.collections.values()].some(isOwn);
+      if (isRefused() && keeps()) told('keeps objects that are forbidden');
+      if (isRefused() && random() < 0.3) {
+        note('ended while forbidden');
+        await life.end();
+        if (keeps()) told('keeps objects that are forbidden after its end');
+        forbidden = false;
+        continue;
+      }
       forbidden = false;
     }
     await time.advance(HEALS_MS);

@@ -41,10 +41,8 @@ const FAULTS: readonly (readonly [string, PlantedFault])[] = [
     },
   ],
   ['forbidden objects stay in the informer', keeper("if (how === 'refused') this.#hide();", '')],
-  [
-    'forbidden objects stay in the store',
-    keeper('    this.#delete();\n    if (how', '    if (how'),
-  ],
+  ['forbidden objects stay in the store', keeper('count as not stored.\n    this.#delete();', '')],
+  ['forbidden objects are stored again', keeper('&& !this.#isRefused', '')],
   [
     'a failure of the server ends the warm start',
     warm('if (isPassing) return', 'if (isPassing && !error) return'),
@@ -64,8 +62,8 @@ const FAULTS: readonly (readonly [string, PlantedFault])[] = [
   [
     'the version of the store is that of the last write, not of the objects',
     keeper(
-      "case 'bookmark':\n        return delta.scope",
-      "case 'bookmark':\n        if (delta.scope === this.#scope) this.#version = String(Number(delta.resourceVersion) + 1);\n        return delta.scope",
+      "case 'bookmark':\n        return move(",
+      "case 'bookmark':\n        this.#version = String(Number(delta.resourceVersion) + 1);\n        return move(",
     ),
   ],
 ];

@@ -103,6 +103,23 @@ describe('a stored collection', () => {
     await end();
   });
 
+  it('P11: the cluster is asked for again if the server did not know the user', async () => {
+    const rig = persistRig();
+    rig.put('s0', 1);
+    await rig.once();
+    rig.server.faults.failNext({ use: 'call' }, { status: 401 });
+    const { informer, end } = rig.life();
+    informer.start();
+    await rig.time.advance(10_000);
+    expect(contents(informer)).toEqual(['shop/s0=1']);
+    informer.stop();
+    await rig.time.advance(10);
+    informer.start();
+    await rig.time.advance(10_000);
+    expect(JSON.parse(rig.store.only?.head ?? '{}').cluster).toMatch(/-/);
+    await end();
+  });
+
   it.each([86_400_000 + 60_000, -86_400_000 - 60_000])(
     'P12: is deleted and not shown if it was confirmed longer ago than maxAgeMs, or by a clock as far ahead (%i ms)',
     async (ageMs) => {
@@ -179,6 +196,7 @@ describe('a stored collection', () => {
     expect(contents(informer)).toEqual(['shop/s0=3']);
     await end();
     expect(rig.store.collections.size).toBe(0);
+    await expect(persist.forget()).rejects.toThrow(/still in it; call forget\(\) before close\(\)/);
   });
 });
 
@@ -297,6 +315,33 @@ describe('writing', () => {
     expect(rig.store.only?.objects.get('shop/a')).toContain('"revision":"2"');
     await life.end();
   });
+
+  it.each([undefined, 'rewrite'] as const)(
+    'P15: writes what is due when the run ends during a write that is answered with %s',
+    async (answer) => {
+      const rig = persistRig();
+      for (const name of ['a', 'b', 'c']) rig.put(name, 1);
+      const { informer, end } = rig.life();
+      informer.start();
+      await rig.time.advance(2_000);
+      let open: () => void = () => undefined;
+      rig.store.gate = new Promise((resolve) => {
+        open = resolve;
+      });
+      rig.store.answer = answer;
+      rig.put('a', 2);
+      await rig.time.advance(2_000);
+      rig.put('b', 2);
+      await rig.time.advance(10);
+      const ended = end();
+      open();
+      await ended;
+      const keys = answer === undefined ? ['shop/b'] : ['shop/a', 'shop/b', 'shop/c'];
+      const replaces = answer === 'rewrite';
+      expect(rig.store.written.slice(1)).toMatchObject([{ keys: ['shop/a'] }, { keys, replaces }]);
+      expect(rig.store.only?.objects.get('shop/b')).toContain('"revision":"2"');
+    },
+  );
 
   it('P16: a later list writes only what differs, and the store can ask for a complete collection', async () => {
     const rig = persistRig();

@@ -1,12 +1,31 @@
 /** Tests warm starts: what is requested, when objects are shown, and when they are confirmed. */
 import { describe, expect, it } from 'vitest';
-import { contents, persistRig, requestsOf } from './rig.ts';
+import { contents, persistRig, type Rig, requestsOf } from './rig.ts';
 
 async function stored(objects = 3) {
   const rig = persistRig();
   for (let at = 0; at < objects; at++) rig.put(`s${at}`, 1);
   await rig.once();
   return rig;
+}
+
+/** A life that has started warm from three stored objects, and has followed the server for five seconds. */
+async function followed() {
+  const rig = await stored();
+  const life = rig.life();
+  life.informer.start();
+  await rig.time.advance(5_000);
+  return { rig, ...life };
+}
+
+/** Ends the watches, and lets the server refuse every list and watch, or those of a namespace, until the faults are healed. */
+async function refuseAll({ server, time }: Rig, namespace?: string) {
+  const refusals = (['list', 'watch'] as const).map((use) =>
+    server.faults.failNext({ use, ...(namespace && { namespace }) }, { status: 403, times: 999 }),
+  );
+  server.faults.closeWatches();
+  await time.advance(100);
+  return refusals;
 }
 
 describe('a warm start', () => {
@@ -179,6 +198,85 @@ describe('a warm start', () => {
     await end();
   });
 
+  it('P6: stores nothing while requests are refused, also if a change was due, and after a failure of another kind', async () => {
+    const { rig, informer, end } = await followed();
+    rig.put('s0', 2);
+    await rig.time.advance(500);
+    const refusals = await refuseAll(rig);
+    expect(informer.status.blocked).toBe('forbidden');
+    const before = rig.store.written.length;
+    await rig.time.advance(60_000);
+    for (const refusal of refusals) refusal.heal();
+    // A failure of the server says nothing about the permission.
+    const outage = rig.server.faults.refuse();
+    await rig.time.advance(120_000);
+    expect(informer.status.blocked).toBeUndefined();
+    expect(rig.store.only).toBeUndefined();
+    expect(rig.store.written.length).toBe(before);
+    outage.heal();
+    await rig.time.advance(120_000);
+    expect(rig.store.only?.objects.size).toBe(3);
+    await end();
+  });
+
+  it('P6: stores everything again when the watch is answered again, without a change', async () => {
+    const { rig, end } = await followed();
+    rig.server.faults.failNext({ use: 'watch' }, { status: 403 });
+    rig.server.faults.closeWatches();
+    await rig.time.advance(100);
+    expect(rig.store.only).toBeUndefined();
+    rig.server.faults.withoutBookmarks();
+    rig.server.clearRequests();
+    await rig.time.advance(5_000);
+    expect(requestsOf(rig.server)).toEqual([expect.stringMatching(/^W/)]);
+    expect(rig.store.only?.objects.size).toBe(3);
+    await end();
+  });
+
+  it('P6: the end of a run writes nothing that is refused', async () => {
+    const { rig, informer, end } = await followed();
+    rig.put('s0', 2);
+    await rig.time.advance(500);
+    await refuseAll(rig);
+    expect(informer.status.blocked).toBe('forbidden');
+    await end();
+    expect(rig.store.only).toBeUndefined();
+  });
+
+  it('P6: deletes what is stored also if the store has asked for a complete collection', async () => {
+    const { rig, end } = await followed();
+    rig.store.answer = 'rewrite';
+    rig.put('s0', 2);
+    await rig.time.advance(2_000);
+    expect(rig.store.only?.objects.size).toBe(3);
+    await refuseAll(rig);
+    expect(rig.store.only).toBeUndefined();
+    await end();
+    expect(rig.store.only).toBeUndefined();
+  });
+
+  it('P6, P9: the changes of another scope store nothing that is refused', async () => {
+    const rig = persistRig();
+    rig.put('a', 1, 'one');
+    rig.put('b', 1, 'two');
+    const { informer, end } = rig.life({ scopes: [{ namespace: 'one' }, { namespace: 'two' }] });
+    informer.start();
+    await rig.time.advance(5_000);
+    expect(rig.store.collections.size).toBe(2);
+    await refuseAll(rig, 'two');
+    const before = rig.store.written.length;
+    for (let revision = 2; revision < 10; revision++) {
+      rig.put('a', revision, 'one');
+      await rig.time.advance(1_500);
+      expect([...rig.store.collections.keys()]).toEqual([expect.stringContaining('/one/')]);
+    }
+    expect(rig.store.written.slice(before).map(({ keys }) => keys)).toEqual(
+      Array.from({ length: 8 }, () => ['one/a']),
+    );
+    await end();
+    expect([...rig.store.collections.keys()]).toEqual([expect.stringContaining('/one/')]);
+  });
+
   it('P7: is tried again after a failure of the network or of the server, with the objects still shown', async () => {
     const rig = await stored();
     rig.put('s0', 2);
@@ -244,6 +342,31 @@ describe('a warm start', () => {
     expect(contents(informer)).toEqual(['one/a=2', 'two/b=2']);
     expect(rig.store.collections.size).toBe(2);
     await end();
+  });
+
+  it('P2, P9: the changes of one scope write nothing of another one, which may be out of date', async () => {
+    const rig = persistRig();
+    rig.put('a', 1, 'one');
+    rig.put('b', 1, 'two');
+    const scopes = [{ namespace: 'one' }, { namespace: 'two' }];
+    const { informer, crash } = rig.life({ scopes });
+    informer.start();
+    await rig.time.advance(5_000);
+    const outage = rig.server.faults.refuse({ namespace: 'two' });
+    rig.server.faults.closeWatches();
+    const lostMs = rig.time.now();
+    for (let revision = 2; revision < 60; revision++) {
+      rig.put('a', revision, 'one');
+      await rig.time.advance(2_000);
+    }
+    crash();
+    const next = rig.life({ scopes: [{ namespace: 'two' }] });
+    next.informer.start();
+    await rig.time.advance(1_000);
+    expect(contents(next.informer)).toEqual(['two/b=1']);
+    expect(next.informer.status.staleSinceMs).toBeLessThanOrEqual(lostMs);
+    outage.heal();
+    await next.end();
   });
 
   it('P10: loads nothing into an informer that still has the objects of an earlier run', async () => {

@@ -52,6 +52,14 @@ function grouped<const A extends Aggregates<Item>>(
 }
 
 describe('groups', () => {
+  it('Q90: the row of a group and the list of distinct are frozen', () => {
+    const { rows } = grouped({ names: distinct(({ metadata }) => metadata.name) });
+    const [row] = rows(set('x', 1), set('y', 1)) as unknown as [{ names: readonly string[] }];
+    expect(() => (row.names as string[]).reverse()).toThrow(TypeError);
+    expect([row, row.names].map(Object.isFrozen)).toEqual([true, true]);
+    expect(rows(set('z', 1))).toEqual([{ key: 'a', names: ['x', 'y', 'z'] }]);
+  });
+
   it('Q30: have their key as id and key, and are deleted with their last row', () => {
     const { rows, mirror } = grouped({ n: count() });
     expect(rows(set('x', 1), set('y', 1), set('z', 1, 'b'))).toEqual([

@@ -24,7 +24,7 @@ import {
   Subject,
   VirtualTimeScheduler,
 } from 'rxjs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { inTurn } from '../../lib/rx/drain.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';
@@ -185,6 +185,42 @@ describe('liveJoin', () => {
       right.next(update(other, p1));
     });
     expect(mirror.sets.length).toBe(sets + 1);
+  });
+
+  it('Q90: a row and its list are frozen, so code that changes them throws', () => {
+    const { left, right, row } = join(keys);
+    left.next(first(thing('a'), thing('b')));
+    right.next(first(thing('p1', { of: ['a', 'b'] }), thing('p2', { of: 'a' })));
+    const { right: list } = row('a');
+    expect(() => (list as Thing[]).reverse()).toThrow(TypeError);
+    expect([row('a'), list, row('b'), row('b').right].map(Object.isFrozen)).not.toContain(false);
+    expect(list.map(({ metadata }) => metadata.uid)).toEqual(['p1', 'p2']);
+  });
+
+  it('Q90: in production a list that a consumer has changed is correct again with the next change', () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { left, right, shown, row } = join(keys);
+    const owned = ['p1', 'p2', 'p3', 'p4'].map((uid) => thing(uid, { of: 'a' }));
+    left.next(first(thing('a')));
+    right.next(first(...owned));
+    const [p1, p2, p3] = owned as [Thing, Thing, Thing];
+    const spoil = () => (row('a').right as Thing[]).reverse();
+    spoil();
+    right.next(remove(p1));
+    expect(shown()).toEqual(['a[p2,p3,p4]']);
+    spoil();
+    right.next(update(p2, thing('p2', { of: 'a' })));
+    expect(shown()).toEqual(['a[p2,p3,p4]']);
+    spoil().length = 0;
+    right.next(add(p1));
+    expect(shown()).toEqual(['a[p1,p2,p3,p4]']);
+    spoil();
+    inTurn(() => {
+      right.next(remove(p3));
+      right.next(add(thing('p5', { of: 'a' })));
+    });
+    expect(shown()).toEqual(['a[p1,p2,p4,p5]']);
   });
 
   it('Q41: of two right rows with one object, the one that changes is replaced', () => {

@@ -4,6 +4,7 @@ import { annotation, defineResource, label, liveQuery } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { formatPath, parsePath } from '../../lib/meta/object-path.ts';
+import { compareBy, normalOrders } from '../../lib/query/live-query/order-by.ts';
 import { predicateOf } from '../../lib/query/live-query/predicate.ts';
 
 const things = defineResource({
@@ -277,6 +278,28 @@ describe('a condition', () => {
     expect(holds({ path: 'a', eq: '0.5', as: 'quantity' }, { a: '500m' })).toBe(true);
     expect(holds({ path: 'a', gt: '1G', as: 'quantity' }, { a: '1Gi' })).toBe(true);
     expect(holds({ path: 'a', gt: 1, as: 'quantity' }, { a: 2 })).toBe(true);
+  });
+
+  it('Q64: times are compared to the microsecond, as Events and Leases have them', () => {
+    const at = (digits: string) => `2026-01-01T00:00:00${digits}Z`;
+    const rising = ['', '.000001', '.0009', '.000999', '.001', '.001001', '.123456', '.999999'];
+    const years = ['1969-12-31T23:59:59.999999Z', ...rising.map(at), '2199-01-01T00:00:00.000001Z'];
+    for (const [position, a] of years.entries()) {
+      const follower = years[position + 1];
+      expect([a, holds({ path: 'a', eq: a, as: 'time' }, { a })]).toEqual([a, true]);
+      if (follower === undefined) continue;
+      expect([a, holds({ path: 'a', lt: follower, as: 'time' }, { a })]).toEqual([a, true]);
+      expect([a, holds({ path: 'a', eq: follower, as: 'time' }, { a })]).toEqual([a, false]);
+    }
+    const same = ['.1234560Z', '.123456999Z', '.123456+00:00'];
+    for (const a of same.map((digits) => `2026-01-01T00:00:00${digits}`)) {
+      expect([a, holds({ path: 'a', eq: at('.123456'), as: 'time' }, { a })]).toEqual([a, true]);
+    }
+    const compare = compareBy(normalOrders({ path: 'a', as: 'time' }));
+    const shuffled = [3, 1, 0, 4, 2].map((index) => ({ a: at(rising[index] as string) }));
+    expect(shuffled.sort((one, other) => compare(one, other, 0)).map(({ a }) => a)).toEqual(
+      rising.slice(0, 5).map(at),
+    );
   });
 
   it('Q64: a value that cannot be read so equals nothing, and none of it is less or greater', () => {

@@ -20,6 +20,7 @@ const sortsByName = 'name' as never;
 
 const calls: Readonly<Record<string, () => unknown>> = {
   'liveFilter: label selector': () => liveFilter(no),
+  'liveFilter: label selector null: it must be text': () => liveFilter(null as never),
   'liveFilter: label selector "a in"': () => liveFilter('a in'),
   'liveMap: project is undefined; it must be a function': () => liveMap(no),
   'liveFlatMap: project is undefined; it must be a function': () => liveFlatMap(no),

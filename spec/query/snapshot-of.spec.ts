@@ -8,7 +8,7 @@ import {
   type ViewSnapshot,
 } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
-import { of, Subject } from 'rxjs';
+import { defer, firstValueFrom, NEVER, of, Subject } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { inTurn } from '../../lib/rx/drain.ts';
 import { type Pod, pod } from '../delta/pods.ts';
@@ -119,6 +119,18 @@ describe('snapshotOf', () => {
     follow(snapshotOf([toView(failing)]).snapshots$);
     failing.error(new Error('gone'));
     expect(seen).toEqual(['0', 'Error: gone']);
+  });
+
+  it('Q49: a subscriber that leaves with its first value subscribes no view again', async () => {
+    let subscriptions = 0;
+    const counted = toView(
+      defer(() => {
+        subscriptions++;
+        return NEVER;
+      }),
+    );
+    expect((await firstValueFrom(snapshotOf([counted, counted]).snapshots$)).length).toBe(2);
+    expect(subscriptions).toBe(1);
   });
 
   it('Q49: has the type of each view', () => {

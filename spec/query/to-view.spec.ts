@@ -1,19 +1,28 @@
 /** Views: the rows of a page, `toView()`. */
 import {
+  ApiError,
   type ChangeSet,
   conflateByKey,
   createSharedInformer,
   deliver,
+  describeStatus,
   type InformerStatus,
+  liveFilter,
+  liveUnion,
   toView,
   type View,
 } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
-import { config, EMPTY, firstValueFrom, Observable, of, Subject } from 'rxjs';
+import { config, EMPTY, firstValueFrom, merge, Observable, of, Subject } from 'rxjs';
 import { take, tap } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Pod, pod } from '../delta/pods.ts';
-import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
+import {
+  added,
+  deleted,
+  scriptedListWatch,
+  pod as servedPod,
+} from '../support/scripted-list-watch.ts';
 
 /** A source that emits its state synchronously, as an informer does, and counts its subscribers. */
 function live(...first: Pod[]) {
@@ -176,6 +185,85 @@ describe('a view over stop and start', () => {
     for (let at = 0; at < 3; at++) frame.next();
     expect(seen.at(-1)).toBe('1 true true');
     expect(seen.filter((line) => line.endsWith('true') && line !== '1 true true')).toEqual([]);
+    leave();
+    await informer.stop();
+  });
+
+  it('Q85: is not live over the rows of a former subscription, until this one has rows', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    source.listed(1, servedPod('a', 1), servedPod('b', 1));
+    informer.start();
+    let gate: Subject<void> | null = null;
+    const view = informer.changes$.pipe(conflateByKey({ ready: () => gate }), toView());
+    view.subscribe(() => undefined)();
+    expect([names(view.getSnapshot().rows), view.getSnapshot().status.live]).toEqual(['a,b', true]);
+    source.send(deleted(servedPod('a', 2)));
+    const opened = new Subject<void>();
+    gate = opened;
+    let changes = 0;
+    const leave = view.subscribe(() => changes++);
+    expect([names(view.getSnapshot().rows), view.getSnapshot().status.live]).toEqual([
+      'a,b',
+      false,
+    ]);
+    gate = null;
+    opened.next();
+    expect([names(view.getSnapshot().rows), view.getSnapshot().status.live]).toEqual(['b', true]);
+    expect(changes).toBe(1);
+    leave();
+    await informer.stop();
+  });
+
+  it('Q85: shows the phase while a parameter has no value, and is not live', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    source.listed(1, servedPod('a', 1));
+    const predicate$ = new Subject<() => boolean>();
+    const view = informer.changes$.pipe(liveFilter(predicate$), toView());
+    const leave = view.subscribe(() => undefined);
+    await informer.whenSynced();
+    expect(view.getSnapshot().status).toMatchObject({ phase: 'watching', live: false });
+    predicate$.next(() => true);
+    expect(view.getSnapshot().status.live).toBe(true);
+    leave();
+    await informer.stop();
+  });
+
+  it('Q85: is stopped while one informer is stopped, whatever the other one is doing', async () => {
+    const sources = [scriptedListWatch(), scriptedListWatch()] as const;
+    const [one, other] = [createSharedInformer(sources[0]), createSharedInformer(sources[1])];
+    const view = toView(liveUnion({ one: one.changes$, other: other.changes$ }));
+    const leave = view.subscribe(() => undefined);
+    for (const source of sources) source.listed(1, servedPod('a', 1));
+    await other.whenSynced();
+    await one.stop();
+    expect(view.getSnapshot().status.phase).toBe('stopped');
+    sources[1].fail(ApiError.local('Network', 'the connection was lost'));
+    expect(other.status.phase).toBe('backoff');
+    expect(view.getSnapshot().status).toMatchObject({ phase: 'stopped', live: false });
+    leave();
+    await Promise.all([one.stop(), other.stop()]);
+  });
+
+  it('Q85: has the error of a failed pipe and is not live, until it subscribes to the pipe again', async () => {
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source);
+    const failures = new Subject<never>();
+    const view = toView<Pod>({ status$: informer.status$ })(merge(informer.changes$, failures));
+    const first: unknown[] = [];
+    view.items$.subscribe({ error: (error: Error) => first.push(error.message) });
+    const shown: unknown[] = [];
+    const leave = view.subscribe(() => {
+      const { rows, status, error } = view.getSnapshot();
+      shown.push([names(rows), status.live, error?.message]);
+    });
+    source.listed(1, servedPod('a', 1));
+    await informer.whenSynced();
+    failures.error(new Error('first'));
+    expect(shown.at(-1)).toEqual(['a', false, 'first']);
+    expect(describeStatus(view.getSnapshot()).text).toBe('Not live: first');
+    expect(first).toEqual(['first']);
     leave();
     await informer.stop();
   });

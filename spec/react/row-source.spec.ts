@@ -1,9 +1,11 @@
 /** Tests the sources beneath the hooks, without React. */
-import { type ChangeSet, toView } from 'rx-informer';
+import { type ChangeSet, createSharedInformer, toView } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
-import { BehaviorSubject, defer, Subject } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { BehaviorSubject, config, defer, merge, Subject } from 'rxjs';
+import { filter, takeUntil } from 'rxjs/operators';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { SucceedingSource, sourceOfView, ViewSource } from '../../lib/react/row-source.ts';
+import { scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
 
 const pod = (name: string) => ({ metadata: { name, uid: name } });
 type Pod = ReturnType<typeof pod>;
@@ -102,6 +104,60 @@ describe('a source of rows', () => {
     const leaveAgain = source.subscribe(() => undefined);
     expect([runs.length, source.getSnapshot().error]).toEqual([2, undefined]);
     leaveAgain();
+  });
+
+  it('V7: a listener that joins after a failure ends the error for all, and the next failure is shown', async () => {
+    const runs: Subject<ChangeSet<Pod>>[] = [];
+    const pipe = defer(() => {
+      const run = new Subject<ChangeSet<Pod>>();
+      runs.push(run);
+      return run;
+    });
+    const source = new ViewSource(toView(pipe));
+    const told: (string | undefined)[] = [];
+    const leaves = [source.subscribe(() => told.push(source.getSnapshot().error?.message))];
+    runs[0]?.error(new Error('first'));
+    leaves.push(source.subscribe(() => undefined));
+    expect(runs.length).toBe(2);
+    expect(told).toEqual(['first', undefined]);
+    runs[1]?.next(changeSet({ added: [pod('a')] }));
+    runs[1]?.error(new Error('second'));
+    expect(told).toEqual(['first', undefined, undefined, 'second']);
+    for (const leave of leaves) leave();
+    await macrotask();
+    expect(runs[1]?.observed).toBe(false);
+  });
+
+  it('V7: shows an error of the pipe also after its informer was stopped and started', async () => {
+    // The view has subscribed to its pipe again by itself, so the error is reported, too.
+    const reported: string[] = [];
+    config.onUnhandledError = ({ message }) => reported.push(message);
+    onTestFinished(() => {
+      config.onUnhandledError = null;
+    });
+    const listWatch = scriptedListWatch();
+    const informer = createSharedInformer(listWatch);
+    listWatch.listed(1, servedPod('a', 1));
+    informer.start();
+    const stopped$ = informer.status$.pipe(filter(({ phase }) => phase === 'stopped'));
+    const failures: Subject<never>[] = [];
+    const pipe = defer(() => {
+      const failure = new Subject<never>();
+      failures.push(failure);
+      return merge(informer.changes$, failure.pipe(takeUntil(stopped$)));
+    });
+    const source = new ViewSource(toView<object>({ status$: informer.status$ })(pipe));
+    const leave = source.subscribe(() => undefined);
+    await informer.stop();
+    listWatch.listed(2, servedPod('b', 2));
+    informer.start();
+    await informer.whenSynced();
+    failures.at(-1)?.error(new Error('late'));
+    expect([failures.length, source.getSnapshot().error?.message]).toEqual([2, 'late']);
+    leave();
+    await informer.stop();
+    await macrotask();
+    expect(reported).toEqual(['late']);
   });
 
   it('V4: the rows of the former source stand until the first complete answer, and never come back', () => {

@@ -403,7 +403,11 @@ describe('a random sequence of inputs', () => {
               expect(nowMs + effect.delayMs).toBe(sinceMs + forMs);
               continue;
             }
-            const isPrompt = state.memory.listedPromptly && !before.memory.listedPromptly;
+            const { listedPromptly, healthySinceMs = Infinity } = before.memory;
+            // Once again after a time without failures.
+            const isForgiven = nowMs - healthySinceMs >= config.healthyMs;
+            const { error, listedPromptly: isNow } = state.memory;
+            const isPrompt = error?.isExpired === true && isNow && (!listedPromptly || isForgiven);
             expect(effect.delayMs).toBeGreaterThanOrEqual(isPrompt ? 0 : 800);
             expect(effect.delayMs).toBeGreaterThanOrEqual(state.memory.error?.retryAfterMs ?? 0);
             expect(effect.delayMs).toBeLessThanOrEqual(60_000);

@@ -281,6 +281,10 @@ const MOMENTS: Record<string, string> = {
   'lib/transport/guards/buffering-proxy.ts': 'since when events are held back',
   'lib/transport/answer.ts': 'Retry-After may be a date',
   'lib/worker/page/connect-painted-worker.ts': 'when rows were stored, which a later page compares',
+  'lib/worker/page/tab.ts': 'when a hello was sent, which a worker compares',
+  'lib/worker/page/worker-link.ts': 'when a worker was last heard, which a user reads',
+  'lib/worker/server/query-server.ts':
+    'whether a hello is old; a wrong answer costs one more hello',
   'lib/audit/audit.ts': 'when a collection was last compared, for the status',
   'lib/informer/status/describe-status.ts':
     'the age of the data and the time until a retry, in words',

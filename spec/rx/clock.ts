@@ -3,11 +3,12 @@ import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { vi } from 'vitest';
 import { VirtualTime } from './virtual-time.ts';
 
-/** A scheduler with a separate clock, which may be ahead, be set, or run faster or slower than `base`. */
+/** A scheduler with a separate clock, which may be ahead, be set, stand still, or run faster or slower than `base`. */
 export class Clock implements SchedulerLike {
   readonly #base: SchedulerLike;
   readonly #rate: number;
   #aheadMs: number;
+  #stoodMs: number | undefined;
 
   constructor(base: SchedulerLike, aheadMs = 0, rate = 1) {
     this.#base = base;
@@ -19,8 +20,13 @@ export class Clock implements SchedulerLike {
     this.#aheadMs += byMs;
   }
 
+  /** From now on the clock stands still. Timers go on. */
+  halt(): void {
+    this.#stoodMs = this.#base.now();
+  }
+
   now(): number {
-    return this.#base.now() * this.#rate + this.#aheadMs;
+    return (this.#stoodMs ?? this.#base.now()) * this.#rate + this.#aheadMs;
   }
 
   schedule: SchedulerLike['schedule'] = (work, delay = 0, state) =>

@@ -158,7 +158,7 @@ export function tables(rows: readonly Row[]): string {
       rows.map(steadyCells),
     ),
     '',
-    'The API server was away for a minute, and has forgotten the history:',
+    'The API server was away for a minute, and has forgotten the history. Times count from its return:',
     '',
     table(
       [

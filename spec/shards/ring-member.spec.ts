@@ -99,6 +99,26 @@ describe('the ring of shards', () => {
     },
   );
 
+  it('H1: a member that leaves before there is a ring has left, and writes none', () => {
+    let member = joining('a.1', {
+      leaseDurationMs: 4_000,
+      renewDeadlineMs: 2_700,
+      retryPeriodMs: 270,
+    });
+    const found = { ring: undefined, leases: [] };
+    let effects: readonly RingEffect[] = [];
+    for (const input of [
+      { type: 'due' },
+      { type: 'renewed', ok: true },
+      { type: 'leave' },
+      { type: 'listed', found },
+    ] as const) {
+      [member, effects] = nextMember(member, input, 0);
+    }
+    expect(member).toMatchObject({ id: 'a.1', phase: 'left', step: 'idle' });
+    expect(effects).toEqual([]);
+  });
+
   it('H1: a membership that could not renew for the deadline is over, also if it has never owned a slot', () => {
     const periods = { leaseDurationMs: 4_000, renewDeadlineMs: 2_700, retryPeriodMs: 270 };
     const phases = [2_699, 2_700].map((lateMs) => {

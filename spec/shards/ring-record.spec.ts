@@ -1,5 +1,6 @@
 /** The ring's record: who should own a slot, and how the record is written. */
 import { describe, expect, it } from 'vitest';
+import { LONGEST_LEASE_MS } from '../../lib/election/lease-record.ts';
 import {
   NEW_RING,
   parseRing,
@@ -94,6 +95,8 @@ describe('the record of a ring', () => {
     const gone = { ...record, members: ['b.1'] };
     for (const each of [NEW_RING, record, gone]) expect(parseRing(ringText(each))).toEqual(each);
     expect(ringText(settled('a.1', 'b.1', 'c.1', 'd.1')).length).toBeLessThan(300);
+    const longest = { ...record, leaseMs: LONGEST_LEASE_MS };
+    expect(parseRing(ringText(longest))).toEqual(longest);
     const wrong = [
       ...['', 'null', '{}', '[]', '3', '"x"', ringText(record).slice(1)],
       ...[
@@ -101,6 +104,8 @@ describe('the record of a ring', () => {
         { epoch: '7' },
         { leaseMs: 0.5 },
         { leaseMs: undefined },
+        { leaseMs: LONGEST_LEASE_MS + 1 },
+        { leaseMs: 9_007_199_254_740_990 },
         { members: [''] },
         { members: {} },
         { owners: [] },

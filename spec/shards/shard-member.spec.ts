@@ -208,15 +208,19 @@ describe('a member of a ring', () => {
     expect(counts(members)).toEqual([0, 0]);
     await time.advance(2 * LEASE_MS);
     expect(counts(members)).toEqual(before);
-    const ring = server.objects.get(leases, place);
-    server.objects.update(leases, {
-      ...ring,
-      metadata: { ...ring?.metadata, name: 'foos', annotations: { 'rx-informer/ring': '{}' } },
-    } as Lease);
-    await time.advance(1_000);
-    expect(counts(members)).toEqual([0, 0]);
-    await time.advance(2 * LEASE_MS);
-    expect(counts(members)).toEqual(before);
+    const text = server.objects.get(leases, place)?.metadata?.annotations?.['rx-informer/ring'];
+    const endless = JSON.stringify({ ...JSON.parse(text ?? ''), leaseMs: 9_007_199_254_740_990 });
+    for (const garbled of ['{}', endless]) {
+      const ring = server.objects.get(leases, place);
+      server.objects.update(leases, {
+        ...ring,
+        metadata: { ...ring?.metadata, name: 'foos', annotations: { 'rx-informer/ring': garbled } },
+      } as Lease);
+      await time.advance(1_000);
+      expect(counts(members)).toEqual([0, 0]);
+      await time.advance(2 * LEASE_MS);
+      expect(counts(members)).toEqual(before);
+    }
     await stopped(...members);
   });
 
@@ -301,6 +305,7 @@ describe('a member of a ring', () => {
     expect(refused({ name: 'Foos' })).toThrow(/name is "Foos"/);
     expect(refused({ identity: 'a_b' })).toThrow(/identity is "a_b"/);
     expect(refused({ namespace: '' })).toThrow(/namespace is ""/);
+    expect(refused({ namespace: 'a/../b' })).toThrow(/namespace is "a\/..\/b"/);
     expect(refused({ by: 'name' as 'uid' })).toThrow(
       /by is "name"; it must be 'uid' or 'namespace'/,
     );

@@ -1,5 +1,14 @@
 import { runInNewContext } from 'node:vm';
-import { createIndexer } from 'rx-informer';
+import {
+  type ChangeSet,
+  createChangeSet,
+  createIndexer,
+  liveFilter,
+  liveShare,
+  toView,
+} from 'rx-informer';
+import { changeSet } from 'rx-informer/testing';
+import { Subject } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { defaultMutationGuard, guardObject } from '../../lib/store/mutation-guard.ts';
 
@@ -50,6 +59,53 @@ describe('mutation guard', () => {
     expect(guardObject(object, 'freeze')).toBe(object);
     expect([object, date, bytes, below].map(Object.isFrozen)).toEqual([true, false, false, false]);
     expect(guardObject('text', 'freeze')).toBe('text');
+  });
+
+  it('S65: a subscriber that changes the lists of a set throws, and the others get all changes', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ metadata: { name, uid: name } }));
+    const updated = [{ previous: b, object: { ...b } }];
+    const source$ = new Subject<ChangeSet<object>>();
+    const shared$ = source$.pipe(
+      liveFilter<object>(() => true),
+      liveShare(),
+    );
+    const thrown: string[] = [];
+    const greedy = (set: ChangeSet<object>) => {
+      for (const list of ['changes', 'added', 'updated', 'deleted', 'left'] as const) {
+        try {
+          (set[list] as unknown[]).length = 0;
+          (set[list] as unknown[]).push('more');
+        } catch (error) {
+          thrown.push(`${list}: ${error instanceof TypeError}`);
+        }
+      }
+    };
+    source$.subscribe(greedy);
+    shared$.subscribe(greedy);
+    const view = toView(shared$);
+    view.subscribe(() => undefined);
+    const inits = [
+      { added: [b, c], reset: true },
+      { added: [a], updated, deleted: [c] },
+    ];
+    for (const init of inits) {
+      const set = changeSet<object>(init as never);
+      source$.next(createChangeSet<object>(set, set.changes));
+    }
+    expect(view.getSnapshot().rows).toEqual([{ ...b }, a]);
+    const lists = ['changes', 'added', 'updated', 'deleted', 'left'];
+    expect(thrown).toEqual([...lists, ...lists, ...lists, ...lists].map((each) => `${each}: true`));
+    const late = createChangeSet(changeSet({}), () => [{ id: 'a', key: 'a', object: a as never }]);
+    expect([late.changes, late.added].map(Object.isFrozen)).toEqual([true, true]);
+  });
+
+  it('S65: in production the lists are not frozen, because that costs time', async () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    vi.resetModules();
+    const production = await import('rx-informer');
+    const { changes, ...head } = changeSet({ added: [{ metadata: { name: 'a', uid: 'a' } }] });
+    const set = production.createChangeSet(head, [...changes]);
+    expect([set.changes, set.added, set.left].map(Object.isFrozen)).toEqual([false, false, false]);
   });
 
   it('S16: with `off` objects are stored as they are, not frozen', () => {

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { decode, encode } from '@jridgewell/sourcemap-codec';
+import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { build, transformSync } from 'esbuild';
 import { build as bundle } from 'tsup';
 
@@ -84,11 +84,17 @@ await bundle({
     options.sourcesContent = false;
   },
 });
+// The maps name the module of each line. The lines stay, so that the maps stay right.
+for (const file of globSync([join(root, 'dist/*.js'), join(root, 'dist/!(modules)/**/*.js')])) {
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^\/\/ dist\/modules\/.*$/gm, ''));
+}
 // The files from which `rx-informer init` makes projects.
 cpSync(join(root, 'lib/command/templates'), join(root, 'dist/templates'), { recursive: true });
-// One position per line: a stack trace names the line, and the positions within lines are most of the size of the maps.
+// One position per line, at its begin: a stack trace names the line, and the positions within lines are most of the size of the maps.
 for (const file of globSync(join(root, 'dist/**/*.js.map'))) {
   const map = JSON.parse(readFileSync(file, 'utf8')) as { mappings: string };
-  const lines = decode(map.mappings).map((segments) => segments.slice(0, 1));
-  writeFileSync(file, JSON.stringify({ ...map, mappings: encode(lines) }));
+  const lines = decode(map.mappings).map(([first]): SourceMapSegment[] =>
+    first?.length === 4 ? [[0, first[1], first[2], 0]] : [],
+  );
+  writeFileSync(file, JSON.stringify({ ...map, names: [], mappings: encode(lines) }));
 }

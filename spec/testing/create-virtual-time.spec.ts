@@ -40,6 +40,32 @@ describe('createVirtualTime', () => {
     expect(time.pending).toBe(0);
   });
 
+  it('A93: calls that overlap, also within a timer, never set the clock back, and each timer has its pause', async () => {
+    const time = createVirtualTime();
+    const { scheduler } = time;
+    const seen: string[] = [];
+    const log = (what: string) => seen.push(`${time.now()} ${what}`);
+    for (const delay of [20, 40, 80, 140]) {
+      const timer = () => {
+        log('timer');
+        void new Response('body').text().then(log);
+      };
+      scheduler.schedule(timer, delay);
+    }
+    await Promise.all([100, 50].map((ms) => time.advance(ms).then(() => log(`advanced by ${ms}`))));
+    expect(seen).toEqual([
+      ...['20 timer', '20 body', '40 timer', '40 body', '80 timer', '80 body'],
+      ...['80 advanced by 50', '100 advanced by 100'],
+    ]);
+    seen.length = 0;
+    scheduler.schedule(() => void time.advance(20).then(() => log('advanced within')), 10);
+    await time.advance(30);
+    expect(seen).toEqual(['130 advanced within']);
+    await time.advance(20);
+    expect(seen.slice(1)).toEqual(['140 timer', '140 body']);
+    expect([time.now(), time.pending]).toEqual([150, 0]);
+  });
+
   it('A93: a period that has run 20,000 times ends, and leaves no timer', async () => {
     const time = createVirtualTime();
     let runs = 0;

@@ -1,4 +1,4 @@
-import { createFakeApiServer } from 'rx-informer/testing';
+import { createFakeApiServer, createTcpProxy } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { defineResource } from '../../lib/meta/resource.ts';
@@ -69,6 +69,47 @@ describe('a fake server', () => {
     server.objects.create(widgets, { metadata: { name: 'w' } });
     const path = 'http://fake/apis/example.com/v1/widgets?fieldSelector=spec.size%3D1';
     expect((await (await server.fetch(path)).json()).items).toEqual([]);
+  });
+
+  it('A94: serves one version of a resource, and adding a resource that it serves leaves its objects and watches alone', async () => {
+    const server = createFakeApiServer();
+    const { fetch, objects, addResource } = server;
+    objects.create(pods, pod('a'));
+    const wire = await Wire.open(fetch);
+    expect(await wire.lines()).toEqual(['ADDED a']);
+    const beta = defineResource({ ...pods, version: 'v1beta1' });
+    for (const resource of [pods, beta]) {
+      expect(() => addResource(resource)).toThrow(
+        /^addResource: pods is already served, in version v1; removeResource it first$/,
+      );
+    }
+    objects.create(pods, pod('b'));
+    expect(await wire.lines()).toEqual(['ADDED b']);
+    expect(objects.list(pods)).toHaveLength(2);
+    expect(() => createFakeApiServer({ resources: [beta, pods] })).toThrow(
+      /^createFakeApiServer: resources has pods in the versions v1beta1 and v1; the server serves/,
+    );
+    expect(createFakeApiServer({ resources: [pods, { ...pods }] }).objects.list(pods)).toEqual([]);
+  });
+
+  it('A94: refuses options and resources of another type', async () => {
+    const { objects, addResource } = createFakeApiServer();
+    const list =
+      /^createFakeApiServer: resources must be a list of resources, and allows a function/;
+    expect(() => createFakeApiServer({ resources: 5 as never })).toThrow(list);
+    expect(() => createFakeApiServer({ allows: 5 as never })).toThrow(list);
+    const itself = /: resource is (undefined|"pods"); pass the resource itself, such as pods of/;
+    for (const resource of [undefined, 'pods'] as never[]) {
+      expect(() => createFakeApiServer({ resources: [resource] })).toThrow(itself);
+      expect(() => addResource(resource)).toThrow(itself);
+      expect(() => objects.create(resource, pod('a'))).toThrow(itself);
+      expect(() => objects.get(resource, shop('a'))).toThrow(itself);
+    }
+    for (const options of [undefined, {}, { target: {} }] as never[]) {
+      await expect(createTcpProxy(options)).rejects.toThrow(
+        /^createTcpProxy: target must be a URL/,
+      );
+    }
   });
 
   it('accepts Request objects', async () => {

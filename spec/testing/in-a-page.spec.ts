@@ -45,4 +45,21 @@ describe('rx-informer/testing in a page', () => {
     const answer = await withoutNode(() => server.fetch('http://fake/api/v1/pods'));
     expect(answer.status).toBe(200);
   });
+
+  it('A80: serve({ cors: true }) lets a page of another origin send Authorization, and read Retry-After and Warning', async () => {
+    const server = createFakeApiServer();
+    const { url, close } = await server.serve({ cors: true });
+    const preflight = (headers: Record<string, string>) =>
+      fetch(`${url}/api/v1/pods`, { method: 'OPTIONS', headers });
+    const names = 'authorization,content-type';
+    const asked = await preflight({ 'access-control-request-headers': names });
+    // A page may not send Authorization under a `*`: it is the one header that must be named.
+    expect(asked.headers.get('access-control-allow-headers')).toBe(names);
+    expect((await preflight({})).headers.get('access-control-allow-headers')).toBe('*');
+    server.faults.failNext({}, { status: 429, retryAfterSeconds: 1 });
+    const { headers } = await fetch(`${url}/api/v1/pods`);
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('access-control-expose-headers')).toBe('*');
+    await close();
+  });
 });

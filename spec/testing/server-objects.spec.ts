@@ -1,3 +1,4 @@
+import { nodes } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -44,6 +45,28 @@ describe('objects of a fake server', () => {
     expect(objects.list(pods).map(({ metadata }) => metadata.name)).toEqual(['b']);
     expect(objects.list(pods, 'elsewhere')).toEqual([]);
     expect(() => objects.delete(pods, shop('a'))).toThrow('pods "a" not found');
+  });
+
+  it('A95: are not replaced by a creation, with or without a namespace, and need a name', () => {
+    const { objects } = createFakeApiServer();
+    const first = objects.create(pods, { metadata: { name: 'a' } });
+    expect(first.metadata.namespace).toBe('default');
+    const taken = expect.objectContaining({ code: 409, reason: 'AlreadyExists' });
+    for (const namespace of [undefined, '', 'default']) {
+      const again = { metadata: { name: 'a', ...(namespace === undefined ? {} : { namespace }) } };
+      expect(() => objects.create(pods, again)).toThrow(taken);
+    }
+    objects.create(pods, { metadata: { name: 'a', namespace: 'shop' } });
+    expect(objects.get(pods, { name: 'a' })).toBe(first);
+    const node = { metadata: { name: 'n', namespace: 'shop' } };
+    expect(objects.create(nodes, node).metadata).not.toHaveProperty('namespace');
+    expect(() => objects.create(nodes, node)).toThrow(taken);
+    for (const object of [{}, { metadata: {} }, { metadata: { name: '' } }]) {
+      expect(() => objects.create(pods, object)).toThrow(
+        'Pod "" is invalid: metadata.name: Required value: name or generateName is required',
+      );
+    }
+    expect(objects.list(pods)).toHaveLength(2);
   });
 
   it('have versions beyond the safe integers of JavaScript', async () => {

@@ -315,6 +315,21 @@ describe('a client', () => {
     expect(createClient({ baseUrl: 'https://host/@x' }).baseUrl).toBe('https://host/@x');
   });
 
+  it('T73: refuses a header that is not text by its name, and sends nothing', async () => {
+    for (const value of [undefined, null, 7, { token: 'hunter2' }]) {
+      const headers = { Authorization: value } as unknown as Record<string, string>;
+      expect(() => createClient({ baseUrl: '', headers })).toThrow(
+        /^headers: authorization is \w+;/,
+      );
+      const { client, sent } = answering([{}]);
+      const refused = await client.request({ path, headers }).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(TypeError);
+      expect(String(refused)).toMatch(/headers: authorization is/);
+      expect(String(refused)).not.toContain('hunter2');
+      expect(sent).toEqual([]);
+    }
+  });
+
   it('T1: sends nothing before the first request', () => {
     const server = createFakeApiServer();
     createClient({ baseUrl: 'http://fake', fetch: server.fetch });

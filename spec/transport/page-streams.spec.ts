@@ -182,6 +182,16 @@ describe('a page that is hidden', () => {
       expect(await news()).toEqual(['sent /later', 'sent /late']);
     });
 
+    it('T66: a streaming list that does not say when it is listed is a watch from its first bytes on', async () => {
+      const { time, page, bodies, send, news } = streams();
+      send('stream', { query: { sendInitialEvents: 'true' } });
+      page.show(false);
+      await time.advance(60_000);
+      expect(await news()).toEqual(['sent /stream']);
+      bodies.get('/stream')?.enqueue(new Uint8Array(1));
+      expect(await news()).toEqual(['Yielded /stream', 'closed /stream']);
+    });
+
     it('T66: a page that is left or frozen ends everything, whatever it is', async () => {
       const { time, page, send, news } = streams();
       send('watch');

@@ -93,6 +93,7 @@ describe('options', () => {
       ...{ watchList: undefined, latencyMs: undefined, initialResourceVersion: undefined },
     });
     const traits = { status: undefined, generation: undefined, scale: undefined };
+    server.removeResource(pods);
     server.addResource(pods, { ...traits, printerColumns: undefined, custom: undefined });
     server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
     const client = createClient({

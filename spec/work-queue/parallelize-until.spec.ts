@@ -27,6 +27,13 @@ describe('parallelizeUntil', () => {
     expect(most).toBe(Math.min(options.workers, Math.ceil(options.pieces / options.chunkSize)));
   });
 
+  it('K26: a chunk may have all pieces', async () => {
+    const seen: number[] = [];
+    const options = { workers: 2, pieces: 3, chunkSize: Number.POSITIVE_INFINITY };
+    await parallelizeUntil(options, (piece) => void seen.push(piece));
+    expect(seen).toEqual([0, 1, 2]);
+  });
+
   it('K26: begins no further chunk once aborted, and finishes the chunks in progress', async () => {
     const abort = new AbortController();
     const seen: number[] = [];

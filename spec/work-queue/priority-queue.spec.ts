@@ -191,6 +191,13 @@ describe('a priority queue', () => {
     expect(() => queue.addAfter('foo', Number.NaN)).toThrow(TypeError);
   });
 
+  it('K7: keeps nothing of an item for which the limiter returns NaN', () => {
+    const rateLimiter = { when: () => Number.NaN, forget: () => {}, numRequeues: () => 0 };
+    const { queue } = prioritised({ rateLimiter });
+    expect(() => queue.addRateLimited('foo')).toThrow(TypeError);
+    expect([queue.priorityOf('foo'), queue.len, queue.waiting]).toEqual([undefined, 0, 0]);
+  });
+
   it('K16: does not return an item in progress, and can add it again meanwhile', () => {
     const { queue } = prioritised();
     queue.addWithOptions('foo', { priority: 5 });

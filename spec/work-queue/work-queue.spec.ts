@@ -294,7 +294,7 @@ describe('workQueue', () => {
     expect(queue.numRequeues('a')).toBe(0);
   });
 
-  it.each([Number.NaN, '5000'])(
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, '5000'])(
     'K20: gives a key up with a TypeError if requeueAfterMs is %s',
     (invalid) => {
       const queue = createRateLimitingQueue({ scheduler: new VirtualTime() });
@@ -336,6 +336,16 @@ describe('workQueue', () => {
         f: 'f failed 1',
         g: 'f ok 2',
       });
+    });
+  });
+
+  it('K21: completes although a key asked for a requeue that never comes', () => {
+    marbles(({ cold, expectObservable, scheduler }) => {
+      const worked$ = cold('(a|)').pipe(
+        workQueue(() => ({ requeueAfterMs: Number.POSITIVE_INFINITY }), { scheduler }),
+        map(({ key, type }) => `${key} ${type}`),
+      );
+      expectObservable(worked$).toBe('(a|)', { a: 'a gaveUp' });
     });
   });
 

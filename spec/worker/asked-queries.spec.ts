@@ -94,6 +94,8 @@ describe('what tabs ask', () => {
     expect(() => askedQueries({} as never)).toThrow('pass what serveQueries(…) returned');
     const rig = rigOf('a');
     rig.open();
-    expect(() => askedQueries(rig.served, { periodMs: -1 })).toThrow('askedQueries: periodMs');
+    for (const periodMs of [-1, 0, Number.NaN]) {
+      expect(() => askedQueries(rig.served, { periodMs })).toThrow('askedQueries: periodMs');
+    }
   });
 });

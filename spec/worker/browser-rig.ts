@@ -12,6 +12,7 @@ import {
 import { configMaps, deployments, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { type SchedulerLike, Subject, timer } from 'rxjs';
+import { expect } from 'vitest';
 import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
 import { seededRandom } from '../../lib/testing/seeded-random.ts';
 import type { WorkerQueries, WorkerQuery } from '../../lib/worker/carried-query.ts';
@@ -39,7 +40,8 @@ class Channel {
   readonly #ends: { listener: Listener | undefined; waiting: unknown[]; isGone: boolean }[];
   /** When the last message arrives at each end. A later message arrives after it, whatever the delay is by then. */
   readonly #arrivals: [number, number] = [0, 0];
-  #unacknowledged = 0;
+  /** The sets that the tab has not acknowledged, of those after its last hello. */
+  readonly #sets = new Set<unknown>();
 
   constructor(rig: BrowserRig) {
     this.#rig = rig;
@@ -59,20 +61,22 @@ class Channel {
     const from = this.#ends[1 - to];
     if (from?.isGone === true) return;
     this.#rig.sent.push(copy);
-    const { type } = (copy ?? {}) as { readonly type?: string };
-    if (type === 'rows') this.#unacknowledged++;
-    else if (type === 'ack' || type === 'hello' || type === 'welcome') this.#unacknowledged = 0;
-    this.#rig.mostUnacknowledged = Math.max(this.#rig.mostUnacknowledged, this.#unacknowledged);
+    const { type, set } = (copy ?? {}) as { readonly type?: string; readonly set?: number };
+    if (type === 'rows') this.#sets.add(set);
+    else if (type === 'ack') this.#sets.delete(set);
+    else if (type === 'hello' || type === 'welcome') this.#sets.clear();
+    this.#rig.mostUnacknowledged = Math.max(this.#rig.mostUnacknowledged, this.#sets.size);
     const now = this.#rig.scheduler.now();
     const arrival = Math.max(now + this.#rig.delayMs, this.#arrivals[to]);
     this.#arrivals[to] = arrival;
     this.#rig.scheduler.schedule(() => {
       const end = this.#ends[to];
-      if (end === undefined || end.isGone || this.#rig.frozen.has(end)) {
+      // A worker that loads gets its messages later.
+      if (end?.listener === undefined || end.isGone || this.#rig.frozen.has(end)) {
         end?.waiting.push(copy);
         return;
       }
-      end.listener?.(copy);
+      end.listener(copy);
     }, arrival - now);
   }
 
@@ -81,7 +85,9 @@ class Channel {
       post: (message: unknown) => this.send(at === 0 ? 1 : 0, message),
       listen: (listener: Listener) => {
         const end = this.#ends[at];
-        if (end !== undefined) end.listener = listener;
+        if (end === undefined) return;
+        end.listener = listener;
+        this.thaw(at);
       },
       close: () => this.lose(at),
     };
@@ -122,6 +128,12 @@ export interface RigTab {
 
 export interface TabOptions extends Partial<ConnectWorkerOptions> {
   readonly hidden?: boolean;
+  /** How long the shared worker of the page loads, in milliseconds. */
+  readonly loadMs?: number;
+  /** Whether the page has a worker of its own, as after a deployment, which ends with it. */
+  readonly isAlone?: boolean;
+  /** The folder of the file of a worker of its own. */
+  readonly folder?: string;
   /** The page shows the rows of the former one first. */
   readonly painted?: { readonly paint: PaintOptions; readonly scope: BrowserScope };
 }
@@ -152,6 +164,10 @@ export class BrowserRig {
   #worker: RunningWorker | undefined;
   #starts = 0;
   readonly #waiting = new Map<string, Set<() => void>>();
+  /** The locks of the workers that run. */
+  readonly #living = new Set<string>();
+  /** What each worker does with a message of another one, by its lock. */
+  readonly #hears = new Map<string, Listener>();
 
   /** Another scheduler than that of a virtual time of its own is that of a page, whose clock lets time pass. */
   constructor(scheduler: SchedulerLike = new VirtualTime()) {
@@ -182,6 +198,12 @@ export class BrowserRig {
     const worker = this.#worker;
     if (worker === undefined) return;
     this.#worker = undefined;
+    this.#end(worker);
+  }
+
+  #end(worker: RunningWorker): void {
+    this.#living.delete(worker.lock);
+    this.#hears.delete(worker.lock);
     for (const channel of worker.channels) channel.lose(1);
     for (const factory of worker.factories) void factory.stop();
     const listeners = [...(this.#waiting.get(worker.lock) ?? [])];
@@ -189,7 +211,15 @@ export class BrowserRig {
     for (const listener of listeners) this.scheduler.schedule(listener, this.delayMs);
   }
 
-  open({ hidden = false, painted, ...options }: TabOptions = {}): RigTab {
+  open({
+    hidden = false,
+    loadMs = 0,
+    isAlone = false,
+    folder,
+    painted,
+    ...options
+  }: TabOptions = {}): RigTab {
+    const openedMs = this.scheduler.now();
     let isHidden = hidden;
     let asked = 0;
     let channel: Channel | undefined;
@@ -206,11 +236,13 @@ export class BrowserRig {
       channel = own;
       connected = own;
       const port = own.port(0);
+      const alone = isAlone && !this.isUnavailable ? this.#start(folder) : undefined;
       const target = {
         postMessage: port.post,
         close: () => {
           if (connected === own) connected = undefined;
           port.close();
+          if (alone !== undefined) this.#end(alone);
         },
         onmessage: null as ((event: never) => void) | null,
       };
@@ -218,7 +250,9 @@ export class BrowserRig {
       const worker = { port: target, onerror: null as ((event: never) => void) | null };
       if (this.isUnavailable) {
         this.scheduler.schedule(() => worker.onerror?.({} as never), this.delayMs);
-      } else this.#connect(own);
+      } else if (alone !== undefined) this.#serve(own, alone);
+      else if (this.scheduler.now() - openedMs >= loadMs) this.#connect(own);
+      else this.scheduler.schedule(() => this.#connect(own), loadMs);
       return worker;
     };
     const { scheduler } = this;
@@ -271,18 +305,31 @@ export class BrowserRig {
     return { post, received };
   }
 
-  /** A worker of one page. */
-  dedicated() {
+  /** A worker of one page, which loads for a while; `isAlone`: it is not the one that the other pages share. */
+  dedicated(isAlone = false, loadMs = 0) {
     const channel = new Channel(this);
     const { post, listen, close } = channel.port(0);
+    let own: RunningWorker | undefined;
+    let isGone = false;
     const worker = {
       postMessage: post,
-      terminate: close,
+      terminate: () => {
+        isGone = true;
+        close();
+        if (own !== undefined) this.#end(own);
+      },
       onmessage: null as ((event: never) => void) | null,
       onerror: null as ((event: never) => void) | null,
     };
     listen((data) => worker.onmessage?.({ data } as never));
-    this.#connect(channel);
+    const load = () => {
+      if (isGone) return;
+      own = isAlone ? this.#start() : undefined;
+      if (own === undefined) this.#connect(channel);
+      else this.#serve(channel, own);
+    };
+    if (loadMs === 0) load();
+    else this.scheduler.schedule(load, loadMs);
     return worker;
   }
 
@@ -300,7 +347,7 @@ export class BrowserRig {
   }
 
   #whenFree(lock: string, listener: () => void): () => void {
-    if (this.#worker?.lock !== lock) {
+    if (!this.#living.has(lock)) {
       const action = this.scheduler.schedule(listener, this.delayMs);
       return () => action.unsubscribe();
     }
@@ -319,7 +366,10 @@ export class BrowserRig {
 
   #connect(channel: Channel): void {
     this.#worker ??= this.#start();
-    const { server, channels } = this.#worker;
+    this.#serve(channel, this.#worker);
+  }
+
+  #serve(channel: Channel, { server, channels }: RunningWorker): void {
     channels.push(channel);
     const port = channel.port(1);
     const listen = (listener: Listener) =>
@@ -331,13 +381,32 @@ export class BrowserRig {
     server.connect({ ...port, listen });
   }
 
-  #start(): RunningWorker {
+  /** The channel between the workers of an origin. */
+  #othersOf(lock: string) {
+    return {
+      post: (message: unknown) => {
+        for (const [each, hear] of this.#hears) {
+          if (each === lock) continue;
+          this.scheduler.schedule(() => {
+            if (this.#hears.has(each)) hear(structuredClone(message));
+          }, this.delayMs);
+        }
+      },
+      listen: (listener: Listener) => void this.#hears.set(lock, listener),
+      close: () => undefined,
+    };
+  }
+
+  #start(folder = '/assets/'): RunningWorker {
     const incarnation = `worker-${++this.#starts}`;
+    this.#living.add(incarnation);
     const factories: InformerFactory[] = [];
     const { scheduler } = this;
     const server = new QueryServer({
       incarnation,
       lock: this.hasLocks ? incarnation : undefined,
+      others: this.#othersOf(incarnation),
+      folder,
       queries: this.queries,
       scheduler,
       fetch: async (input, init) => {
@@ -370,17 +439,27 @@ export class BrowserRig {
   }
 }
 
-/** Follows a view, and returns what it shows. */
+/** Follows a view, and returns what it shows. It never shows rows as stale and live at once, or without their age. */
 export function follow<Row>(cluster: WorkerCluster, query: LiveQuery<Row> | WorkerQuery<Row>) {
   const view = cluster.view(query);
   let calls = 0;
-  const leave = view.subscribe(() => calls++);
+  const shown = () => {
+    const snapshot = view.getSnapshot();
+    const { live, staleSinceMs } = snapshot.status;
+    if (snapshot.stale)
+      expect({ live, staleSinceMs }).toEqual({ live: false, staleSinceMs: expect.any(Number) });
+    return snapshot;
+  };
+  const leave = view.subscribe(() => {
+    calls++;
+    shown();
+  });
   return {
     view,
     leave,
     calls: () => calls,
     get shown() {
-      return view.getSnapshot();
+      return shown();
     },
   };
 }

@@ -69,6 +69,15 @@ describe('what cannot be copied', () => {
     expect(() => cluster.view({ from: pods, limit: 1, since: value } as never)).toThrow(message);
   });
 
+  it('B3: undefined in a list, which JSON makes null, is refused with its place', () => {
+    const of = (params: unknown) => () => workerQuery('own', params as never);
+    expect(of([1, undefined])).toThrow('1 is undefined, which a worker cannot receive');
+    // biome-ignore lint/suspicious/noSparseArray: a hole is the case
+    expect(of({ names: [, 'a'] })).toThrow('names.0 is undefined, which a worker cannot receive');
+    expect(of({ name: undefined })).not.toThrow();
+    expect(of(undefined)).not.toThrow();
+  });
+
   it('B3: queries are the same if and only if the worker receives the same', async () => {
     const rig = rigWith('a');
     const received: unknown[] = [];

@@ -1,8 +1,10 @@
 /** Tests edits by a function of the page, which the worker sends. */
+
 import { ApiError, liveQuery } from 'rx-informer';
 import { type Deployment, deployments } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL } from '../../lib/worker/messages.ts';
+import { tabOf } from '../../lib/worker/page/connect-worker.ts';
 import { editInWorker } from '../../lib/worker/page/edit-in-worker.ts';
 import { BrowserRig, follow } from './browser-rig.ts';
 // The worker loads it with the first edit, which takes real time.
@@ -123,7 +125,8 @@ describe('edits in a worker', () => {
     expect(await thrown).toBe(own);
 
     const left = new AbortController();
-    const errors = (edit: Promise<unknown>) => edit.catch((error: Error) => error.message);
+    const errors = (edit: Promise<unknown>) =>
+      edit.catch(({ reason, message }: ApiError) => `${reason}: ${message}`);
     rig.server.faults.delay(60_000, { method: 'PATCH' });
     const aborted = errors(scale(0, 1, { signal: left.signal }));
     await rig.pass(100);
@@ -134,12 +137,50 @@ describe('edits in a worker', () => {
     await rig.pass(100);
     rig.kill();
     await rig.pass(2_000);
-    expect(await lost).toMatch(/the worker has ended; .*may still take effect/);
+    expect(await lost).toMatch(/^Network: the worker has ended; .*may still take effect/);
     const ended = errors(scale(1, 1));
     await rig.pass(100);
     tabs[0]?.cluster.signedOut();
     await rig.pass(100);
-    expect(await ended).toMatch(/may still take effect/);
+    expect(await ended).toMatch(/^Stopped: signed out.*may still take effect/);
+    tabs[0]?.cluster.signedIn('ann');
+    await rig.pass(2_000);
+    const replaced = errors(scale(0, 1));
+    await rig.pass(100);
+    tabs[0]?.cluster.signedIn('bob');
+    await rig.pass(2_000);
+    expect(await replaced).toMatch(/^Stopped: .*may still take effect/);
+    const closed = errors(scale(0, 1));
+    await rig.pass(100);
+    tabs[0]?.cluster.close();
+    expect(await closed).toMatch(/^Stopped: .*closed; .*may still take effect/);
+    expect(await errors(scale(0, 1))).toMatch(/^Stopped: .*closed$/);
+  });
+
+  it('B12: an edit ends with its signal also if the worker does not answer, and its recipe runs no more', async () => {
+    const { rig, tabs } = await rigOf();
+    tabs[0]?.turn('hidden');
+    rig.isUnavailable = true;
+    rig.kill();
+    const left = new AbortController();
+    let runs = 0;
+    const edit = editInWorker(
+      tabs[0]?.cluster as never,
+      deployments,
+      'shop/web',
+      () => {
+        runs++;
+      },
+      { signal: left.signal },
+    ).catch(({ reason, message }: ApiError) => `${reason}: ${message}`);
+    await rig.pass(60_000);
+    left.abort();
+    expect(await edit).toMatch(/^Aborted: edit of .* web: .*may still take effect$/);
+    expect(tabOf(tabs[0]?.cluster as never).edits.size).toBe(0);
+    rig.isUnavailable = false;
+    tabs[0]?.turn('shown');
+    await rig.pass(60_000);
+    expect(runs).toBe(0);
   });
 
   it('B12: an edit that waits for others ends with its signal, is not sent, and keeps its place in the order', async () => {

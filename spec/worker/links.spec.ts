@@ -2,38 +2,16 @@
 
 import { pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
-import type { WorkerLike } from '../../lib/worker/page/hosts.ts';
 import { type BrowserRig, follow } from './browser-rig.ts';
 import { names, podOf, rigWith } from './rig-pods.ts';
-
-/** A worker of one page that takes a while to load. Messages wait meanwhile. */
-function slowWorker(rig: BrowserRig, loadMs: number): WorkerLike {
-  const waiting: unknown[] = [];
-  let inner: ReturnType<BrowserRig['dedicated']> | undefined;
-  let isGone = false;
-  const worker: WorkerLike = {
-    onmessage: null,
-    onerror: null,
-    postMessage: (message) =>
-      inner === undefined ? waiting.push(message) : inner.postMessage(message),
-    terminate: () => {
-      isGone = true;
-      inner?.terminate();
-    },
-  };
-  rig.scheduler.schedule(() => {
-    if (isGone) return;
-    inner = rig.dedicated();
-    inner.onmessage = (event) => worker.onmessage?.(event);
-    for (const message of waiting) inner.postMessage(message);
-  }, loadMs);
-  return worker;
-}
 
 describe('a link at bad moments', () => {
   it('B10: a worker of the page that loads slowly is waited for longer with each try', async () => {
     const rig = rigWith('a');
-    const { cluster } = rig.open({ shared: undefined, dedicated: () => slowWorker(rig, 12_000) });
+    const { cluster } = rig.open({
+      shared: undefined,
+      dedicated: () => rig.dedicated(false, 12_000),
+    });
     const tab = follow(cluster, names);
     await rig.pass(60_000);
     expect([cluster.connection.phase, tab.shown.synced]).toEqual(['open', true]);
@@ -64,6 +42,38 @@ describe('a link at bad moments', () => {
     rig.delayMs = 1;
     await rig.pass(10_000);
     expect(rig.counts).toEqual({ tabs: 1, pipelines: 1 });
+  });
+
+  it('B7: rows that a page has received while it was hidden have an age, also if it was never heard while it was shown', async () => {
+    const rig = rigWith('a');
+    const tab = rig.open();
+    tab.freeze();
+    await rig.pass(5);
+    const { view } = follow(tab.cluster, names);
+    tab.thaw();
+    tab.turn('hidden');
+    await rig.pass(5);
+    tab.turn('left');
+    const { rows, stale, status } = view.getSnapshot();
+    expect([rows.length, stale]).toEqual([1, true]);
+    expect(status.staleSinceMs).toBeLessThanOrEqual(rig.scheduler.now());
+  });
+
+  it('B8: the acknowledgement of a set that was sent before the last hello of a tab is none of a later set', async () => {
+    const rig = rigWith('a');
+    const tab = rig.open();
+    await rig.pass(1_000);
+    tab.freeze();
+    await rig.pass(90_000);
+    // The worker has forgotten the tab, and says so. Then it welcomes it, and checks whether it lives.
+    tab.turn('shown');
+    tab.cluster.signedIn('bob');
+    await rig.pass(25_000);
+    const { view } = follow(tab.cluster, names);
+    tab.thaw();
+    await rig.pass(5_000);
+    expect(view.getSnapshot().rows).toHaveLength(1);
+    expect(rig.mostUnacknowledged).toBe(1);
   });
 
   it('B8: a tab that was forgotten keeps its rows, stale, until the answer is complete again', async () => {

@@ -9,7 +9,7 @@ import {
   connectPaintedWorker,
 } from '../../lib/worker/page/connect-painted-worker.ts';
 import { FakeBrowser } from '../persist/fake-browser.ts';
-import { BrowserRig, follow } from './browser-rig.ts';
+import { BrowserRig, follow, type RigTab } from './browser-rig.ts';
 
 const names = liveQuery({
   from: pods,
@@ -44,6 +44,17 @@ class PaintRig extends BrowserRig {
     }
   }
 
+  /** Leaves the former page, and opens one in which no worker answers. */
+  async painted(former: RigTab) {
+    former.turn('left');
+    await this.pass(100);
+    this.kill();
+    this.isUnavailable = true;
+    const tab = follow(this.page().cluster, names);
+    await this.pass(100);
+    return tab;
+  }
+
   /** Shows the rows in a page until they are stored, and closes the page and the worker. */
   async former(query: Parameters<typeof follow>[1] = names): Promise<void> {
     const { cluster } = this.page();
@@ -61,6 +72,15 @@ class PaintRig extends BrowserRig {
 
 const shownIn = ({ shown }: ReturnType<typeof follow>) =>
   shown.rows.map((row) => (row as { name: string }).name);
+
+/** Ends the watches, and lets the server refuse every later list and watch until the faults are healed. */
+function refuseAll({ server }: PaintRig) {
+  const refusals = (['list', 'watch'] as const).map((use) =>
+    server.faults.failNext({ use }, { status: 403, times: 999 }),
+  );
+  server.faults.closeWatches();
+  return refusals;
+}
 
 describe('a painted page', () => {
   it('B15: shows the rows of the former page as stale until the worker has answered', async () => {
@@ -126,6 +146,60 @@ describe('a painted page', () => {
     expect(tab.shown.status.staleSinceMs).toBeUndefined();
   });
 
+  it('B15: the rows of a quiet page are as old as its end', async () => {
+    const rig = new PaintRig('a');
+    const former = rig.page();
+    follow(former.cluster, names);
+    await rig.pass(3_000);
+    await rig.pass(3 * 3_600_000);
+    const leftMs = rig.scheduler.now();
+    const tab = await rig.painted(former);
+    expect(shownIn(tab)).toEqual(['a']);
+    // The worker was last heard at most 20 s before.
+    expect(tab.shown.status.staleSinceMs).toBeGreaterThan(leftMs - 21_000);
+    expect(tab.shown.status.staleSinceMs).toBeLessThanOrEqual(leftMs);
+  });
+
+  it('B15: rows that were out of date when the page was left keep their age', async () => {
+    const rig = new PaintRig('a');
+    const former = rig.page();
+    const before = follow(former.cluster, names);
+    await rig.pass(3_000);
+    rig.server.faults.refuse();
+    await rig.pass(3_600_000);
+    const { staleSinceMs } = before.shown.status;
+    expect(staleSinceMs).toBeLessThan(60_000);
+    const tab = await rig.painted(former);
+    expect(tab.shown.status.staleSinceMs).toBe(staleSinceMs);
+  });
+
+  it('B16: a sign-out of a page that has closed the connection deletes the rows, too', async () => {
+    const rig = new PaintRig('a');
+    const { cluster } = rig.page();
+    follow(cluster, names);
+    await rig.pass(3_000);
+    expect(rig.stored).toHaveLength(2);
+    cluster.close();
+    cluster.signedOut();
+    await rig.pass(1_000);
+    expect(rig.stored).toHaveLength(0);
+  });
+
+  it('B15: the rows keep their age if the query is asked again before the worker has answered', async () => {
+    const rig = new PaintRig('a');
+    await rig.former();
+    const before = rig.scheduler.now();
+    await rig.pass(60_000);
+    rig.isUnavailable = true;
+    const { cluster } = rig.page();
+    const first = follow(cluster, names);
+    await rig.pass(100);
+    first.leave();
+    const tab = follow(cluster, names);
+    expect(shownIn(tab)).toEqual(['a']);
+    expect(tab.shown.status.staleSinceMs).toBeLessThanOrEqual(before);
+  });
+
   it('B16: stores only kinds and names that are listed, and no fields that are never stored', async () => {
     const rig = new PaintRig('a');
     rig.queries = { own: () => liveQuery({ from: pods, select: { name: 'metadata.name' } }) };
@@ -163,6 +237,66 @@ describe('a painted page', () => {
     expect(tab.shown.status.blocked).toBe('unauthorized');
     expect(tab.shown.rows).toEqual([]);
     expect(rig.stored).toHaveLength(1);
+  });
+
+  it.each<[string, (rig: PaintRig, page: RigTab) => unknown]>([
+    ['left', (_rig, page) => page.turn('left')],
+    [
+      'hidden without a worker',
+      async (rig, page) => {
+        rig.isUnavailable = true;
+        rig.kill();
+        await rig.pass(100);
+        page.turn('hidden');
+      },
+    ],
+  ])('B16: a page that is %s stores no rows that are refused', async (_how, end) => {
+    const rig = new PaintRig('a');
+    const page = rig.page();
+    const tab = follow(page.cluster, names);
+    await rig.pass(3_000);
+    refuseAll(rig);
+    await rig.pass(5_000);
+    // The rows of a live view stay on the screen.
+    expect(shownIn(tab)).toEqual(['a']);
+    expect(tab.shown.status.blocked).toBe('forbidden');
+    await end(rig, page);
+    await rig.pass(100);
+    expect(rig.stored).toHaveLength(1);
+    expect(shownIn(await rig.painted(page))).toEqual([]);
+  });
+
+  it('B16: a page that is left as soon as its rows are refused deletes them', async () => {
+    const rig = new PaintRig('a');
+    const page = rig.page();
+    const tab = follow(page.cluster, names);
+    await rig.pass(3_100);
+    expect(rig.stored).toHaveLength(2);
+    refuseAll(rig);
+    await rig.pass(100);
+    expect(tab.shown.status.blocked).toBe('forbidden');
+    page.turn('left');
+    await rig.pass(100);
+    expect(rig.stored).toHaveLength(1);
+  });
+
+  it('B16: refused rows are stored again when requests succeed, and not after a failure of another kind', async () => {
+    const rig = new PaintRig('a');
+    const page = rig.page();
+    const tab = follow(page.cluster, names);
+    await rig.pass(3_000);
+    const refusals = refuseAll(rig);
+    await rig.pass(5_000);
+    for (const refusal of refusals) refusal.heal();
+    const outage = rig.server.faults.refuse();
+    await rig.pass(60_000);
+    expect(tab.shown.status.blocked).toBeUndefined();
+    expect(rig.stored).toHaveLength(1);
+    outage.heal();
+    await rig.pass(60_000);
+    expect(tab.shown.status.live).toBe(true);
+    expect(rig.stored).toHaveLength(2);
+    expect(shownIn(await rig.painted(page))).toEqual(['a']);
   });
 
   it('B16: a sign-out in any tab deletes the rows, and no tab stores them again', async () => {

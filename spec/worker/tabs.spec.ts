@@ -193,6 +193,7 @@ describe('sessions of a worker', () => {
       {},
       { type: 'open' },
       { type: 'draft', id: 1, ...session },
+      { type: 'hello', protocol: PROTOCOL, identity: 'ann', former: null },
     ]) {
       raw.post(nonsense);
     }
@@ -348,6 +349,10 @@ describe('sessions of a worker', () => {
   });
 });
 
+/** The worker was last heard within the second before. */
+const heardBefore = (ms: number) =>
+  expect.toSatisfy((sinceMs: number) => sinceMs <= ms && sinceMs > ms - 1_000);
+
 describe('the life of tabs and workers', () => {
   it('B7: a killed worker is started again, and tabs keep their rows, marked as stale, until they are right', async () => {
     const rig = await rigWith('a', 'b');
@@ -387,6 +392,75 @@ describe('the life of tabs and workers', () => {
     await rig.pass(20_000);
     expect(rig.starts).toBe(2);
     expect(tab.shown).toMatchObject({ stale: true, status: { phase: 'backoff', staleSinceMs } });
+  });
+
+  it('B7: rows of a connection that was closed are stale and not live, since then', async () => {
+    const rig = await rigWith('a');
+    const { cluster } = rig.open();
+    const tab = follow(cluster, names);
+    await rig.pass(1_000);
+    const staleSinceMs = heardBefore(rig.scheduler.now());
+    cluster.close();
+    await rig.pass(60_000);
+    expect(tab.shown).toMatchObject({
+      stale: true,
+      synced: false,
+      status: { phase: 'stopped', live: false, staleSinceMs, error: { reason: 'Stopped' } },
+    });
+    expect(tab.shown.rows).toHaveLength(1);
+  });
+
+  it('B7: rows of a page that was left are stale since then, until the next worker has answered', async () => {
+    const rig = await rigWith('a');
+    const page = rig.open();
+    const tab = follow(page.cluster, names);
+    await rig.pass(1_000);
+    const staleSinceMs = heardBefore(rig.scheduler.now());
+    page.turn('left');
+    rig.kill();
+    await rig.pass(600_000);
+    rig.delayMs = 4_000;
+    page.turn('shown');
+    await rig.pass(3_000);
+    const status = { phase: 'connecting', live: false, staleSinceMs };
+    expect(tab.shown).toMatchObject({ stale: true, synced: false, status });
+    rig.delayMs = 1;
+    await rig.pass(20_000);
+    expect(tab.shown).toMatchObject({ synced: true, status: { live: true } });
+    expect([tab.shown.stale, tab.shown.status.staleSinceMs]).toEqual([undefined, undefined]);
+  });
+
+  it('B7: rows of a query that is asked again are stale since it was left', async () => {
+    const rig = await rigWith('a');
+    const { cluster } = rig.open();
+    const before = follow(cluster, names);
+    await rig.pass(1_000);
+    const staleSinceMs = heardBefore(rig.scheduler.now());
+    before.leave();
+    await rig.pass(25_000);
+    rig.delayMs = 500;
+    const tab = follow(cluster, names);
+    await rig.pass(900);
+    const status = { phase: 'connecting', live: false, staleSinceMs };
+    expect(tab.shown).toMatchObject({ stale: true, synced: false, status });
+  });
+
+  it('B8: rows of a page that was frozen for long are stale since then, until the worker has answered', async () => {
+    const rig = await rigWith('a');
+    const page = rig.open();
+    const tab = follow(page.cluster, names);
+    follow(rig.open().cluster, names);
+    await rig.pass(1_000);
+    const staleSinceMs = heardBefore(rig.scheduler.now());
+    page.freeze();
+    await rig.pass(600_000);
+    rig.delayMs = 1_000;
+    page.thaw();
+    await rig.pass(2_500);
+    const status = { phase: 'connecting', live: false, staleSinceMs };
+    expect(tab.shown).toMatchObject({ stale: true, synced: false, status });
+    await rig.pass(20_000);
+    expect(tab.shown).toMatchObject({ synced: true, status: { live: true } });
   });
 
   it('B7: without Web Locks a killed worker is noticed by pings', async () => {
@@ -492,6 +566,25 @@ describe('the life of tabs and workers', () => {
     await rig.pass(1_000);
     expect(shown[0]?.shown.rows).toHaveLength(2);
     expect(rig.requests.slice(before)).toEqual([expect.stringMatching(/^WATCH /)]);
+  });
+
+  it('B9: the demand closes a minute after the last shown tab, although hidden tabs come and go, and also for the next user', async () => {
+    const rig = await rigWith('a');
+    const tab = rig.open();
+    follow(tab.cluster, names);
+    await rig.pass(1_000);
+    tab.turn('hidden');
+    const isOpen = () => rig.sessions.map(({ demand }) => demand() === null);
+    for (const open of [true, true, false, false]) {
+      rig.open({ hidden: true });
+      await rig.pass(25_000);
+      expect(isOpen()).toEqual([open]);
+    }
+    follow(rig.open({ hidden: true, identity: 'bob' }).cluster, names);
+    await rig.pass(50_000);
+    expect(isOpen()[1]).toBe(true);
+    await rig.pass(20_000);
+    expect(isOpen()[1]).toBe(false);
   });
 
   it('B10: a page whose worker cannot be started again keeps its rows, and says that it must be reloaded', async () => {

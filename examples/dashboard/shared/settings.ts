@@ -1,4 +1,4 @@
-/** What a page shows, as the server tells the page and the page tells its worker. */
+/** The settings of the dashboard: the server tells them to the page, and the page to its worker. */
 
 /** Pages with equal settings share one worker's session, so the settings name everything that its informers depend on. */
 export interface Settings {

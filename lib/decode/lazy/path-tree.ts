@@ -13,6 +13,9 @@ export const DEEPEST = 64;
 export function createPathTree(paths: readonly string[]): PathTree {
   const tree: Draft = new Map();
   const complete = new Set<Draft>();
+  if (!Array.isArray(paths)) {
+    throw new TypeError(`project: ${JSON.stringify(paths)} is not an array of paths`);
+  }
   for (const path of paths) {
     const steps = typeof path === 'string' ? parsePath(path) : undefined;
     if (steps === undefined) {

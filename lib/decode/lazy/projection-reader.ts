@@ -73,9 +73,9 @@ export class ProjectionReader<T extends KubernetesObject> implements ObjectReade
   /** Copies what the paths keep of an object or array. Returns its end; -1 if it is written in an unusual way. */
   #container(bytes: Uint8Array, at: number, to: number, tree: PathTree, depth: number): number {
     if (depth > DEEPEST) return -1;
-    return bytes[at] === OPEN_OBJECT
-      ? this.#object(bytes, at, to, tree, depth)
-      : this.#array(bytes, at, to, tree, depth);
+    if (bytes[at] === OPEN_OBJECT) return this.#object(bytes, at, to, tree, depth);
+    // Another value may replace an object of the same name before it.
+    return bytes[at] === OPEN_ARRAY ? this.#array(bytes, at, to, tree, depth) : -1;
   }
 
   #object(bytes: Uint8Array, start: number, to: number, tree: PathTree, depth: number): number {
@@ -90,7 +90,7 @@ export class ProjectionReader<T extends KubernetesObject> implements ObjectReade
       const below = belowName(tree, bytes, at + 1, end - 1);
       if (below === UNUSUAL) return -1;
       const value = end + 1;
-      if (below === undefined || (below.size > 0 && !isContainer(bytes[value]))) {
+      if (below === undefined) {
         at = endOfValue(bytes, value, to);
       } else {
         if (copy.length > opened) copy.put(COMMA);

@@ -104,6 +104,10 @@ export class ClusterInformers implements InformerPool, MergedHost {
     return clustersStatus(clusters, this.members);
   }
 
+  get hasFallback(): boolean {
+    return this.#options.namespaceFallback !== undefined;
+  }
+
   entriesOf(resource: Resource<Anything>): readonly Entry[] {
     const { group, version, plural } = resource;
     const start = JSON.stringify([group, version, plural]).slice(0, -1);

@@ -54,6 +54,8 @@ export interface MergedHost {
     readonly current: ReadonlyMap<string, Member>;
     /** Clusters that cannot be shown, by name, with the reason. */
     readonly problems: ReadonlyMap<string, Error>;
+    readonly isKnown: boolean;
+    readonly error: Error | undefined;
     /** Whether all clusters are known at this moment. */
     readonly isSettled: boolean;
     listen(listener: MembersListener): void;

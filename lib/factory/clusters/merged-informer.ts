@@ -40,6 +40,8 @@ export class MergedInformer<T extends KubernetesObject>
   readonly #statuses = new Subject<InformerStatus>();
   #hasSynced = false;
   #isTelling = false;
+  /** Whether it is no longer one of the clusters. */
+  isRemoved = false;
   #status: InformerStatus;
 
   constructor(host: MergedHost, name: string, resource: Resource<T>, scope: InformerScope) {
@@ -63,6 +65,7 @@ export class MergedInformer<T extends KubernetesObject>
   readonly changes$: ChangeStream<T> = noteOrigin(
     new Observable<ChangeSet<T>>((subscriber) => {
       this.#host.enter(() => {
+        if (this.isRemoved) return subscriber.complete();
         subscriber.add(this.#host.hold());
         const own = new MergedSubscriber<T>(
           subscriber,
@@ -103,7 +106,7 @@ export class MergedInformer<T extends KubernetesObject>
   }
 
   get isStopped(): boolean {
-    return this.#host.phase === 'stopped';
+    return this.isRemoved || this.#host.phase === 'stopped';
   }
 
   get scheduler(): SchedulerLike {
@@ -185,9 +188,13 @@ export class MergedInformer<T extends KubernetesObject>
   /** Ends the informer: it is no longer one of the clusters. */
   close(): void {
     this.#host.members.unlisten(this);
+    this.isRemoved = true;
+    this.#hasSynced = false;
     for (const subscriber of [...this.#subscribers]) subscriber.complete();
     for (const part of this.#parts.values()) this.#release(part);
     this.#parts.clear();
+    this.#status = this.#compute();
+    this.#statuses.next(this.#status);
     this.#statuses.complete();
   }
 
@@ -233,10 +240,14 @@ export class MergedInformer<T extends KubernetesObject>
   }
 
   get isRefused(): boolean {
-    if (this.#hasSynced || !this.#host.members.isSettled) return false;
+    const { members } = this.#host;
+    if (this.#hasSynced) return false;
+    // Without a first value, which an error has ended, no cluster will come.
+    if (!members.isSettled) return !members.isKnown && members.error !== undefined;
     const statuses = [...this.#parts.values()].map(({ handle }) => handle.informer.status);
     const areBlocked = statuses.every(({ blocked }) => blocked !== undefined);
-    return areBlocked && statuses.length + this.#refused.size > 0;
+    const unshown = this.#refused.size + members.problems.size;
+    return areBlocked && statuses.length + unshown > 0;
   }
 
   #update(): void {
@@ -258,10 +269,12 @@ export class MergedInformer<T extends KubernetesObject>
   }
 
   #compute(): InformerStatus {
-    const { phase, generation, members } = this.#host;
+    const { generation, members } = this.#host;
+    const phase = this.isRemoved ? 'stopped' : this.#host.phase;
     const statuses = [...this.#parts.values()].map(({ handle }) => handle.informer.status);
     const refused = [...this.#refused.values()].map(({ error }) => error as Error);
-    const errors = [...refused, ...members.problems.values()];
+    const unknown = members.isKnown || members.error === undefined ? [] : [members.error];
+    const errors = [...refused, ...members.problems.values(), ...unknown];
     if (phase === undefined && members.isSettled && !this.#hasSynced) {
       const isEmpty = statuses.length + errors.length === 0;
       this.#hasSynced =

@@ -15,6 +15,8 @@ export interface AwaitedClusters {
   readonly status$: Observable<InformerStatus>;
   readonly hasSynced: boolean;
   readonly isStopped: boolean;
+  /** Whether it is no longer one of the clusters. */
+  readonly isRemoved: boolean;
   /** Whether no cluster can be listed before access is granted or the clusters change. */
   readonly isRefused: boolean;
   /** The status of the informer of each cluster. */
@@ -43,6 +45,7 @@ export async function untilSynced(
     status,
   }));
   const known = missing.length > 0 ? missing : [{ name: informer.name, status: informer.status }];
+  if (informer.isRemoved) throw new NotSyncedError(known, 1, ': it was removed from the clusters');
   if (informer.isStopped) throw new NotSyncedError(known, 1, ': the clusters are stopped');
   if (!isRefused()) {
     throw new NotSyncedError(known, 1, timeoutMs === undefined ? '' : ` within ${timeoutMs} ms`);

@@ -1,5 +1,6 @@
 /** `createLiveQueries`: the answers of queries, with informers of a factory. */
 import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
+import { shown } from '../../query/live-query/refused.ts';
 import type { View } from '../../query/view/view.ts';
 import type { ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream, OrderedChangeStream, SetStream } from '../../store/change-stream.ts';
@@ -43,7 +44,7 @@ export interface LiveQueries {
  * `metadata.namespace`, reads the index.
  *
  * Streams and views complete and continue as those of informers do: a stop of the factory completes a stream, and a view
- * continues with the next run. Throws a `TypeError` if the factory is not one of this library, or on an invalid linger;
+ * continues with the next run. Throws a `TypeError` if the factory is not one of this library, or on an invalid option;
  * `stream`, `view` and `explain` throw one if a query names an index that the factory's informers do not have.
  *
  * @example
@@ -79,6 +80,17 @@ export function createLiveQueries(
   factory: InformerFactory | DynamicInformerFactory | Clusters,
   options: LiveQueriesOptions = {},
 ): LiveQueries {
+  const { ready, mutationGuard } = options;
+  if (ready !== undefined && typeof ready !== 'function') {
+    throw new TypeError(
+      `createLiveQueries: ready is ${shown(ready)}; it must be a function, such as animationFrames()`,
+    );
+  }
+  if (![undefined, 'freeze', 'off'].includes(mutationGuard)) {
+    throw new TypeError(
+      `createLiveQueries: mutationGuard is ${shown(mutationGuard)}; it must be 'freeze' or 'off'`,
+    );
+  }
   return liveQueriesOver(
     new SharedQueries(informersOfFactory('createLiveQueries', factory), options),
   );

@@ -82,14 +82,19 @@ function stepsAfter({ orderBy, offset, limit, select }: LiveQuery, sources: numb
           .filter((part) => part !== '')
           .join(' '),
   );
+  const window = [
+    ...(offset === undefined ? [] : [`offset ${offset}`]),
+    ...(limit === undefined ? [] : [`limit ${limit}`]),
+  ];
+  const columns =
+    select === undefined || isKeyed(select) ? [] : [`select ${Object.keys(select).join(', ')}`];
   return [
     ...(sources === 1 ? [] : [`union of ${sources} informers`]),
     ...(orders === undefined ? [] : [`orderBy ${orders.join(', ')}`]),
-    ...(offset === undefined ? [] : [`offset ${offset}`]),
-    ...(limit === undefined ? [] : [`limit ${limit}`]),
-    ...(select === undefined
-      ? []
-      : [`select ${isKeyed(select) ? select.key : Object.keys(select).join(', ')}`]),
+    // It may keep objects out.
+    ...(select !== undefined && isKeyed(select) ? [`select ${select.key}`] : []),
+    ...window,
+    ...columns,
   ];
 }
 

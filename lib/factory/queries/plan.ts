@@ -39,6 +39,8 @@ export interface PlanContext {
    * whose ids must be told apart. @defaultValue false
    */
   readonly isOverClusters?: boolean;
+  /** Whether an informer of all namespaces may have only some of them. @defaultValue false */
+  readonly hasFallback?: boolean;
   /** `undefined`: not known. */
   indicesOf(
     resource: Resource<KubernetesObject>,
@@ -92,28 +94,49 @@ function checkIndices(query: LiveQuery, context: PlanContext): void {
   );
 }
 
-/** An informer that is refused by the server has no objects for anybody. */
-function isUsable({ informer }: Entry): boolean {
-  const { phase, blocked } = informer.status;
-  return phase !== 'idle' && phase !== 'stopped' && (informer.hasSynced || blocked === undefined);
+/**
+ * The selection among the objects of a running informer that gives those asked for; `undefined` if it lacks some, or is refused by the
+ * server, which may permit what is asked for.
+ */
+function selectionFrom(
+  { informer, scope }: Entry,
+  asked: ReadScope,
+  { from }: LiveQuery,
+  { hasFallback, isOverClusters }: PlanContext,
+): LocalScope | undefined {
+  const { phase, blocked, access } = informer.status;
+  if (phase === 'idle' || phase === 'stopped' || blocked !== undefined) return undefined;
+  const mayLack = hasFallback === true && from.namespaced && scope.namespaces.length === 0;
+  if (!mayLack) return localScope(asked, scope);
+  // Before it is synced it is not known what the user may read, and of several clusters each may permit something else.
+  if (isOverClusters || !informer.hasSynced) return undefined;
+  if (access === undefined) return localScope(asked, scope);
+  const local =
+    access.namespaces.length === 0
+      ? undefined
+      : localScope(asked, { ...scope, namespaces: access.namespaces });
+  // It may show more namespaces later.
+  return local && { ...local, namespaces: asked.namespaces };
 }
 
 type Found = Pick<SourcePlan, 'name' | 'scope' | 'use' | 'reason' | 'local'>;
 
-function findInformer(asked: ReadScope, entries: readonly Entry[]): Found | undefined {
+function findInformer(asked: ReadScope, query: LiveQuery, context: PlanContext): Found | undefined {
   const wider: (Found & { readonly synced: boolean; readonly size: number })[] = [];
-  for (const entry of entries) {
+  for (const entry of context.entriesOf(query.from)) {
     const { name, scope, informer } = entry;
-    const local = localScope(asked, scope);
-    if (local === undefined) continue;
+    const own = localScope(asked, scope);
+    if (own === undefined) continue;
     const isSame =
-      local.namespaces === undefined &&
+      own.namespaces === undefined &&
       scope.labelSelector === asked.labelSelector &&
       scope.fieldSelector === asked.fieldSelector;
     if (isSame) {
-      return { name, scope, use: 'same', reason: 'the informer has exactly this scope', local };
+      const reason = 'the informer has exactly this scope';
+      return { name, scope, use: 'same', reason, local: own };
     }
-    if (!isUsable(entry)) continue;
+    const local = selectionFrom(entry, asked, query, context);
+    if (local === undefined) continue;
     const reason = 'the informer runs and has all objects of the query';
     const size = informer.indexer.list().length;
     wider.push({ name, scope, use: 'wider', reason, local, synced: informer.hasSynced, size });
@@ -133,15 +156,17 @@ interface Part {
  * Running informers that together have some or all namespaces of the query, as few as possible. Each namespace is read
  * from one of them.
  */
-function findParts(asked: ReadScope, entries: readonly Entry[]): readonly Part[] {
+function findParts(asked: ReadScope, query: LiveQuery, context: PlanContext): readonly Part[] {
   const found: Part[] = [];
+  const entries = context.entriesOf(query.from);
   let rest = asked.namespaces;
-  const usable = entries.filter(isUsable);
   while (rest.length > 0) {
-    const parts = usable.flatMap(({ name, scope, informer }) => {
-      const has = ({ namespaces }: ReadScope) => localScope({ ...asked, namespaces }, scope);
-      const namespaces = rest.filter((each) => has({ ...asked, namespaces: [each] }) !== undefined);
-      const local = namespaces.length === 0 ? undefined : has({ ...asked, namespaces });
+    const parts = entries.flatMap((entry) => {
+      const { name, scope, informer } = entry;
+      const has = (namespaces: readonly string[]) =>
+        selectionFrom(entry, { ...asked, namespaces }, query, context);
+      const namespaces = rest.filter((each) => has([each]) !== undefined);
+      const local = namespaces.length === 0 ? undefined : has(namespaces);
       if (local === undefined) return [];
       const reason = `the informer runs and has the namespaces ${namespaces.join(', ')} of the query`;
       const own: Found = { name, scope, use: 'part', reason, local };
@@ -171,7 +196,7 @@ function newInformer(
 
 /** The informer of the namespaces that no running informer has. */
 function informerOfRest(query: LiveQuery, rest: ReadScope, context: PlanContext): Found {
-  const known = findInformer(rest, context.entriesOf(query.from));
+  const known = findInformer(rest, query, context);
   if (known !== undefined) {
     return { ...known, use: 'part', reason: 'the informer has the other namespaces of the query' };
   }
@@ -218,10 +243,9 @@ function withIndex(query: LiveQuery, found: Found, { isOverClusters }: PlanConte
 export function planOf(query: LiveQuery, context: PlanContext): readonly SourcePlan[] {
   checkIndices(query, context);
   const asked = askedScope(query, context);
-  const entries = context.entriesOf(query.from);
-  const one = findInformer(asked, entries);
+  const one = findInformer(asked, query, context);
   if (one !== undefined) return [withIndex(query, one, context)];
-  const parts = asked.namespaces.length > 1 ? findParts(asked, entries) : [];
+  const parts = asked.namespaces.length > 1 ? findParts(asked, query, context) : [];
   if (parts.length === 0) {
     const reason = 'no running informer has all objects of the query';
     return [withIndex(query, newInformer(query, asked, context, reason), context)];

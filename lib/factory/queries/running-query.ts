@@ -1,6 +1,6 @@
 /** One pipeline, shared by all users of equal queries, and kept for the linger after the last of them has left. */
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
-import { mergeStatus } from '../../informer/status/merge-status.ts';
+import { mergePipeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { type Lineage, lineageOf } from '../../query/engine/lineage.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
@@ -95,11 +95,7 @@ export class RunningQuery {
       const next = (status: InformerStatus) => {
         latest.set(at, status);
         if (latest.size < all.length) return;
-        const statuses = [...latest.values()];
-        const merged = mergeStatus(statuses);
-        // A stop of one ends the answer, whatever the others are doing.
-        const isStopped = statuses.some(({ phase }) => phase === 'stopped');
-        subscriber.next(isStopped ? { ...merged, phase: 'stopped' } : merged);
+        subscriber.next(mergePipeStatus([...latest.values()]));
       };
       subscriber.add(status$.subscribe({ next, complete: () => subscriber.complete() }));
     }

@@ -47,8 +47,9 @@ export interface ResourceEventHandler<T> {
     | undefined;
   onDelete?: Callback<[deleted: DeletedObject<T>, notification: EventNotification]> | undefined;
   /**
-   * Called if the shard of an object has left a sharded informer. The object was not deleted, so `onDelete` is not
-   * called. Drop what you remember of the object, and write nothing.
+   * Called if the shard of an object has left a sharded informer, or if its namespace may no longer be read
+   * (`namespaceFallback`). The object was not deleted, so `onDelete` is not called. Drop what you remember of the object,
+   * and write nothing.
    */
   onLeave?: Callback<[left: DeletedObject<T>, notification: EventNotification]> | undefined;
 }

@@ -1,4 +1,4 @@
-/** `mergeStatus`: several statuses as one, of the reflectors of an informer, or of informers. */
+/** `mergeStatus` and `mergePipeStatus`: several statuses as one, of the reflectors of an informer, or of informers. */
 import { isOlder } from '../../meta/resource-version.ts';
 import type { ReflectorStatus } from '../../reflector/status.ts';
 import type { InformerPhase, InformerStatus } from './status.ts';
@@ -93,4 +93,11 @@ export function mergeStatus<S extends AnyStatus>(statuses: readonly S[]): S {
   const attention = ({ phase }: S) => BY_ATTENTION.indexOf(phase);
   const sorted = [...statuses].sort((one, other) => attention(one) - attention(other));
   return sorted.reduce<AnyStatus>(merged, NO_STATUS) as S;
+}
+
+/** Merges the statuses of the informers of one pipe, which the stop of one of them ends, whatever the others are doing. */
+export function mergePipeStatus<S extends AnyStatus>(statuses: readonly S[]): S {
+  const merged = mergeStatus(statuses);
+  const isStopped = statuses.some(({ phase }) => phase === 'stopped');
+  return isStopped ? { ...merged, phase: 'stopped' } : merged;
 }

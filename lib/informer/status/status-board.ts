@@ -40,7 +40,7 @@ export class StatusBoard<T> {
   #status: InformerStatus;
   #inactive: Extract<InformerPhase, 'idle' | 'stopped'> | undefined = 'idle';
   #inactiveSinceMs: number;
-  /** Since when the copy of an earlier run in the store is stale. */
+  /** Since when the copy in the store, of an earlier run or of other scopes, is stale. */
   #staleSinceMs: number | undefined;
   #generation = 0;
   #refusedItems = 0;
@@ -48,8 +48,7 @@ export class StatusBoard<T> {
   #unknownDeletions = 0;
   /** The status of the audit; absent without an audit. */
   audit: AuditStatus | 'unsupported' | undefined;
-  /** Set if the sources do not cover the complete collection. */
-  access: LimitedAccess | undefined;
+  #access: LimitedAccess | undefined;
   /** The last status of each reflector, by scope. */
   readonly reflectors: Map<string, ReflectorStatus> = new Map<string, ReflectorStatus>();
 
@@ -90,6 +89,15 @@ export class StatusBoard<T> {
     distinctUntilChanged(),
   );
 
+  /** Set if the informer does not show the complete collection. */
+  get access(): LimitedAccess | undefined {
+    const access = this.#access;
+    if (access === undefined || access.namespaces.length > 0) return access;
+    // Where nothing was permitted everything is requested. Once that is answered, it has been permitted since.
+    const { blocked } = mergeStatus([...this.reflectors.values()]);
+    return this.#indexer.synced && blocked === undefined ? undefined : access;
+  }
+
   /** The number of runs so far. */
   get generation(): number {
     return this.#generation;
@@ -107,13 +115,24 @@ export class StatusBoard<T> {
   }
 
   end(phase: Extract<InformerPhase, 'idle' | 'stopped'>): void {
-    const nowMs = this.#scheduler.now();
-    // A run that was never synced did not change the copy.
-    if (this.#inactive === undefined && this.#indexer.synced) {
-      this.#staleSinceMs = mergeStatus([...this.reflectors.values()]).staleSinceMs ?? nowMs;
-    }
+    this.#keepStaleness();
     this.#inactive = phase;
-    this.#inactiveSinceMs = nowMs;
+    this.#inactiveSinceMs = this.#scheduler.now();
+  }
+
+  /** Other ListerWatchers begin within a run. */
+  rescope(access: LimitedAccess | undefined): void {
+    this.#keepStaleness();
+    this.reflectors.clear();
+    this.#access = access;
+  }
+
+  /** The objects in the store become the copy of an earlier time. */
+  #keepStaleness(): void {
+    // A run that was never synced did not change the copy.
+    if (this.#inactive !== undefined || !this.#indexer.synced) return;
+    const { staleSinceMs } = mergeStatus([...this.reflectors.values()]);
+    this.#staleSinceMs = staleSinceMs ?? this.#scheduler.now();
   }
 
   /** Removes the time of staleness, because the store was emptied. */

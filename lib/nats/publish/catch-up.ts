@@ -2,7 +2,8 @@
  * Prepares an informer for the comparison with its bucket: waits if it is behind the bucket, and refuses it if a
  * bucket cannot carry its versions or changes.
  */
-import { firstValueFrom, type SchedulerLike } from 'rxjs';
+import { firstValueFrom, merge, type Observable, type SchedulerLike } from 'rxjs';
+import { filter, map } from 'rxjs/operators';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
@@ -20,6 +21,8 @@ export interface CatchUp {
   readonly scheduler: SchedulerLike;
   /** Whether the wait has lost its purpose. */
   isOver(): boolean;
+  /** Emits when `isOver()` may have changed. */
+  readonly woken$: Observable<unknown>;
   onWait(words: string): void;
 }
 
@@ -31,14 +34,18 @@ export interface CatchUp {
 export async function catchUp<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   contents: Contents,
-  { scheduler, isOver, onWait }: CatchUp,
+  { scheduler, isOver, woken$, onWait }: CatchUp,
 ): Promise<void> {
+  const over$ = woken$.pipe(
+    filter(isOver),
+    map(() => true),
+  );
   for (let looks = 0; isBehind(informer.lastSyncResourceVersion, contents); looks++) {
-    if (isOver()) return;
     onWait('waiting until the informer has reached the version of the bucket');
-    // While the API server does not answer, the wait goes on.
+    if (isOver()) return;
+    // While the API server does not answer, the wait goes on. An API server that hangs does not hold up a stop.
     const isListDue = looks >= LOOKS || isPurged(contents);
-    if (isListDue && (await isRefreshed(informer))) return;
+    if (isListDue && (await firstValueFrom(merge(isRefreshed(informer), over$)))) return;
     await firstValueFrom(longTimer(LOOK_MS, scheduler));
   }
 }

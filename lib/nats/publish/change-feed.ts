@@ -1,5 +1,5 @@
 /** The changes of an informer that wait to be published, folded by key. */
-import { Subscription } from 'rxjs';
+import { merge, Subscription } from 'rxjs';
 import { filter, take } from 'rxjs/operators';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
@@ -24,6 +24,12 @@ export class ChangeFeed<T extends KubernetesObject> {
     return this.#informer.hasSynced;
   }
 
+  /** Whether the store follows the API server, perhaps with the delay of a proxy that holds events back. */
+  get isFollowing(): boolean {
+    const { live, heldBack } = this.#informer.status;
+    return live || heldBack !== undefined;
+  }
+
   /** The number of keys that wait. */
   get waiting(): number {
     return this.#pending.size;
@@ -39,8 +45,9 @@ export class ChangeFeed<T extends KubernetesObject> {
   /** Starts the informer, and follows its runs until unsubscribed. */
   start(): Subscription {
     this.#follow();
-    // A list without objects causes no change set.
-    this.#work.add(this.#informer.synced$.subscribe(() => this.#onChange()));
+    // Neither a list without objects nor a lost watch causes a change set.
+    const { synced$, status$ } = this.#informer;
+    this.#work.add(merge(synced$, status$).subscribe(() => this.#onChange()));
     return this.#work;
   }
 

@@ -8,7 +8,7 @@ import { type Resource, resourceName } from '../../meta/resource.ts';
 import { type Backoff, exponentialBackoff, reliableBackoff } from '../../rx/backoff.ts';
 import { checkedPeriod, checkedSentCount, checkedSentPeriod } from '../../rx/checked-option.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
-import { checkedName, collectionPrefix, streamOf } from '../layout.ts';
+import { checkedContent, checkedName, collectionPrefix, streamOf } from '../layout.ts';
 import { Publisher } from './publisher.ts';
 import type { NatsPublisherStatus } from './publisher-status.ts';
 
@@ -24,8 +24,8 @@ export interface PublishToNatsOptions<T extends KubernetesObject = KubernetesObj
   /** The elector that decides which of several publishers writes. It is started, and stopped by `stop()`. @defaultValue none */
   readonly elector?: LeaderElector | undefined;
   /**
-   * A name for the form of the objects, for example of a projection. A bucket with another one is refused, until the
-   * collection is purged from it. @defaultValue none
+   * A name for the form of the objects, for example of a projection: one line without blanks at its ends. A bucket with
+   * another one is refused, until the collection is purged from it. @defaultValue none
    */
   readonly content?: string | undefined;
   /** A name for the cluster. A bucket that names another one is refused. @defaultValue none */
@@ -82,7 +82,7 @@ export function publishToNats<T extends KubernetesObject>(
   options: PublishToNatsOptions<T>,
 ): NatsPublisher {
   const { scheduler, random } = timingOf(options);
-  const { connection, resource, content, cluster } = options;
+  const { connection, resource, cluster } = options;
   const named = (name: string) => `publishToNats: ${name}`;
   const bucket = checkedName(options.bucket, named('bucket'));
   const batchSize = checkedSentCount(options.batchSize ?? 500, named('batchSize'), 2);
@@ -97,7 +97,8 @@ export function publishToNats<T extends KubernetesObject>(
       prefix: collectionPrefix(bucket, resource),
       apiVersion: resource.apiVersion,
       kind: resource.kind,
-      ...{ content, cluster },
+      content: checkedContent(options.content, named('content')),
+      cluster,
       heartbeatMs: checkedSentPeriod(options.heartbeatMs ?? 10_000, named('heartbeatMs'), 100),
       tombstoneMs: checkedSentPeriod(options.tombstoneMs ?? 900_000, named('tombstoneMs'), 1_000),
     },

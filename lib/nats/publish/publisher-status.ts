@@ -1,11 +1,12 @@
 /** The status of a publisher, which a page or a log can show. */
+import type { InformerStatus } from '../../informer/status/status.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { natsError, WrongSequence } from '../failures.ts';
 import type { TooLargeObject } from './contents.ts';
 
 /** The present activity of a publisher. */
 export type NatsPublisherPhase =
-  /** Waits for the first complete list of the informer, or for the informer to be started again. */
+  /** Waits for the first complete list of the informer, or until the informer is started or follows the API server again. */
   | 'waiting'
   /** Another process has the Lease, or none has it yet. */
   | 'standby'
@@ -46,6 +47,18 @@ export const atFirst: NatsPublisherStatus = {
   sequence: 0,
   tooLarge: [],
 };
+
+/** The words for an informer that has a complete list and is not live. */
+export const NOT_FOLLOWING =
+  'the informer does not follow the API server at the moment; see its status';
+
+/** The words for a publisher that waits for its informer. */
+export function waitingWords({ phase, synced }: Pick<InformerStatus, 'phase' | 'synced'>): string {
+  if (phase === 'stopped' || phase === 'idle') {
+    return 'the informer is stopped, so the bucket is not updated; start the informer';
+  }
+  return synced ? NOT_FOLLOWING : atFirst.message;
+}
 
 /** The words for a publisher without the Lease. `leader` is the identity of the process that has it, or ''. */
 export function standbyWords(leader: string, identity = '', error?: ApiError): string {

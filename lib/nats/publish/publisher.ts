@@ -25,7 +25,9 @@ import {
   failureWords,
   type NatsPublisherPhase,
   type NatsPublisherStatus,
+  NOT_FOLLOWING,
   standbyWords,
+  waitingWords,
 } from './publisher-status.ts';
 import { countBucket, readBucket } from './read-contents.ts';
 import { checkSource, takeOver } from './take-over.ts';
@@ -104,8 +106,10 @@ export class Publisher<T extends KubernetesObject> {
       try {
         if (!this.#leads) await this.#standBy();
         else if (!this.#feed.isSynced) await this.#waitForInformer();
-        else if (this.#feed.mustCompare || this.#published === undefined) await this.#compare();
-        else if (this.#feed.waiting > 0) await this.#publishPending(this.#published);
+        else if (this.#feed.mustCompare || this.#published === undefined) {
+          // A comparison writes all records, which would be heartbeats.
+          await (this.#feed.isFollowing ? this.#compare() : this.#waitForInformer());
+        } else if (this.#feed.waiting > 0) await this.#publishPending(this.#published);
         else await this.#idle(this.#published);
       } catch (error) {
         await this.#fail(error);
@@ -128,12 +132,7 @@ export class Publisher<T extends KubernetesObject> {
   }
 
   async #waitForInformer(): Promise<void> {
-    const { phase } = this.#informer.status;
-    const isOff = phase === 'stopped' || phase === 'idle';
-    const words = isOff
-      ? 'the informer is stopped, so the bucket is not updated; start the informer'
-      : 'waiting for the first complete list of the informer';
-    this.#show('waiting', words);
+    this.#show('waiting', waitingWords(this.#informer.status));
     await this.#sleep(Number.POSITIVE_INFINITY);
   }
 
@@ -164,12 +163,12 @@ export class Publisher<T extends KubernetesObject> {
     const record = { ...this.#settings.record, namespace };
     const contents = await readBucket(this.#settings, this.#passedMs);
     checkSource(record, contents.meta, where);
+    const isOver = () => this.#isStopped || !this.#feed.isSynced || !this.#leads;
     await catchUp(this.#informer, contents, {
-      scheduler,
-      isOver: () => this.#isStopped || !this.#feed.isSynced,
+      ...{ scheduler, isOver, woken$: this.#wake$ },
       onWait: (words) => this.#show('comparing', words),
     });
-    if (this.#isStopped || !this.#feed.isSynced || !this.#leads) return;
+    if (isOver()) return;
     const maxPayload = connection.info?.max_payload ?? 1024 * 1024;
     const published = takeOver({
       settings: { ...record, maxPayload },
@@ -247,18 +246,16 @@ export class Publisher<T extends KubernetesObject> {
     const { compareEveryMs, record } = this.#settings;
     const nowMs = this.#passedMs();
     const beatInMs = this.#recordedMs + record.heartbeatMs - nowMs;
-    const compareInMs = this.#comparedMs + compareEveryMs - nowMs;
+    const { live } = this.#informer.status;
+    const compareInMs = live ? this.#comparedMs + compareEveryMs - nowMs : Number.POSITIVE_INFINITY;
     if (compareInMs <= 0) {
       this.#feed.mustCompare = true;
       return;
     }
     if (beatInMs > 0) return this.#sleep(Math.min(beatInMs, compareInMs));
     // Without heartbeats readers see that the publisher does not follow the API server.
-    if (!this.#informer.status.live) {
-      this.#show(
-        'publishing',
-        'the informer does not follow the API server at the moment; see its status',
-      );
+    if (!live) {
+      this.#show('publishing', NOT_FOLLOWING);
       this.#recordedMs = nowMs;
       return;
     }

@@ -53,6 +53,8 @@ interface Reading {
   readonly objects: Map<string, InBucket>;
   readonly tombstones: Map<string, Tombstone>;
   readonly records: Map<string, number>;
+  /** The last sequence of the stream, or of a message that was stored later. */
+  last: number;
   isDone: boolean;
   /** How often in a row the server had nothing to send, although messages are missing. */
   quiet: number;
@@ -62,10 +64,9 @@ interface Reading {
  * Reads everything up to the present end of the stream. The times of tombstones are converted with the server's own
  * clock, because the publisher's may differ.
  */
-async function readContents(request: ContentsRequest): Promise<Contents> {
+export async function readContents(request: ContentsRequest): Promise<Contents> {
   const { manager, stream, prefix, passedMs } = request;
   const info = await manager.streams.info(stream);
-  const last = info.state.last_seq;
   // biome-ignore lint/style/noRestrictedGlobals: parses a date of the server, reads no clock
   const serverMs = Date.parse(info.ts ?? info.state.last_ts);
   const nowMs = passedMs();
@@ -73,6 +74,7 @@ async function readContents(request: ContentsRequest): Promise<Contents> {
     objects: new Map(),
     tombstones: new Map(),
     records: new Map(),
+    last: info.state.last_seq,
     isDone: false,
     quiet: 0,
   };
@@ -85,13 +87,13 @@ async function readContents(request: ContentsRequest): Promise<Contents> {
     reading.quiet = 0;
     const { meaning, sequence, pending, isDeletion, uid, version, content, storedMs } =
       signal.message;
-    reading.isDone = pending === 0 || sequence >= last;
-    if (meaning === undefined) return reading;
+    const isEnd = sequence >= reading.last;
+    if (isEnd) reading.last = sequence;
+    if (meaning?.kind === 'meta') reading.records.set(meaning.namespace, sequence);
+    // A set that is written meanwhile moves the record of the collection behind the end.
+    reading.isDone = pending === 0 || (isEnd && reading.records.has(''));
+    if (meaning?.kind !== 'object') return reading;
     const { namespace } = meaning;
-    if (meaning.kind === 'meta') {
-      reading.records.set(namespace, sequence);
-      return reading;
-    }
     const { name } = meaning;
     const key = `${namespace}/${name}`;
     reading.objects.delete(key);
@@ -117,9 +119,8 @@ async function readContents(request: ContentsRequest): Promise<Contents> {
     first(({ isDone }) => isDone),
   );
   const reading = await firstValueFrom(read$);
-  const message = reading.records.has('')
-    ? await manager.direct.getMessage(stream, { last_by_subj: metaSubject(prefix, '') })
-    : null;
+  const subject = metaSubject(prefix, '');
+  const message = await manager.direct.getMessage(stream, { last_by_subj: subject });
   const meta = message === null ? undefined : readMeta(message.string());
   // Each batch writes this record, so that it shows whether another publisher wrote while the bucket was read.
   if ((message?.seq ?? 0) !== (reading.records.get('') ?? 0)) {
@@ -130,7 +131,7 @@ async function readContents(request: ContentsRequest): Promise<Contents> {
     tombstones: [...reading.tombstones.values()],
     records: reading.records,
     meta,
-    last,
+    last: reading.last,
   };
 }
 

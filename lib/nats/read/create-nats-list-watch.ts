@@ -19,8 +19,9 @@ import { longTimer } from '../../rx/long-timer.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
 import { connectionEvents } from '../connection-events.ts';
 import { gone, unavailable } from '../failures.ts';
-import { checkedName, collectionPrefix, streamOf } from '../layout.ts';
-import { type Bucket, type Followed, follow } from './follow.ts';
+import { checkedContent, checkedName, collectionPrefix, streamOf } from '../layout.ts';
+import type { Bucket } from './bucket.ts';
+import { type Followed, follow } from './follow.ts';
 import { namedConsumer } from './named-consumer.ts';
 import { type Place, ShownHistory } from './past-places.ts';
 import { Session } from './session.ts';
@@ -163,7 +164,7 @@ function watchOnce<T extends KubernetesObject>(
   }
   return following(collection, session, demand).pipe(
     map((signal): WatchSignal<T> => {
-      if (signal.events === undefined) return { kind: signal.kind };
+      if (signal.events === undefined) return signal;
       if (signal.kind !== 'listed') return { kind: 'events', events: signal.events };
       const current = listedVersion(session.place, resourceVersion, scope.where);
       const end = { type: 'BOOKMARK', resourceVersion: current, initialEventsEnd: true } as const;
@@ -222,7 +223,7 @@ export function createNatsListWatch<T extends KubernetesObject>(
       namespace,
       apiVersion: resource.apiVersion,
       kind: resource.kind,
-      content: options.content,
+      content: checkedContent(options.content, 'createNatsListWatch: content'),
       where: `${resourceName(resource)}${place} in the NATS bucket ${bucketName}`,
     },
     scheduler,

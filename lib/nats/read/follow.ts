@@ -1,34 +1,27 @@
 /** Follows one scope of a bucket with one consumer: a list, and then every published set. */
-import type { NatsConnection } from '@nats-io/nats-core';
-import { Observable, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
+import { Observable, type Subscriber, Subscription } from 'rxjs';
 import type { WatchEvent } from '../../decode/watch-event.ts';
 import type { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
-import { gone, natsError, unavailable } from '../failures.ts';
-import { metaSubject, scopeFilter } from '../layout.ts';
-import { type Meta, readMeta } from '../meta.ts';
-import { type GivenConsumer, managerOf, type PullSignal, pull } from '../pull.ts';
+import { stopwatch } from '../../rx/stopwatch.ts';
+import { gone, unavailable } from '../failures.ts';
+import { scopeFilter } from '../layout.ts';
+import { type PullSignal, pull } from '../pull.ts';
 import type { Received } from '../received.ts';
+import { type Bucket, type Recorded, readWhole, unpublished } from './bucket.ts';
 import type { Place } from './past-places.ts';
 import { type Session, type SessionScope, unfinished } from './session.ts';
 
-/** The collection that is read, and how. */
-export interface Bucket {
-  readonly connection: NatsConnection;
-  readonly stream: string;
-  readonly prefix: string;
-  readonly consumer: GivenConsumer | undefined;
-  readonly scope: SessionScope;
-  readonly scheduler: SchedulerLike;
-  readonly batch: number;
-  readonly idleMs: number;
-}
-
 /** A signal of {@link follow}. */
 export type Followed<T> =
-  | { readonly kind: 'opened' | 'alive'; readonly events?: undefined }
+  | {
+      /** `doubted`: messages arrive, but the rows are those of `silentMs` milliseconds ago. */
+      readonly kind: 'opened' | 'alive' | 'doubted';
+      readonly silentMs?: number;
+      readonly events?: undefined;
+    }
   /** `part`: some events of a list. `listed`: the last ones. `changed`: a published set. */
   | { readonly kind: 'part' | 'listed' | 'changed'; readonly events: readonly WatchEvent<T>[] };
 
@@ -36,6 +29,11 @@ export type Followed<T> =
 const PART = 500;
 /** A list that receives nothing for this long and is not complete has an unfinished set, in milliseconds. */
 const LIST_PATIENCE_MS = 30_000;
+/**
+ * After this time without a complete set, although messages arrive, the reader is behind, in milliseconds. That happens to a reader
+ * that is too slow: the objects of each record have changed again before it reads the record.
+ */
+const BEHIND_MS = 10_000;
 /** The publisher counts as missing after this many heartbeats. */
 const MISSED = 3;
 /**
@@ -43,37 +41,6 @@ const MISSED = 3;
  * milliseconds. It is less than the second that is promised beside three heartbeats.
  */
 const LATE_MS = 300;
-
-/** A `_meta` record, its sequence, and when the server stored it. */
-interface Recorded {
-  readonly meta: Meta;
-  readonly sequence: number;
-  readonly storedMs: number;
-}
-
-/** The record of the complete collection, which shows that a namespace without messages is empty. */
-async function readWhole(bucket: Bucket): Promise<Recorded> {
-  const { connection, stream, prefix, scope } = bucket;
-  try {
-    const manager = await managerOf(connection);
-    const subject = metaSubject(prefix, '');
-    const message = await manager.direct.getMessage(stream, { last_by_subj: subject });
-    const meta = message === null ? undefined : readMeta(message.string());
-    if (message === null || meta === undefined || meta.isOpen === true) throw unpublished(scope);
-    return { meta, sequence: message.seq, storedMs: message.time.getTime() };
-  } catch (error) {
-    throw natsError(
-      error,
-      `${scope.where}: reading the \`_meta\` record of the complete collection`,
-    );
-  }
-}
-
-function unpublished({ where }: SessionScope): ApiError {
-  return unavailable(
-    `${where}: the bucket has no \`_meta\` record of this collection, so no complete list was published yet; is the publisher running?`,
-  );
-}
 
 function publisherMissing({ where }: SessionScope, ms: number): ApiError {
   return unavailable(
@@ -91,6 +58,12 @@ class Follower<T extends KubernetesObject> {
   readonly #out: Subscriber<Followed<T>>;
   #consumer = new Subscription();
   #silence = new Subscription();
+  /** Runs while the messages of a set arrive. */
+  #behind: Subscription | undefined;
+  /** For how long the rows have not been those of the publisher, if that lasts. */
+  #behindMs: (() => number) | undefined;
+  /** Whether a doubt was emitted, for which the demand must be open. */
+  #isDoubted = false;
   #isOpened = false;
   /** Whether the reader itself requests nothing, so that the publisher's silence means nothing. */
   #isPaused = false;
@@ -117,6 +90,7 @@ class Follower<T extends KubernetesObject> {
     out.add(() => {
       this.#consumer.unsubscribe();
       this.#silence.unsubscribe();
+      this.#behind?.unsubscribe();
     });
   }
 
@@ -150,6 +124,7 @@ class Follower<T extends KubernetesObject> {
     if (signal.kind === 'message') return this.#fold(signal.message);
     if (signal.kind !== 'opened') {
       this.#isPaused = signal.kind === 'paused';
+      this.#doubt();
       // A pause of a moment, as each new request makes, must not prolong the wait for the publisher.
       if (this.#isPaused || !this.#isOverdue) return;
       return this.#session.place ? this.#expectWithin(LATE_MS, true) : this.#expectMore();
@@ -165,6 +140,7 @@ class Follower<T extends KubernetesObject> {
       if (whole === undefined) return this.#askWhole((asked) => this.start(asked));
       this.#open();
       this.#session.beginEmpty(whole.meta, whole.sequence);
+      this.#storedMs = whole.storedMs;
       this.#expectMore(this.#openedMs - whole.storedMs);
       return this.#out.next({ kind: 'listed', events: [] });
     }
@@ -190,6 +166,10 @@ class Follower<T extends KubernetesObject> {
     if (this.#isOpened || unheard.has(this.#session)) return;
     this.#isOpened = true;
     this.#out.next({ kind: 'opened' });
+    // More than the record that the reader has: what was published meanwhile arrives first.
+    if (this.#session.place === undefined || this.#backlog <= 1) return;
+    this.#behindMs = stopwatch(this.#bucket.scheduler);
+    this.#doubt();
   }
 
   #fold(message: Received): void {
@@ -208,11 +188,40 @@ class Follower<T extends KubernetesObject> {
     if (folded.kind === 'complete') {
       const { events } = folded;
       this.#expectMore(ageMs);
+      this.#caughtUp(events.length === 0);
       if (place === undefined) this.#out.next({ kind: 'listed', events });
       else this.#out.next(events.length > 0 ? { kind: 'changed', events } : { kind: 'alive' });
-    } else if (place === undefined && ++this.#collected % PART === 0) {
+    } else if (place !== undefined) this.#fallBehind();
+    else if (++this.#collected % PART === 0) {
       this.#out.next({ kind: 'part', events: this.#session.take() });
     }
+  }
+
+  /** A set has begun, unless the messages were of other scopes. */
+  #fallBehind(): void {
+    if (this.#behind !== undefined || !this.#session.isWithinSet) return;
+    const { scheduler } = this.#bucket;
+    const passedMs = stopwatch(scheduler);
+    this.#behind = looseTimer(BEHIND_MS, scheduler, () => {
+      this.#behindMs ??= passedMs;
+      this.#doubt();
+    });
+  }
+
+  /** While the demand is closed, the time says nothing about the speed of the reader. */
+  #doubt(): void {
+    if (this.#isPaused || this.#isDoubted || this.#behindMs === undefined) return;
+    this.#isDoubted = true;
+    this.#out.next({ kind: 'doubted', silentMs: this.#behindMs() });
+  }
+
+  #caughtUp(isWithoutEvents: boolean): void {
+    this.#behind?.unsubscribe();
+    this.#behind = undefined;
+    // Events end a doubt by themselves.
+    if (this.#isDoubted && isWithoutEvents) this.#out.next({ kind: 'opened' });
+    this.#behindMs = undefined;
+    this.#isDoubted = false;
   }
 
   /**

@@ -59,6 +59,10 @@ export class Session<T extends KubernetesObject> {
   readonly #scope: SessionScope;
   /** The objects that the reader has, with their UIDs and versions. */
   readonly #known = new Map<string, string>();
+  /**
+   * The count and the digest of the objects as the waiting messages leave them. Each message updates it, because a reader that is
+   * behind would become slower if each record counted all waiting messages.
+   */
   readonly #tally = new Tally();
   /** The events of a list that were not taken yet. */
   #collected: WatchEvent<T>[] = [];
@@ -88,6 +92,11 @@ export class Session<T extends KubernetesObject> {
     return this.#hasRecord;
   }
 
+  /** Whether messages wait for the record of their set. */
+  get isWithinSet(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** How many objects were collected. */
   get size(): number {
     return this.#known.size;
@@ -95,7 +104,7 @@ export class Session<T extends KubernetesObject> {
 
   /** Begins with an empty scope, which has no `_meta` record of its own, at the record of the complete collection. */
   beginEmpty(meta: Meta, sequence: number): void {
-    this.#waiting.clear();
+    this.rewind();
     this.#past.clear();
     this.#settle(meta, sequence);
     this.#hasRecord = false;
@@ -103,6 +112,9 @@ export class Session<T extends KubernetesObject> {
 
   /** Forgets the messages after the last complete set, because a new consumer delivers them again. */
   rewind(): void {
+    for (const [key, { state }] of this.#waiting) {
+      this.#tally.replace(key, state, this.#known.get(key));
+    }
     this.#waiting.clear();
     this.#doubt = undefined;
   }
@@ -124,6 +136,10 @@ export class Session<T extends KubernetesObject> {
 
   #set(key: string, state: string | undefined): void {
     this.#tally.replace(key, this.#known.get(key), state);
+    this.#know(key, state);
+  }
+
+  #know(key: string, state: string | undefined): void {
     if (state === undefined) this.#known.delete(key);
     else this.#known.set(key, state);
   }
@@ -148,6 +164,8 @@ export class Session<T extends KubernetesObject> {
     if (waiting instanceof ApiError) return failed(waiting);
     if (this.#place === undefined) this.#collect(key, waiting);
     else {
+      const before = this.#waiting.get(key) ?? { state: this.#known.get(key) };
+      this.#tally.replace(key, before.state, waiting.state);
       this.#waiting.delete(key);
       this.#waiting.set(key, waiting);
     }
@@ -230,8 +248,7 @@ export class Session<T extends KubernetesObject> {
   #endSet(meta: Meta, { sequence, pending }: Received, place: Place): Folded<T> {
     const mismatch = this.#mismatch(meta, sequence, place);
     if (mismatch !== undefined) return failed(gone(this.#scope.where, mismatch));
-    const after = this.#tallyAfter();
-    if (after.digest !== meta.digest) return this.#hold(meta, after, pending);
+    if (this.#tally.digest !== meta.digest) return this.#hold(meta, pending);
     const events: WatchEvent<T>[] = [];
     const before: [string, string | undefined][] = [];
     let newest = place.resourceVersion;
@@ -246,8 +263,8 @@ export class Session<T extends KubernetesObject> {
         return failed(gone(this.#scope.where, why));
       }
       newest = version;
-      before.unshift([key, this.#known.get(key)]);
-      this.#set(key, state);
+      before.push([key, this.#known.get(key)]);
+      this.#know(key, state);
       events.push(event);
     }
     this.#waiting.clear();
@@ -265,16 +282,16 @@ export class Session<T extends KubernetesObject> {
    * Waits for the messages that the set lacks. `pending` is no proof that none follow, because the server counts a
    * message a moment after it has stored it; so only another record, or a quiet consumer, shows that they are lost.
    */
-  #hold(meta: Meta, after: Tally, pending: number): Folded<T> {
+  #hold(meta: Meta, pending: number): Folded<T> {
     if (pending > 0) {
       this.#doubt = undefined;
       return OPEN;
     }
     const isRepeated = this.#doubt !== undefined;
     const difference =
-      meta.count === after.count
+      meta.count === this.#tally.count
         ? `the bucket has other versions of some of its ${meta.count} objects than the reader`
-        : `the bucket has ${meta.count} objects and the reader ${after.count}`;
+        : `the bucket has ${meta.count} objects and the reader ${this.#tally.count}`;
     this.#doubt = `${difference}, so messages were lost or a deletion has expired`;
     return isRepeated ? failed(gone(this.#scope.where, this.#doubt)) : OPEN;
   }
@@ -282,13 +299,6 @@ export class Session<T extends KubernetesObject> {
   /** The server has no message for this reader. Returns an error if one is missing. */
   quiet(): ApiError | undefined {
     return this.#doubt === undefined ? undefined : gone(this.#scope.where, this.#doubt);
-  }
-
-  /** What the reader has after the waiting messages. */
-  #tallyAfter(): Tally {
-    const tally = this.#tally.copy();
-    for (const [key, { state }] of this.#waiting) tally.replace(key, this.#known.get(key), state);
-    return tally;
   }
 
   /** Why a record does not continue what was received before, if it does not. */

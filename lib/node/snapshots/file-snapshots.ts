@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import type { SnapshotOptions } from '../../persist/snapshot-options.ts';
 import type { SnapshotStore } from '../../persist/snapshot-store.ts';
 import { type PersistPart, snapshotsIn } from '../../persist/snapshots-in.ts';
-import { type FolderLock, lockFolder } from './folder-lock.ts';
-import { diskFiles, type LogFiles } from './log-files.ts';
+import { type FolderLock, isOfDisk, lockFolder } from './folder-lock.ts';
+import { checkedFiles, diskFiles, type LogFiles } from './log-files.ts';
 import { headOf, type LogHead, NEW, SnapshotLog } from './snapshot-log.ts';
 
 /** The options of {@link fileSnapshots}. */
@@ -34,16 +34,19 @@ async function headIn(files: LogFiles, name: string): Promise<LogHead | undefine
   }
 }
 
-/** A store of snapshots over the files of a folder: one file per collection. `check` throws if they may not be used any more. */
+/** A store of snapshots over the files of a folder that is locked: one file per collection. */
 export function fileStore(
-  files: LogFiles,
-  release: () => void,
-  check: () => void = () => undefined,
+  all: LogFiles,
+  lock: () => FolderLock,
+  release: () => void = () => undefined,
 ): SnapshotStore {
+  const check = () => lock().check();
+  // A process can be suspended at any moment, so each operation asks.
+  const files = checkedFiles(all, check);
   const logs = new Map<string, SnapshotLog>();
   const logOf = (id: string): SnapshotLog => {
     check();
-    const log = logs.get(id) ?? new SnapshotLog(files, nameOf(id));
+    const log = logs.get(id) ?? new SnapshotLog(files, nameOf(id), lock().mayBeShared);
     logs.set(id, log);
     return log;
   };
@@ -75,9 +78,9 @@ export function fileStore(
  * list of the collection.
  *
  * Changes are appended to one file per collection, with checksums, and synced to the disk. A crash at any moment leaves a state
- * that the informer had. Throws an `Error` if another process uses the folder, or if other users may read it; a
- * `TypeError` on options that could store or show what they must not. `close()` releases the folder; so does the end of the
- * process, also by a signal.
+ * that the informer had. Throws an `Error` if another process uses the folder, if other users may read it, or if it is no
+ * folder in which this process may write; a `TypeError` on options that could store or show what they must not. If the disk is
+ * full, informers list and warn (`not-stored`). `close()` releases the folder; so does the end of the process, also by a signal.
  *
  * @example
  * ```ts
@@ -112,15 +115,31 @@ export function fileSnapshots({ folder, ...options }: FileSnapshotOptions): Pers
   // The folder stays the same if the program changes its working directory.
   const path = resolve(folder);
   let lock: FolderLock | undefined;
-  const check = () => {
-    if (lock?.isHeld() !== false) return;
-    throw new Error(
-      `${path} is no longer locked: another process took it while this one was suspended`,
-    );
+  const locked = () => {
+    lock ??= lockFolder(path);
+    return lock;
   };
-  const store = fileStore(diskFiles(path), () => lock?.release(), check);
+  const store = fileStore(diskFiles(path), locked, () => lock?.release());
   const persist = snapshotsIn(store, options, 'fileSnapshots');
-  // After the options were checked.
-  lock = lockFolder(path);
-  return persist;
+  try {
+    // After the options were checked.
+    locked();
+  } catch (error) {
+    // Each informer says so, and lists; the next call of the store tries it again.
+    if (!isOfDisk(error)) throw error;
+  }
+  const { forget, close } = persist;
+  let closing: Promise<void> | undefined;
+  return Object.assign(persist, {
+    async forget(identity?: string) {
+      if (closing === undefined) return await forget(identity);
+      await closing;
+      const again = fileSnapshots({ folder: path, ...options });
+      await again.forget(identity).finally(() => again.close());
+    },
+    close() {
+      closing = close();
+      return closing;
+    },
+  });
 }

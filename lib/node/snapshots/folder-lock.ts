@@ -65,20 +65,33 @@ function exists(pid: number): boolean {
   }
 }
 
-/** The owner in a lock that is held; `undefined` if it was released or its process is gone. */
-function holderOf(path: string, own: Owner, probe: string): Owner | undefined {
-  let owner: Owner;
+/** The owner in a lock; `undefined` if it was released. */
+function ownerIn(path: string): Owner | undefined {
   try {
-    owner = JSON.parse(readFileSync(path, 'utf8')) as Owner;
+    return JSON.parse(readFileSync(path, 'utf8')) as Owner;
   } catch {
     return undefined;
   }
-  if (owner.place === own.place) {
-    return exists(owner.pid) && startOf(owner.pid) === owner.start ? owner : undefined;
-  }
-  // Both times are those of the file system, so clocks that differ do not matter.
-  const ageMs = lstatSync(probe).ctimeMs - lstatSync(path).ctimeMs;
-  return ageMs < DEAD_MS ? owner : undefined;
+}
+
+/** The arguments of one attempt to take the lock. */
+interface Try {
+  readonly own: Owner;
+  /** The path of a file that this process has just written. Its time is the present time of the file system. */
+  readonly probe: string;
+  readonly deadMs: number;
+}
+
+/** How long ago a file was changed or touched. Both times are those of the file system, so clocks that differ do not matter. */
+function silentMs(path: string, probe: string): number {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 0 : lstatSync(probe).ctimeMs - stat.ctimeMs;
+}
+
+/** Whether the owner of a lock seems to live. */
+function holds(owner: Owner, path: string, { own, probe, deadMs }: Try): boolean {
+  if (owner.place === own.place) return exists(owner.pid) && startOf(owner.pid) === owner.start;
+  return silentMs(path, probe) < deadMs;
 }
 
 function numbersIn(folder: string): number[] {
@@ -91,7 +104,9 @@ function numbersIn(folder: string): number[] {
 
 /** Creates the folder, if necessary. Throws if others may read it, or if it is a link. */
 function checkFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
   const stat = lstatSync(folder);
   if (!stat.isDirectory()) {
     throw new Error(
@@ -108,24 +123,51 @@ function checkFolder(folder: string): void {
 
 /** The lock of a folder. */
 export interface FolderLock {
-  /** False once another process has taken the folder, because this one was suspended. */
-  isHeld(): boolean;
+  /** Throws once another process has taken the folder, because this one was suspended. */
+  check(): void;
+  /** Whether the owner before may still live: it is in another place, and only its lock was not touched any more. */
+  readonly mayBeShared: boolean;
   release(): void;
+}
+
+/** Whether an error of `lockFolder` says something about the disk at present, and nothing about the folder. */
+export function isOfDisk(error: unknown): boolean {
+  const { code = '' } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+  return ['ENOSPC', 'EDQUOT', 'EIO'].includes(code);
 }
 
 /**
  * Locks a folder, which is created if necessary. Throws an `Error` if another process,
- * or this one, has locked it, and if the folder is not safe.
+ * or this one, has locked it, if the folder is not safe, and if the disk does not let it.
  */
-export function lockFolder(folder: string): FolderLock {
+export function lockFolder(folder: string, deadMs?: number): FolderLock {
+  try {
+    return locked(folder, deadMs);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    const { message } = error as Error;
+    throw new Error(
+      `fileSnapshots: ${folder} cannot be locked: ${message}; free space on its disk, or pass a folder in which this process may write`,
+      { cause: error },
+    );
+  }
+}
+
+function locked(folder: string, deadMs = DEAD_MS): FolderLock {
   checkFolder(folder);
   const own = self();
   const probe = join(folder, `probe-${process.pid}-${own.start}`);
-  writeFileSync(probe, JSON.stringify(own), { mode: 0o600 });
   try {
+    writeFileSync(probe, JSON.stringify(own), { mode: 0o600 });
+    // Removes the files of processes that were killed while they took the lock.
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name);
+      const isProbe = name.startsWith('probe-') && path !== probe;
+      if (isProbe && silentMs(path, probe) >= deadMs) rmSync(path, { force: true });
+    }
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const path = tryLock(folder, own, probe);
-      if (path !== undefined) return heldLock(path);
+      const lock = tryLock(folder, { own, probe, deadMs });
+      if (lock !== undefined) return lock;
     }
   } finally {
     rmSync(probe, { force: true });
@@ -136,14 +178,14 @@ export function lockFolder(folder: string): FolderLock {
 }
 
 /** Takes the next lock, if the last one is not held. Returns `undefined` if another process was faster. */
-function tryLock(folder: string, own: Owner, probe: string): string | undefined {
+function tryLock(folder: string, from: Try): FolderLock | undefined {
+  const { own, probe } = from;
   const [last = 0] = numbersIn(folder);
-  const holder = last === 0 ? undefined : holderOf(join(folder, `lock-${last}`), own, probe);
-  if (holder !== undefined) {
-    const who =
-      holder.pid === own.pid && holder.place === own.place
-        ? 'this process'
-        : `process ${holder.pid}`;
+  const before = join(folder, `lock-${last}`);
+  const owner = ownerIn(before);
+  const isNear = owner?.place === own.place;
+  if (owner !== undefined && holds(owner, before, from)) {
+    const who = isNear && owner.pid === own.pid ? 'this process' : `process ${owner.pid}`;
     throw new Error(
       `fileSnapshots: ${folder} is in use by ${who}; pass one fileSnapshots() to all factories of a process, and another folder to each process`,
     );
@@ -163,10 +205,10 @@ function tryLock(folder: string, own: Owner, probe: string): string | undefined 
   for (const number of numbersIn(folder)) {
     if (number <= last) rmSync(join(folder, `lock-${number}`), { force: true });
   }
-  return path;
+  return heldLock(folder, path, owner !== undefined && !isNear);
 }
 
-function heldLock(path: string): FolderLock {
+function heldLock(folder: string, path: string, mayBeShared: boolean): FolderLock {
   const timer = setInterval(() => {
     textOf(() => {
       // Changes the time of the last change, which is all that others look at.
@@ -176,8 +218,14 @@ function heldLock(path: string): FolderLock {
   }, TOUCH_MS);
   timer.unref();
   return {
-    // Whoever takes the folder removes the locks before its own.
-    isHeld: () => existsSync(path),
+    mayBeShared,
+    check() {
+      // A process that takes the folder removes all earlier locks.
+      if (existsSync(path)) return;
+      throw new Error(
+        `${folder} is no longer locked: another process took it while this one was suspended`,
+      );
+    },
     release: () => {
       clearInterval(timer);
       // The name stays, because a number must not be used twice.

@@ -55,6 +55,33 @@ function opened(handle: FileHandle): LogFile {
   };
 }
 
+/** The same files, of which nothing is changed, and nothing counts as synced, once `check` throws. */
+export function checkedFiles(files: LogFiles, check: () => void): LogFiles {
+  const checked = <A extends unknown[], R>(change: (...args: A) => Promise<R>) => {
+    return async (...args: A): Promise<R> => {
+      check();
+      return await change(...args);
+    };
+  };
+  const file = (inner: LogFile): LogFile => ({
+    ...inner,
+    write: checked(inner.write),
+    truncate: checked(inner.truncate),
+    sync: checked(inner.sync),
+  });
+  return {
+    open: async (name) => {
+      const found = await files.open(name);
+      return found && file(found);
+    },
+    create: checked(async (name: string) => file(await files.create(name))),
+    rename: checked((from: string, to: string) => files.rename(from, to)),
+    remove: checked((name: string) => files.remove(name)),
+    sync: checked(() => files.sync()),
+    names: () => files.names(),
+  };
+}
+
 /** The files of a folder on a disk. */
 export function diskFiles(folder: string): LogFiles {
   const path = (name: string) => join(folder, name);

@@ -70,11 +70,17 @@ export async function headOf(file: LogFile): Promise<Base | undefined> {
 export class SnapshotLog {
   readonly #files: LogFiles;
   readonly #name: string;
+  #isShared: boolean;
   #opened: Opened | undefined;
 
-  constructor(files: LogFiles, name: string) {
+  /**
+   * `isShared`: a process that seems dead may have the file open. When it goes on, it ends the operation in which it was
+   * suspended, so nothing is appended to that file, but to a copy.
+   */
+  constructor(files: LogFiles, name: string, isShared = false) {
     this.#files = files;
     this.#name = name;
+    this.#isShared = isShared;
   }
 
   /** The collection at the last commit; `undefined` if there is no file. The head is '' if the file is of another format. */
@@ -122,8 +128,9 @@ export class SnapshotLog {
 
   async write(id: string, change: SnapshotChange): Promise<'rewrite' | undefined> {
     if (change.replaces) return this.#replace(id, change);
-    const opened = this.#opened;
+    let opened = this.#opened;
     if (opened === undefined) throw new Error('a change without a stored collection');
+    if (this.#isShared) opened = await this.#copy(opened);
     await addChange(opened, change);
     await opened.file.sync();
     return opened.end - opened.live > Math.max(opened.live, SMALL_BYTES) ? 'rewrite' : undefined;
@@ -144,15 +151,35 @@ export class SnapshotLog {
   }
 
   async #replace(id: string, change: SnapshotChange): Promise<undefined> {
-    const next = this.#name + NEW;
-    const file = await this.#files.create(next);
-    const opened: Opened = { file, end: FIRST, sizes: new Map(), live: 0 };
     const { head, resourceVersion, savedAtMs } = change;
     const first: Head = [id, head, resourceVersion, savedAtMs];
-    try {
+    await this.#renewed(async (file) => {
+      const opened: Opened = { file, end: FIRST, sizes: new Map(), live: 0 };
       await add(opened, jsonFrame(FRAME.head, first));
       await addObjects(opened, change.objects);
       await file.write(opening(opened.end), 0);
+      return opened;
+    });
+    return undefined;
+  }
+
+  /** Continues in a copy of the file up to the last commit. */
+  #copy({ file, ...opened }: Opened): Promise<Opened> {
+    return this.#renewed(async (next) => {
+      for (let at = 0; at < opened.end; at += BATCH_BYTES) {
+        await next.write(await file.read(at, Math.min(BATCH_BYTES, opened.end - at)), at);
+      }
+      return { file: next, ...opened };
+    });
+  }
+
+  /** Puts a new file into the place of the present one, when everything in it is on the disk. */
+  async #renewed(fill: (file: LogFile) => Promise<Opened>): Promise<Opened> {
+    const next = this.#name + NEW;
+    const file = await this.#files.create(next);
+    let opened: Opened;
+    try {
+      opened = await fill(file);
       await file.sync();
       await this.#files.rename(next, this.#name);
       await this.#files.sync();
@@ -163,8 +190,9 @@ export class SnapshotLog {
       throw error;
     }
     await this.close();
+    this.#isShared = false;
     this.#opened = opened;
-    return undefined;
+    return opened;
   }
 }
 

@@ -27,8 +27,14 @@ export function throughSocks(
     const port = Number(options.port) || (isSecure ? 443 : 80);
     createSocks5Connection.call(agent, hostname, port).then(
       (socket) => {
-        if (isSecure) secure({ ...options, httpSocket: socket }, callback);
-        else callback(null, socket);
+        if (!isSecure) return callback(null, socket);
+        try {
+          secure({ ...options, httpSocket: socket }, callback);
+        } catch (error) {
+          // Node reads certificates and keys only now, and throws if one is broken.
+          socket.destroy();
+          callback(error as Error, null);
+        }
       },
       (error: Error) => callback(error, null),
     );

@@ -150,9 +150,12 @@ class Exchange {
     this.#headed = true;
     if (this.#ended) return this.#reset();
     this.#target.onProtocol(this.#stream.isHttp2 ? 'h2' : 'http/1.1');
-    const encoding = headerOf(headers, 'content-encoding') ?? 'identity';
+    const encoding = (headerOf(headers, 'content-encoding') ?? '').trim().toLowerCase();
     const mayGzip = this.#request.acceptGzip === true;
-    if (encoding === 'gzip' && mayGzip) {
+    const isPlain = encoding === '' || encoding === 'identity';
+    // A gateway compresses its errors for clients that did not ask for it, too.
+    const isError = status >= 300;
+    if (encoding === 'gzip' && (mayGzip || isError)) {
       const body: Gunzip = gunzip({
         next: (bytes) => this.#deliver(bytes, body),
         onDrain: () => reading.resume(),
@@ -160,12 +163,17 @@ class Exchange {
         error: (error) => this.#fail(error),
       });
       this.#body = body;
-    } else if (encoding !== 'identity') {
+    } else if (!isPlain && !isError) {
       const allowed = mayGzip ? 'gzip' : 'no compression';
       const what = `the response is compressed with ${encoding}, although the request allowed ${allowed}. Does a proxy compress it?`;
       return this.#failWith('Unexpected', what);
     }
     this.#subscriber.next({ kind: 'head', status, header: (name) => headerOf(headers, name) });
+    if (this.#body === undefined && !isPlain && !this.#ended) {
+      // The body cannot be read, and the status says enough.
+      this.abort();
+      return this.#subscriber.complete();
+    }
     this.#throttle(this.#body ?? reading);
   }
 

@@ -1,6 +1,7 @@
 /** The aggregates of `liveGroupBy` that most tables need. */
 
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import { ownGuard } from '../../store/mutation-guard.ts';
 import type { Aggregate } from './aggregate.ts';
 import { ExactSum } from './exact-sum.ts';
 import { Extreme } from './extreme.ts';
@@ -147,6 +148,7 @@ export function max<T, V extends number | bigint | string>(
 export function distinct<T, V extends SortableValue>(
   of: RowValue<T, Optional<V>>,
 ): Aggregate<T, readonly V[], Optional<V>, DistinctValues<V>> {
+  const guarded = ownGuard();
   return {
     value: checked('distinct', of, isSortable),
     initial: () => new DistinctValues<V>(),
@@ -159,7 +161,7 @@ export function distinct<T, V extends SortableValue>(
       return state;
     },
     result: (state) => {
-      state.list ??= state.sorted.values();
+      state.list ??= guarded(state.sorted.values());
       return state.list;
     },
   };

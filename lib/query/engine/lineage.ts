@@ -3,7 +3,7 @@
  * its rank, which orders operators at the end of a turn.
  */
 import type { Observable } from 'rxjs';
-import { mergeStatus } from '../../informer/status/merge-status.ts';
+import { mergePipeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { type Origin, originOf } from '../../store/change-stream.ts';
 import type { RefusedRows } from './refused-rows.ts';
@@ -12,7 +12,7 @@ export interface Lineage extends Origin {
   readonly informers: ReadonlySet<Observable<InformerStatus>>;
   readonly refusedRows: ReadonlySet<RefusedRows>;
   /** Merges the status of several informers. Absent if there is one, so that the view of an informer does not load it. */
-  readonly merge?: typeof mergeStatus | undefined;
+  readonly merge?: typeof mergePipeStatus | undefined;
 }
 
 /** The lineage of a stream. RxJS operators between live operators are looked through. */
@@ -31,7 +31,7 @@ export function descend(
     rank: 1 + Math.max(0, ...above.map(({ rank }) => rank)),
     informers: new Set(above.flatMap(({ informers }) => [...informers])),
     refusedRows: new Set([...above.flatMap(({ refusedRows }) => [...refusedRows]), ...own]),
-    merge: mergeStatus,
+    merge: mergePipeStatus,
     isOverClusters: above.some((each) => each.isOverClusters),
   };
 }

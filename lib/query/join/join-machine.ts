@@ -1,6 +1,7 @@
 /** The machine of a join: one row for each left row, with the right rows of its buckets. */
 
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import { ownGuard } from '../../store/mutation-guard.ts';
 import type { Ending } from '../engine/answer-log.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';
@@ -37,7 +38,7 @@ export interface JoinParts {
 function unionOf(buckets: readonly Bucket[]): readonly unknown[] {
   const rows = new Map<string, unknown>();
   for (const bucket of buckets) {
-    const list = bucket.list();
+    const list = bucket.rows();
     for (const [at, id] of bucket.ids().entries()) rows.set(id, list[at]);
   }
   return [...rows.keys()].sort().map((id) => rows.get(id));
@@ -51,7 +52,7 @@ function firstOf(buckets: readonly Bucket[]): unknown {
     const [id] = bucket.ids();
     if (id === undefined || (lowest !== undefined && id >= lowest)) continue;
     lowest = id;
-    first = bucket.list()[0];
+    first = bucket.rows()[0];
   }
   return first;
 }
@@ -65,6 +66,7 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
   #former: JoinMachine<B> | undefined;
   readonly answer: AnswerRows<B>;
   #stamp = 0;
+  readonly #guarded = ownGuard();
 
   constructor(parts: JoinParts, context: MachineContext, former: Machine<B> | undefined) {
     super(context, 3);
@@ -264,7 +266,7 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
     const isOrphan = isOne ? right === undefined : (right as readonly unknown[]).length === 0;
     const before = former?.pair;
     const isSame = before !== undefined && before.left === left.object && before.right === right;
-    const pair: Pair = isSame ? before : { left: left.object, right };
+    const pair: Pair = isSame ? before : this.#guarded({ left: left.object, right });
     left.pair = pair;
     if (isOrphan && isInner) {
       this.context.forget(left.id);
@@ -285,7 +287,7 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
   #listOf({ buckets }: LeftRow, before: Pair | undefined): readonly unknown[] {
     const [only] = buckets;
     const isOne = buckets.length === 1;
-    const list = only === undefined ? NONE : isOne ? only.list() : unionOf(buckets);
+    const list = only === undefined ? NONE : this.#guarded(isOne ? only.list() : unionOf(buckets));
     const listed = before?.right as readonly unknown[] | undefined;
     if (listed === undefined || listed === list) return list;
     return sameList(listed, list) ? listed : list;

@@ -11,7 +11,7 @@ import { liveWindow } from '../operators/live-window.ts';
 import type { LiveQuery } from './live-query.ts';
 import { compareBy } from './order-by.ts';
 import type { Predicate } from './predicate.ts';
-import { isKeyed, projectionOf } from './select.ts';
+import { isKeyed, projectionOf, type QuerySelection } from './select.ts';
 
 type Objects = Observable<ChangeSet<KubernetesObject>>;
 
@@ -28,23 +28,32 @@ export function filteredBy(
   )(source);
 }
 
-/** Orders the objects of a query, cuts the window out, and makes its rows. */
-export function answerOf(
-  query: LiveQuery,
-  source: Objects,
-  options: LiveOptions,
-): Observable<AnyChangeSet<unknown>> {
-  const { orderBy, offset = 0, limit = Number.POSITIVE_INFINITY, select } = query;
-  let answer: Observable<AnyChangeSet<unknown>> = source;
-  if (orderBy !== undefined) answer = liveSort(compareBy(orderBy), options)(answer);
-  if (query.offset !== undefined || query.limit !== undefined) {
-    const ordered = answer as Observable<OrderedChangeSet<unknown>>;
-    answer = liveWindow(offset, limit, options)(ordered);
-  }
-  if (select === undefined) return answer;
+type Rows = Observable<AnyChangeSet<unknown>>;
+
+function windowOf({ offset, limit }: LiveQuery, rows: Rows, options: LiveOptions): Rows {
+  if (offset === undefined && limit === undefined) return rows;
+  const ordered = rows as Observable<OrderedChangeSet<unknown>>;
+  return liveWindow(offset ?? 0, limit ?? Number.POSITIVE_INFINITY, options)(ordered);
+}
+
+function rowsOf(select: QuerySelection, objects: Rows, options: LiveOptions): Rows {
   // The columns of a row may be lists and objects, which the server's next state repeats with the same content.
   const equals = isKeyed(select) ? {} : { equals: sameContent };
-  return liveMap<unknown, unknown, unknown>(projectionOf(select), { ...options, ...equals })(
-    answer,
-  ) as Observable<AnyChangeSet<unknown>>;
+  const toRows = liveMap<unknown, unknown, unknown>(projectionOf(select), {
+    ...options,
+    ...equals,
+  });
+  return toRows(objects) as Rows;
+}
+
+/** Orders the objects of a query, cuts the window out, and makes its rows. */
+export function answerOf(query: LiveQuery, source: Objects, options: LiveOptions): Rows {
+  const { orderBy, select } = query;
+  const ordered: Rows =
+    orderBy === undefined ? source : liveSort(compareBy(orderBy), options)(source);
+  if (select === undefined) return windowOf(query, ordered, options);
+  // A function may keep objects out, which do not count as rows of the window. Columns are made for the window only.
+  return isKeyed(select)
+    ? windowOf(query, rowsOf(select, ordered, options), options)
+    : rowsOf(select, windowOf(query, ordered, options), options);
 }

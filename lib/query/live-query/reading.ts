@@ -11,7 +11,8 @@ export type Comparable = string | number | bigint | boolean;
 export type Reading = (value: unknown) => Comparable | undefined;
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
-const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+/** RFC 3339. The group has the digits of the microseconds after the milliseconds. */
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,3}(\d{0,3})\d*)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 function readText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
@@ -25,10 +26,12 @@ function readNumber(value: unknown): number | undefined {
 
 function readTime(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
-  if (typeof value !== 'string' || !TIME.test(value)) return undefined;
+  const time = typeof value === 'string' ? TIME.exec(value) : null;
+  if (time === null) return undefined;
   // biome-ignore lint/style/noRestrictedGlobals: parses a date, reads no clock
-  const atMs = Date.parse(value);
-  return Number.isNaN(atMs) ? undefined : atMs;
+  const atMs = Date.parse(time[0]);
+  // Kubernetes has microseconds (MicroTime), which fit into a number of milliseconds since 1970 as its fraction.
+  return Number.isNaN(atMs) ? undefined : atMs + Number(`0.${time[1] ?? ''}`);
 }
 
 function readBoolean(value: unknown): boolean | undefined {

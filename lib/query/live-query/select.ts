@@ -1,7 +1,9 @@
 /** `select` of a query: its types, its one form, and the projection. */
 import { isFields } from '../../meta/json-fields.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import type { Steps } from '../../meta/object-path.ts';
 import type { QueryPath, ValueAt } from '../../meta/typed-path.ts';
+import { ownGuard } from '../../store/mutation-guard.ts';
 import { checkedPath } from './condition.ts';
 import { shownAt } from './path.ts';
 import { stepsOf } from './predicate.ts';
@@ -10,7 +12,10 @@ import { checkedKey, checkFields, refused, shown } from './refused.ts';
 /** The columns of a row, each with the path of its value. */
 export type Columns<T> = Readonly<Record<string, QueryPath<T>>>;
 
-/** A function that makes rows; `undefined` keeps a row out. Queries with equal keys are equal, whatever they make. */
+/**
+ * A function that makes rows; `undefined` keeps an object out, which `limit`, `offset` and `total` do not count. It is called for all objects
+ * of the query, once per change. Queries with equal keys are equal, whatever they make.
+ */
 export interface KeyedProjection<T, Row> {
   readonly key: string;
   readonly project: (object: Stored<T>, nowMs: number) => Row | undefined;
@@ -69,6 +74,12 @@ export function projectionOf(
   const columns = Object.entries(selection as Readonly<Record<string, string>>).map(
     ([name, path]) => ({ name, steps: stepsOf(path) }),
   );
+  const guarded = ownGuard();
+  const cell = (object: unknown, steps: Steps) => {
+    const value = shownAt(object, steps);
+    // Any list was made for this row.
+    return Array.isArray(value) ? guarded(value) : value;
+  };
   return (object) =>
-    Object.fromEntries(columns.map(({ name, steps }) => [name, shownAt(object, steps)]));
+    guarded(Object.fromEntries(columns.map(({ name, steps }) => [name, cell(object, steps)])));
 }

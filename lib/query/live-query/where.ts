@@ -5,7 +5,8 @@ import type { Entries, IsDescribed, PathTo, QueryPath, Scalar } from '../../meta
 
 /**
  * How a condition or an order reads both sides. `text`: text, and the text of a number or a truth value. `number`: a
- * number, and text that is one. `time`: RFC 3339, or milliseconds since the Unix epoch. `quantity`: as `500m` and `2Gi`.
+ * number, and text that is one. `time`: RFC 3339, of which nothing below a microsecond counts, or milliseconds since the
+ * Unix epoch. `quantity`: as `500m` and `2Gi`.
  */
 export type CompareAs = 'text' | 'number' | 'time' | 'quantity';
 

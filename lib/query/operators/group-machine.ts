@@ -3,6 +3,7 @@
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
+import { ownGuard } from '../../store/mutation-guard.ts';
 import type { Aggregate, Aggregates } from '../aggregates/aggregate.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
 import { RowMachine } from '../engine/row-machine.ts';
@@ -48,6 +49,7 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
   readonly #values: unknown[] = [];
   #former: Machine<AnyGroupRow> | undefined;
   #isFilling = true;
+  readonly #guarded = ownGuard();
   readonly answer: AnswerRows<AnyGroupRow>;
 
   constructor(
@@ -287,7 +289,10 @@ export class GroupMachine<T> extends RowMachine<AnyGroupRow, Grouped> {
       if (this.#broken.has(key)) this.#rebuild(key, group);
       if (group.members === 0) return undefined;
       const results = this.#aggregates.map((each, at) => each.result(group.states[at]));
-      return groupRow(key, this.#names, results, group.row ?? this.#former?.answer.get(key));
+      const before = group.row ?? this.#former?.answer.get(key);
+      const row = groupRow(key, this.#names, results, before);
+      this.#guarded(row.object);
+      return row;
     } catch (error) {
       group.isRefused = group.members > 0;
       const fail = () => {

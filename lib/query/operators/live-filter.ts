@@ -41,7 +41,8 @@ class FilterMachine<T> extends RowMachine<T, Filtered<T>> {
   put(_input: number, id: string, key: string, object: Stored<T>): void {
     const { context } = this;
     const holds = () => this.#predicate(object, context.nowMs());
-    const isIn = context.attempt(id, key, holds) === true;
+    // As in `Array.filter`, a value such as a label counts as true.
+    const isIn = Boolean(context.attempt(id, key, holds));
     const before = this.answer.get(id);
     if (isIn || before !== undefined)
       this.log.touch(id, before, isIn ? undefined : { last: object });
@@ -66,7 +67,7 @@ function parsed(condition: string | LabelSelectorObject): LabelSelector {
 
 function predicateOf<T>(condition: FilterCondition<T>): RowPredicate<T> {
   if (typeof condition === 'function') return condition;
-  const isParsed = typeof condition === 'object' && 'matches' in condition;
+  const isParsed = typeof condition === 'object' && condition !== null && 'matches' in condition;
   const selector = isParsed ? (condition as LabelSelector) : parsed(condition);
   return (object) => selector.matches((object as KubernetesObject).metadata?.labels ?? {});
 }

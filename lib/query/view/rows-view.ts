@@ -36,8 +36,12 @@ export class RowsView<T> implements View<T> {
   #followed: FollowedInformers | undefined;
   #holders = 0;
   #isNotifying = false;
+  /** Whether the rows are those of the run, not of a former one. */
+  #hasRows = false;
   /** Whether the run has completed or failed. */
   #isOver = false;
+  /** Why the run has failed. */
+  #error: Error | undefined;
   /** Whether the run has completed otherwise than by the stop of an informer. */
   #hasEnded = false;
 
@@ -57,6 +61,7 @@ export class RowsView<T> implements View<T> {
     this.#snapshot ??= Object.freeze({
       ...{ rows, total, synced, status },
       ...(status.stale && rows.length > 0 && { stale: true as const }),
+      ...(this.#error && { error: this.#error }),
     });
     return this.#snapshot;
   };
@@ -166,9 +171,10 @@ export class RowsView<T> implements View<T> {
     const refusedRows = shallowEqual(all, before) ? before : Object.freeze(all);
     const { merge } = this.#parts.lineage;
     const merged = statuses.length > 1 ? merge?.(statuses) : statuses[0];
-    const status = { ...merged, refusedRows };
-    // The rows may wait for a frame, and are live with it.
-    if (status.live === true && !this.#rows.synced && !this.#isOver) return;
+    // The rows may wait for a frame, and are live with it. Until then those of a former run are shown.
+    const isWaiting = !(this.#rows.synced && this.#hasRows) && !this.#isOver;
+    const isBehind = merged?.live === true && (isWaiting || this.#error !== undefined);
+    const status = { ...merged, ...(isBehind && { live: false }), refusedRows };
     if (shallowEqual(status, this.#status)) return;
     this.#status = Object.freeze(status);
     this.#changed();
@@ -180,10 +186,15 @@ export class RowsView<T> implements View<T> {
     const end = this.#end;
     this.#isOver = false;
     this.#hasEnded = false;
+    if (this.#error !== undefined) {
+      this.#error = undefined;
+      this.#changed();
+    }
     this.#followed?.subscribed();
     // Assigned before subscribing, because the source may complete synchronously.
     const run = new Subscription();
     this.#run = run;
+    this.#hasRows = false;
     run.add(
       this.#parts.source.subscribe({
         next: (set) => {
@@ -191,10 +202,16 @@ export class RowsView<T> implements View<T> {
         },
         error: (error) => {
           if (this.#run !== run) return;
-          this.#isOver = true;
-          run.unsubscribe();
-          if (!end.observed) reportUnhandled(error);
-          end.error(error);
+          // In a turn, so that observers of the streams receive the error alone.
+          inTurn(() => {
+            this.#isOver = true;
+            this.#error = error instanceof Error ? error : new Error(String(error));
+            this.#changed();
+            this.#readStatus();
+            run.unsubscribe();
+            if (!end.observed) reportUnhandled(error);
+            end.error(error);
+          });
         },
         complete: () => {
           if (this.#run !== run) return;
@@ -208,6 +225,10 @@ export class RowsView<T> implements View<T> {
         },
       }),
     );
+    // Most sources give their rows within the turn.
+    atEndOfTurn(this.#parts.lineage.rank + 1, () => {
+      if (!this.#hasRows) this.#readStatus();
+    });
   }
 
   #unsync(): void {
@@ -218,8 +239,9 @@ export class RowsView<T> implements View<T> {
   #apply(set: AnyChangeSet<T>): void {
     if (this.#status.refusedRows.length > 0) this.#readStatus();
     const changed = this.#rows.apply(set);
-    if (changed === undefined) return;
+    this.#hasRows = true;
     if (this.#status.live !== true) this.#readStatus();
+    if (changed === undefined) return;
     for (const id of changed) this.#rowListeners.get(id)?.changed();
     this.#changed();
   }

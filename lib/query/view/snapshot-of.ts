@@ -62,7 +62,11 @@ class ViewSnapshots<V extends readonly View<unknown>[]> implements SnapshotOf<V>
     };
     if (open === 0) complete();
     const error = (cause: unknown) => subscriber.error(cause);
-    for (const { items$ } of this.#views) subscriber.add(items$.subscribe({ error, complete }));
+    for (const { items$ } of this.#views) {
+      // After `take(1)` or an error, the views would request everything again for nobody.
+      if (subscriber.closed) return;
+      subscriber.add(items$.subscribe({ error, complete }));
+    }
   });
 
   // Fields, so that they work without the object.

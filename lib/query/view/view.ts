@@ -27,6 +27,8 @@ export interface ViewSnapshot<T> {
    * was lost.
    */
   readonly stale?: true | undefined;
+  /** The error with which the pipe has failed. The rows stay, and are not live. Absent again when the view subscribes to the pipe again. */
+  readonly error?: Error | undefined;
 }
 
 /** A view of one row. */
@@ -51,7 +53,7 @@ export interface View<T> {
   readonly items$: Observable<readonly Stored<T>[]>;
   /** Emits the status synchronously, then whenever it changes. Completes as `items$` does. */
   readonly status$: Observable<ViewStatus>;
-  /** Returns what the view shows: the same object until the rows, the total, `synced` or the status change. */
+  /** Returns what the view shows: the same object until the rows, the total, `synced`, the status or the error change. */
   readonly getSnapshot: () => ViewSnapshot<T>;
   /**
    * Calls the listener after the snapshot has changed, once a turn, never during the subscription (React's

@@ -7,6 +7,7 @@ import { eitherSignal } from '../../client/either-signal.ts';
 import { addressOf, isComplete, isObject, type ObjectTarget } from '../../client/object-target.ts';
 import { untilAborted } from '../../client/until-aborted.ts';
 import type { Overlay } from '../../factory/edits/overlay.ts';
+import { Turns } from '../../factory/edits/turns.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../../meta/key.ts';
@@ -50,8 +51,7 @@ interface ShownDraft {
 
 export class Editor {
   readonly #parts: EditorParts;
-  /** The last edit of each object, settled when the next one may be sent. */
-  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #turns = new Turns();
 
   constructor(parts: EditorParts) {
     this.#parts = parts;
@@ -65,15 +65,7 @@ export class Editor {
     // By the name, because the UID is known only of an object that a hook lists.
     const { namespace, name } = addressOf(resource, target, undefined);
     const of = [resourceName(resource), namespace, name].join('/');
-    const before = this.#last.get(of);
-    const done = this.#after(before, shown, request);
-    // The next edit also waits for those that an aborted one has waited for.
-    const settled = Promise.allSettled([before, done]);
-    this.#last.set(of, settled);
-    void settled.then(() => {
-      if (this.#last.get(of) === settled) this.#last.delete(of);
-    });
-    return await done;
+    return await this.#turns.take(of, (before) => this.#after(before, shown, request));
   }
 
   #show(known: AnyObject, recipe: unknown): ShownDraft {
@@ -85,7 +77,7 @@ export class Editor {
   }
 
   async #after<T extends KubernetesObject>(
-    before: Promise<unknown> | undefined,
+    before: Promise<void> | undefined,
     shown: ShownDraft | undefined,
     request: EditRequest<T>,
   ): Promise<Stored<T>> {
@@ -117,7 +109,7 @@ export class Editor {
 
   /** Waits for the edits before, until the caller aborts. */
   async #turn<T extends KubernetesObject>(
-    before: Promise<unknown> | undefined,
+    before: Promise<void> | undefined,
     { resource, options }: EditRequest<T>,
   ): Promise<void> {
     if (before === undefined) return;

@@ -4,6 +4,7 @@
  */
 import type { Status } from '../../meta/api-error.ts';
 import { expired, failure } from '../../object-log/failures.ts';
+import { checkedCount, checkedDuration, checkedWholeLimit } from '../../rx/checked-option.ts';
 import type { RequestRecord } from '../http/request.ts';
 import type { WatchFaults, WatchStream } from '../http/watch-stream.ts';
 import type { Holding } from './held-body.ts';
@@ -19,8 +20,14 @@ import {
   type Verdict,
 } from './standing-faults.ts';
 
+/** A status with which a server can answer: `Response` and sockets take no other as the last one of a request. */
+function checkStatus({ status }: FailedAnswer): void {
+  if (Number.isInteger(status) && status >= 200 && status <= 599) return;
+  throw new TypeError(`failNext: status is ${status}; it must be a whole number from 200 to 599`);
+}
+
 /**
- * The faults of one server.
+ * The faults of one server. A number that a fault cannot use throws a `TypeError`.
  *
  * @example
  * ```ts
@@ -60,12 +67,16 @@ export class Faults implements WatchFaults {
 
   /** Answers the next matching requests with an error, or with any status and body. */
   failNext(match: Match | undefined, answer: FailedAnswer): Fault {
-    return this.#stand({ kind: 'fail', answer }, match, answer.times ?? 1);
+    checkStatus(answer);
+    const times = checkedWholeLimit(answer.times ?? 1, 'failNext: times');
+    return this.#stand({ kind: 'fail', answer }, match, times);
   }
 
   /** Cuts the bodies of the next matching responses. */
   truncateNext(match?: Match, cut: Truncation = {}): Fault {
-    return this.#stand({ kind: 'truncate', cut }, match, cut.times ?? 1);
+    checkedCount(cut.keepBytes ?? 0, 'truncateNext: keepBytes', 0);
+    const times = checkedWholeLimit(cut.times ?? 1, 'truncateNext: times');
+    return this.#stand({ kind: 'truncate', cut }, match, times);
   }
 
   /** Refuses connections: `fetch` rejects, and `serve` destroys the socket. Open watches stay open. */
@@ -94,12 +105,14 @@ export class Faults implements WatchFaults {
 
   /** Watches omit one event in `oneIn`, and continue as if it had been sent. `hits` counts the lost events. */
   loseEvents(oneIn: number, match?: Match): Fault {
+    checkedWholeLimit(oneIn, 'loseEvents: oneIn');
     let met = 0;
     return this.#stand({ kind: 'lose', takes: () => ++met % oneIn === 0 }, match);
   }
 
   /** Delays responses by `ms` milliseconds of the server's scheduler. */
   delay(ms: number, match?: Match): Fault {
+    checkedDuration(ms, 'delay: ms');
     return this.#stand({ kind: 'delay', ms }, match);
   }
 
@@ -127,6 +140,7 @@ export class Faults implements WatchFaults {
    * change responses in progress.
    */
   holdBack(holding: Holding = {}, match?: Match): Fault {
+    checkedWholeLimit(holding.bytes ?? 1, 'holdBack: bytes');
     return this.#stand({ kind: 'hold', holding }, match);
   }
 
@@ -145,11 +159,13 @@ export class Faults implements WatchFaults {
    * `clean`, by ending the body normally. Returns how many watches there were.
    */
   cutWatches(bytes: number, match?: Match, options: { readonly clean?: boolean } = {}): number {
+    checkedCount(bytes, 'cutWatches: bytes', 0);
     return this.#each(match, (watch) => watch.cutAfter(bytes, options.clean ?? false));
   }
 
   /** Sends the last `count` events of open watches a second time. Returns how many watches there were. */
   repeatEvents(count: number, match?: Match): number {
+    checkedCount(count, 'repeatEvents: count', 1);
     return this.#each(match, (watch) => watch.repeat(count));
   }
 

@@ -5,6 +5,7 @@
 
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import type { RequestRecord } from '../http/request.ts';
+import { checkResource } from '../served-resource.ts';
 import type { Holding } from './held-body.ts';
 
 /** The requests that a fault applies to. All given fields must match. */
@@ -25,10 +26,7 @@ export type Match = RequestMatch | ((request: RequestRecord) => boolean);
 /** Throws a `TypeError` if the resource is a name, which would match no request. */
 export function checkMatch(match: Match | undefined): void {
   const resource: unknown = typeof match === 'object' ? match.resource : undefined;
-  if (resource === undefined || typeof resource === 'object') return;
-  throw new TypeError(
-    `faults: resource is ${JSON.stringify(resource)}; pass the resource itself, such as pods of rx-informer/resources`,
-  );
+  if (resource !== undefined) checkResource('faults', resource);
 }
 
 /** Whether a request matches. */

@@ -55,7 +55,10 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-function addressOf(target: TcpProxyOptions['target']): { host: string; port: number } {
+function addressOf(target?: TcpProxyOptions['target']): { host: string; port: number } {
+  if (typeof target !== 'string' && typeof target?.port !== 'number') {
+    throw new TypeError('createTcpProxy: target must be a URL, or { port } with a number');
+  }
   if (typeof target !== 'string') return { host: target.host ?? '127.0.0.1', port: target.port };
   const { protocol, hostname, port } = new URL(target);
   return { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
@@ -74,7 +77,7 @@ function listen(server: Server, port: number): Promise<number> {
 /**
  * Listens on 127.0.0.1, forwards connections to `target`, and injects faults on demand.
  *
- * Rejects if the port is in use, if the URL is invalid, and outside Node. If the target cannot be reached, the
+ * Rejects if the port is in use, if the target is invalid, and outside Node. If the target cannot be reached, the
  * connection is reset.
  *
  * @example
@@ -95,8 +98,8 @@ function listen(server: Server, port: number): Promise<number> {
  */
 export async function createTcpProxy(options: TcpProxyOptions): Promise<TcpProxy> {
   const { connect, createServer } = nodeModule('node:net', 'createTcpProxy');
+  const address = addressOf(options?.target);
   const { scheduler = asyncScheduler } = options;
-  const address = addressOf(options.target);
   const connections = new Set<Connection>();
   const conditions: Conditions = { delays: new Set(), rates: new Set() };
   const refusals = new Set<object>();

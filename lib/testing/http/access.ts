@@ -1,4 +1,6 @@
-/** Permissions of the fake server: refuses requests, and answers SelfSubjectAccessReviews, by one rule. */
+/** Permissions of the fake server: refuses requests by one rule. */
+import { type FieldRequirement, parseFieldRequirements } from '../../meta/field-selector.ts';
+import { isSegment } from '../../meta/resource.ts';
 import { failure } from '../../object-log/failures.ts';
 import type { Exchange, RequestRecord, Target } from './request.ts';
 
@@ -12,7 +14,9 @@ export interface AccessAttributes {
   readonly resource: string;
   /** Such as `status`. Absent if the object itself is meant. */
   readonly subresource?: string | undefined;
-  /** The name of the object. Absent for a collection, and for an object that is created. */
+  /**
+   * The name of the object. Absent for a POST and for a collection, unless a list or a watch selects `metadata.name=…`.
+   */
   readonly name?: string | undefined;
   /** '' for all namespaces, and for cluster-scoped resources. */
   readonly namespace: string;
@@ -21,29 +25,45 @@ export interface AccessAttributes {
 /** Whether a request is permitted. */
 export type AccessRule = (access: AccessAttributes) => boolean;
 
-const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch' };
 
-function verbOf({ method }: Exchange, { use }: RequestRecord, { name }: Target): string {
+/** The verb of a request. */
+export function verbOf({ method }: Exchange, { use }: RequestRecord, { name }: Target): string {
   if (method === 'DELETE') return name === undefined ? 'deletecollection' : 'delete';
   if (method === 'GET') return use === 'call' ? 'get' : use;
   return VERBS[method] ?? method.toLowerCase();
 }
 
-function userOf({ header }: Exchange): string {
+/** The name of the user that sends a request. */
+export function userOf({ header }: Exchange): string {
   return header('impersonate-user') ?? 'tester';
 }
 
-/** Throws a 403 if the rule does not permit a request. */
+/** The one object that a list or a watch selects. kubernetes: apiserver/pkg/endpoints/request/requestinfo.go */
+function selectedName(selector: string): string | undefined {
+  let requirements: FieldRequirement[];
+  try {
+    requirements = parseFieldRequirements(selector);
+  } catch {
+    return undefined;
+  }
+  const exact = ({ field, operator }: FieldRequirement) =>
+    field === 'metadata.name' && operator === '=';
+  const name = requirements.find(exact)?.value;
+  return isSegment(name) ? name : undefined;
+}
+
+/** Throws a 403 if the rule does not permit this verb for a request. */
 export function checkAccess(
   rule: AccessRule,
   exchange: Exchange,
-  request: RequestRecord,
+  verb: string,
   target: Target,
 ): void {
   const { group, plural } = target.collection.served.resource;
-  const { namespace, name, subresource } = target;
-  const verb = verbOf(exchange, request, target);
+  const { namespace, subresource } = target;
+  const reads = verb === 'list' || verb === 'watch';
+  const name = reads ? selectedName(exchange.query.get('fieldSelector') ?? '') : target.name;
   const user = userOf(exchange);
   if (rule({ user, verb, group, resource: plural, subresource, name, namespace })) return;
   const of = name === undefined ? '' : ` ${JSON.stringify(name)}`;
@@ -51,24 +71,4 @@ export function checkAccess(
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
   const message = `${target.resourceName}${of} is forbidden: User "${user}" cannot ${verb} resource "${full}" in API group "${group}" ${where}`;
   throw failure(403, 'Forbidden', message);
-}
-
-/** The response to a SelfSubjectAccessReview; `undefined` if the request is not one. */
-export function accessReview(rule: AccessRule, exchange: Exchange): object | undefined {
-  const { method, path, body } = exchange;
-  if (path !== REVIEWS || method !== 'POST') return undefined;
-  const review = JSON.parse(body) as { spec?: { resourceAttributes?: Partial<AccessAttributes> } };
-  const { resourceAttributes } = review.spec ?? {};
-  if (resourceAttributes === undefined) {
-    throw failure(
-      422,
-      'Invalid',
-      'spec.resourceAttributes is required: the fake server reviews resources only',
-    );
-  }
-  const { verb = '', group = '', resource = '', namespace = '' } = resourceAttributes;
-  const { subresource, name } = resourceAttributes;
-  const user = userOf(exchange);
-  const allowed = rule({ user, verb, group, resource, subresource, name, namespace });
-  return { ...review, metadata: {}, status: { allowed } };
 }

@@ -9,7 +9,8 @@ import { isPods, type ServedResource } from '../served-resource.ts';
 import { evict, remove, removeAll } from '../writes/removals.ts';
 import { patchScale, putScale, readScale } from '../writes/scale.ts';
 import { create, existing, update, type WriteAnswer, type WriteContext } from '../writes/writes.ts';
-import { type AccessRule, accessReview, checkAccess } from './access.ts';
+import { checkAccess, verbOf } from './access.ts';
+import { accessReview } from './access-review.ts';
 import { type Body, bytesBody } from './body.ts';
 import { discovery, servesGroupVersion } from './discovery.ts';
 import { type Renderer, rendererOf } from './representation.ts';
@@ -33,7 +34,6 @@ export interface AnswerContext extends WriteContext, WatchContext {
   readonly pageSizeMax: number;
   readonly random: () => number;
   readonly logs: PodLogs;
-  readonly allows: AccessRule;
   onOpen(stream: WatchStream): void;
 }
 
@@ -168,8 +168,10 @@ export function answer(
   try {
     const review = accessReview(context.allows, exchange);
     if (review !== undefined) return textAnswer(201, `${JSON.stringify(review)}\n`);
-    if (target !== undefined) checkAccess(context.allows, exchange, request, target);
-    if (target !== undefined) return route(exchange, request, target, context);
+    if (target !== undefined) {
+      checkAccess(context.allows, exchange, verbOf(exchange, request, target), target);
+      return route(exchange, request, target, context);
+    }
     const found = discovery(context.log, exchange.path);
     if (typeof found === 'string') return textAnswer(200, found, PLAIN);
     if (found !== undefined) return textAnswer(200, `${JSON.stringify(found)}\n`);

@@ -13,8 +13,8 @@ export interface ServeOptions {
   /** The port to listen on. @defaultValue 0, which is any free port */
   readonly port?: number | undefined;
   /**
-   * Answers preflight requests and allows every origin, so that pages of other origins can send requests. @defaultValue
-   * false
+   * Answers preflight requests and allows every origin, so that pages of other origins can send requests with any header, also
+   * Authorization, and read all headers of the responses. @defaultValue false
    */
   readonly cors?: boolean | undefined;
 }
@@ -29,9 +29,16 @@ export interface Served {
 
 const CORS = {
   'access-control-allow-origin': '*',
-  'access-control-allow-headers': '*',
   'access-control-allow-methods': 'GET,POST,PUT,PATCH,DELETE,OPTIONS',
+  // Otherwise a page does not see headers such as Retry-After and Warning.
+  'access-control-expose-headers': '*',
 };
+
+/** The headers of the answer to a preflight. A `*` would not allow Authorization, so the requested names are repeated. */
+function preflight({ headers }: IncomingMessage): Record<string, string> {
+  return { ...CORS, 'access-control-allow-headers': headers[REQUESTED]?.toString() ?? '*' };
+}
+const REQUESTED = 'access-control-request-headers';
 
 async function exchangeOf(request: IncomingMessage): Promise<Exchange> {
   let body = '';
@@ -88,7 +95,7 @@ function send(answer: Answer, response: ServerResponse, cors: boolean): void {
 function handle(context: DispatchContext, cors: boolean) {
   return async (request: IncomingMessage, response: ServerResponse) => {
     if (cors && request.method === 'OPTIONS') {
-      response.writeHead(204, CORS).end();
+      response.writeHead(204, preflight(request)).end();
       return;
     }
     let exchange: Exchange;

@@ -125,7 +125,8 @@ function merging(body: string, type: string): (current: Fields) => Fields {
   return (current) => mergePatch(current, patch) as Fields;
 }
 
-function invalidPatch(why: string): Error {
+/** The 422 of a patch whose result no object can have. */
+export function invalidPatch(why: string): Error {
   const message = `Invalid value: ${why}`;
   return invalid({ kind: '', name: '' }, { reason: 'FieldValueInvalid', message, field: 'patch' });
 }
@@ -167,6 +168,7 @@ export function checkIdentity(target: Target, object: KubernetesObject, current:
 
 function applyNew(
   applied: Fields,
+  exchange: Exchange,
   target: Target,
   context: WriteContext,
   effect: ReturnType<typeof effectOf>,
@@ -179,7 +181,7 @@ function applyNew(
     metadata: { ...(namespace === '' ? {} : { namespace }), ...metadata },
   } as KubernetesObject;
   checkIdentity(target, object, { ...applied, metadata: { ...metadata } });
-  return createdFrom(object, target, context, effect);
+  return createdFrom(object, exchange, target, context, effect);
 }
 
 /** Handles a PATCH of an object or of its status. */
@@ -190,7 +192,7 @@ export function patch(exchange: Exchange, target: Target, context: WriteContext)
   const { applied, of } = readPatch(exchange, { kind, apiVersion, custom });
   const headers: Record<string, string> = applied === undefined ? {} : { warning: NO_OWNERS };
   if (applied !== undefined && target.subresource === undefined && found(target) === undefined) {
-    return { ...applyNew(applied, target, context, effect), headers };
+    return { ...applyNew(applied, exchange, target, context, effect), headers };
   }
   const current = existing(target);
   const object = of(current) as KubernetesObject;

@@ -6,6 +6,7 @@
 import { type Fields, isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../meta/kubernetes-object.ts';
 import type { Cause } from '../../object-log/failures.ts';
+import { deepEqual } from '../deep-equal.ts';
 import type { ServedResource } from '../served-resource.ts';
 
 const MOST_ANNOTATIONS = 262_144;
@@ -129,13 +130,32 @@ export function metadataCauses(
   ];
 }
 
-/** Why the data of a ConfigMap or a Secret is too large. The values of a Secret are counted in base64 decoded. */
-export function dataCauses(
-  { resource }: ServedResource,
+/** Whether objects have data: ConfigMaps and Secrets. */
+function hasData({ resource: { group, plural } }: ServedResource): boolean {
+  return group === '' && (plural === 'configmaps' || plural === 'secrets');
+}
+
+/** Which fields of an immutable ConfigMap or Secret an update changes. kubernetes: ValidateConfigMapUpdate */
+export function immutableCauses(
+  served: ServedResource,
   object: KubernetesObject,
+  current: KubernetesObject,
 ): readonly Cause[] {
-  const { group, plural } = resource;
-  if (group !== '' || (plural !== 'configmaps' && plural !== 'secrets')) return [];
+  const [next, now] = [object as Fields, current as Fields];
+  if (!hasData(served) || now.immutable !== true) return [];
+  const message = 'Forbidden: field is immutable when `immutable` is set';
+  const changed = ['data', 'binaryData', 'stringData'].filter(
+    (field) => !deepEqual(next[field] ?? {}, now[field] ?? {}),
+  );
+  return [...(next.immutable === true ? [] : ['immutable']), ...changed].map((field) => ({
+    ...{ reason: 'FieldValueForbidden', message },
+    field: field === 'stringData' ? 'data' : field,
+  }));
+}
+
+/** Why the data of a ConfigMap or a Secret is too large. The values of a Secret are counted in base64 decoded. */
+export function dataCauses(served: ServedResource, object: KubernetesObject): readonly Cause[] {
+  if (!hasData(served)) return [];
   const { data, binaryData, stringData } = object as Fields;
   const textsOf = (map: unknown) =>
     isFields(map) ? Object.values(map).filter((value) => typeof value === 'string') : [];
@@ -145,7 +165,7 @@ export function dataCauses(
       (sum, text) => sum + Math.floor((text.replace(/=+$/, '').length * 3) / 4),
       0,
     );
-  const isMap = plural === 'configmaps';
+  const isMap = served.resource.plural === 'configmaps';
   const size = isMap ? plain(data) + decoded(binaryData) : decoded(data) + plain(stringData);
   return size > MOST_DATA ? [tooLong(isMap ? '[]' : 'data', MOST_DATA)] : [];
 }

@@ -61,7 +61,15 @@ export class ObjectWriter {
     return name;
   }
 
-  /** Creates an object. A given UID is kept. A dry run assigns no version. Throws `AlreadyExists`. */
+  /** The name of a new object, generated if requested. Throws `Invalid` if there is none. */
+  newName({ resource }: ServedResource, { name, generateName }: ObjectMeta): string {
+    if (name || generateName) return name || this.generate(generateName ?? '');
+    const message = 'Required value: name or generateName is required';
+    const cause = { reason: 'FieldValueRequired', message, field: 'metadata.name' };
+    throw invalid({ ...kindOf(resource), name: '' }, cause);
+  }
+
+  /** Creates an object. A given UID is kept. A dry run assigns no version. Throws `AlreadyExists` and `Invalid`. */
   create(
     collection: ServedCollection,
     object: KubernetesObject,
@@ -69,7 +77,7 @@ export class ObjectWriter {
   ): StoredObject {
     const { served, objects } = collection;
     const {
-      name: given,
+      name: _name,
       generateName,
       namespace,
       uid,
@@ -78,14 +86,15 @@ export class ObjectWriter {
       resourceVersion: _version,
       ...rest
     } = object.metadata ?? {};
-    const name = given || this.generate(generateName ?? '');
-    if (objects.has(keyOf({ metadata: { name, ...(namespace ? { namespace } : {}) } }))) {
+    const name = this.newName(served, object.metadata ?? {});
+    const place = served.resource.namespaced ? { namespace: namespace || 'default' } : {};
+    if (objects.has(keyOf({ metadata: { name, ...place } }))) {
       throw alreadyExists(served.resource, name);
     }
     const metadata: ObjectMeta = {
       name,
       ...(generateName === undefined ? {} : { generateName }),
-      ...(served.resource.namespaced ? { namespace: namespace || 'default' } : {}),
+      ...place,
       uid: uid ?? this.#uid(),
       ...(effect.dryRun ? {} : { resourceVersion: this.#log.nextVersion() }),
       ...(generation === undefined ? {} : { generation }),
@@ -175,6 +184,14 @@ export class ObjectWriter {
   ): void {
     if (!dryRun) collection.append(type, object, silent);
   }
+}
+
+/** How an `Invalid` response names the type of an object: by kind and, outside the core group, by group. */
+export function kindOf({ kind, group }: ServedResource['resource']): {
+  kind: string;
+  group?: string;
+} {
+  return { kind, ...(group === '' ? {} : { group }) };
 }
 
 function setOwn(fields: Record<string, unknown>, name: string, value: unknown): void {

@@ -3,6 +3,7 @@
  * immediately, as if the collector had finished.
  */
 import type { Status } from '../../meta/api-error.ts';
+import { isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { badRequest } from '../../object-log/failures.ts';
 import { selectionOf } from '../../object-log/selection.ts';
@@ -21,18 +22,45 @@ interface DeleteOptions {
   readonly dryRun?: readonly string[] | undefined;
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+
+/** The options in a body. A field that is null counts as absent. Throws a 400 on a field of another type. */
+function optionsIn(body: unknown): DeleteOptions {
+  const read = <T>(fields: unknown, name: string, isRight: (value: unknown) => value is T) => {
+    const value = isFields(fields) ? (fields[name] ?? undefined) : undefined;
+    if (value === undefined || isRight(value)) return value;
+    throw badRequest(`json: cannot unmarshal the value of the field DeleteOptions.${name}`);
+  };
+  const preconditions = read(body, 'preconditions', isFields);
+  return {
+    propagationPolicy: read(body, 'propagationPolicy', isText),
+    preconditions: {
+      uid: read(preconditions, 'uid', isText),
+      resourceVersion: read(preconditions, 'resourceVersion', isText),
+    },
+    dryRun: read(body, 'dryRun', isTexts),
+  };
+}
+
 /** The options of a DELETE. If there is a body, the options in the query are ignored. */
 function deleteOptions(exchange: Exchange): DeleteOptions {
   if (exchange.body === '') {
     const policy = exchange.query.get('propagationPolicy');
     return policy === null ? {} : { propagationPolicy: policy };
   }
+  const unreadable = (why: string) =>
+    badRequest(`couldn't get version/kind; json parse error: ${why}`);
+  let body: unknown;
   try {
-    return { dryRun: [], ...((jsonBody(exchange) ?? {}) as DeleteOptions) };
+    body = jsonBody(exchange);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest("couldn't get version/kind; json parse error: it is not JSON");
+    throw unreadable('it is not JSON');
   }
+  if (body !== null && !isFields(body)) throw unreadable('it is not an object');
+  const { dryRun = [], ...options } = optionsIn(body);
+  return { ...options, dryRun };
 }
 
 function effectIn(exchange: Exchange, options: DeleteOptions): WriteEffect {
@@ -96,12 +124,13 @@ export function removeAll(exchange: Exchange, target: Target, context: WriteCont
 export function evict(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const type = { kind: 'Eviction', apiVersion: 'policy/v1', custom: false };
   const body = objectIn(exchange, type, target.namespace);
-  const { deleteOptions = {} } = body as KubernetesObject & { deleteOptions?: DeleteOptions };
+  const { deleteOptions: given } = body as KubernetesObject & { deleteOptions?: unknown };
   if (body.metadata?.name !== target.name) {
     throw badRequest('name in URL does not match name in Eviction object');
   }
-  const effect = effectOf(exchange, 'CreateOptions', deleteOptions.dryRun);
-  deleteUnder(deleteOptions, target, context, effect);
+  const options = isFields(given) ? optionsIn(given) : {};
+  const effect = effectOf(exchange, 'CreateOptions', options.dryRun);
+  deleteUnder(options, target, context, effect);
   const head = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' };
   return { code: 201, content: { json: { ...head, code: 201 } } };
 }

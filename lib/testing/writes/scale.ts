@@ -2,10 +2,10 @@
 
 import { type Fields, isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { invalid } from '../../object-log/failures.ts';
+import { badRequest, invalid } from '../../object-log/failures.ts';
 import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
-import { checkIdentity, readPatch } from '../patch/patch.ts';
+import { checkIdentity, invalidPatch, readPatch } from '../patch/patch.ts';
 import { effectOf } from './object-writer.ts';
 import {
   checkPathName,
@@ -54,6 +54,14 @@ export function readScale(target: Target): object {
   return scaleOf(existing(target), target.collection.served.custom);
 }
 
+/** Why the replicas of a scale cannot be read, if so. */
+function unreadable({ spec }: { readonly spec?: unknown }): string | undefined {
+  const replicas = isFields(spec) ? (spec.replicas ?? 0) : 0;
+  if (spec && !isFields(spec)) return 'json: cannot unmarshal the value of the field Scale.spec';
+  if (typeof replicas === 'number' && (replicas | 0) === replicas) return undefined;
+  return `json: cannot unmarshal ${JSON.stringify(replicas)} into the field ScaleSpec.spec.replicas of type int32`;
+}
+
 function rescale(
   scale: Scale,
   current: StoredObject,
@@ -81,6 +89,10 @@ function rescale(
 /** Handles a PUT. */
 export function putScale(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
   const scale = objectIn(exchange, { ...TYPE, custom: false }, target.namespace) as Scale;
+  const why = unreadable(scale);
+  if (why !== undefined) {
+    throw badRequest(`${TYPE.kind} in version "v1" cannot be handled as a ${TYPE.kind}: ${why}`);
+  }
   checkPathName(scale, target);
   const effect = effectOf(exchange, 'UpdateOptions');
   return rescale(scale, existing(target), target, context, effect);
@@ -94,6 +106,8 @@ export function patchScale(exchange: Exchange, target: Target, context: WriteCon
   const current = existing(target);
   const before = scaleOf(current, custom);
   const scale = of(before) as Scale;
+  const why = unreadable(scale);
+  if (why !== undefined) throw invalidPatch(`${JSON.stringify(scale)}: ${why}`);
   checkIdentity(target, scale, before);
   return rescale(scale, current, target, context, effect);
 }

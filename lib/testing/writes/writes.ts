@@ -1,14 +1,16 @@
 /** Handles POST and PUT: validates the request, then calls the writer. */
-import type { KubernetesObject, ObjectMeta } from '../../meta/kubernetes-object.ts';
+import { isFields } from '../../meta/json-fields.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { badRequest, failure, invalid } from '../../object-log/failures.ts';
 import type { Page } from '../../object-log/list.ts';
 import type { StoredObject } from '../../object-log/stored-object.ts';
+import { type AccessRule, checkAccess } from '../http/access.ts';
 import type { Exchange, Target } from '../http/request.ts';
 import { conflict, methodNotAllowed, modified, notFound } from '../http/status.ts';
 import type { ServerLog } from '../served-resource.ts';
-import { dataCauses, metadataCauses, nameCauses } from './metadata-rules.ts';
+import { dataCauses, immutableCauses, metadataCauses, nameCauses } from './metadata-rules.ts';
 import { decodedObject, metadataTypeError } from './metadata-types.ts';
-import { effectOf, type ObjectWriter, type WriteEffect } from './object-writer.ts';
+import { effectOf, kindOf, type ObjectWriter, type WriteEffect } from './object-writer.ts';
 
 /** The content of a response: an object or a page, which have several representations, or plain JSON. */
 export type Content =
@@ -29,6 +31,7 @@ export interface WriteContext {
   readonly writer: ObjectWriter;
   /** Whether a Namespace object must exist before an object is created in the namespace. */
   readonly checkNamespaces: boolean;
+  readonly allows: AccessRule;
 }
 
 /** Parses the body. Throws a `SyntaxError` if it is not JSON, and a 415 on another content type. */
@@ -54,16 +57,17 @@ export function objectIn(
     badRequest(
       `the object provided is unrecognized (must be of type ${kind}): ${why} (${exchange.body.slice(0, 40) || '<empty>'})`,
     );
-  let object: KubernetesObject;
+  let body: unknown;
   try {
-    object = jsonBody(exchange) as KubernetesObject;
+    body = jsonBody(exchange) ?? {};
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw unrecognized("couldn't get version/kind; json parse error: it is not JSON");
   }
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+  if (!isFields(body)) {
     throw unrecognized("couldn't get version/kind; json parse error: the body is not an object");
   }
+  const object = body as KubernetesObject;
   if (custom && !object.kind) throw unrecognized("Object 'Kind' is missing");
   if ((object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion) {
     const version = (object.apiVersion ?? apiVersion).split('/').at(-1);
@@ -89,21 +93,9 @@ function typeOf({ collection }: Target): { kind: string; apiVersion: string; cus
   return { kind: resource.kind, apiVersion: resource.apiVersion, custom };
 }
 
-/** How an `Invalid` response names the object: by kind and, outside the core group, by group. */
-export function invalidTarget(
-  { collection }: Target,
-  name: string,
-): { kind: string; name: string; group?: string } {
-  const { kind, group } = collection.served.resource;
-  return { kind, name, ...(group === '' ? {} : { group }) };
-}
-
-/** The name of a new object, generated if requested. Throws `Invalid` if there is none. */
-function newName(target: Target, { name, generateName }: ObjectMeta, writer: ObjectWriter): string {
-  if (name || generateName) return name || writer.generate(generateName ?? '');
-  const message = 'Required value: name or generateName is required';
-  const cause = { reason: 'FieldValueRequired', message, field: 'metadata.name' };
-  throw invalid(invalidTarget(target, ''), cause);
+/** How an `Invalid` response names an object. */
+export function invalidTarget({ collection }: Target, name: string): Parameters<typeof invalid>[0] {
+  return { ...kindOf(collection.served.resource), name };
 }
 
 /** Refuses an object with metadata or data that a real server refuses. */
@@ -130,12 +122,16 @@ export function create(exchange: Exchange, target: Target, context: WriteContext
   if (object.metadata?.resourceVersion) {
     throw failure(500, undefined, 'resourceVersion should not be set on objects to be created');
   }
-  return createdFrom(object, target, context, effectOf(exchange, 'CreateOptions'));
+  return createdFrom(object, exchange, target, context, effectOf(exchange, 'CreateOptions'));
 }
 
-/** Creates the object that a client sent, without the fields that only the server sets. */
+/**
+ * Creates the object that a client sent, without the fields that only the server sets. A PUT and an apply need the verb
+ * `create`, too. kubernetes: apiserver/pkg/endpoints/handlers/create.go, withAuthorization
+ */
 export function createdFrom(
   sent: KubernetesObject,
+  exchange: Exchange,
   target: Target,
   context: WriteContext,
   effect: WriteEffect,
@@ -148,8 +144,9 @@ export function createdFrom(
     if (!namespaces.objects.has(namespace)) throw notFound(namespaces.served.resource, namespace);
   }
   const { uid, generation, creationTimestamp, deletionTimestamp, ...given } = object.metadata ?? {};
-  const metadata = { ...given, name: newName(target, given, context.writer) };
+  const metadata = { ...given, name: context.writer.newName(collection.served, given) };
   checkFields(target, object, metadata.name, given.generateName);
+  if (target.name !== undefined) checkAccess(context.allows, exchange, 'create', target);
   const fields: Record<string, unknown> = { ...object };
   if (status) delete fields.status;
   if (initialStatus !== undefined) fields.status = initialStatus;
@@ -195,7 +192,7 @@ export function update(exchange: Exchange, target: Target, context: WriteContext
     throw conflict(resource, name, why);
   }
   const effect = effectOf(exchange, 'UpdateOptions');
-  if (current === undefined) return createdFrom(object, target, context, effect);
+  if (current === undefined) return createdFrom(object, exchange, target, context, effect);
   return updatedTo(object, current, target, context, effect);
 }
 
@@ -235,6 +232,8 @@ export function updatedTo(
     });
   }
   checkFields(target, object, name);
+  const causes = immutableCauses(collection.served, object, current);
+  if (causes.length > 0) throw invalid(invalidTarget(target, name), ...causes);
   const part = subresource === 'status' ? 'status' : 'object';
   const stored = context.writer.update(collection, current, object, part, effect);
   return { code: 200, content: { object: stored } };

@@ -40,6 +40,8 @@ interface Painted {
   readonly view: RemoteView;
   /** What was stored last of it. */
   stored: unknown;
+  /** Whether the server has refused the rows, and no request has succeeded since then. */
+  isRefused?: boolean;
 }
 
 /** Whether the rows of a query may be stored. */
@@ -88,12 +90,13 @@ class Painter {
 
   /** Paints the views of a cluster. The cluster stays the same object, because edits look for its connection. */
   over(cluster: WorkerCluster, { changes$ }: TabPage): WorkerCluster {
-    const { view: viewOf, signedIn, close, connection$ } = cluster;
-    const look = () => {
-      for (const [key, painted] of this.#views) this.#look(key, painted);
+    const { view: viewOf, signedIn, signedOut, close, connection$ } = cluster;
+    const look = (isLeaving: boolean) => {
+      for (const [key, painted] of this.#views) this.#look(key, painted, isLeaving);
     };
-    this.#life.add(longInterval(WRITE_MS, this.#scheduler).subscribe(look));
-    this.#life.add(changes$.subscribe(look));
+    this.#life.add(longInterval(WRITE_MS, this.#scheduler).subscribe(() => look(false)));
+    // A quiet page is up to date until it is hidden or left.
+    this.#life.add(changes$.subscribe((change) => look(change !== 'shown')));
     this.#life.add(
       connection$.subscribe(({ phase }) => {
         if (phase === 'signed-out') this.#end();
@@ -106,7 +109,12 @@ class Painter {
         signedIn(identity);
         if (identity === this.#identity) return;
         this.#end();
-        this.#begin(identity);
+        if (!this.#life.closed) this.#begin(identity);
+      },
+      // Also after a close.
+      signedOut: () => {
+        signedOut();
+        this.#end();
       },
       close: () => {
         this.#life.unsubscribe();
@@ -168,22 +176,28 @@ class Painter {
     const { total, savedAtMs } = window;
     const painted = window.rows.map(([id, row], at) => [id, at, row] as const);
     view.take({ id: 0, reset: true, rows: painted, total, synced: true });
-    view.lose({ ...status, staleSinceMs: savedAtMs });
+    view.lose(status.error && status, savedAtMs);
     view.notify();
   }
 
   /** Stores what a view shows if it has changed, and deletes what its user may not see any longer. */
-  #look(key: string, painted: Painted): void {
+  #look(key: string, painted: Painted, isLeaving: boolean): void {
     const { view } = painted;
     const windows = this.#windows;
     const snapshot = view.getSnapshot();
-    if (windows === undefined || snapshot === painted.stored) return;
+    if (windows === undefined || (snapshot === painted.stored && !isLeaving)) return;
     const { synced, stale, status, total } = snapshot;
-    const isRefused = status.blocked !== undefined && status.blocked !== 'wrong-kind';
-    if (!isRefused && (!synced || stale === true)) return;
+    const isCurrent = synced && stale !== true;
+    // Not of the snapshot, whose status is that of the connection when a page is left.
+    const { blocked, error } = view.sent;
+    if (blocked !== undefined && blocked !== 'wrong-kind') painted.isRefused = true;
+    else if (isCurrent && error === undefined) painted.isRefused = false;
+    // Rows are already stale when a page is left, and their status says until when they were right.
+    const isWhole = isLeaving ? view.rows.synced : isCurrent;
+    if (!painted.isRefused && !isWhole) return;
     painted.stored = snapshot;
-    const savedAtMs = this.#scheduler.now();
-    const done = isRefused
+    const savedAtMs = status.staleSinceMs ?? this.#scheduler.now();
+    const done = painted.isRefused
       ? windows.delete(key)
       : windows.write(key, {
           rows: view.rows.ids.map((id) => [id, view.rows.get(id)]),

@@ -1,5 +1,5 @@
 /** `connectWorker`, which asks a worker for the answers of queries. */
-import { asyncScheduler, type Observable, type SchedulerLike } from 'rxjs';
+import { asyncScheduler, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import type { View } from '../../query/view/view.ts';
 import { checkedDuration } from '../../rx/checked-option.ts';
@@ -83,34 +83,42 @@ export function connectTab(options: ConnectWorkerOptions, page: TabPage): Worker
     throw new TypeError('connectWorker: pass shared, dedicated or page');
   }
   const views = new Map<string, RemoteView>();
-  /** Views without subscribers keep their rows for the linger. */
-  const forget = (key: string, view: RemoteView) => {
-    view.clear({ refusedRows: [] });
-    if (views.get(key) === view) views.delete(key);
-  };
+  /** Forget the views without subscribers, which keep their rows for the linger. A query may have several. */
+  const forgets = new Set<() => void>();
   const dropped = () => {
-    for (const [key, each] of [...views]) if (!tab.has(each)) forget(key, each);
+    for (const forget of [...forgets]) forget();
   };
   const tab: Tab = new Tab({ hosts, identity, credentials, page, scheduler, dropped });
   const view = (given: LiveQuery | WorkerQuery): RemoteView => {
     const { query, key } = carryQuery('connectWorker: view', given);
     const known = views.get(key);
     if (known !== undefined) return known;
-    const rest = () => looseTimer(lingerMs, scheduler, () => forget(key, made));
+    let linger = Subscription.EMPTY;
+    const forget = () => {
+      forgets.delete(forget);
+      made.clear({ refusedRows: [] });
+      if (views.get(key) === made) views.delete(key);
+    };
+    const rest = () => {
+      forgets.add(forget);
+      linger = looseTimer(lingerMs, scheduler, forget);
+    };
     const made: RemoteView = new RemoteView({
       query,
+      heardMs: () => tab.link.heardMs,
       used: () => {
         linger.unsubscribe();
+        forgets.delete(forget);
         views.set(key, made);
         const close = tab.open(made);
         return () => {
           close();
-          linger = rest();
+          rest();
         };
       },
     });
     views.set(key, made);
-    let linger = rest();
+    rest();
     return made;
   };
   const cluster: WorkerCluster = {

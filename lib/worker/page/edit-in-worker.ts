@@ -6,9 +6,10 @@ import { ApiError } from '../../meta/api-error.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { checkedTimeout } from '../../rx/checked-option.ts';
-import { carryError, readError } from '../carried-errors.ts';
+import { type CarriedError, carryError, readError } from '../carried-errors.ts';
+import type { CarriedEdit, OfSession } from '../messages.ts';
 import { tabOf, type WorkerCluster } from './connect-worker.ts';
-import type { EditMessage, SentEdit } from './tab.ts';
+import type { EditMessage, Tab } from './tab.ts';
 
 /** The options of {@link editInWorker}: those of `edit` of a client that are data, and two more. */
 export interface WorkerEditOptions extends Omit<EditOptions, 'backoff' | 'scheduler' | 'random'> {
@@ -59,35 +60,73 @@ export async function editInWorker<T extends KubernetesObject>(
     resource: { group, version, plural },
     ...{ namespace, name, uid, options: data, timeoutMs: limitMs },
   };
-  const aborted = () =>
-    ApiError.local('Aborted', `edit of ${resourceName(any)} ${name}: the caller has aborted it`);
+  const where = `edit of ${resourceName(any)} ${name}`;
+  const aborted = (rest = '') =>
+    ApiError.local('Aborted', `${where}: the caller has aborted it${rest}`);
   if (signal?.aborted === true) throw aborted();
   return await new Promise<Stored<T>>((resolve, reject) => {
-    let sent: SentEdit | undefined;
-    let failure: { readonly error: unknown } | undefined;
-    const abort = () => sent?.abort();
-    const end = (settle: () => void) => {
-      signal?.removeEventListener('abort', abort);
-      settle();
-    };
-    const on = (message: EditMessage) => {
+    const sent = sendEdit(tabOf(cluster), edit, (message) => {
+      if (message.type === 'ended') return end(() => reject(message.cause));
       if (message.type === 'base') {
         try {
-          const draft = drafted(message.base as T, recipe);
-          sent?.send(message.question, { draft });
+          sent.send(message.question, { draft: drafted(message.base as T, recipe) });
         } catch (error) {
           // The error itself, because the recipe may throw anything.
           failure = { error };
-          sent?.send(message.question, { error: carryError(error) });
+          sent.send(message.question, { error: carryError(error) });
         }
         return;
       }
-      if (message.type === 'ended') return end(() => reject(message.cause));
       const { error, object } = message;
       if (error === undefined) return end(() => resolve(object as Stored<T>));
       end(() => reject(failure === undefined ? readError(error) : failure.error));
+    });
+    let failure: { readonly error: unknown } | undefined;
+    const end = (settle: () => void) => {
+      sent.end();
+      signal?.removeEventListener('abort', abort);
+      settle();
     };
-    sent = tabOf(cluster).edit(edit, on);
+    const abort = () => {
+      sent.abort();
+      // At once, because the worker may not answer any more.
+      end(() => reject(aborted('; the edit may still take effect')));
+    };
     signal?.addEventListener('abort', abort);
   });
+}
+
+/** An edit that was sent. */
+interface SentEdit {
+  send(
+    question: number,
+    draft: { readonly draft: unknown } | { readonly error: CarriedError },
+  ): void;
+  abort(): void;
+  /** Nothing is received any more. */
+  end(): void;
+}
+
+/**
+ * Sends an edit. `on` receives the states of which drafts are to be made, then the end. Throws an `ApiError` if there is no
+ * session.
+ */
+function sendEdit(tab: Tab, edit: CarriedEdit, on: (message: EditMessage) => void): SentEdit {
+  const { session } = tab;
+  if (session === undefined) {
+    const { error } = tab.link.connection;
+    throw error ?? ApiError.local('Network', 'the worker has not answered yet');
+  }
+  const id = tab.nextId();
+  // First, because it throws if the edit cannot be sent.
+  tab.post({ type: 'edit', id, edit });
+  tab.edits.set(id, on);
+  const post = (message: OfSession) => {
+    if (tab.session === session) tab.post(message);
+  };
+  return {
+    send: (question, draft) => post({ type: 'draft', id: question, ...draft }),
+    abort: () => post({ type: 'edit-abort', id }),
+    end: () => tab.edits.delete(id),
+  };
 }

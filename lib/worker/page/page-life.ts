@@ -1,5 +1,12 @@
 /** The life of the page of a tab, and the notice of its worker's death. */
-import { fromEvent, merge, Observable, type SchedulerLike, Subscription } from 'rxjs';
+import {
+  asyncScheduler,
+  fromEvent,
+  merge,
+  Observable,
+  type SchedulerLike,
+  Subscription,
+} from 'rxjs';
 import { map } from 'rxjs/operators';
 import { longInterval } from '../../rx/long-timer.ts';
 
@@ -11,7 +18,7 @@ export interface TabPage {
   isHidden(): boolean;
   /** `left`: the page was closed, or is kept in the back/forward cache. `shown` after each return, also from a freeze. */
   readonly changes$: Observable<Change>;
-  /** Resolves at the next frame; in a hidden page soon. */
+  /** Emits at the next frame; soon in a page that is hidden, or visible and not painted. */
   frame(): Observable<unknown>;
   /** Calls the listener once nobody holds the Web Lock. Absent where there are no locks. */
   readonly whenFree?: ((lock: string, listener: () => void) => () => void) | undefined;
@@ -30,8 +37,10 @@ interface Page {
     };
   };
   requestAnimationFrame?(callback: () => void): number;
-  cancelAnimationFrame?(id: number): void;
 }
+
+/** How long to wait for a frame, in milliseconds. Browsers paint none for a page in an element out of sight. */
+const LONGEST_FRAME_MS = 250;
 
 /** The page that this code runs in. */
 export function thisPage(): TabPage {
@@ -54,15 +63,9 @@ export function thisPage(): TabPage {
   });
   const frame = () =>
     new Observable<unknown>((subscriber) => {
-      if (page.requestAnimationFrame === undefined || isHidden()) {
-        subscriber.next(0);
-        return undefined;
-      }
-      const id = page.requestAnimationFrame(() => subscriber.next(0));
-      // A page that is hidden before the frame has no frame.
-      const hidden = document && fromEvent(document, 'visibilitychange');
-      subscriber.add(hidden?.subscribe(() => subscriber.next(0)));
-      return () => page.cancelAnimationFrame?.(id);
+      const emit = () => subscriber.next(0);
+      if (!isHidden()) page.requestAnimationFrame?.(emit);
+      return asyncScheduler.schedule(emit, isHidden() ? 0 : LONGEST_FRAME_MS);
     });
   const locks = navigator?.locks;
   const whenFree = (lock: string, listener: () => void) => {

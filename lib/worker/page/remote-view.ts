@@ -17,6 +17,8 @@ const NO_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ refusedRows: NO_RO
 /** The parts of a remote view. */
 export interface RemoteViewParts {
   readonly query: CarriedQuery;
+  /** When the worker was last heard. */
+  heardMs(): EpochMs;
   /** The view has its first subscriber. Returns the function to call when it has lost its last one. */
   used(): () => void;
 }
@@ -25,18 +27,18 @@ export class RemoteView implements View<unknown> {
   readonly query: CarriedQuery;
   readonly #parts: RemoteViewParts;
   readonly rows: RemoteRows = new RemoteRows();
+  /** The status that the worker has sent last, also after the worker was lost. */
+  sent: ViewStatus = NO_STATUS;
   /** The rows of another worker, until they are complete. */
   #next: RemoteRows | undefined;
   readonly #listeners = new Listeners();
   readonly #rowListeners = new Map<string, Listeners>();
   #holders = 0;
   #leave: (() => void) | undefined;
-  /** The status that the worker has sent last. */
-  #sent: ViewStatus = NO_STATUS;
   /** What the connection to the worker says in place of the worker. */
   #lost: ViewStatus | undefined;
   #isStale = false;
-  /** Since when rows that stay are out of date, if that is known. The next worker does not know them. */
+  /** Since when rows that stay are out of date. The next worker does not know them. */
   #sinceMs: EpochMs | undefined;
   #snapshot: ViewSnapshot<unknown> | undefined;
 
@@ -53,7 +55,7 @@ export class RemoteView implements View<unknown> {
   // Fields, so that they work without the view.
   readonly getSnapshot = (): ViewSnapshot<unknown> => {
     const { list, total, synced } = this.rows;
-    const status = this.#lost ?? this.#sent;
+    const status = this.#lost ?? this.sent;
     const stale = this.#isStale || status.stale || status.phase === 'stopped';
     this.#snapshot ??= Object.freeze({
       rows: list as readonly Stored<unknown>[],
@@ -100,7 +102,7 @@ export class RemoteView implements View<unknown> {
   take(difference: RowDifference): void {
     const { status, error } = difference;
     if (error !== undefined) return this.refuse(readError(error));
-    if (status !== undefined) this.#sent = readStatus(status);
+    if (status !== undefined) this.sent = readStatus(status);
     this.#lost = undefined;
     if (this.#isStale) return this.#succeed(difference);
     this.#changed(this.rows.apply(difference));
@@ -110,9 +112,9 @@ export class RemoteView implements View<unknown> {
   #succeed(difference: RowDifference): void {
     this.#next ??= new RemoteRows();
     this.#next.apply(difference);
-    const isReady = difference.synced || this.#sent.blocked !== undefined;
+    const isReady = difference.synced || this.sent.blocked !== undefined;
     if (!isReady && this.rows.list.length > 0) {
-      this.#lost = this.#aged(this.#sent);
+      this.#lost = this.#aged(this.sent);
       return this.#changed([]);
     }
     this.#isStale = false;
@@ -125,11 +127,12 @@ export class RemoteView implements View<unknown> {
     this.lose({ ...NO_STATUS, phase: 'stopped', live: false, error: error as ApiError });
   }
 
-  /** Shows a status of the connection. The rows stay, marked as stale. */
-  lose(status: ViewStatus | undefined): void {
-    if (!this.#isStale) this.#sinceMs = this.#sent.staleSinceMs;
-    this.#sinceMs = status?.staleSinceMs ?? this.#sinceMs;
-    this.#lost = status === undefined ? undefined : this.#aged(status);
+  /** Shows a status of the connection. The rows stay, marked as stale; they were right until `sinceMs`. */
+  lose(status: ViewStatus | undefined, sinceMs: EpochMs = this.#parts.heardMs()): void {
+    const hasRows = this.rows.list.length > 0;
+    if (!this.#isStale) this.#sinceMs = this.sent.staleSinceMs ?? (hasRows ? sinceMs : undefined);
+    const { error, blocked, ...sent } = this.sent;
+    this.#lost = this.#aged(status ?? { ...sent, phase: 'connecting', live: false });
     this.#isStale = true;
     this.#next = undefined;
     this.#changed([]);
@@ -138,7 +141,7 @@ export class RemoteView implements View<unknown> {
   /** Drops the rows, which may not be shown any longer. */
   clear(status: ViewStatus): void {
     const gone = this.rows.clear();
-    this.#sent = NO_STATUS;
+    this.sent = NO_STATUS;
     this.#lost = Object.freeze(status);
     this.#isStale = false;
     this.#next = undefined;

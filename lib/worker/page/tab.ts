@@ -8,7 +8,6 @@ import { ApiError } from '../../meta/api-error.ts';
 import type { ViewStatus } from '../../query/view/view.ts';
 import { type CarriedError, carryError, readError } from '../carried-errors.ts';
 import {
-  type CarriedEdit,
   type Credentials,
   type FromTab,
   type FromWorker,
@@ -37,15 +36,6 @@ export type EditMessage =
   | Extract<FromWorker, { type: 'base' | 'edited' }>
   | { readonly type: 'ended'; readonly cause: ApiError };
 
-/** An edit that was sent. */
-export interface SentEdit {
-  send(
-    question: number,
-    draft: { readonly draft: unknown } | { readonly error: CarriedError },
-  ): void;
-  abort(): void;
-}
-
 const SIGNED_OUT =
   'signed out: nobody or another user is signed in; after a sign-in call signedIn(identity)';
 
@@ -53,14 +43,18 @@ export class Tab {
   readonly link: WorkerLink;
   readonly #parts: TabParts;
   readonly #views = new Map<number, RemoteView>();
-  readonly #edits = new Map<number, (message: EditMessage) => void>();
+  /** The functions that receive the answers to the edits that were sent, by the id of the edit. */
+  readonly edits: Map<number, (message: EditMessage) => void> = new Map();
   #lastId = 0;
   #identity: string | undefined;
   /** Absent while there is no worker, and while nobody is signed in. */
-  #session: Session | undefined;
-  /** The session in which the tab was last. */
+  session: Session | undefined;
+  /** The session in which the tab was last; while nobody is signed in, the one that has ended. */
   #former: Session | undefined;
-  /** Who has signed out, until a worker has answered: it may die before it learns of it. */
+  /**
+   * The first user who has signed out since a worker has answered. The tab keeps it when another user signs in, because the
+   * worker may end before it learns of the sign-out.
+   */
   #signedOut: string | undefined;
   #ack = Subscription.EMPTY;
 
@@ -69,6 +63,7 @@ export class Tab {
     this.#identity = parts.identity;
     this.link = new WorkerLink({
       ...parts,
+      edits: this.edits,
       hello: () => this.#hello(),
       received: (message) => this.#receive(message),
       lost: () => this.#lost(),
@@ -81,77 +76,53 @@ export class Tab {
     return this.#identity;
   }
 
+  /** A number that no query and no edit of the tab has had. */
+  nextId(): number {
+    return ++this.#lastId;
+  }
+
   /** Asks the query of a view until the returned function is called. */
   open(view: RemoteView): () => void {
-    const id = ++this.#lastId;
+    const id = this.nextId();
     this.#views.set(id, view);
     const status = this.#status();
     if (status !== undefined) view.lose(status);
-    this.#post({ type: 'open', id, query: view.query });
+    this.post({ type: 'open', id, query: view.query });
     return () => {
       this.#views.delete(id);
-      view.lose(undefined);
-      this.#post({ type: 'close', id });
-    };
-  }
-
-  /** Whether a view is open. */
-  has(view: RemoteView): boolean {
-    return [...this.#views.values()].includes(view);
-  }
-
-  /**
-   * Sends an edit. `on` receives the states of which drafts are to be made, then the end. Throws an `ApiError` if there is no
-   * session.
-   */
-  edit(edit: CarriedEdit, on: (message: EditMessage) => void): SentEdit {
-    const session = this.#session;
-    if (session === undefined) {
-      const { error } = this.link.connection;
-      throw error ?? ApiError.local('Network', 'the worker has not answered yet');
-    }
-    const id = ++this.#lastId;
-    // First, because it throws if the edit cannot be sent.
-    this.#post({ type: 'edit', id, edit });
-    this.#edits.set(id, (message) => {
-      if (message.type !== 'base') this.#edits.delete(id);
-      on(message);
-    });
-    return {
-      send: (question, draft) => {
-        if (this.#session === session) this.#post({ type: 'draft', id: question, ...draft });
-      },
-      abort: () => {
-        if (this.#session === session) this.#post({ type: 'edit-abort', id });
-      },
+      view.lose(this.#status());
+      this.post({ type: 'close', id });
     };
   }
 
   /** Another identity, or none, for all tabs. */
   identify(identity: string | undefined): void {
-    const isSame = identity !== undefined && identity === this.#identity;
+    const isSame = identity === this.#identity;
     const wasIdentity = this.#identity;
     this.#identity = identity;
-    if (!isSame) this.#former = undefined;
-    this.#signedOut = identity === undefined ? (this.#signedOut ?? wasIdentity) : undefined;
+    // A tab that is signed out knows which session has ended, and tells the next worker.
+    if (!isSame && identity !== undefined) this.#former = undefined;
+    if (identity === undefined) this.#signedOut ??= wasIdentity;
+    else if (identity === this.#signedOut) this.#signedOut = undefined;
     const says = isSame || identity === undefined;
     // Before anybody is told, because a listener may sign in.
     this.link.post(says ? { type: 'identity', identity } : this.#hello());
     if (isSame) return;
+    if (identity !== undefined) this.link.show('connecting');
     this.#drop(identity === undefined);
-    if (identity !== undefined && identity === this.#identity) this.link.show('connecting');
   }
 
   /** Sends a message of the session, if there is one. */
-  #post(message: OfSession): void {
-    if (this.#session !== undefined) this.link.post({ ...message, ...this.#session });
+  post(message: OfSession): void {
+    if (this.session !== undefined) this.link.post({ ...message, ...this.session });
   }
 
   #hello(): FromTab {
-    const { page, credentials } = this.#parts;
+    const { page, credentials, scheduler } = this.#parts;
     return {
       type: 'hello',
       protocol: PROTOCOL,
+      sentMs: scheduler.now(),
       identity: this.#identity,
       former: this.#former,
       signedOut: this.#signedOut,
@@ -169,22 +140,22 @@ export class Tab {
     }
     // A message of a worker or of a session that has ended.
     if (!('epoch' in message) || !this.#isCurrent(message)) return;
-    if (message.type === 'rows') this.#take(message.differences);
+    if (message.type === 'rows') this.#take(message);
     else if (message.type === 'refused') {
       const view = this.#views.get(message.id);
       view?.refuse(readError(message.error));
       view?.notify();
     } else if (message.type === 'credentials') void this.#giveCredentials(message);
-    else this.#edits.get(message.id)?.(message);
+    else this.edits.get(message.id)?.(message);
   }
 
   #isCurrent({ incarnation, epoch }: Session): boolean {
-    return this.#session?.incarnation === incarnation && this.#session.epoch === epoch;
+    return this.session?.incarnation === incarnation && this.session.epoch === epoch;
   }
 
   #welcomed({ incarnation, epoch }: Session): void {
-    // Nobody is signed in: the answer to a sign-out.
-    if (epoch === 0) this.#signedOut = undefined;
+    // The worker has answered the sign-out, or the hello that named it.
+    if (epoch === 0 || this.#identity !== undefined) this.#signedOut = undefined;
     if (this.#identity === undefined) return this.#signOut();
     // Somebody has signed in since.
     if (epoch === 0) return;
@@ -192,13 +163,13 @@ export class Tab {
     if (this.#isCurrent({ incarnation, epoch })) return;
     this.#endEdits();
     const isNew = incarnation !== this.#former?.incarnation;
-    this.#session = { incarnation, epoch };
-    this.#former = this.#session;
+    this.session = { incarnation, epoch };
+    this.#former = this.session;
     this.link.show('open', undefined, isNew);
-    for (const [id, view] of this.#views) this.#post({ type: 'open', id, query: view.query });
+    for (const [id, view] of this.#views) this.post({ type: 'open', id, query: view.query });
   }
 
-  #take(differences: Extract<FromWorker, { type: 'rows' }>['differences']): void {
+  #take({ differences, set }: Extract<FromWorker, { type: 'rows' }>): void {
     this.link.worked();
     const changed = new Set<RemoteView>();
     for (const difference of differences) {
@@ -210,7 +181,7 @@ export class Tab {
     // Before anybody is told, because a listener may end the session.
     this.#ack = frame()
       .pipe(take(1))
-      .subscribe(() => this.#post({ type: 'ack' }));
+      .subscribe(() => this.post({ type: 'ack', set }));
     for (const view of changed) view.notify();
   }
 
@@ -218,7 +189,7 @@ export class Tab {
     const { id } = asked;
     const give = (answer: { readonly headers?: Credentials; readonly error?: CarriedError }) => {
       // Only to the worker and the session that have asked.
-      if (this.#isCurrent(asked)) this.#post({ type: 'credentials', id, ...answer });
+      if (this.#isCurrent(asked)) this.post({ type: 'credentials', id, ...answer });
     };
     try {
       const headers = await this.#parts.credentials?.();
@@ -230,18 +201,19 @@ export class Tab {
   }
 
   #signOut(): void {
+    // The answer to a sign-out of this tab changes nothing.
+    if (this.link.connection.phase === 'signed-out') return;
     this.#identity = undefined;
-    this.#former = undefined;
     this.#drop(true);
   }
 
   /** Drops all rows: they are those of another user, or of nobody. */
   #drop(isSignedOut: boolean): void {
-    this.#session = undefined;
+    this.session = undefined;
     this.#ack.unsubscribe();
     if (isSignedOut) this.link.show('signed-out', ApiError.local('Stopped', SIGNED_OUT));
     this.#endEdits();
-    const status = (isSignedOut ? this.#status() : undefined) ?? { refusedRows: [] };
+    const status = this.#status() ?? { refusedRows: [] };
     for (const view of this.#views.values()) view.clear(status);
     for (const view of this.#views.values()) view.notify();
     this.#parts.dropped();
@@ -249,7 +221,7 @@ export class Tab {
 
   /** There is no worker. */
   #lost(): void {
-    this.#session = undefined;
+    this.session = undefined;
     this.#ack.unsubscribe();
     this.#endEdits();
     const status = this.#status();
@@ -258,22 +230,25 @@ export class Tab {
   }
 
   #endEdits(): void {
-    const why = this.link.connection.error?.message ?? 'the session has ended';
-    const cause = ApiError.local('Network', `${why}; the edit may still take effect`);
-    for (const on of [...this.#edits.values()]) on({ type: 'ended', cause });
+    const { error } = this.link.connection;
+    const reason = error?.reason === 'Network' ? 'Network' : 'Stopped';
+    const why = error?.message ?? 'the session has ended';
+    const cause = ApiError.local(reason, `${why}; the edit may still take effect`);
+    const ended = [...this.edits.values()];
+    this.edits.clear();
+    for (const on of ended) on({ type: 'ended', cause });
   }
 
   /** What views say while the connection has an error. */
   #status(): ViewStatus | undefined {
     const { phase, error } = this.link.connection;
     if (error === undefined) return undefined;
-    const isOut = phase === 'signed-out';
     return {
       refusedRows: [],
-      phase: isOut ? 'stopped' : 'backoff',
+      phase: error.reason === 'Stopped' ? 'stopped' : 'backoff',
       live: false,
       error,
-      ...(isOut && { blocked: 'unauthorized' }),
+      ...(phase === 'signed-out' && { blocked: 'unauthorized' }),
     };
   }
 }

@@ -1,8 +1,9 @@
 /** The link of a tab to its worker: starts a host, notices that it has died or cannot run, and tries again. */
-import { BehaviorSubject, type SchedulerLike, Subscription } from 'rxjs';
+import { BehaviorSubject, queueScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
 import { ApiError } from '../../meta/api-error.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
+import type { EpochMs } from '../../rx/timing.ts';
 import { type FromTab, type FromWorker, isMessage, PROTOCOL } from '../messages.ts';
 import type { Host, HostKind, StartHost } from './hosts.ts';
 import { type TabPage, WorkerDeath } from './page-life.ts';
@@ -10,16 +11,16 @@ import { type TabPage, WorkerDeath } from './page-life.ts';
 /** The connection of a page to its worker. */
 export interface WorkerConnection {
   /**
-   * `connecting`: no worker has answered yet · `open` · `lost`: the worker has died or does not answer, and another one is
-   * being started · `failed`: none can be started, so the page must be reloaded; it is tried again nevertheless ·
-   * `signed-out`: nobody is signed in, or another user is · `left`: the page was left.
+   * `connecting`: no worker has answered yet, or the tab moves to another one · `open` · `lost`: the worker has died or does
+   * not answer, and another one is being started · `failed`: none can be started, so the page must be reloaded; it is tried
+   * again nevertheless · `signed-out`: nobody is signed in, or another user is · `left`: the page was left.
    */
   readonly phase: 'connecting' | 'open' | 'lost' | 'failed' | 'signed-out' | 'left';
   /** Where the queries are answered. Absent before the first host was started. */
   readonly host?: HostKind | undefined;
   /** How many workers have answered so far. */
   readonly workers: number;
-  /** Why the phase is `lost`, `failed` or `signed-out`. */
+  /** Why the phase is `lost`, `failed` or `signed-out`, or that the page has closed the connection. */
   readonly error?: ApiError | undefined;
 }
 
@@ -28,6 +29,8 @@ export interface WorkerLinkParts {
   readonly hosts: readonly StartHost[];
   readonly page: TabPage;
   readonly scheduler: SchedulerLike;
+  /** The answers to edits, which the worker that has them must give. */
+  readonly edits: ReadonlyMap<number, unknown>;
   /** The first message to a worker. */
   hello(): FromTab;
   /** The worker has sent another message than those of the link itself. */
@@ -43,14 +46,26 @@ const MOST_HELLOS = 12;
 /** The waits before the next try, in milliseconds. The last one repeats. */
 const WAITS_MS = [0, 200, 1_000, 5_000, 15_000];
 
+/** The worker may be alive, and a tab that it does not know to be gone would be asked for credentials. */
+function leave(host: Host | undefined): void {
+  host?.port.post({ type: 'bye' });
+  host?.port.close();
+}
+
 export class WorkerLink {
-  readonly connection$: BehaviorSubject<WorkerConnection> = new BehaviorSubject<WorkerConnection>({
-    phase: 'connecting',
-    workers: 0,
-  });
+  connection: WorkerConnection = { phase: 'connecting', workers: 0 };
+  readonly connection$: BehaviorSubject<WorkerConnection> = new BehaviorSubject(this.connection);
+  /** When the worker was last heard while the page was shown, or the link was made; until then the rows were right. */
+  heardMs: EpochMs;
   readonly #parts: WorkerLinkParts;
   readonly #life = new Subscription();
   #host: Host | undefined;
+  /** The first host while another one is used, because it has not answered in time. It may still load. */
+  #late: Host | undefined;
+  /** Whether it has answered since. */
+  #isLoaded = false;
+  /** The tab moves once, because a host that answers late each time would never show rows. */
+  #mayMove = true;
   /** The host to try first. */
   #first = 0;
   #failures = 0;
@@ -61,19 +76,17 @@ export class WorkerLink {
 
   constructor(parts: WorkerLinkParts) {
     this.#parts = parts;
+    this.heardMs = parts.scheduler.now();
     const { changes$ } = parts.page;
     this.#life.add(changes$.pipe(distinctUntilChanged()).subscribe((change) => this.#turn(change)));
-  }
-
-  get connection(): WorkerConnection {
-    return this.connection$.value;
   }
 
   /** Starts the host that has answered before, or the first one. */
   start(at: number = this.#first): void {
     this.#isLeft = false;
     this.#timer.unsubscribe();
-    const { hosts, scheduler, hello } = this.#parts;
+    if (at === 0) this.#endLate();
+    const { hosts } = this.#parts;
     let host: Host | undefined;
     const failed = (error: Error) => {
       // A worker that has answered runs, whatever one of its callbacks throws later.
@@ -84,6 +97,11 @@ export class WorkerLink {
     } catch (error) {
       return this.#failed(at, error as Error);
     }
+    this.#use(host, at);
+  }
+
+  #use(host: Host, at: number): void {
+    const { scheduler, hello } = this.#parts;
     this.#host = host;
     host.port.listen((message) => {
       if (this.#host === host && isMessage(message)) this.#receive(message as FromWorker, at);
@@ -91,9 +109,44 @@ export class WorkerLink {
     this.post(hello());
     // Longer with each try, because a worker of the page begins to load again.
     const limitMs = HELLO_MS * Math.min(1 + this.#failures, MOST_HELLOS);
-    this.#timer = looseTimer(limitMs, scheduler, () =>
-      failed(new Error(`it has not answered within ${limitMs} ms`)),
-    );
+    this.#timer = looseTimer(limitMs, scheduler, () => {
+      if (at === 0 && this.#mayMove) this.#expect(host);
+      this.#failed(at, new Error(`it has not answered within ${limitMs} ms`));
+    });
+  }
+
+  /** Goes on without the first host, until it answers. */
+  #expect(late: Host): void {
+    this.#mayMove = false;
+    this.#host = undefined;
+    this.#late = late;
+    late.port.listen((message) => {
+      if (!isMessage(message)) return;
+      if (message.type === 'incompatible') return this.#endLate();
+      this.#isLoaded = true;
+      this.#move();
+    });
+  }
+
+  /**
+   * Moves to the first host once it has answered, so that tabs share a worker that has loaded slowly. The present worker ends, so
+   * that it must have answered the edits, and only it may know of a sign-out.
+   */
+  #move(): void {
+    const { edits, lost } = this.#parts;
+    const late = this.#late;
+    const mayEnd = edits.size === 0 && this.connection.phase !== 'signed-out';
+    if (late === undefined || !this.#isLoaded || !mayEnd) return;
+    this.#end();
+    this.#late = undefined;
+    this.#use(late, 0);
+    this.show('connecting');
+    lost();
+  }
+
+  #endLate(): void {
+    leave(this.#late);
+    this.#late = undefined;
   }
 
   post(message: FromTab): void {
@@ -106,32 +159,42 @@ export class WorkerLink {
   }
 
   show(phase: WorkerConnection['phase'], error?: ApiError, isNew = false): void {
+    // A connection that was closed stays so.
+    if (this.#life.closed && phase !== 'left') return;
     const { workers, host: before } = this.connection;
     const host = this.#host?.kind ?? before;
     const count = workers + (isNew ? 1 : 0);
-    this.connection$.next(Object.freeze({ phase, host, workers: count, error }));
+    const shown = Object.freeze({ phase, host, workers: count, error });
+    this.connection = shown;
+    // In the queue, so that what a listener causes comes later for all listeners.
+    queueScheduler.schedule(() => this.connection$.next(shown));
   }
 
   /** Leaves the worker for good. */
   close(): void {
+    if (this.#life.closed) return;
     this.#life.unsubscribe();
-    this.#leave();
+    this.#leave(ApiError.local('Stopped', 'the connection was closed'));
   }
 
   #receive(message: FromWorker, at: number): void {
+    const { page, scheduler, hello, lost, received } = this.#parts;
     this.#death?.answered();
-    if (message.type === 'pong') return;
     if (message.type === 'unknown') {
       // The worker has dropped the queries and the edits.
-      this.#parts.lost();
-      return this.post(this.#parts.hello());
+      lost();
+      return this.post(hello());
     }
+    // A hidden page receives no rows.
+    if (!page.isHidden()) this.heardMs = scheduler.now();
+    if (message.type === 'pong') return;
     if (message.type === 'incompatible') {
       const other = `it speaks version ${message.protocol}, and this page version ${PROTOCOL}`;
       return this.#failed(at, new Error(other));
     }
     if (message.type === 'welcome') this.#watch(message.lock, at);
-    this.#parts.received(message);
+    received(message);
+    this.#move();
   }
 
   /** The worker has answered: from now on its death is noticed. */
@@ -164,10 +227,11 @@ export class WorkerLink {
     else this.#death?.start();
   }
 
-  #leave(): void {
+  #leave(error?: ApiError): void {
     this.#end();
+    this.#endLate();
     this.#isLeft = true;
-    this.show('left');
+    this.show('left', error);
     this.#parts.lost();
   }
 
@@ -175,11 +239,9 @@ export class WorkerLink {
     this.#timer.unsubscribe();
     this.#death?.stop();
     this.#death = undefined;
-    // The worker may be alive, and a tab that it does not know to be gone would be asked for credentials.
-    this.post({ type: 'bye' });
     const host = this.#host;
     this.#host = undefined;
-    host?.port.close();
+    leave(host);
   }
 
   #failed(at: number, cause: Error): void {

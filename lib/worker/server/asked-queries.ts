@@ -2,7 +2,7 @@
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import { checkedDuration } from '../../rx/checked-option.ts';
+import { checkedPeriod } from '../../rx/checked-option.ts';
 import { longInterval } from '../../rx/long-timer.ts';
 import { createChangeSet } from '../../store/change-set.ts';
 import { type ChangeStream, noteOrigin } from '../../store/change-stream.ts';
@@ -22,7 +22,7 @@ export interface AskedOfWorker {
 
 /** The options of {@link askedQueries}. */
 export interface AskedQueriesOptions {
-  /** How often the tabs are looked at, in milliseconds. @defaultValue 1000 */
+  /** How often the tabs are looked at, in milliseconds; 1 or more. @defaultValue 1000 */
   readonly periodMs?: number | undefined;
   /** @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
@@ -110,7 +110,7 @@ export function askedQueries(
   if (!(served instanceof QueryServer)) {
     throw new TypeError('askedQueries: pass what serveQueries(…) returned');
   }
-  checkedDuration(periodMs, 'askedQueries: periodMs');
+  checkedPeriod(periodMs, 'askedQueries: periodMs', 1);
   const stream = new Observable((subscriber) => {
     const rows = new Map<string, Row>();
     let rev = 0;

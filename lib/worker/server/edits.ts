@@ -6,6 +6,7 @@ import { eitherSignal } from '../../client/either-signal.ts';
 import { untilAborted } from '../../client/until-aborted.ts';
 import type { EditableLayer } from '../../factory/edits/editable-layer.ts';
 import { Overlay } from '../../factory/edits/overlay.ts';
+import { Turns } from '../../factory/edits/turns.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { isFields } from '../../meta/json-fields.ts';
@@ -51,8 +52,7 @@ function within<V>(signal: AbortSignal, answer: Promise<V>): Promise<V> {
 export class Edits {
   readonly #informers: InformerPool;
   readonly #overlay = new Overlay();
-  /** The last edit of each object, settled when the next one may be sent. */
-  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #turns = new Turns();
 
   constructor(informers: InformerPool, layer: EditableLayer) {
     this.#informers = informers;
@@ -63,18 +63,10 @@ export class Edits {
   async edit(edit: CarriedEdit, tab: EditingTab): Promise<AnyObject> {
     const { namespace = '', name } = edit;
     const of = [resourceName(resourceOf(edit)), namespace, name].join('/');
-    const before = this.#last.get(of);
-    const done = (async () => {
+    return await this.#turns.take(of, async (before) => {
       if (before !== undefined) await within(tab.signal, before);
       return await this.#send(edit, tab);
-    })();
-    // The next edit also waits for those that an aborted one has waited for.
-    const settled = Promise.allSettled([before, done]);
-    this.#last.set(of, settled);
-    void settled.then(() => {
-      if (this.#last.get(of) === settled) this.#last.delete(of);
     });
-    return await done;
   }
 
   async #send(edit: CarriedEdit, tab: EditingTab): Promise<AnyObject> {
@@ -114,7 +106,7 @@ export class Edits {
     try {
       const given = { ...(options as EditOptions), signal, scheduler };
       const written = await editBy<KubernetesObject>(calls, where, target, draftOf, given);
-      this.#written(written, shown, timeoutMs);
+      this.#written(written, shown, limitMs);
       return written;
     } catch (error) {
       this.#end(shown);

@@ -1,17 +1,17 @@
 /** The worker's side: the tabs that are connected, and the session that they share. */
-import type { SchedulerLike, Subscription } from 'rxjs';
-import { ApiError } from '../../meta/api-error.ts';
+import { type SchedulerLike, Subscription } from 'rxjs';
 import { longInterval, looseTimer } from '../../rx/long-timer.ts';
 import type { Fetch } from '../../transport/fetch-transport.ts';
 import type { WorkerQueries } from '../carried-query.ts';
 import {
-  type Credentials,
+  type BetweenWorkers,
   type FromTab,
   isMessage,
   type Port,
   PROTOCOL,
   type Session,
 } from '../messages.ts';
+import { askForCredentials } from './credentials.ts';
 import { ServedTab } from './served-tab.ts';
 import {
   OwnSession,
@@ -22,6 +22,8 @@ import {
 
 /** How often a tab must acknowledge a message, in milliseconds. One that misses two in a row has vanished. */
 const CHECK_MS = 20_000;
+/** How old a hello may be when it arrives, in milliseconds. */
+const LATE_MS = 4_000;
 
 /** The parts of a query server. */
 export interface QueryServerParts {
@@ -29,6 +31,10 @@ export interface QueryServerParts {
   readonly incarnation: string;
   /** The Web Lock that is held while the worker lives. */
   readonly lock: string | undefined;
+  /** The channel to all other workers of the origin. */
+  readonly others: Port | undefined;
+  /** The folder of the worker's file. Absent in a page, whose address does not identify its application. */
+  readonly folder: string | undefined;
   readonly queries: WorkerQueries;
   readonly scheduler: SchedulerLike;
   readonly fetch: Fetch;
@@ -41,33 +47,30 @@ export interface QueryServerParts {
   readonly persist: SessionParts['persist'];
 }
 
-/** Throws if `fetch` would refuse the headers, because its error contains the value, which is secret. */
-function checkedHeaders(headers: Credentials): Credentials {
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    if (typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
-    const message = `the credential ${JSON.stringify(name)} is not the value of a header: it must be text without line breaks, in Latin-1`;
-    throw ApiError.local('Credentials', message);
-  }
-  return headers;
-}
-
 export class QueryServer {
   readonly #parts: QueryServerParts;
   /** The tabs of the session. */
   readonly tabs: Set<ServedTab> = new Set();
   #session: OwnSession | undefined;
   #lastEpoch = 0;
-  /** Sessions before this epoch were ended by another sign-in, or by a sign-out. */
-  #lastChange = 0;
-  /** The session, of this worker or of one before it, in which the tab that began the present one was before. */
-  #origin: Session | undefined;
-  /** Who has signed out while there was no worker. */
+  /** The last session of each worker, this one or one before it, that a sign-out or another sign-in has ended. */
+  readonly #ended = new Map<string, number>();
+  /** Whether a sign-out or another sign-in has ended a session of this worker. */
+  #hasChanged = false;
+  /** The user who has signed in last in another worker of the application, and has not signed out. */
+  #elsewhere: string | undefined;
+  /** The sessions in which the tabs of the present session were before: the last epoch of each worker. */
+  readonly #origins = new Map<string, number>();
+  /** The identities that have signed out in a tab of any worker, and have not signed in again since. */
   readonly #signedOut = new Set<string>();
   #checks: Subscription | undefined;
-  #grace: Subscription | undefined;
+  #grace = Subscription.EMPTY;
 
   constructor(parts: QueryServerParts) {
     this.#parts = parts;
+    parts.others?.listen((message) => {
+      if (isMessage(message)) this.#hear(message as BetweenWorkers);
+    });
   }
 
   /** How many tabs are served, and how many pipelines they share. */
@@ -81,6 +84,37 @@ export class QueryServer {
     port.listen((message) => {
       if (isMessage(message)) this.#receive(tab, message as FromTab);
     });
+  }
+
+  /** Handles a message of another worker: a sign-out, a sign-in, or the return of a tab with its former user. */
+  #hear({ type, identity, folder }: BetweenWorkers): void {
+    if (type === 'signed-out') {
+      if (identity === this.#elsewhere) this.#elsewhere = undefined;
+      return this.#signOut(identity);
+    }
+    const own = this.#session?.identity;
+    const isSameApplication = folder !== undefined && folder === this.#parts.folder;
+    const isOther = isSameApplication && own !== undefined && own !== identity;
+    if (type === 'signed-in') {
+      this.#signedOut.delete(identity);
+      if (isSameApplication) this.#follow(identity, identity);
+      // Announced, because a page that returns later may ask only workers that have not had this session.
+      if (isOther) this.#announceSignOut(own);
+    } else if (this.#signedOut.has(identity)) this.#tell('signed-out', identity);
+    else if (isOther) this.#tell('signed-in', own);
+    else if (isSameApplication) this.#follow(identity, identity);
+  }
+
+  /** A user has signed in: one who was signed in in another worker is not any longer, also if that worker has ended. */
+  #follow(identity: string, elsewhere: string | undefined): void {
+    const former = this.#elsewhere;
+    this.#elsewhere = elsewhere;
+    if (former !== undefined && former !== identity) this.#signOut(former);
+  }
+
+  #tell(type: BetweenWorkers['type'], identity: string): void {
+    const { others, folder } = this.#parts;
+    others?.post({ type, identity, folder });
   }
 
   #receive(tab: ServedTab, message: FromTab): void {
@@ -100,14 +134,21 @@ export class QueryServer {
 
   #welcome(tab: ServedTab, hello: Extract<FromTab, { type: 'hello' }>): void {
     if (hello.protocol !== PROTOCOL) return tab.post({ type: 'incompatible', protocol: PROTOCOL });
+    // Another user may have signed in since. Once for each tab, whose clock may be another one.
+    const isLate = this.#parts.scheduler.now() - (hello.sentMs ?? Infinity) > LATE_MS;
+    if (isLate && !tab.wasLate) {
+      tab.wasLate = true;
+      return tab.post({ type: 'unknown' });
+    }
     tab.isKnown = true;
     tab.hasCredentials = hello.hasCredentials;
     tab.hide(hello.isHidden);
-    const { identity, former, signedOut } = hello;
-    if (signedOut !== undefined) {
-      this.#signedOut.add(signedOut);
-      if (signedOut === this.#session?.identity) this.#endSession();
-    }
+    const { identity, signedOut } = hello;
+    // A tab may send anything.
+    const former = hello.former ?? undefined;
+    tab.wasInSession ||= former !== undefined;
+    if (signedOut !== undefined) this.#announceSignOut(signedOut);
+    if (identity === undefined && former !== undefined) this.#learnEnd(former);
     if (identity !== undefined && !this.#isOutdated(identity, former)) {
       return this.#enter(tab, identity, former);
     }
@@ -123,11 +164,33 @@ export class QueryServer {
   #isOutdated(identity: string, former: Session | undefined): boolean {
     const session = this.#session;
     if (former === undefined || identity === session?.identity) return false;
-    if (former.incarnation === this.#parts.incarnation) return former.epoch < this.#lastChange;
-    // The worker of that session has ended. Of two tabs that return from it, the one that was in the later session is right.
-    const origin = session && this.#origin;
-    if (origin?.incarnation === former.incarnation && origin.epoch < former.epoch) return false;
-    return session !== undefined || this.#lastChange > 0 || this.#signedOut.has(identity);
+    if (this.#hasEnded(former)) return true;
+    if (former.incarnation === this.#parts.incarnation) return false;
+    // The worker of that session has ended, or the tab has moved. Of two tabs of it, the one of the later session is right.
+    if ((this.#origins.get(former.incarnation) ?? Infinity) < former.epoch) return false;
+    const hasChanged = this.#hasChanged && this.#elsewhere !== identity;
+    return session !== undefined || hasChanged || this.#signedOut.has(identity);
+  }
+
+  #hasEnded({ incarnation, epoch }: Session): boolean {
+    return epoch <= (this.#ended.get(incarnation) ?? 0);
+  }
+
+  /** A tab that is signed out knows that its session has ended. A tab that did not know it may have brought it back. */
+  #learnEnd({ incarnation, epoch }: Session): void {
+    if (!this.#hasEnded({ incarnation, epoch })) this.#ended.set(incarnation, epoch);
+    if ((this.#origins.get(incarnation) ?? Infinity) > epoch) return;
+    this.#origins.delete(incarnation);
+    // This worker has seen no change: a tab that was in a later session of the other one may still return.
+    if (this.#origins.size === 0) this.#dropSession();
+  }
+
+  /** Notes in which session a tab was before. A session that was brought back ends when all of these have ended. */
+  #noteOrigin(session: OwnSession, former: Session | undefined): void {
+    const own = this.#parts.incarnation;
+    if (former !== undefined && (former.incarnation === own || this.#hasEnded(former))) return;
+    const { incarnation, epoch } = former ?? { incarnation: own, epoch: session.epoch };
+    this.#origins.set(incarnation, Math.max(epoch, this.#origins.get(incarnation) ?? 0));
   }
 
   /** Somebody has signed out, or in again; another user says hello. */
@@ -138,18 +201,24 @@ export class QueryServer {
       if (session?.identity === identity) session.renew();
       return;
     }
-    this.#endSession();
+    const present = this.#session;
+    // A tab whose session has ended does not end that of the next user.
+    const mayEnd = session === present || !tab.wasInSession;
+    if (present !== undefined && mayEnd) this.#announceSignOut(present.identity);
     this.#greet(tab);
   }
 
   /** The identity of one tab is that of all: tabs of another one are signed out. */
   #enter(tab: ServedTab, identity: string, former: Session | undefined): void {
     if (this.#session?.identity !== identity) {
-      this.#endSession(tab);
+      if (this.#session !== undefined) this.#announceSignOut(this.#session.identity, tab);
+      this.#follow(identity, undefined);
       this.#session = this.#begin(identity);
-      this.#origin = former;
       this.#signedOut.delete(identity);
+      // A tab that returns may not know of a sign-out that another worker knows.
+      this.#tell(former === undefined ? 'signed-in' : 'returned', identity);
     }
+    this.#noteOrigin(this.#session, former);
     tab.enter(this.#session);
     this.tabs.add(tab);
     const { scheduler } = this.#parts;
@@ -158,11 +227,26 @@ export class QueryServer {
     this.#look();
   }
 
-  #endSession(except?: ServedTab): void {
+  /** Somebody has signed out in a tab of this worker, or another user has signed in. */
+  #announceSignOut(identity: string, except?: ServedTab): void {
+    this.#signOut(identity, except);
+    this.#tell('signed-out', identity);
+  }
+
+  #signOut(identity: string, except?: ServedTab): void {
+    this.#signedOut.add(identity);
+    if (identity !== this.#session?.identity) return;
+    this.#hasChanged = true;
+    this.#dropSession(except);
+  }
+
+  #dropSession(except?: ServedTab): void {
     const former = this.#session;
     if (former === undefined) return;
     this.#session = undefined;
-    this.#lastChange = this.#lastEpoch + 1;
+    this.#grace.unsubscribe();
+    this.#ended.set(this.#parts.incarnation, this.#lastEpoch);
+    this.#origins.clear();
     for (const tab of [...this.tabs]) {
       this.#leave(tab);
       if (tab !== except) tab.post({ type: 'signed-out', identity: former.identity });
@@ -195,7 +279,7 @@ export class QueryServer {
       lingerMs,
       createFactory,
       persist,
-      ask: async (signal) => await this.#ask(signal),
+      ask: async (signal) => await askForCredentials(this.tabs, signal, this.#parts),
     });
   }
 
@@ -211,56 +295,16 @@ export class QueryServer {
 
   /** Notes whether a tab is shown. */
   #look(): void {
-    const session = this.#session;
-    this.#grace?.unsubscribe();
-    if (session === undefined) return;
-    const isShown = [...this.tabs].some((tab) => !tab.isHidden);
-    if (isShown) session.isShown = true;
-    else {
+    if (this.#session === undefined) return;
+    if ([...this.tabs].some((tab) => !tab.isHidden)) {
+      this.#grace.unsubscribe();
+      this.#session.isShown = true;
+    } else if (this.#grace.closed) {
+      // The grace counts from the last tab that was shown, whichever hidden tabs come and go.
       const { hiddenGraceMs, scheduler } = this.#parts;
       this.#grace = looseTimer(hiddenGraceMs, scheduler, () => {
-        session.isShown = false;
+        if (this.#session !== undefined) this.#session.isShown = false;
       });
-    }
-  }
-
-  async #ask(signal: AbortSignal): Promise<Credentials | undefined> {
-    const asked = new Set<ServedTab>();
-    let failure: unknown;
-    while (!signal.aborted) {
-      const able = [...this.tabs].filter((tab) => tab.hasCredentials);
-      const left = able.filter((tab) => !asked.has(tab));
-      const tab = left.find(({ isHidden }) => !isHidden) ?? left[0];
-      if (tab === undefined) {
-        if (asked.size === 0) return undefined;
-        const message = `none of ${asked.size} tabs has given credentials for the requests of the worker`;
-        throw ApiError.local('Credentials', message, { cause: failure });
-      }
-      asked.add(tab);
-      try {
-        return await this.#askOne(tab);
-      } catch (error) {
-        failure = error;
-      }
-    }
-    throw signal.reason;
-  }
-
-  async #askOne(tab: ServedTab): Promise<Credentials> {
-    const { credentialsTimeoutMs, scheduler } = this.#parts;
-    const { answer, cancel } = tab.ask();
-    let timer: Subscription | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = looseTimer(credentialsTimeoutMs, scheduler, () => {
-        cancel();
-        const message = `a tab has not given credentials within ${credentialsTimeoutMs} ms`;
-        reject(ApiError.local('Credentials', message));
-      });
-    });
-    try {
-      return checkedHeaders(await Promise.race([answer, late]));
-    } finally {
-      timer?.unsubscribe();
     }
   }
 }

@@ -59,6 +59,12 @@ interface MessageTarget {
   close?(): void;
 }
 
+/** A channel to the other workers of the origin. */
+interface OtherWorkers extends MessageTarget {
+  /** Only in Node. */
+  unref?(): void;
+}
+
 /** The parts of a worker's global scope that are used. */
 interface WorkerScope {
   readonly WorkerGlobalScope: unknown;
@@ -69,6 +75,8 @@ interface WorkerScope {
           | undefined;
       }
     | undefined;
+  readonly BroadcastChannel: (new (name: string) => OtherWorkers) | undefined;
+  readonly location: { readonly pathname: string } | undefined;
   onconnect: ((event: { readonly ports: readonly MessageTarget[] }) => void) | null;
 }
 
@@ -94,6 +102,16 @@ function holdLock({ navigator }: WorkerScope, incarnation: string): string | und
   const name = `rx-informer/${incarnation}`;
   locks.request(name, () => new Promise(() => {})).catch(() => undefined);
   return name;
+}
+
+/** Opens the channel to the other workers of the origin, also in a page that serves itself. Returns `undefined` in Node. */
+function toOthers(scope: WorkerScope): Port | undefined {
+  const isBrowser = scope.WorkerGlobalScope !== undefined || 'document' in scope;
+  if (!isBrowser || scope.BroadcastChannel === undefined) return undefined;
+  const channel = new scope.BroadcastChannel('rx-informer/signed-out');
+  // Keeps no process alive where a page is simulated in Node.
+  channel.unref?.();
+  return portTo(channel);
 }
 
 /**
@@ -137,6 +155,8 @@ export function serveQueries(options: ServeQueriesOptions): ServedQueries {
   const server = new QueryServer({
     incarnation,
     lock: isWorker ? holdLock(scope, incarnation) : undefined,
+    others: toOthers(scope),
+    folder: isWorker ? scope.location?.pathname.replace(/[^/]*$/, '') : undefined,
     queries,
     scheduler,
     lingerMs,

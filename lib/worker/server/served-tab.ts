@@ -36,13 +36,19 @@ export class ServedTab {
   readonly #incarnation: string;
   /** Absent before the tab has said hello, while nobody is signed in, and after the session of the tab has ended. */
   session: OwnSession | undefined;
+  /** Whether the tab is in a session, or was in one. */
+  wasInSession = false;
   isHidden = false;
   hasCredentials = false;
   /** Whether the tab has said hello and not left since. */
   isKnown = false;
+  /** Whether a hello of the tab came late, and the tab was asked for another one. */
+  wasLate = false;
   /** How many checks the tab has not acknowledged. */
   #missed = 0;
   #awaitsAck = false;
+  /** How many sets the tab was sent. */
+  #sets = 0;
   readonly #acknowledged = new Subject<void>();
   /** The open queries. */
   readonly feeds: Map<number, QueryFeed> = new Map();
@@ -65,6 +71,7 @@ export class ServedTab {
   enter(session: OwnSession | undefined): void {
     this.leave();
     this.session = session;
+    this.wasInSession = true;
   }
 
   /** Ends all queries and questions. */
@@ -92,7 +99,7 @@ export class ServedTab {
 
   /** A message of the session of the tab. */
   receive(message: OfSession): void {
-    if (message.type === 'ack') this.#acknowledge();
+    if (message.type === 'ack') this.#acknowledge(message.set);
     else if (message.type === 'open') this.#open(message.id, message.query);
     else if (message.type === 'close') this.#close(message.id);
     else if (message.type === 'edit') void this.#edit(message.id, message.edit);
@@ -190,9 +197,9 @@ export class ServedTab {
     this.#waiting.delete(id);
   }
 
-  #acknowledge(): void {
+  #acknowledge(set = this.#sets): void {
     this.#missed = 0;
-    if (!this.#awaitsAck) return;
+    if (!this.#awaitsAck || set !== this.#sets) return;
     this.#awaitsAck = false;
     inTurn(() => {
       this.#acknowledged.next();
@@ -215,7 +222,7 @@ export class ServedTab {
 
   #send(differences: Differences): void {
     try {
-      this.post({ type: 'rows', differences, ...this.#session });
+      this.post({ type: 'rows', set: ++this.#sets, differences, ...this.#session });
       this.#awaitsAck = true;
     } catch (error) {
       this.#sendCopyable(differences, error);

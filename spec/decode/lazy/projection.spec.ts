@@ -37,6 +37,7 @@ describe('a projection', () => {
     'white space below': `{"metadata":{"name":"a"},"spec":{"nodeName" : "n","x":1}}`,
     'an escaped name': `{"metadata":{"name":"a"},"spec":{"node\\u004eame":"n","x":1}}`,
     'a repeated name': `{"metadata":{"name":"a"},"spec":{"nodeName":"n","x":1},"spec":{"x":{}}}`,
+    'a repeated name, last of a number': `{"metadata":{"name":"a"},"spec":{"nodeName":"n"},"spec":0}`,
     'a member named __proto__': `{"metadata":{"name":"a"},"__proto__":{"spec":1},"spec":{"__proto__":1}}`,
     'longer characters': `{"metadata":{"name":"a","labels":{"é":"😀"}},"spec":{"é":1,"nodeName":"😀é"}}`,
     'wrongly guessed managedFields': `{"metadata":{"name":"a","managedFields":[{"a":[{}]},{}]},"spec":{"nodeName":"n"}}`,
@@ -108,6 +109,10 @@ describe('a projection', () => {
   it('D35: a text that is not a path is a TypeError', () => {
     for (const path of ['', '.', 'a..b', 'a[', 'a b']) {
       expect(() => lazyDecoding({ project: [path] })).toThrow(TypeError);
+    }
+    for (const paths of ['spec', null, 7]) {
+      const options = { project: paths as unknown as string[] };
+      expect(() => lazyDecoding(options)).toThrow(/project: .* is not an array of paths/);
     }
   });
 

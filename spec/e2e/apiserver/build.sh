@@ -1,6 +1,7 @@
 #!/bin/bash
 # Builds the server of $MODFILE (default: go.mod) into $OUT (default: bin/test-apiserver). The version it reports is that
 # of the file.
+# Without inlining and debug information the build takes two thirds of the time.
 set -euo pipefail
 cd "$(dirname "$0")"
 modfile=${MODFILE:-go.mod}
@@ -14,4 +15,4 @@ for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
 done
 tags=
 grep -q 'etcd/server/v3 v3\.5\.' "$modfile" && tags=etcd35
-exec go build -tags "$tags" -trimpath -ldflags "$flags" -o "${OUT:-bin/test-apiserver}" .
+exec go build -gcflags "all=-l -dwarf=false" -tags "$tags" -trimpath -ldflags "$flags" -o "${OUT:-bin/test-apiserver}" .

@@ -1,7 +1,7 @@
 /** Clusters that fail in part: one informer, a factory, a value of clients$; and what a wait for the sync says. */
-import { createInformerFactory, type KubeClient } from 'rx-informer';
+import { createClusters, createInformerFactory, type KubeClient } from 'rx-informer';
 import { configMaps, pods } from 'rx-informer/resources';
-import { config } from 'rxjs';
+import { config, of, throwError } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { folding, worldOf } from './world.ts';
 
@@ -123,8 +123,41 @@ describe('a cluster that fails in part', () => {
     await time.advance(100);
     const still = Promise.resolve('still waits');
     expect(await Promise.race([waited, still])).toBe(
-      'pods is not synced: pods (it was not started)',
+      'pods is not synced: it was removed from the clusters: pods (stopped)',
     );
+    await clusters.stop();
+  });
+
+  it('U4, U8: an informer that was removed is stopped, and begins nothing', async () => {
+    const { time, clusters, fake } = worldOf(['east']);
+    fake('east').put('web');
+    clusters.start();
+    const { informer, release } = clusters.acquire(pods);
+    await time.advance(1_000);
+    expect(informer.status).toMatchObject({ synced: true, live: true });
+    const phases: string[] = [];
+    informer.status$.subscribe(({ phase }) => phases.push(phase));
+    release();
+    await time.advance(60_000);
+    expect(phases.at(-1)).toBe('stopped');
+    expect(informer.hasSynced).toBe(false);
+    expect(informer.status).toMatchObject({ phase: 'stopped', synced: false, live: false });
+    await expect(informer.whenSynced()).rejects.toThrow('it was removed from the clusters');
+    const seen: string[] = [];
+    informer.changes$.subscribe({ next: () => seen.push('set'), complete: () => seen.push('end') });
+    expect(seen).toEqual(['end']);
+    await clusters.stop();
+  });
+
+  it.each([
+    ['no cluster has a client', of({ east: {} as never })],
+    ['clients$ errors before a value', throwError(() => new Error('no discovery'))],
+  ])('U4: a wait without a time limit rejects with the cause if %s', async (_what, clients$) => {
+    const clusters = createClusters(clients$);
+    const informer = clusters.informer(pods);
+    clusters.start();
+    await expect(informer.whenSynced()).rejects.toThrow(/no client|no discovery/);
+    expect(informer.status).toMatchObject({ synced: false, live: false });
     await clusters.stop();
   });
 

@@ -110,6 +110,17 @@ class FaultRun {
     const { informer } = await this.#scene.reader({ ...scope, port, connected: impatient });
     const judge = new Judge(informer, this.#history, namespace, name);
     this.#readers.push({ judge, informer });
+    let before = 0;
+    // The error is no longer in the status when the list that it caused has arrived.
+    let reason = 'no error';
+    informer.status$.subscribe(({ relists, error }) => {
+      reason = error?.message ?? reason;
+      if (relists > before) {
+        this.#say(`${name} lists again: ${reason}`);
+        reason = 'no error since the last list';
+      }
+      before = relists;
+    });
   }
 
   /** Ends a publisher as a crash does: nothing is finished, and nobody is told. */

@@ -221,7 +221,7 @@ type proxyResult struct {
 	Ignored bool `json:"ignored"`
 }
 
-var proxyVariables = []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"}
+var proxyVariables = []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "REQUEST_METHOD"}
 
 func proxyOf(given proxyCase) proxyResult {
 	parsed, err := url.Parse(given.URL)

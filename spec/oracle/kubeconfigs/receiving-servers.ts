@@ -45,16 +45,19 @@ function headersOf({ rawHeaders }: Request): readonly string[] {
     .sort();
 }
 
-/** Starts the servers. Connections from the proxy are known by their port. */
+/** The credentials of each open connection of the proxy, by its two ports: connections to two servers may share one port. */
+type Proxied = Map<string, string>;
+
+/** Starts the servers. Connections from the proxy are known by their ports. */
 export async function receivingServers(): Promise<Servers> {
-  const proxied = new Map<number | undefined, string>();
+  const proxied: Proxied = new Map();
   let received = 0;
   const receive = (isSecure: boolean) => (request: Request, response: Answering) => {
     const socket = (
       'stream' in request ? request.stream.session?.socket : request.socket
     ) as TLSSocket;
     const certificate = isSecure ? socket.getPeerCertificate().fingerprint256 : undefined;
-    const proxy = proxied.get(socket.remotePort);
+    const proxy = proxied.get(`${socket.remotePort} ${socket.localPort}`);
     received++;
     const view: Received = {
       isSecure,
@@ -84,14 +87,14 @@ interface Answering {
   end(body: string): unknown;
 }
 
-/** Notes the connection of the proxy while it is open; its port may be used again later. */
-function note(proxied: Map<number | undefined, string>, socket: Socket, credentials: string): void {
-  const { localPort } = socket;
-  proxied.set(localPort, credentials);
-  socket.once('close', () => proxied.delete(localPort));
+/** Notes the connection of the proxy while it is open; its ports may be used again later. */
+function note(proxied: Proxied, socket: Socket, credentials: string): void {
+  const ports = `${socket.localPort} ${socket.remotePort}`;
+  proxied.set(ports, credentials);
+  socket.once('close', () => proxied.delete(ports));
 }
 
-function proxyServer(proxied: Map<number | undefined, string>) {
+function proxyServer(proxied: Proxied) {
   const credentialsOf = ({ headers }: IncomingMessage) => headers['proxy-authorization'] ?? '';
   const server = createHttp((asked, response) => {
     const { 'proxy-authorization': _, ...headers } = asked.headers;

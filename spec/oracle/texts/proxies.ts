@@ -162,6 +162,7 @@ function environment(dice: Dice): Record<string, string> {
   }
   if (dice.chance(0.9)) env[dice.chance(0.8) ? 'NO_PROXY' : 'no_proxy'] = exceptions();
   if (dice.chance(0.05)) env.no_proxy = exceptions();
+  if (dice.chance(0.1)) env.REQUEST_METHOD = dice.pick(['GET', '']);
   for (const [name, value] of Object.entries(env)) {
     // The environment of a process cannot contain a NUL.
     env[name] = value.replaceAll('\0', '');
@@ -198,7 +199,7 @@ export const proxies: Subject<ProxyCase, ProxyAnswer> = {
     return { url: `${scheme}://${hostOf(dice)}${port}`, env: environment(dice) };
   },
   ours: ({ url, env }) =>
-    outcomeOf(/^the proxy must be/, () => {
+    outcomeOf(/^the proxy must be|: HTTP_PROXY is refused/, () => {
       const proxy = environmentProxy(url, env) ?? '';
       if (proxy !== '') checkProxy(proxy);
       return partsOf(proxy);

@@ -245,6 +245,21 @@ describe('an edit', () => {
     delay.heal();
   });
 
+  it('C15: a recipe that removes the metadata is refused before any query shows it', async () => {
+    const { server, provided, seen, text, patches, edit } = await rig();
+    const held = server.faults.silence();
+    const options = { resource: deployments, target, options: {}, timeoutMs: 5_000 };
+    const recipe = (draft: { metadata?: unknown }) => {
+      delete draft.metadata;
+    };
+    const refused = provided.part(editorOf).edit<Deployment>({ ...options, recipe });
+    await expect(refused).rejects.toThrow('metadata.name is undefined; it must stay "web"');
+    await edit(2);
+    await expect.poll(text).toBe('2');
+    expect([seen, patches()]).toEqual([['2'], 1]);
+    held.heal();
+  });
+
   it('V12: of an object that no query shows is only sent', async () => {
     const { server, edit, text, create } = await rig();
     const other = create('other');

@@ -17,6 +17,9 @@ export const nextValue = (kind: string) => `${kind}${String(++lastValue).padStar
 export const DISTURBANCES = ['drop', 'expire', 'close', 'outage', 'silence', 'slow'] as const;
 export type Disturbance = (typeof DISTURBANCES)[number];
 
+/** How much later a slow cluster answers. Delays add up if it becomes slow again. */
+const SLOW_MS = 1_200;
+
 export class Cluster {
   readonly name: string;
   readonly server: FakeApiServer;
@@ -28,6 +31,8 @@ export class Cluster {
   isIll = false;
   /** How often watches have broken. Each further time lengthens the backoff. */
   breaks = 0;
+  /** How long each request waits at present. */
+  delayMs = 0;
   /** Whether watches have broken since the model has waited for the reconnect. */
   isShaken = false;
 
@@ -79,7 +84,8 @@ export class Cluster {
     else if (how === 'expire') faults.expireWatches();
     else if (how === 'close') faults.closeWatches();
     else {
-      if (how !== 'slow') this.isIll = true;
+      if (how === 'slow') this.delayMs += SLOW_MS;
+      else this.isIll = true;
       if (how === 'outage') faults.dropWatches();
       const match = { use: 'watch' } as const;
       this.#standing.push(
@@ -87,13 +93,14 @@ export class Cluster {
           ? faults.refuse()
           : how === 'silence'
             ? faults.silence(match)
-            : faults.delay(1_200),
+            : faults.delay(SLOW_MS),
       );
     }
   }
 
   heal(): void {
     this.#denied.clear();
+    this.delayMs = 0;
     for (const fault of this.#standing.splice(0)) fault.heal();
   }
 

@@ -52,6 +52,19 @@ describe('the life of a page', () => {
     },
   );
 
+  it('V10: a component beside one that suspends in a transition requests after the commit', async () => {
+    const slow = { do: 'disturb', cluster: 0, how: 'slow' } as const;
+    const beside = { ...suspending, slot: 0, kind: 'list' } as const;
+    const steps = [
+      { act: slow, passMs: 0 },
+      { act: slow, passMs: undefined },
+      { act: suspending, passMs: 0 },
+      { act: { ...beside, question: { ...QUESTION, namespace: 'b' } }, passMs: undefined },
+      { act: { do: 'env', env: 0, transition: true } as const, passMs: undefined },
+    ];
+    await checkLife({ ...OPTIONS, env: 1 }, steps);
+  });
+
   it('V2, V3, V4, V6, V7, V9, V10, V12, V13, V14, V16, V17, V18: every component shows what a recomputation gives, and nothing is left', async () => {
     await checkLives(LIVES);
   }, 3_600_000);

@@ -30,6 +30,8 @@ const SLOTS = 4;
 const FRAME_MS = 20;
 /** Longer than a response with delay, a reconnect and an edit of one attempt. */
 const QUIET_MS = 4_000;
+/** Longer than React and the page take from an answer to the page, without the delay of requests. */
+const SHOW_MS = 1_000;
 /** Longer than the longest wait of the backoff, which is 30 s and up to as much again. */
 const HEALED_MS = 65_000;
 
@@ -121,14 +123,15 @@ export class World {
     const isSlow = this.#clusters.some(
       ({ breaks, isIll, isShaken }) => breaks > 1 && (isIll || isShaken),
     );
-    await this.pass(isSlow ? HEALED_MS : QUIET_MS);
+    const quietMs = this.#quietMs();
+    await this.pass(isSlow ? HEALED_MS : quietMs);
     const failed = this.#slots.flatMap((slot) => (slot?.record.failed ? slot.record : []));
     if (failed.length > 0) {
       // The error may be one of a former question.
       for (const record of failed) record.failed = undefined;
       this.#attempt++;
       this.#render();
-      await this.pass(QUIET_MS);
+      await this.pass(quietMs);
     }
     for (const cluster of this.#clusters) cluster.isShaken &&= cluster.isIll;
     const mounted = this.#mounted();
@@ -138,6 +141,16 @@ export class World {
     for (const what of checkMerged(mounted)) this.#fail(what);
     if (mounted.every(({ slot }) => isShown(slot))) this.#leaveAll();
     this.#log.checkEqual(this.#clusters);
+  }
+
+  /**
+   * While a component suspends in a transition, the others do not request, because they request after the commit, which
+   * waits for its answer. So two delayed answers may follow each other. React 18 also lets an urgent update that follows
+   * such a transition wait, because the render of the transition cancels the commit of the fallback.
+   */
+  #quietMs(): number {
+    const delays = this.#clusters.map(({ delayMs }) => delayMs);
+    return Math.max(QUIET_MS, 2 * Math.max(...delays) + SHOW_MS);
   }
 
   /** Heals everything, compares once more, unmounts, and looks for what is left. */

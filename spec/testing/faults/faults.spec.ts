@@ -1,6 +1,12 @@
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  atLeast,
+  judgeRange,
+  type NumericOption,
+  wholeOrInfinite,
+} from '../../models/numeric-range.ts';
 import { pod, pods, Wire } from '../wire.ts';
 
 const BOOKMARKS = 'watch=1&allowWatchBookmarks=true';
@@ -258,4 +264,50 @@ it('a fault whose match names the resource by a text is refused, because it woul
   for (const cause of [() => faults.failNext(match, { status: 500 }), () => faults.refuse(match)]) {
     expect(cause).toThrow('faults: resource is "pods"; pass the resource itself');
   }
+});
+
+describe('the numbers of a fault', () => {
+  const { faults } = createFakeApiServer();
+  const answer = { status: 500 };
+  const whole = (from: number, to = Number.POSITIVE_INFINITY) => {
+    const isWhole = wholeOrInfinite(from);
+    return (value: unknown) => isWhole(value) && (value as number) <= to;
+  };
+  const finite = (from: number) => whole(from, Number.MAX_VALUE);
+  it.each<NumericOption>([
+    {
+      option: 'failNext: times',
+      takes: whole(1),
+      use: (times) => faults.failNext({}, { ...answer, times }),
+    },
+    {
+      option: 'failNext: status',
+      takes: whole(200, 599),
+      use: (status) => faults.failNext({}, { status }),
+    },
+    {
+      option: 'truncateNext: times',
+      takes: whole(1),
+      use: (times) => faults.truncateNext({}, { times }),
+    },
+    {
+      option: 'truncateNext: keepBytes',
+      takes: finite(0),
+      use: (keepBytes) => faults.truncateNext({}, { keepBytes }),
+    },
+    { option: 'loseEvents: oneIn', takes: whole(1), use: (oneIn) => faults.loseEvents(oneIn) },
+    { option: 'delay: ms', takes: atLeast(0), use: (ms) => faults.delay(ms) },
+    { option: 'holdBack: bytes', takes: whole(1), use: (bytes) => faults.holdBack({ bytes }) },
+    { option: 'cutWatches: bytes', takes: finite(0), use: (bytes) => faults.cutWatches(bytes) },
+    { option: 'repeatEvents: count', takes: finite(1), use: (count) => faults.repeatEvents(count) },
+  ])('M13: $option is used as documented, or refused', (option) => judgeRange(option));
+
+  it('M13: no status is taken that no response has', () => {
+    for (const status of [99, 199, 600]) {
+      expect(() => faults.failNext({}, { status })).toThrow(
+        `failNext: status is ${status}; it must be a whole number from 200 to 599`,
+      );
+    }
+    expect(faults.failNext({}, { status: 200 }).active).toBe(true);
+  });
 });

@@ -5,7 +5,7 @@ import { Observable } from 'rxjs';
 
 /** A status as the page shows it. */
 export interface ShownStatus extends ViewStatus {
-  /** Why there is no worker, if there is none. */
+  /** The reason why the worker does not answer; absent while it does. */
   readonly worker?: 'lost' | 'failed' | 'signed-out';
 }
 
@@ -14,7 +14,7 @@ function shownOf<R>(view: View<R>, { phase }: WorkerConnection): ShownStatus {
   if (phase === 'lost' || phase === 'failed' || phase === 'signed-out') {
     return { ...status, worker: phase };
   }
-  // The rows of the former page, before the worker has answered.
+  // Rows of the former page, or of a worker that was left, before the next answer.
   return stale && !status.stale ? { ...status, synced: false, stale } : status;
 }
 

@@ -17,7 +17,7 @@ export interface StatusWords {
 
 type Status = Partial<InformerStatus> & Pick<ShownStatus, 'worker'>;
 
-/** What a page says that has no worker. */
+/** The words of a page while its worker does not answer, by the reason. */
 const ofWorker: Readonly<Record<NonNullable<Status['worker']>, Partial<StatusWords>>> = {
   lost: {
     tone: 'stale',
@@ -83,17 +83,12 @@ function loading(status: Status, what: string, nowMs: number): Partial<StatusWor
 function ownWords(status: Status, what: string, nowMs: number): Partial<StatusWords> {
   const { phase, error, blocked, heldBack, worker } = status;
   if (worker !== undefined) return ofWorker[worker];
-  // Before the worker has answered, there is no phase.
-  if (phase === undefined && status.stale === true) {
-    const detail = `showing ${what} stored at ${since(status, nowMs)}`;
-    return { tone: 'busy', headline: 'Catching up', detail };
-  }
   if (phase === undefined || phase === 'idle' || heldBack !== undefined) return {};
   if (blocked !== undefined) {
     return { detail: error === undefined ? 'the server refuses the list' : errorWords(error) };
   }
   if (status.stale === true && !status.synced) {
-    return { headline: 'Catching up', detail: `showing ${what} stored at ${since(status, nowMs)}` };
+    return { headline: 'Catching up', detail: `showing ${what} as of ${since(status, nowMs)}` };
   }
   if (isLive(status)) return { detail: `every change is shown${audited(status)}` };
   if (phase === 'listing' || phase === 'streaming') return loading(status, what, nowMs);

@@ -10,7 +10,7 @@ const page = crypto.randomUUID();
 
 const asked = workerQuery<Queries, 'asked'>('asked', page);
 
-/** What a query asks, in a few words: `rows pods`, `podsOf shop app=web`. */
+/** A short name of what a query asks for: `rows pods`, `podsOf shop app=web`. */
 function wordsOf({ query }: AskedOfWorker): string {
   const { named, params, from } = query;
   if (typeof named !== 'string') return String((from as { readonly plural: string }).plural);
@@ -39,7 +39,9 @@ export function AskedQueries() {
         Which tab asks what
       </Text>
       <Text size="xs" mb={4} className={classes.quiet} data-testid="tabs">
-        One worker answers {tabs.length === 1 ? '1 tab' : `${tabs.length} tabs`}: {names(tabs)}
+        {tabs.length === 0
+          ? 'The worker has not answered yet.'
+          : `One worker answers ${tabs.length === 1 ? '1 tab' : `${tabs.length} tabs`}: ${names(tabs)}`}
       </Text>
       <ul className={classes.steps} data-testid="asked">
         {others

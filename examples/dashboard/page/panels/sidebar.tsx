@@ -4,7 +4,7 @@ import { useRef } from 'react';
 import { useView } from 'rx-informer/react/worker';
 import { go, goToKind } from '../cluster/page-state.ts';
 import { onlyNamespace } from '../cluster/settings.ts';
-import { usePage } from '../cluster/use-live.ts';
+import { usePage, useValue } from '../cluster/use-live.ts';
 import { kindGroups } from '../kinds/index.ts';
 import { byValue } from '../kinds/order.ts';
 import { useTableQueries } from '../table/use-table.tsx';
@@ -52,6 +52,7 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
 function Namespaces({ onChoice }: { readonly onChoice: () => void }) {
   const { queries } = useTableQueries();
   const found = useView(queries.namespaces).rows;
+  const isListed = useValue(queries.isListed$);
   const { namespace } = usePage();
   // A namespace whose last row has gone keeps its place, so that the list does not jump.
   const counts = useRef(new Map<string, number>());
@@ -79,8 +80,13 @@ function Namespaces({ onChoice }: { readonly onChoice: () => void }) {
               }}
             >
               <span className={classes.name}>{key}</span>
-              <span className={classes.count}>{number.format(count)}</span>
-              <span className={classes.bar} style={{ transform: `scaleX(${count / most})` }} />
+              {/* Before the list is complete, no number is known. */}
+              {isListed && (
+                <>
+                  <span className={classes.count}>{number.format(count)}</span>
+                  <span className={classes.bar} style={{ transform: `scaleX(${count / most})` }} />
+                </>
+              )}
             </UnstyledButton>
           </li>
         ))}

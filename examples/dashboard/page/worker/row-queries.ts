@@ -32,17 +32,11 @@ export function queryOf(kind: Kind, selectors?: Selectors): LiveQuery<Row, false
     resource: Resource<KubernetesObject>;
   };
   const project = kind.row as (object: KubernetesObject) => Row;
+  const fields = parseFieldSelector(fieldSelector);
   const query = {
     ...(labelSelector === '' ? {} : { labelSelector }),
     // As a condition, because a server selects by a few fields only, and each text would be a watch of its own.
-    ...(fieldSelector === ''
-      ? {}
-      : {
-          where: {
-            key: `fields ${fieldSelector}`,
-            test: (object: object) => parseFieldSelector(fieldSelector).matches(object),
-          },
-        }),
+    ...(fields.isEverything ? {} : { where: { key: `fields ${fields}`, test: fields.matches } }),
     select: { key: `row of ${kind.resource.plural}`, project },
   };
   const made = as === undefined ? liveQuery({ from, ...query }) : liveQuery({ from, as, ...query });

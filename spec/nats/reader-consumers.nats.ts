@@ -1,0 +1,86 @@
+/** The consumers of the example `nats-auth`, which end with the right of their reader. */
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { type NatsReaderRights, natsReaderSubjects } from 'rx-informer/nats';
+import { pods } from 'rx-informer/resources';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReaderConsumers } from '../../examples/nats-auth/reader-consumers.ts';
+import { ensureStream } from '../../lib/nats/publish/stream-settings.ts';
+import { NatsServer } from './nats-server.ts';
+import { eventually } from './scene.ts';
+
+const NAME = 'abc_0';
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+let nats: NatsServer;
+let admin: JetStreamManager;
+let consumers: ReaderConsumers;
+let rights: NatsReaderRights;
+let errors: string[];
+/** How many of the next requests to delete a consumer are lost, as when the server restarts. */
+let lost: number;
+
+beforeEach(async () => {
+  nats = await NatsServer.start();
+  admin = await jetstreamManager(await nats.connect());
+  await ensureStream(admin, 'k8s', 1);
+  const connection = await nats.connect();
+  const request = connection.request.bind(connection);
+  [errors, lost] = [[], 0];
+  connection.request = async (subject, ...rest) => {
+    if (lost === 0 || !subject.includes('CONSUMER.DELETE')) return request(subject, ...rest);
+    lost--;
+    await pause(400);
+    throw new Error('no answer');
+  };
+  consumers = new ReaderConsumers(connection, 'k8s', (reason) => errors.push(reason));
+  rights = natsReaderSubjects({
+    ...{ bucket: 'k8s', resource: pods, namespace: 'shop', consumer: NAME },
+    ...{ inboxPrefix: '_INBOX_abc', accounts: { bucket: 'B', reader: 'R' } },
+  });
+});
+afterEach(async () => {
+  consumers.stop();
+  await nats.stop();
+});
+
+const exists = () =>
+  admin.consumers.info('KV_k8s', NAME).then(
+    () => true,
+    () => false,
+  );
+
+describe('the consumer of a reader', () => {
+  it('J22: ends with the right, also if a request to delete it is lost', async () => {
+    await consumers.permit(rights, Date.now() + 300);
+    lost = 1;
+    expect(await exists()).toBe(true);
+    await eventually(() => errors.length === 1, 'the request is lost');
+    expect(errors[0]).toBe(`the consumer ${NAME} cannot be deleted: no answer`);
+    await pause(1_500);
+    expect(await exists()).toBe(false);
+  });
+
+  it('J22: of a right that was renewed is not deleted for the right before, whose deletion was lost', async () => {
+    await consumers.permit(rights, Date.now() + 100);
+    lost = 1;
+    await pause(200);
+    await consumers.permit(rights, Date.now() + 600_000);
+    await eventually(() => errors.length === 1, 'the request is lost');
+    await pause(1_500);
+    expect(await exists()).toBe(true);
+  });
+
+  it('J22: ends at once if its renewal fails, because nothing else would end it', async () => {
+    await consumers.permit(rights, Date.now() + 600);
+    lost = 1;
+    await expect(consumers.permit(rights, Date.now() + 600_000)).rejects.toThrow('no answer');
+    await pause(500);
+    expect(await exists()).toBe(false);
+  });
+
+  it('J22: lasts for a right of more than 24.8 days, the longest delay of a timer', async () => {
+    await consumers.permit(rights, Date.now() + 30 * 86_400_000);
+    await pause(300);
+    expect(await exists()).toBe(true);
+  });
+});
