@@ -26,6 +26,8 @@ import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
 
 const OBJECTS = 5_000;
 const PERIOD_MS = 60_000;
+/** How many losses the first test waits for. How soon they have happened depends on how fast the machine writes. */
+const LOSSES = 5;
 const audited = { audit: audit({ periodMs: PERIOD_MS }) };
 
 function auditOf({ status }: SharedInformer<ConfigMap>) {
@@ -46,7 +48,7 @@ function isHealed(informer: SharedInformer<ConfigMap>, lost: LostEvent, isGone: 
     : compareResourceVersion(resourceVersion, lost.resourceVersion) !== -1;
 }
 
-describe.skipIf(noControl)('an informer with an audit', { timeout: 240_000 }, () => {
+describe.skipIf(noControl)('an informer with an audit', { timeout: 300_000 }, () => {
   let server: ApiServerProcess;
   let api: RawApi;
   let proxy: LossyProxy;
@@ -84,16 +86,22 @@ describe.skipIf(noControl)('an informer with an audit', { timeout: 240_000 }, ()
     await Promise.all([sound, informer].map((each) => each.whenSynced({ timeoutMs: 30_000 })));
     proxy.oneIn = 1_000;
     // With many names, few objects are written again soon, which would repair a loss as well.
-    const churn = startChurn({ api, resource: configMaps, namespaces, names: 600, writers: 6 });
+    const writers = { names: 600, writers: 3, pauseMs: 10 };
+    const churn = startChurn({ api, resource: configMaps, namespaces, ...writers });
     const startedMs = performance.now();
     const waiting = new Set<LostEvent>();
     const tookMs: number[] = [];
     const late: LostEvent[] = [];
     let seen = 0;
-    while (performance.now() < startedMs + 120_000 || waiting.size > 0) {
+    let losesUntilMs = Number.POSITIVE_INFINITY;
+    // The last period repairs the losses of the time before.
+    while (performance.now() < losesUntilMs + PERIOD_MS || waiting.size > 0) {
       await new Promise((resolve) => setTimeout(resolve, 250));
-      // The last period repairs the losses of the time before.
-      if (performance.now() > startedMs + 60_000) proxy.oneIn = Number.POSITIVE_INFINITY;
+      const nowMs = performance.now();
+      if (losesUntilMs > nowMs && nowMs > startedMs + PERIOD_MS && proxy.lost.length >= LOSSES) {
+        losesUntilMs = nowMs;
+        proxy.oneIn = Number.POSITIVE_INFINITY;
+      }
       for (; seen < proxy.lost.length; seen++) waiting.add(proxy.lost[seen] as LostEvent);
       for (const lost of waiting) {
         const isGone = !sound.indexer.has(lost.key);
@@ -105,6 +113,8 @@ describe.skipIf(noControl)('an informer with an audit', { timeout: 240_000 }, ()
       }
     }
     const report = await churn.stop();
+    // A round begins 0.7 periods after the one before.
+    const rounds = Math.ceil((performance.now() - startedMs) / (0.7 * PERIOD_MS));
     const audits = client.sent.filter(({ query }) => query['resourceVersionMatch'] === 'Exact');
     figures('a proxy that loses one event in a thousand', {
       writes: report.created + report.updated + report.deleted,
@@ -115,15 +125,14 @@ describe.skipIf(noControl)('an informer with an audit', { timeout: 240_000 }, ()
       'longest until repaired s': Math.max(...tookMs) / 1_000,
     });
     expect(late).toEqual([]);
-    expect(proxy.lost.length).toBeGreaterThanOrEqual(5);
     expect(auditOf(informer).differed).toBeGreaterThan(0);
-    expect(informer.status.relists).toBeLessThanOrEqual(3);
-    // The informer without losses ran for two minutes under the same writes.
+    expect(informer.status.relists).toBeLessThanOrEqual(rounds);
+    // The informer without losses ran for at least two minutes under the same writes.
     expect(auditOf(sound)).toMatchObject({ differed: 0 });
     expect(auditOf(sound).compared).toBeGreaterThan(2 * OBJECTS);
     expect(auditOf(sound).error).toBeUndefined();
     expect(sound.status.relists).toBe(0);
-    expect(audits.length).toBeLessThanOrEqual(4);
+    expect(audits.length).toBeLessThanOrEqual(rounds + 1);
     const mirrored = mirror(informer);
     await expectSameAsServer(informer, mirrored, {
       ...{ api, resource: configMaps, namespace: namespaces[0] as string },
