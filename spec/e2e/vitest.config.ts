@@ -21,9 +21,10 @@ const shared = {
 const test = {
   globalSetup: [here('./global-setup.ts')],
   setupFiles: [here('../support/setup.ts')],
-  expect: { poll: { timeout: 20_000 } },
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
+  // These end a test that hangs, and judge nothing: on a busy machine a restart of the server alone takes 15 s.
+  expect: { poll: { timeout: 60_000 } },
+  testTimeout: 180_000,
+  hookTimeout: 240_000,
 };
 
 export default defineConfig({
