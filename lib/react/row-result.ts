@@ -24,7 +24,8 @@ export interface ListResult<Row> extends StatusResult {
   readonly total: number;
   /**
    * Whether the rows answer the former arguments, because the answer to the present ones is not complete yet, come from a store on
-   * disk and are not confirmed yet, or are no longer updated, because an informer of theirs was stopped.
+   * disk or from before a stop or a pause of the component (React's `<Activity>`) and are not confirmed yet, or are no longer
+   * updated, because an informer of theirs was stopped.
    */
   readonly stale: boolean;
 }
@@ -50,10 +51,12 @@ export function blockingError({
   return blocked === undefined ? undefined : error;
 }
 
-/** The result that a snapshot gives. */
-export function resultOf<Row>(snapshot: ViewSnapshot<Row>): ListResult<Row> {
-  const { rows, total, synced, status, stale: isLost } = snapshot;
-  const error = snapshot.error ?? blockingError(status);
-  const stale = isLost === true || status.phase === 'stopped';
+/** The result that a snapshot gives. If it is that of a use that has ended, nothing keeps its rows up to date. */
+export function resultOf<Row>(snapshot: ViewSnapshot<Row>, isCurrent: boolean): ListResult<Row> {
+  const { rows, total, synced, stale: isLost } = snapshot;
+  const error = snapshot.error ?? blockingError(snapshot.status);
+  const isFormer = !isCurrent && rows.length > 0;
+  const stale = isLost === true || isFormer || snapshot.status.phase === 'stopped';
+  const status = isCurrent ? snapshot.status : Object.freeze({ ...snapshot.status, live: false });
   return Object.freeze({ rows, total, synced, stale, status, error });
 }

@@ -36,6 +36,7 @@ export class ViewSource<Row> implements RowSource<Row> {
   #run = Subscription.EMPTY;
   #result: ListResult<Row> | undefined;
   #snapshot: unknown;
+  #wasCurrent = true;
 
   constructor(view: View<Row>, observer?: SourceObserver) {
     this.view = view;
@@ -49,9 +50,15 @@ export class ViewSource<Row> implements RowSource<Row> {
 
   readonly getSnapshot = (): ListResult<Row> => {
     const snapshot = this.view.getSnapshot();
-    if (this.#result === undefined || this.#snapshot !== snapshot) {
+    const { isCurrent } = this;
+    if (
+      this.#result === undefined ||
+      this.#snapshot !== snapshot ||
+      this.#wasCurrent !== isCurrent
+    ) {
       this.#snapshot = snapshot;
-      this.#result = resultOf(snapshot);
+      this.#wasCurrent = isCurrent;
+      this.#result = resultOf(snapshot, isCurrent);
     }
     return this.#result;
   };

@@ -26,7 +26,7 @@ describe('rows of a warm start', () => {
     const seen: unknown[] = [];
     const note = () => {
       const { rows, synced, stale } = view.getSnapshot();
-      const hook = resultOf(view.getSnapshot());
+      const hook = resultOf(view.getSnapshot(), true);
       if (rows.length > 0) seen.push([synced, stale, hook.synced, hook.stale]);
     };
     const leave = view.subscribe(note);

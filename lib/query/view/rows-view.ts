@@ -38,6 +38,8 @@ export class RowsView<T> implements View<T> {
   #isNotifying = false;
   /** Whether the rows are those of the run, not of a former one. */
   #hasRows = false;
+  /** Whether the rows are those of a former run, because the present one has no complete answer yet. */
+  #isOld = false;
   /** Whether the run has completed or failed. */
   #isOver = false;
   /** Why the run has failed. */
@@ -55,12 +57,14 @@ export class RowsView<T> implements View<T> {
 
   // Fields, so that they work without the view.
   readonly getSnapshot = (): ViewSnapshot<T> => {
-    const { total, synced } = this.#rows;
+    const { total } = this.#rows;
+    const isOld = this.#isOld;
+    const synced = this.#rows.synced && !isOld;
     const rows = this.#rows.list();
     const status = this.#status;
     this.#snapshot ??= Object.freeze({
       ...{ rows, total, synced, status },
-      ...(status.stale && rows.length > 0 && { stale: true as const }),
+      ...((status.stale || isOld) && rows.length > 0 && { stale: true as const }),
       ...(this.#error && { error: this.#error }),
     });
     return this.#snapshot;
@@ -194,6 +198,7 @@ export class RowsView<T> implements View<T> {
     // Assigned before subscribing, because the source may complete synchronously.
     const run = new Subscription();
     this.#run = run;
+    this.#isOld ||= this.#hasRows;
     this.#hasRows = false;
     run.add(
       this.#parts.source.subscribe({
@@ -238,11 +243,15 @@ export class RowsView<T> implements View<T> {
 
   #apply(set: AnyChangeSet<T>): void {
     if (this.#status.refusedRows.length > 0) this.#readStatus();
-    const changed = this.#rows.apply(set);
+    // A new informer begins empty. The former rows stand until it has some.
+    if (this.#isOld && !this.#hasRows && !set.synced && set.changes.length === 0) return;
+    const wasShownOld = this.#isOld && this.#snapshot?.stale;
+    const changed = this.#rows.apply(set, set.reset || !this.#hasRows);
     this.#hasRows = true;
+    if (set.synced) this.#isOld = false;
     if (this.#status.live !== true) this.#readStatus();
-    if (changed === undefined) return;
-    for (const id of changed) this.#rowListeners.get(id)?.changed();
+    if (changed === undefined && !(wasShownOld && set.synced)) return;
+    for (const id of changed ?? []) this.#rowListeners.get(id)?.changed();
     this.#changed();
   }
 

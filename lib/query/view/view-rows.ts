@@ -44,17 +44,17 @@ export class ViewRows<T> {
 
   /**
    * Takes a set, and returns the ids of the rows that have changed, or none without an index; `undefined` if nothing
-   * that is shown has changed.
+   * that is shown has changed. If it is a reset, its rows take the place of all rows.
    */
-  apply(set: AnyChangeSet<T>): readonly string[] | undefined {
+  apply(set: AnyChangeSet<T>, isReset: boolean): readonly string[] | undefined {
     const order = set.order as RowOrder<T> | undefined;
-    const changed = set.reset ? this.#replaceAll(set, order) : this.#change(set, order);
+    const changed = isReset ? this.#replaceAll(set, order) : this.#change(set, order);
     const before = this.#list;
-    let isSameList = !set.reset && changed?.length === 0 && order === this.#order;
+    let isSameList = !isReset && changed?.length === 0 && order === this.#order;
     this.#order = order;
     if (!isSameList) this.#list = undefined;
     // A reset may give the same rows in the same order, or in another one.
-    if (set.reset && before !== undefined) {
+    if (isReset && before !== undefined) {
       isSameList = sameList(this.list(), before);
       if (isSameList) this.#list = before;
     }
