@@ -72,10 +72,12 @@ function freeName(
   suffix: string,
   { text, paths = [] }: { readonly text: string; readonly paths?: readonly string[] },
 ): string {
-  const isTaken =
-    name !== own &&
-    (new RegExp(`\\b${name}\\b`).test(text) || paths.includes(`src/${name.toLowerCase()}.ts`));
-  return isTaken ? `${name}${suffix}` : name;
+  const isTaken = (it: string) =>
+    it !== own &&
+    (new RegExp(`\\b${it}\\b`).test(text) || paths.includes(`src/${it.toLowerCase()}.ts`));
+  let free = name;
+  while (isTaken(free)) free += suffix;
+  return free;
 }
 
 /** The definition without what only a cluster has written, such as its status. */

@@ -77,6 +77,14 @@ describe('the files of a controller', () => {
     expect(files.get('src/reconcile.ts')).toContain('finalizer<ControllerObject>');
   });
 
+  it('N43: have another name for a kind whose second name is that of a type of the template, too', async () => {
+    const crd = await written('second.yaml', stringify(named('Reconcile', 'reconciles')));
+    const files = await controllerFiles('painter', crd);
+    expect(files.get('src/reconciles.ts')).toContain(
+      'export type ReconcileObjectObject = Reconcile;',
+    );
+  });
+
   it.each([
     ['class', 'src/v1Class.ts'],
     ['main', 'src/mainResource.ts'],

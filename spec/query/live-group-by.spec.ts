@@ -208,25 +208,27 @@ describe('functions that throw', () => {
         n: count(),
         total: sum(({ n }) => {
           if (n === 7) throw new Error('seven');
-          return n === 8 ? ('8' as never) : n;
+          if (n === 8) return '8' as never;
+          return n === 6 ? (6n as never) : n;
         }),
       },
       ({ n, group }) => (n === 9 ? (9 as never) : group),
     );
     const view = viewOf(stream);
-    expect(rows(set('x', 1), set('y', 7), set('z', 8), set('v', 9))).toEqual([
+    expect(rows(set('x', 1), set('y', 7), set('z', 8), set('w', 6), set('v', 9))).toEqual([
       { key: 'a', n: 1, total: 1 },
     ]);
     expect(view.refusedRows()).toEqual([
       ['liveGroupBy', 'y', 'Error: seven'],
       ['liveGroupBy', 'z', 'TypeError: sum: the value of a row is "8", which it cannot take'],
+      ['liveGroupBy', 'w', 'TypeError: sum: the value of a row is 6n, which it cannot take'],
       [
         'liveGroupBy',
         'v',
         'TypeError: liveGroupBy: a key is 9; it must be text, undefined, or an array of texts',
       ],
     ]);
-    world.commit([set('x', 7), set('y', 2), drop('z'), drop('v')]);
+    world.commit([set('x', 7), set('y', 2), drop('z'), drop('w'), drop('v')]);
     expect(rows()).toEqual([{ key: 'a', n: 1, total: 2 }]);
     expect(view.refusedRows()).toEqual([['liveGroupBy', 'x', 'Error: seven']]);
   });

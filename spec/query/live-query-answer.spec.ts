@@ -353,6 +353,15 @@ describe('the answer of a query', () => {
     expect(ids([incomparable, { path: 'n', direction: 'desc' }])[0]).toBe('u3');
   });
 
+  it('Q65: NaN, which a transform can give, is absent', () => {
+    const source = new Objects();
+    source.commit([5, Number.NaN, 3, 4].map((n, at) => [`u${at}`, { n }]));
+    const ids = (orderBy: object) =>
+      new Mirror(answer(liveQuery({ from: things, orderBy: orderBy as never }), source)).ids();
+    expect(ids({ path: 'n' })).toEqual(['u2', 'u3', 'u0', 'u1']);
+    expect(ids({ path: 'n', direction: 'desc' })).toEqual(['u0', 'u3', 'u2', 'u1']);
+  });
+
   it('Q65: times and quantities are ordered by what they mean', () => {
     const source = new Objects();
     source.commit([

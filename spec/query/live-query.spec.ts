@@ -56,11 +56,8 @@ describe('a query', () => {
     [{ where: { path: 'a', eq: undefined } }, /has none$/],
     [{ where: { path: 'a', gt: 1, lt: 5 } }, /and has lt and gt$/],
     [{ where: { path: 'a', equals: 1 } }, /^liveQuery: where\.equals is not a field/],
-    [
-      { where: { path: 'a', eq: null } },
-      /^liveQuery: where\.eq is null; it must be text, a finite/,
-    ],
-    [{ where: { path: 'a', eq: Number.NaN } }, /^liveQuery: where\.eq is null/],
+    [{ where: { path: 'a', eq: null } }, /^liveQuery: where\.eq is null; it must be text, a finite/],
+    [{ where: { path: 'a', eq: Number.NaN } }, /^liveQuery: where\.eq is NaN/],
     [{ where: { path: 'a', gt: true } }, /^liveQuery: where\.gt is true, and truth values/],
     [
       { where: { path: 'a', eq: 'x', as: 'date' } },
@@ -116,6 +113,8 @@ describe('a query', () => {
     [{ orderBy: { key: 'a' } }, /^liveQuery: orderBy\.compare is undefined/],
     [{ limit: -1 }, /^liveQuery: limit is -1; it must be a whole number of 0 or more/],
     [{ offset: 1.5 }, /^liveQuery: offset is 1\.5/],
+    [{ limit: Number.NaN }, /^liveQuery: limit is NaN;/],
+    [{ limit: Number.POSITIVE_INFINITY }, /^liveQuery: limit is Infinity;/],
   ])('Q60: a query is validated when it is made: %j', (spec, message) => {
     expect(() => keyOf(spec)).toThrow(message);
     expect(() => keyOf(spec)).toThrow(TypeError);

@@ -44,7 +44,10 @@ export interface Aggregate<T, R, V = Stored<T>, S = unknown> {
   add(state: S, value: V): S;
   /** Removes a value that was added before and returns the state. */
   remove(state: S, value: V): S;
-  /** The result. It is called once for each change set that changes the group. */
+  /**
+   * The result. It is called once for each change set that changes the group. If `add` or `remove` change the state in place, return a
+   * copy of it, such as `new Set(state)`: rows never change, and the same object counts as no change.
+   */
   result(state: S): R;
 }
 

@@ -241,7 +241,12 @@ function checked<T, V>(
   return (object, nowMs) => {
     const value = of(object, nowMs);
     if (!isValue(value) || isSound(value)) return value;
-    const shown = typeof value === 'object' ? 'an object' : JSON.stringify(value);
+    const isObject = typeof value === 'object';
+    const shown = isObject
+      ? 'an object'
+      : typeof value === 'bigint'
+        ? `${value}n`
+        : JSON.stringify(value);
     throw new TypeError(`${name}: the value of a row is ${shown}, which it cannot take`);
   };
 }

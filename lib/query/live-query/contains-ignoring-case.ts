@@ -7,7 +7,8 @@ import type { KeyedTest } from './where.ts';
 
 /**
  * A condition that holds if the text of some value at a path contains a text, whatever the case of both. Both are compared in lower
- * case, without regard to the language. Equal paths and texts make equal queries.
+ * case, without regard to the language. Equal paths and texts make equal queries. An empty text holds for every object that has text
+ * at the path, so leave the condition out while a search box is empty.
  *
  * The condition is a function with a key, so a query with it cannot be sent as JSON. The path is not checked by the
  * compiler, and with `as: 'metadata'` a path outside of `metadata` finds nothing. Throws a `TypeError` if the path is not valid, or

@@ -73,7 +73,8 @@ function leading(object: unknown, steps: Steps, read: Reading, sign: number) {
   let found: Comparable | undefined;
   someAt(object, steps, (value) => {
     const comparable = read(value);
-    if (comparable === undefined) return false;
+    // NaN is no value to order by.
+    if (comparable === undefined || Number.isNaN(comparable)) return false;
     if (found === undefined || compareRead(comparable, found) * sign < 0) found = comparable;
     return false;
   });

@@ -3,7 +3,7 @@
 /** A value as it is shown in a message. */
 export function shown(value: unknown): string {
   if (typeof value === 'function') return 'a function';
-  const text = typeof value === 'bigint' ? undefined : JSON.stringify(value);
+  const text = /^(bigint|number)$/.test(typeof value) ? undefined : JSON.stringify(value);
   if (text === undefined) return String(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
