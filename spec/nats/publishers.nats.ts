@@ -13,7 +13,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NatsServer } from './nats-server.ts';
-import { contents, eventually, Scene } from './scene.ts';
+import { contents, eventually, NOTICED_MS, patient, Scene } from './scene.ts';
 
 let nats: NatsServer;
 let scene: Scene;
@@ -85,7 +85,7 @@ describe('a publisher', () => {
     const elector = (identity: string) =>
       createLeaderElector({
         ...{ client, namespace: 'shop', name: 'publisher', identity },
-        ...{ leaseDurationMs: 1_500, renewDeadlineMs: 1_000, retryPeriodMs: 200 },
+        ...{ leaseDurationMs: 6_000, renewDeadlineMs: 4_000, retryPeriodMs: 200 },
       });
     scene.create('shop', 'web-0');
     const first = await scene.publisher({ elector: elector('a') });
@@ -150,8 +150,11 @@ describe('a publisher', () => {
       expect(publisher.status.error?.code).toBe(409);
       expect(publisher.status.message).toContain('the bucket has the namespace "bank"');
     }
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect([events, informer.status.live]).toEqual([[], true]);
+    // Some heartbeats, of two records each.
+    const { sequence } = bank.publisher.status;
+    await eventually(() => bank.publisher.status.sequence > sequence + 12, 'bank has heartbeats');
+    await eventually(() => informer.status.live, 'the reader is live');
+    expect([events, informer.status.relists]).toEqual([[], 0]);
     await eventually(() => bank.publisher.status.phase === 'publishing', 'bank is not disturbed');
     await bank.publisher.stop();
     await all.publisher.stop();
@@ -241,13 +244,12 @@ describe('a publisher', () => {
   });
 
   it('J14: an empty collection and a namespace without objects are synced, and show the first object', async () => {
-    await scene.publisher();
-    const { informer: all } = await scene.reader();
-    const { informer: shop } = await scene.reader({ namespace: 'shop' });
+    await scene.publisher(patient);
+    const { informer: all } = await scene.reader(patient);
+    const { informer: shop } = await scene.reader({ ...patient, namespace: 'shop' });
     await all.whenSynced({ timeoutMs: 10_000 });
     await shop.whenSynced({ timeoutMs: 10_000 });
-    // Longer than three heartbeats.
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await new Promise((resolve) => setTimeout(resolve, NOTICED_MS));
     expect([all.status.live, shop.status.live]).toEqual([true, true]);
     scene.create('shop', 'web-0');
     await eventually(() => contents(shop).length === 1 && contents(all).length === 1, 'web-0');

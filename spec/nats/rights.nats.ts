@@ -6,7 +6,7 @@ import { createNatsListWatch, natsReaderSubjects } from 'rx-informer/nats';
 import { pods, secrets } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { NatsServer } from './nats-server.ts';
-import { contents, eventually, Scene } from './scene.ts';
+import { contents, eventually, patient, Scene } from './scene.ts';
 
 let nats: NatsServer;
 let scene: Scene;
@@ -64,7 +64,7 @@ beforeAll(async () => {
   scene = new Scene(nats);
   scene.create('shop', 'web-0');
   scene.create('bank', 'db-0');
-  ({ publisher } = await scene.publisher());
+  ({ publisher } = await scene.publisher(patient));
   await eventually(() => publisher.status.phase === 'publishing', 'the bucket is complete');
   admin = await nats.connect();
   manager = await jetstreamManager(admin);
@@ -83,7 +83,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** A reader with the rights of a user. Its consumer serves one reader at a time. */
 async function reader(name: string, namespace?: string) {
   const made = await scene.reader({
-    ...{ consumer: `${name}-consumer`, connected: login(name) },
+    ...{ ...patient, consumer: `${name}-consumer`, connected: login(name) },
     ...(namespace === undefined ? {} : { namespace }),
   });
   onTestFinished(() => made.informer.stop());
@@ -93,7 +93,7 @@ async function reader(name: string, namespace?: string) {
 /** The name of the error of a request that the server must refuse. */
 async function refusal(subject: string, body: object): Promise<string> {
   try {
-    await hostile.request(subject, JSON.stringify(body), { timeout: 1_000 });
+    await hostile.request(subject, JSON.stringify(body), { timeout: 15_000 });
     return 'answered';
   } catch (error) {
     const { name, cause } = error as Error;
@@ -247,7 +247,7 @@ describe('a hostile reader', () => {
     await sleep(500);
     scene.create('bank', 'urgent');
     const hasIt = () => victim.indexer.getByKey('bank/urgent') !== undefined;
-    await eventually(hasIt, 'the publisher goes on', 5_000);
+    await eventually(hasIt, 'the publisher goes on', 8_000);
     expect([victim.status.relists, victim.status.reconnects]).toEqual([0, 0]);
     const after = await manager.streams.info('KV_k8s', { subjects_filter: '>' });
     noise.unsubscribe();

@@ -20,8 +20,13 @@ export const fast = {
   backoff: () => 50,
 } satisfies Partial<PublishToNatsOptions>;
 
+/** For tests in which nothing is missed: servers and processes may stand still for three seconds. */
+export const patient = { heartbeatMs: 1_500, idleMs: 3_000 };
+/** Longer than a reader with `patient` waits for its publisher, in milliseconds. */
+export const NOTICED_MS = 5_500;
+
 /** Resolves when `isSo()` is true; rejects after a while. */
-export async function eventually(isSo: () => boolean, what: string, ms = 15_000): Promise<void> {
+export async function eventually(isSo: () => boolean, what: string, ms = 30_000): Promise<void> {
   const endMs = performance.now() + ms;
   while (!isSo()) {
     if (performance.now() > endMs) throw new Error(`not within ${ms} ms: ${what}`);
@@ -41,6 +46,8 @@ export class Scene {
   readonly api = createFakeApiServer();
   readonly nats: NatsServer;
   readonly #stops: (() => Promise<unknown>)[] = [];
+  /** The errors of publishers and readers whose request waited for its timeout. */
+  readonly timeouts: string[] = [];
 
   constructor(nats: NatsServer) {
     this.nats = nats;
@@ -68,6 +75,10 @@ export class Scene {
       .sort();
   }
 
+  readonly #note = ({ error }: { readonly error?: Error | undefined }): void => {
+    if (error?.message.includes('did not answer in time')) this.timeouts.push(error.message);
+  };
+
   /** An informer on the API server itself. */
   upstream(): SharedInformer<Pod> {
     const client = createClient({ baseUrl: 'http://fake', fetch: this.api.fetch });
@@ -94,6 +105,7 @@ export class Scene {
       ...fast,
       ...(options as object),
     });
+    publisher.status$.subscribe(this.#note);
     this.#stops.push(() => publisher.stop());
     return { publisher, informer, connection };
   }
@@ -126,6 +138,7 @@ export class Scene {
       backoff: () => 50,
       ...(initialList === undefined ? {} : { initialList }),
     }) as SharedInformer<Pod>;
+    informer.status$.subscribe(this.#note);
     informer.start();
     this.#stops.push(() => informer.stop());
     return { informer, connection, listWatch };
