@@ -16,8 +16,11 @@ let admin: JetStreamManager;
 let consumers: ReaderConsumers;
 let rights: NatsReaderRights;
 let errors: string[];
-/** How many of the next requests to delete a consumer are lost, as when the server restarts. */
+/** How many requests to delete a consumer were sent; `permit` sends one, too. */
+let deletions: number;
+/** Which of these requests is lost, as when the server restarts. It fails when the test says so. */
 let lost: number;
+let fail: (error: Error) => void;
 
 beforeEach(async () => {
   nats = await NatsServer.start();
@@ -25,13 +28,15 @@ beforeEach(async () => {
   await ensureStream(admin, 'k8s', 1);
   const connection = await nats.connect();
   const request = connection.request.bind(connection);
-  [errors, lost] = [[], 0];
-  connection.request = async (subject, ...rest) => {
-    if (lost === 0 || !subject.includes('CONSUMER.DELETE')) return request(subject, ...rest);
-    lost--;
-    await pause(400);
-    throw new Error('no answer');
-  };
+  [errors, deletions, lost] = [[], 0, 0];
+  const failed = new Promise<never>((_resolve, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => undefined);
+  connection.request = async (subject, ...rest) =>
+    subject.includes('CONSUMER.DELETE') && ++deletions === lost
+      ? failed
+      : request(subject, ...rest);
   consumers = new ReaderConsumers(connection, 'k8s', (reason) => errors.push(reason));
   rights = natsReaderSubjects({
     ...{ bucket: 'k8s', resource: pods, namespace: 'shop', consumer: NAME },
@@ -51,31 +56,33 @@ const exists = () =>
 
 describe('the consumer of a reader', () => {
   it('J22: ends with the right, also if a request to delete it is lost', async () => {
+    lost = 2;
     await consumers.permit(rights, Date.now() + 300);
-    lost = 1;
+    await eventually(() => deletions === 2, 'the right ends');
     expect(await exists()).toBe(true);
+    fail(new Error('no answer'));
     await eventually(() => errors.length === 1, 'the request is lost');
     expect(errors[0]).toBe(`the consumer ${NAME} cannot be deleted: no answer`);
-    await pause(1_500);
-    expect(await exists()).toBe(false);
+    await expect.poll(exists).toBe(false);
   });
 
   it('J22: of a right that was renewed is not deleted for the right before, whose deletion was lost', async () => {
+    lost = 2;
     await consumers.permit(rights, Date.now() + 100);
-    lost = 1;
-    await pause(200);
+    await eventually(() => deletions === 2, 'the right ends');
     await consumers.permit(rights, Date.now() + 600_000);
+    fail(new Error('no answer'));
     await eventually(() => errors.length === 1, 'the request is lost');
     await pause(1_500);
     expect(await exists()).toBe(true);
   });
 
   it('J22: ends at once if its renewal fails, because nothing else would end it', async () => {
-    await consumers.permit(rights, Date.now() + 600);
-    lost = 1;
+    await consumers.permit(rights, Date.now() + 600_000);
+    lost = 2;
+    fail(new Error('no answer'));
     await expect(consumers.permit(rights, Date.now() + 600_000)).rejects.toThrow('no answer');
-    await pause(500);
-    expect(await exists()).toBe(false);
+    await expect.poll(exists).toBe(false);
   });
 
   it('J22: lasts for a right of more than 24.8 days, the longest delay of a timer', async () => {
