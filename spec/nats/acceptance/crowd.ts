@@ -10,8 +10,8 @@ import type { Sample } from './reader.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A reader counts as recovered if it lacks no change that is older than this. */
-const FRESH_MS = 1_000;
+/** A recovered reader has changes from this long after the kill. */
+const NEW_MS = 500;
 /** Samples and the history of the server come from different processes; the later one is awaited for this long. */
 const JUDGED_AFTER_MS = 2_000;
 
@@ -30,12 +30,18 @@ export class Crowd {
   #page: Page | undefined;
   #browser: Browser | undefined;
   #judged = 0;
+  readonly #freshMs: number;
   /** Samples of a reader that did not have what the API server had at the version of the sample. */
   readonly wrong: Sample[] = [];
 
   readonly api: Child = new Child('./api-process.ts', (truths: readonly Truth[]) => {
     for (const truth of truths) this.#judge.note(truth);
   });
+
+  /** A reader counts as recovered if it lacks no change that is older than `freshMs`. */
+  constructor(freshMs: number) {
+    this.#freshMs = freshMs;
+  }
 
   get judged(): number {
     return this.#judged;
@@ -87,7 +93,7 @@ export class Crowd {
   }
 
   /**
-   * Resolves with the time after `sinceMs` when all readers have the state of the API server, not older than a second
+   * Resolves with the time after `sinceMs` when all readers have the state of the API server, not older than `freshMs`
    * and with changes of after `sinceMs`.
    */
   async recovered(names: readonly string[], sinceMs: number, limitMs: number): Promise<number> {
@@ -97,8 +103,9 @@ export class Crowd {
         const sample = this.#samples.get(name);
         if (sample === undefined || sample.version === 0) continue;
         const { isRight, behindSinceMs } = this.#judge.verdict(sample);
-        const isFresh = behindSinceMs > sinceMs + FRESH_MS / 2;
-        if (isRight && isFresh && sample.atMs - behindSinceMs <= FRESH_MS) lacking.delete(name);
+        const isFresh = behindSinceMs > sinceMs + NEW_MS;
+        if (isRight && isFresh && sample.atMs - behindSinceMs <= this.#freshMs)
+          lacking.delete(name);
       }
       const passedMs = Date.now() - sinceMs;
       if (lacking.size > 0 && passedMs > limitMs) throw new Error(this.#report(lacking, passedMs));

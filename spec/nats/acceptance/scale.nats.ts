@@ -16,7 +16,7 @@ const size = isLong
 /** A deletion is kept for this time, and the sleeping readers sleep for longer. */
 const KEEP_DELETIONS_S = isLong ? 40 : 8;
 /** The short form also runs beside other work, so its limit is no statement on speed. */
-const RECOVERED_MS = isLong ? 10_000 : 20_000;
+const RECOVERED_MS = isLong ? 10_000 : 60_000;
 /** Lists of all readers at the same time; the acceptance does not limit them. */
 const LISTED_MS = 300_000;
 
@@ -30,7 +30,7 @@ let api: string;
 beforeEach(async () => {
   publishers.length = 0;
   nats = await NatsServer.start();
-  crowd = new Crowd();
+  crowd = new Crowd(isLong ? 1_000 : 5_000);
   api = (await crowd.api.call('start', size.pods, size.namespaces)) as string;
 });
 afterEach(async () => {
@@ -49,7 +49,7 @@ const said = () =>
 /** The time until all readers are equal after a kill. */
 async function recovered(names: readonly string[], sinceMs: number): Promise<number> {
   try {
-    return await crowd.recovered(names, sinceMs, 60_000);
+    return await crowd.recovered(names, sinceMs, 120_000);
   } catch (error) {
     throw new Error([(error as Error).message, ...said()].join('\n'));
   }
