@@ -19,14 +19,23 @@ export interface NatsServerOptions {
   readonly user?: ConnectionOptions;
 }
 
-/** A port that no process uses at the moment. */
+/**
+ * A port that no process uses at the moment. It is below the ports that the system gives to connections, so that none
+ * of them takes it before the server starts, or while it is restarted.
+ */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 /** A NATS server in a process of its own. Its ports and its store survive a restart. */
