@@ -249,8 +249,11 @@ describe('a publisher', () => {
     const { informer: shop } = await scene.reader({ ...patient, namespace: 'shop' });
     await all.whenSynced({ timeoutMs: 10_000 });
     await shop.whenSynced({ timeoutMs: 10_000 });
+    const states = () => [all, shop].map(({ status }) => [status.live, status.reconnects]);
+    await eventually(() => all.status.live && shop.status.live, 'both are live');
+    const before = states();
     await new Promise((resolve) => setTimeout(resolve, NOTICED_MS));
-    expect([all.status.live, shop.status.live]).toEqual([true, true]);
+    expect(states()).toEqual(before);
     scene.create('shop', 'web-0');
     await eventually(() => contents(shop).length === 1 && contents(all).length === 1, 'web-0');
     expect([all.status.relists, shop.status.relists]).toEqual([0, 0]);
