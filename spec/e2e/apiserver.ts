@@ -150,7 +150,7 @@ async function firstLine(
   };
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = globalThis.setTimeout(() => reject(failed('was not ready within 90 s')), 90_000);
+    timer = globalThis.setTimeout(() => reject(failed('was not ready within 200 s')), 200_000);
   });
   try {
     const early = gone.then(() => Promise.reject(failed('ended before it was ready')));

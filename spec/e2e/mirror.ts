@@ -19,11 +19,14 @@ import { expect } from 'vitest';
 import { Lives } from './lives.ts';
 import type { RawApi } from './raw-api.ts';
 
+/** Ends a wait in vain, and judges nothing: on a busy machine a server that restarts needs a minute alone. */
+const PATIENCE_MS = 150_000;
+
 /** Resolves to the first value that `test` accepts; rejects after `timeoutMs`. */
 export function until<V>(
   values: Observable<V>,
   test: (value: V) => boolean,
-  timeoutMs = 30_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<V> {
   return firstValueFrom(values.pipe(filter(test), timeout({ first: timeoutMs })));
 }
@@ -173,7 +176,7 @@ export interface Place<T extends KubernetesObject> {
 export async function catchUp<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   { api, resource, namespace, labels = {} }: Place<T>,
-  timeoutMs = 30_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<void> {
   const { apiVersion, kind } = resource;
   const body = { apiVersion, kind, metadata: { generateName: 'marker-', labels } };
