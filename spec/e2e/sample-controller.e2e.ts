@@ -14,13 +14,15 @@ import {
   type SharedInformer,
 } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
-import { type Deployment, deployments, type Lease, leases } from 'rx-informer/resources';
+import { type Deployment, deployments, leases } from 'rx-informer/resources';
+import type { Subscription } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { installFoo } from '../../examples/sample-controller/crd.ts';
 import { standInForDeployments } from '../../examples/sample-controller/deployment-stand-in.ts';
 import { type Foo, foos } from '../../examples/sample-controller/foo.ts';
 import { WRITTEN_BY } from '../../examples/sample-controller/reconcile.ts';
 import { type Cluster, openCluster } from './cluster.ts';
+import { follow } from './follow.ts';
 import { freshNamespace, removeNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
 import { type Reign, type SampleProcess, startSample } from './sample-process.ts';
@@ -37,7 +39,8 @@ interface Write {
   readonly created: boolean;
 }
 
-describe('the sample controller', () => {
+// On one core beside other work the first test took 175 s.
+describe('the sample controller', { timeout: 900_000 }, () => {
   let cluster: Cluster;
   let api: RawApi;
   let client: KubeClient;
@@ -45,10 +48,12 @@ describe('the sample controller', () => {
   let stopStandIn: () => Promise<void>;
   let wanted: SharedInformer<Foo>;
   let owned: SharedInformer<Deployment>;
-  let lease: SharedInformer<Lease>;
+  let following: readonly Subscription[] = [];
   const reigns: Reign[] = [];
   const processes: SampleProcess[] = [];
   const writes: Write[] = [];
+  /** The newest version of a Deployment of which `writes` knows. */
+  let seen = 0;
   /** The holders of the Lease, each with its first version. */
   const holders: { readonly version: number; readonly holder: string }[] = [];
 
@@ -58,8 +63,16 @@ describe('the sample controller', () => {
     return sample;
   };
   const leader = () => processes.find(({ leads }) => leads);
+  /** A leader that renewed late leads again after a while. */
+  const anyLeader = async () => {
+    await converged(() => expect(leader()).toBeDefined());
+    return leader() as SampleProcess;
+  };
+  /** What a process reported, except that it could not renew the Lease in time, as happens on a busy machine. */
+  const errorsOf = ({ errors }: SampleProcess) =>
+    errors.split('\n').filter((line) => line !== '' && !line.startsWith('leader election: '));
   const versionOf = ({ metadata }: KubernetesObject) => Number(metadata?.resourceVersion);
-  const converged = (check: () => void) => vi.waitFor(check, { timeout: 45_000, interval: 50 });
+  const converged = (check: () => void) => vi.waitFor(check, { timeout: 200_000, interval: 50 });
   const name = (at: number) => `foo-${at}`;
   const all = Array.from({ length: FOOS }, (_, at) => at);
 
@@ -78,6 +91,10 @@ describe('the sample controller', () => {
   };
   const replicasOf = (at: number) =>
     owned.indexer.getByKey(`${namespace}/${name(at)}`)?.spec?.replicas;
+  const sawAll = () => {
+    const newest = Math.max(...owned.indexer.list().map(versionOf));
+    return converged(() => expect(seen).toBeGreaterThanOrEqual(newest));
+  };
   const expectAll = (replicas: (at: number) => number) => {
     expect(owned.indexer.size).toBe(FOOS);
     const wrong = all.filter((at) => {
@@ -94,35 +111,32 @@ describe('the sample controller', () => {
     namespace = await freshNamespace(api);
     await installFoo(client);
     stopStandIn = standInForDeployments(client, namespace);
-    [wanted, owned, lease] = [watched(foos), watched(deployments), watched(leases)];
-    await Promise.all([wanted.whenSynced(), owned.whenSynced(), lease.whenSynced()]);
+    [wanted, owned] = [watched(foos), watched(deployments)];
+    await Promise.all([wanted.whenSynced(), owned.whenSynced()]);
     const before = new Map<string, string>();
-    owned.changes$.subscribe(({ changes }) => {
-      for (const { previous, object } of changes) {
-        if (object === undefined) continue;
-        const { name = '', uid = '', annotations = {}, generation } = object.metadata;
+    following = [
+      await follow(client, deployments, namespace, (object, created) => {
+        const { name = '', uid = '', annotations = {}, generation } = object.metadata ?? {};
         // Our own changes and the status either change neither of the two or keep the writer.
         const state = `${annotations[WRITTEN_BY]} ${generation}`;
         const isWrite = annotations['drifted'] !== String(generation) && before.get(uid) !== state;
         before.set(uid, state);
         const by = annotations[WRITTEN_BY] ?? '';
-        const created = previous === undefined;
         if (isWrite) writes.push({ version: versionOf(object), name, uid, by, created });
-      }
-    });
-    lease.changes$.subscribe(({ changes }) => {
-      for (const { object } of changes) {
-        const holder = object?.spec?.holderIdentity ?? '';
-        if (object && holders.at(-1)?.holder !== holder) {
-          holders.push({ version: versionOf(object), holder });
-        }
-      }
-    });
+        seen = versionOf(object);
+      }),
+      await follow(client, leases, namespace, (object) => {
+        const holder = object.spec?.holderIdentity ?? '';
+        if (holders.at(-1)?.holder === holder) return;
+        holders.push({ version: versionOf(object), holder });
+      }),
+    ];
   });
   afterAll(async () => {
     await Promise.all(processes.map((process) => process.kill()));
     await stopStandIn?.();
-    await Promise.all([wanted, owned, lease].map((informer) => informer?.stop()));
+    for (const each of following) each.unsubscribe();
+    await Promise.all([wanted, owned].map((informer) => informer?.stop()));
     if (namespace) await removeNamespaces(api, [namespace]);
     await client?.close();
     api?.close();
@@ -132,31 +146,32 @@ describe('the sample controller', () => {
   it('N10, N19: 500 Foos are created; a kill of the leader in the middle loses no Deployment and creates none twice', async () => {
     start('a');
     start('b');
-    await converged(() => expect(leader()).toBeDefined());
+    await anyLeader();
     const calls = createResourceClient(client, foos).namespace(namespace);
-    const made = each(all, (at) =>
-      calls.create({
-        metadata: { name: name(at) },
-        spec: { deploymentName: name(at), replicas: 1 + (at % 3) },
-      }),
-    );
+    const make = (ats: readonly number[]) =>
+      each(ats, (at) =>
+        calls.create({
+          metadata: { name: name(at) },
+          spec: { deploymentName: name(at), replicas: 1 + (at % 3) },
+        }),
+      );
+    const made = make(all.slice(0, FOOS / 2));
     await converged(() => expect(owned.indexer.size).toBeGreaterThan(FOOS / 4));
-    await converged(() => expect(leader()).toBeDefined());
-    const killed = leader();
-    expect(owned.indexer.size).toBeLessThan(FOOS);
-    await killed?.kill();
-    await made;
+    const killed = (await anyLeader()).kill();
+    // However late the kill comes, the next leader has these to do.
+    await Promise.all([killed, made, make(all.slice(FOOS / 2))]);
     await converged(() => expectAll((at) => 1 + (at % 3)));
     expect(new Set(reigns.map(({ identity }) => identity))).toEqual(new Set(['a', 'b']));
     // The leaders created one Deployment for each Foo.
+    await sawAll();
     expect(writes.filter(({ created }) => created)).toHaveLength(FOOS);
     const byWhom = new Set(writes.map(({ by }) => by));
     expect([...byWhom].sort()).toEqual(['a', 'b']);
   });
 
   it('N4, N19: Deployments that other clients delete or change are corrected, also across a change of the leader', async () => {
+    const old = await anyLeader();
     start('c');
-    const old = leader();
     const deletedOnes = all.filter((at) => at % 5 === 0);
     const scaled = all.filter((at) => at % 5 === 1);
     const edited = all.filter((at) => at % 5 === 2);
@@ -179,12 +194,13 @@ describe('the sample controller', () => {
     );
     await converged(() => expect(replicasOf(2)).toBe(5));
     // As in a rollout: the Lease is released, so that the next leader need not wait for its expiry.
-    const code = await old?.end();
-    expect([code, old?.errors, old?.lines.at(-1)]).toEqual([0, '', 'stopped']);
+    const code = await old.end();
+    expect([code, errorsOf(old), old.lines.at(-1)]).toEqual([0, [], 'stopped']);
     await Promise.all([drift, wish]);
     await converged(() => expectAll((at) => (at % 5 === 2 ? 5 : 1 + (at % 3))));
-    expect(leader()?.identity).toBe('c');
+    expect((await anyLeader()).identity).toBe('c');
     // One creation for each Foo, and one more for each deleted Deployment.
+    await sawAll();
     expect(writes.filter(({ created }) => created)).toHaveLength(FOOS + deletedOnes.length);
   });
 
@@ -195,9 +211,9 @@ describe('the sample controller', () => {
     });
     const { items } = await api.listAll(deployments, {});
     expect(items.filter(({ metadata }) => metadata.namespace === namespace)).toEqual([]);
-    const last = leader();
-    expect(await last?.end()).toBe(0);
-    expect(last?.errors).toBe('');
+    const last = await anyLeader();
+    expect(await last.end()).toBe(0);
+    expect(errorsOf(last)).toEqual([]);
   });
 
   it('N13: each write was made by the holder of the Lease at that time, and no two processes led at the same time', () => {
@@ -208,7 +224,7 @@ describe('the sample controller', () => {
     expect(writes.length).toBeGreaterThanOrEqual(FOOS * 1.4);
     const inTurn = reigns.toSorted((one, other) => one.fromMs - other.fromMs);
     for (const [at, { fromMs }] of inTurn.entries()) {
-      if (at > 0) expect(fromMs).toBeGreaterThan(inTurn[at - 1]?.toMs ?? 0);
+      if (at > 0) expect(fromMs).toBeGreaterThanOrEqual(inTurn[at - 1]?.toMs ?? 0);
     }
     // On a busy machine a leader may renew late and lead again without another leader in between.
     const changes = (names: readonly string[]) =>

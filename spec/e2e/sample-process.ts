@@ -6,7 +6,17 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../examples/sample-controller/main.ts', import.meta.url));
 
-/** A period in which a process reported that it leads, by the clock of this process. */
+/** Lets a process print the time before each line, because lines of two processes may be read later and in any order. */
+const STAMPED = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(
+    'const write = process.stdout.write.bind(process.stdout);' +
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: It is a program.
+      'process.stdout.write = (line) => write(`${Date.now()} ${line}`);',
+  )}`,
+];
+
+/** A period in which a process reported that it leads. */
 export interface Reign {
   readonly identity: string;
   readonly fromMs: number;
@@ -43,28 +53,31 @@ export function startSample(
     'lease-namespace': namespace,
     workers: 2,
     qps: 0,
-    'lease-duration': 3_000,
-    'renew-deadline': 2_000,
+    // On a busy machine a renewal takes 2 s, and a write that was sent in time arrives seconds later.
+    'lease-duration': 12_000,
+    'renew-deadline': 8_000,
     'retry-period': 400,
   };
   const given = Object.entries(args).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child: ChildProcess = spawn(process.execPath, [...flags, main, ...given], {
+  const child: ChildProcess = spawn(process.execPath, [...flags, ...STAMPED, main, ...given], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const gone = once(child, 'close').then(([code]) => code as number | null);
   const lines: string[] = [];
   let errors = '';
   let reign: Reign | undefined;
-  const over = () => {
-    if (reign !== undefined) reign.toMs = performance.now();
+  const over = (atMs: number) => {
+    if (reign !== undefined) reign.toMs = atMs;
     reign = undefined;
   };
   if (child.stdout === null || child.stderr === null) throw new Error('the sample has no output');
-  createInterface({ input: child.stdout }).on('line', (line) => {
+  createInterface({ input: child.stdout }).on('line', (stamped) => {
+    const [stamp, ...words] = stamped.split(' ');
+    const line = words.join(' ');
     lines.push(line);
-    if (line === 'not leading') over();
+    if (line === 'not leading') over(Number(stamp));
     if (line !== 'leading') return;
-    reign = { identity, fromMs: performance.now(), toMs: Number.POSITIVE_INFINITY };
+    reign = { identity, fromMs: Number(stamp), toMs: Number.POSITIVE_INFINITY };
     reigns.push(reign);
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -81,7 +94,7 @@ export function startSample(
     },
     async kill() {
       child.kill('SIGKILL');
-      over();
+      over(Date.now());
       await gone;
     },
     end() {

@@ -2,23 +2,16 @@
  * Controllers in shards on a real kube-apiserver, four replicas as processes: kills, replicas that come and go under changes, and
  * processes that are stopped for two leases. The long form: `RING_FOOS=5000 RING_STOPS=100`.
  */
-import {
-  createResourceClient,
-  type KubeClient,
-  type KubernetesObject,
-  type Resource,
-  type ResourceClient,
-  shardSlot,
-} from 'rx-informer';
+import { createResourceClient, type KubeClient, shardSlot } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { leases } from 'rx-informer/resources';
-import { defer, Subscription } from 'rxjs';
-import { repeat } from 'rxjs/operators';
+import type { Subscription } from 'rxjs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { installFoo } from '../../examples/sample-controller/crd.ts';
 import { foos } from '../../examples/sample-controller/foo.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { figures } from './figures.ts';
+import { follow } from './follow.ts';
 import { freshNamespace, removeNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
 import { Judge, type ShardReplica, startReplica } from './shard-replicas.ts';
@@ -34,7 +27,7 @@ describe('a controller in shards', () => {
   let api: RawApi;
   let client: KubeClient;
   let namespace: string;
-  let following: Subscription;
+  let following: readonly Subscription[];
   let judge: Judge;
   let replicas: ShardReplica[];
   let started = 0;
@@ -55,25 +48,6 @@ describe('a controller in shards', () => {
       { timeout, interval: 20 },
     );
   const name = (at: number) => `foo-${at}`;
-  /** Follows every write of a kind: an informer would combine several writes of one object. A server may end a watch at any time. */
-  async function follow<T extends KubernetesObject>(
-    resource: Resource<T>,
-    see: (object: T) => void,
-  ): Promise<void> {
-    const calls = createResourceClient(client, resource) as ResourceClient<T>;
-    const { metadata } = await calls.list({ namespace });
-    let { resourceVersion } = metadata;
-    const written$ = defer(() =>
-      calls.watch({ namespace, resourceVersion, timeoutSeconds: 600 }),
-    ).pipe(repeat());
-    following.add(
-      written$.subscribe((event) => {
-        if (event.type !== 'ADDED' && event.type !== 'MODIFIED') return;
-        resourceVersion = event.object.metadata.resourceVersion;
-        see(event.object);
-      }),
-    );
-  }
   async function each(count: number, call: (at: number) => Promise<unknown>) {
     let next = 0;
     const work = async () => {
@@ -116,13 +90,16 @@ describe('a controller in shards', () => {
     namespace = await freshNamespace(api);
     judge = new Judge();
     replicas = [];
-    following = new Subscription();
-    await follow(foos, (object) => judge.write(object, shardSlot(object, 'uid')));
-    await follow(leases, (object) => judge.ring(object));
+    following = [
+      await follow(client, foos, namespace, (object) =>
+        judge.write(object, shardSlot(object, 'uid')),
+      ),
+      await follow(client, leases, namespace, (object) => judge.ring(object)),
+    ];
   });
   afterEach(async () => {
     await Promise.all(living().map((replica) => replica.kill()));
-    following.unsubscribe();
+    for (const each of following) each.unsubscribe();
     await removeNamespaces(api, [namespace]);
   });
   afterAll(async () => {
