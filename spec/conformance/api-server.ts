@@ -141,7 +141,7 @@ export function expectFailure(
 export const names = (list: Json): string[] => list.items.map((item: Json) => item.metadata.name);
 
 /** Returns the next `count` lines. Fails if they do not arrive in time, or if the watch ends before. */
-export async function take(lines: WatchLines, count: number, timeoutMs = 8000): Promise<Json[]> {
+export async function take(lines: WatchLines, count: number, timeoutMs = 20_000): Promise<Json[]> {
   const taken: Json[] = [];
   if (count === 0) return taken;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -48,7 +48,7 @@ function isHealed(informer: SharedInformer<ConfigMap>, lost: LostEvent, isGone: 
     : compareResourceVersion(resourceVersion, lost.resourceVersion) !== -1;
 }
 
-describe.skipIf(noControl)('an informer with an audit', { timeout: 300_000 }, () => {
+describe.skipIf(noControl)('an informer with an audit', { timeout: 900_000 }, () => {
   let server: ApiServerProcess;
   let api: RawApi;
   let proxy: LossyProxy;
@@ -83,7 +83,7 @@ describe.skipIf(noControl)('an informer with an audit', { timeout: 300_000 }, ()
       each.start();
       onTestFinished(() => each.stop());
     }
-    await Promise.all([sound, informer].map((each) => each.whenSynced({ timeoutMs: 30_000 })));
+    await Promise.all([sound, informer].map((each) => each.whenSynced({ timeoutMs: 150_000 })));
     proxy.oneIn = 1_000;
     // With many names, few objects are written again soon, which would repair a loss as well.
     const writers = { names: 600, writers: 3, pauseMs: 10 };
@@ -151,7 +151,7 @@ describe.skipIf(noControl)('an informer with an audit', { timeout: 300_000 }, ()
     cpSync(dataDir, backup, { recursive: true });
     server = await server.restart();
     informer.start();
-    await informer.whenSynced({ timeoutMs: 60_000 });
+    await informer.whenSynced({ timeoutMs: 150_000 });
     const write = (writes: number, names: number) =>
       startChurn({ api, resource: configMaps, namespaces, writers: 8, names, writes }).done;
     // These writes are lost with the restore, but the informer has seen them.
@@ -163,7 +163,7 @@ describe.skipIf(noControl)('an informer with an audit', { timeout: 300_000 }, ()
     );
     const version = marker.metadata?.resourceVersion ?? '';
     const key = `${namespaces[0]}/lost-with-the-backup`;
-    await informer.whenObserved(key, version, { timeoutMs: 20_000 });
+    await informer.whenObserved(key, version, { timeoutMs: 150_000 });
     await server.kill();
     rmSync(dataDir, { recursive: true });
     cpSync(backup, dataDir, { recursive: true });

@@ -97,7 +97,7 @@ describe.skipIf(noControl)('refusals of a server', () => {
 
     // With the permission to list alone there is a store, but its age is unknown.
     await grant('list');
-    await informer.whenSynced({ timeoutMs: 20_000, whileBlocked: 'wait' });
+    await informer.whenSynced({ timeoutMs: 150_000, whileBlocked: 'wait' });
     const blind = await until(
       informer.status$,
       ({ phase, synced }) => synced && phase === 'backoff',
@@ -128,7 +128,7 @@ describe.skipIf(noControl)('refusals of a server', () => {
       });
       onTestFinished(() => informer.stop());
       informer.start();
-      await expect(informer.whenSynced({ timeoutMs: 20_000 })).rejects.toMatchObject({
+      await expect(informer.whenSynced({ timeoutMs: 150_000 })).rejects.toMatchObject({
         reason: 'WrongKind',
       });
       expect(informer.status).toMatchObject({ blocked: 'wrong-kind', synced: false });
@@ -146,7 +146,7 @@ describe.skipIf(noControl)('refusals of a server', () => {
     onTestFinished(() => informer.stop());
     const mirrored = mirror(informer);
     await mayList(200);
-    await informer.whenSynced({ timeoutMs: 20_000 });
+    await informer.whenSynced({ timeoutMs: 150_000 });
     const asked = client.sent.length;
     // An open watch stays open; the next watch is denied.
     await grant('get');
@@ -164,13 +164,16 @@ describe.skipIf(noControl)('refusals of a server', () => {
     await grant('list', 'watch');
     // The server holds a list at a future version for three seconds. Two of them reach the limit.
     const future = { resourceVersion: '999999999' };
+    let isRefused = false;
     const occupy = async () => {
-      for (;;) {
+      const statuses = new Set<number>();
+      do {
         const { status } = await limited.call('GET', '/api/v1/configmaps', { query: future });
         // A request that was just answered may still count for a moment.
-        if (status !== 429) return status;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+        if (status === 429) await new Promise((resolve) => setTimeout(resolve, 20));
+        else statuses.add(status);
+      } while (!isRefused || statuses.size === 0);
+      return [...statuses];
     };
     const busy = () =>
       vi.waitFor(
@@ -178,7 +181,7 @@ describe.skipIf(noControl)('refusals of a server', () => {
           const { status, headers } = await limited.call('GET', '/api/v1/configmaps?limit=1');
           expect({ status, wait: headers['retry-after'] }).toEqual({ status: 429, wait: '1' });
         },
-        { timeout: 2_000, interval: 5 },
+        { timeout: 60_000, interval: 5 },
       );
     await mayList(200);
     const held = [occupy(), occupy()];
@@ -190,11 +193,12 @@ describe.skipIf(noControl)('refusals of a server', () => {
     onTestFinished(() => informer.stop());
     const mirrored = mirror(informer);
     const refused = await until(informer.status$, ({ phase }) => phase === 'backoff');
+    isRefused = true;
     expect(refused.error).toMatchObject({ code: 429, retryAfterMs: 1_000 });
     expect(refused.blocked).toBeUndefined();
     expect((refused.nextRetryAtMs ?? 0) - refused.sinceMs).toBeGreaterThanOrEqual(1_000);
-    await informer.whenSynced({ timeoutMs: 20_000 });
-    expect(await Promise.all(held)).toEqual([504, 504]);
+    await informer.whenSynced({ timeoutMs: 150_000 });
+    expect(await Promise.all(held)).toEqual([[504], [504]]);
     const lists = client.sent.filter(({ kind }) => kind === 'list');
     expect(lists.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
     for (const [at, { sentMs }] of lists.entries()) {
@@ -206,14 +210,15 @@ describe.skipIf(noControl)('refusals of a server', () => {
 
   it('R26: a watch is followed by the next one before its end, and no event is delivered twice or lost', async () => {
     const client = await open('admin');
+    // The next watch is asked for 5 to 10 s before the end of one.
     const informer = createSharedInformer(createListWatch(client, configMaps), {
-      minWatchTimeoutMs: 2_000,
+      minWatchTimeoutMs: 10_000,
     });
     onTestFinished(() => informer.stop());
     const mirrored = mirror(informer);
-    await informer.whenSynced({ timeoutMs: 20_000 });
+    await informer.whenSynced({ timeoutMs: 150_000 });
     const churn = startChurn({ api, resource: configMaps, namespaces, writers: 2 });
-    while (client.sent.length < 6) await new Promise((resolve) => setTimeout(resolve, 200));
+    while (client.sent.length < 4) await new Promise((resolve) => setTimeout(resolve, 200));
     await churn.stop();
     await expectSameAsServer(informer, mirrored, place());
     expect(informer.status).toMatchObject({ live: true, relists: 0, reconnects: 0 });
@@ -240,9 +245,9 @@ describe.skipIf(noControl)('refusals of a server', () => {
       const informer = createSharedInformer(createListWatch(client, configMaps, source), options);
       onTestFinished(() => informer.stop());
       const mirrored = mirror(informer);
-      await informer.whenSynced({ timeoutMs: 20_000 });
+      await informer.whenSynced({ timeoutMs: 150_000 });
       const churn = startChurn({ api, resource: configMaps, namespaces, writers: 2 });
-      await until(informer.status$, ({ reconnects }) => reconnects >= 2, 40_000);
+      await until(informer.status$, ({ reconnects }) => reconnects >= 2);
       await churn.stop();
       await expectSameAsServer(informer, mirrored, place());
       expect(informer.status.relists).toBe(0);
