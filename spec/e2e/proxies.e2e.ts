@@ -100,11 +100,12 @@ describe('behind nginx', () => {
       for (const start of all) {
         const since = stopwatch();
         const follower = await start();
-        await follower.synced(30_000);
+        await follower.synced(120_000);
         const syncSeconds = since();
         plainSeconds = Math.max(plainSeconds, configuration === 'unbuffered' ? syncSeconds : 0);
         if (configuration !== 'unbuffered') {
-          expect(syncSeconds).toBeLessThan(2 * plainSeconds + 1);
+          // A proxy that buffers costs 10 s or more.
+          expect(syncSeconds).toBeLessThan(plainSeconds + 8);
         }
         let late = 0;
         for (let round = 0; round < 3; round++) {
@@ -132,7 +133,7 @@ describe('behind nginx', () => {
         await sleep(100);
       }
       const foundSeconds = since();
-      await follower.synced(30_000);
+      await follower.synced(120_000);
       const syncSeconds = since();
       sync[`${configuration} ${follower.name}`] = syncSeconds;
       const before = follower.sent();
@@ -143,8 +144,9 @@ describe('behind nginx', () => {
         late = Math.max(late, await change(follower, 30));
       }
       const requests = follower.sent() - before;
-      // A watch lasts at least 15 s.
-      expect(requests).toBeLessThanOrEqual(Math.ceil(roundsSince() / 15) + 1);
+      // A watch lasts at least 15 s, and a ping follows 12 s without bytes.
+      const [watches, pings] = [15, 12].map((every) => Math.ceil(roundsSince() / every));
+      expect(requests).toBeLessThanOrEqual((watches ?? 0) + (pings ?? 0) + 1);
       figures(`nginx, ${configuration}, ${follower.name}`, {
         'detected after': foundSeconds,
         'synced after': syncSeconds,
@@ -187,7 +189,7 @@ describe('behind nginx', () => {
     }
     for (const name of ['undici', 'fetch', 'Chromium']) {
       const plain = sync[`defaults ${name}`] ?? 0;
-      expect(sync[`gzip-buffered ${name}`]).toBeLessThan(2 * plain + 1);
+      expect(sync[`gzip-buffered ${name}`]).toBeLessThan(2 * plain + 8);
     }
-  }, 240_000);
+  }, 600_000);
 });

@@ -55,16 +55,16 @@ export async function startNginx(
   server: { readonly url: string; readonly token: string },
 ): Promise<Nginx> {
   const folder = await mkdtemp(join(tmpdir(), 'rx-informer-nginx-'));
-  const port = await freePort();
+  let port = await freePort();
   await writeFile(join(folder, 'server.crt'), testOnlyServerCert);
   await writeFile(join(folder, 'server.key'), testOnlyServerKey);
   const values: Record<string, string> = {
-    ...{ folder, port: String(port) },
-    ...{ upstream: server.url, token: server.token },
+    ...{ folder, upstream: server.url, token: server.token },
   };
 
   const run = async (name: NginxConfiguration) => {
     const path = fileURLToPath(new URL(`${name}.conf`, import.meta.url));
+    values['port'] = String(port);
     const text = (await readFile(path, 'utf8')).replace(/\{\{(\w+)\}\}/g, (_, key) => {
       const value = values[key];
       if (value === undefined) throw new Error(`${path}: there is no value for {{${key}}}`);
@@ -91,7 +91,18 @@ export async function startNginx(
       if (await accepts(port)) return child;
     }
   };
-  let child = await run(configuration);
+  const start = async () => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await run(configuration);
+      } catch (error) {
+        if (attempt === 5 || !String(error).includes('Address already in use')) throw error;
+        // Another process took the port meanwhile.
+        port = await freePort();
+      }
+    }
+  };
+  let child = await start();
   const end = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
