@@ -51,11 +51,11 @@ export function watch(events: Observable<TransportEvent>, options = { keepText: 
   return seen as Seen;
 }
 
-/** Waits until the condition is met. Fails after 5 s. */
+/** Waits until the condition is met. Fails after 30 s. */
 export async function until(what: string, met: () => boolean): Promise<void> {
-  const late = performance.now() + 5_000;
+  const late = performance.now() + 30_000;
   while (!met()) {
-    if (performance.now() > late) throw new Error(`waited 5 s for: ${what}`);
+    if (performance.now() > late) throw new Error(`waited 30 s for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -383,7 +383,9 @@ describe('a stopwatch', () => {
     const startMs = Date.now();
     for (let look = 0; look < 50_000; look++) passedMs();
     await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(Math.abs(passedMs() - (Date.now() - startMs))).toBeLessThan(20);
+    // The process may be interrupted between the two readings, but not each time.
+    const apartMs = () => Math.abs(passedMs() - (Date.now() - startMs));
+    expect(Math.min(...Array.from({ length: 20 }, apartMs))).toBeLessThan(20);
   });
 });
 

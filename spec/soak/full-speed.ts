@@ -101,6 +101,8 @@ export async function fullSpeedPhase(minutes: number, seed: number): Promise<Pha
   await scene.end();
   await close();
   await sleep(5_000);
+  const gone = performance.now() + 30_000;
+  while (countOf(handles()) > before && performance.now() < gone) await sleep(250);
   const left = handles();
   if (countOf(left) > before) wrong.push(`left behind: ${brief(left)}`);
   const { writes, mostPending, counts } = scene;
