@@ -64,9 +64,12 @@ interface Owned {
   readonly metadata?: { readonly ownerReferences?: readonly OwnerReference[] | undefined };
 }
 
-/** The UID of the controller that owns the object, or '' if no controller does. */
+/**
+ * The UID of the controller that owns the object, or '' if no controller does. Aggregated servers and transforms may leave
+ * anything in place of the references.
+ */
 export function controllerUidOf({ metadata }: Owned): string {
-  return metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? '';
+  return [metadata?.ownerReferences].flat().find((owner) => owner?.controller === true)?.uid ?? '';
 }
 
 function isTextOrAbsent(value: unknown): boolean {

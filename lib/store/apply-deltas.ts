@@ -34,7 +34,7 @@ export interface ApplyDeltasOptions<T> {
  * A commit that changes nothing emits nothing, except the one that makes the store synced: for an empty collection one
  * empty set is emitted. Refused objects are kept in `indexer.refused` until they are accepted, deleted, or missing from
  * a complete list; a `retry` tries them again. Completion and errors of the source are passed on, after the batches
- * before them. Each subscription tracks the versions by itself, so an indexer must have only one subscription. Throws a
+ * before them. If a commit fails as a whole, the stream errors. Each subscription tracks the versions by itself, so an indexer must have only one subscription. Throws a
  * `TypeError` if the keys of `indexer` are not `namespace/name`.
  *
  * ```
@@ -67,12 +67,17 @@ export function applyDeltas<T extends KubernetesObject>(
       const committer = new Committer(indexer, options);
       const onCommitted = reportingErrors(options.onCommitted);
       const commitAll = (deltas: readonly Delta<T>[]) => {
-        const commits = splitCommits(deltas, (scope) => committer.scopes.isSynced(scope));
-        for (const commit of commits) {
-          if (subscriber.closed) return;
-          const changes = committer.apply(commit);
-          if (changes !== undefined) subscriber.next(changes);
-          onCommitted(commit.deltas);
+        try {
+          const commits = splitCommits(deltas, (scope) => committer.scopes.isSynced(scope));
+          for (const commit of commits) {
+            if (subscriber.closed) return;
+            const changes = committer.apply(commit);
+            if (changes !== undefined) subscriber.next(changes);
+            onCommitted(commit.deltas);
+          }
+        } catch (error) {
+          // The commit is lost, so a store that continued would seem complete.
+          subscriber.error(error);
         }
       };
       subscriber.add(

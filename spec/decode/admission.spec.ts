@@ -173,6 +173,16 @@ describe('a transform', () => {
     ).toEqual([['d/bad', '1', 'd/bad: the transform threw: not this one']]);
   });
 
+  it.each([[[null]], [{}], ['x']])(
+    'D5: an object with the owner references %j whose transform throws fails no response',
+    (ownerReferences) => {
+      const bad = object('bad');
+      Object.assign(bad.metadata ?? {}, { ownerReferences });
+      const { out, refused, failure } = list([bodyOf(object('a'), bad)], { transform: throws });
+      expect([out.length, refused?.[0]?.controllerUid, failure]).toEqual([1, '', undefined]);
+    },
+  );
+
   it('D5: an event whose transform throws moves the version without an object', () => {
     const { out, refusals } = watch(
       [line('ADDED', object('bad')), line('DELETED', object('bad')), line('ADDED', object('a'))],

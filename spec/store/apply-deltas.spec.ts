@@ -434,6 +434,45 @@ describe('applyDeltas: refused objects', () => {
     expect(refusals).toHaveLength(1);
   });
 
+  it.each([[[null]], [[{}]], [{}], [{ find: 1 }], ['x'], [null]])(
+    'S12: an object that an index function refuses does not affect its batch if its owner references are %j',
+    (ownerReferences) => {
+      const broken = pod('b', 2);
+      Object.assign(broken.metadata, { ownerReferences });
+      const picky = () => {
+        throw new Error('bad object');
+      };
+      const index = (object: Pod) => (object === broken ? picky() : []);
+      const { send, indexer } = storing([pod('a', 1)], {}, { indexers: { index } });
+      expect(send(added(broken), added(pod('c', 3)))).toEqual(['watch* +c@3']);
+      expect(indexer.refused.get('b')?.controllerUid).toBe('');
+    },
+  );
+
+  it('S22: a commit that fails as a whole is undone and ends the stream, and no later one is applied', () => {
+    const unreadable = Object.defineProperty(new Error(), 'message', {
+      get() {
+        throw new Error('no message');
+      },
+    });
+    const index = ({ metadata }: Pod) => {
+      if (metadata.name === 'b') throw unreadable;
+      return [];
+    };
+    const indexer = createIndexer<Pod>({ indexers: { index } });
+    const source = new Subject<readonly Delta<Pod>[]>();
+    const seen: string[] = [];
+    source.pipe(applyDeltas(indexer)).subscribe({
+      next: (set) => seen.push(brief(set)),
+      error: (error: Error) => seen.push(error.message),
+    });
+    source.next([replaced([pod('a', 1)], 1)]);
+    source.next([added(pod('c', 2)), added(pod('b', 3))]);
+    source.next([added(pod('d', 4))]);
+    expect(seen).toEqual(['initial*i +a@1', 'no message']);
+    expect([indexer.listKeys(), indexer.resourceVersion]).toEqual([['a'], '1']);
+  });
+
   it('S12: a refused object is not stored, also without `onRefused`', () => {
     const indexer = createIndexer<Pod>(strict);
     of([added(bad('a', 1)), added(pod('b', 2))])
