@@ -6,6 +6,7 @@
  * once the store has reached it.
  */
 import { Subscription } from 'rxjs';
+import { versionOfDeletion } from '../delta/outdated-deletions.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
@@ -16,7 +17,7 @@ import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { ResolvedTiming } from '../rx/timing.ts';
 import { auditPage, type MetadataLister, PageCursor, type ReceivedPage } from './pages.ts';
-import { PendingDeletions, versionOfDeletion } from './pending-deletions.ts';
+import { PendingDeletions } from './pending-deletions.ts';
 import { Repairs } from './repairs.ts';
 import { Round } from './round.ts';
 import { AuditSchedule } from './schedule.ts';

@@ -1,15 +1,5 @@
 /** Deletions that the store has not reached yet. */
-import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
-import type { Delta } from '../reflector/delta.ts';
-
-/** The version of a deletion; '' if it is not known. */
-export function versionOfDeletion<T extends KubernetesObject>(
-  delta: Extract<Delta<T>, { type: 'deleted' }>,
-): string {
-  const { resourceVersion, finalStateUnknown, object } = delta;
-  return resourceVersion ?? (finalStateUnknown ? '' : versionOf(object));
-}
 
 /**
  * The deletions at versions that the store has not reached, oldest first. They are kept here because the queue may fold

@@ -1,4 +1,7 @@
-/** Recognizes outdated deletions, which must not delete a newer state or another object of the same name. */
+/**
+ * The versions of deletions. Recognizes outdated ones, which must not delete a newer state or another object of the same
+ * name.
+ */
 import type { RefusedState } from '../meta/known-objects.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
@@ -29,4 +32,13 @@ export function isOutdatedDeletion(
   const last = ended as KubernetesObject;
   if (finalStateUnknown && uidOf(last) === newest.uid) return false;
   return isOlder(versionOf(last), newest.resourceVersion);
+}
+
+/** The version of a deletion; '' if it is not known. */
+export function versionOfDeletion({
+  object,
+  finalStateUnknown,
+  resourceVersion,
+}: Deletion): string {
+  return resourceVersion ?? (finalStateUnknown ? '' : versionOf(object as KubernetesObject));
 }

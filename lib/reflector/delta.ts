@@ -55,7 +55,7 @@ export type Delta<T> =
     })
   | Deletion<T>
   /** The object exists, but its new state was refused. The stored state, if any, is kept. */
-  | { readonly type: 'refused'; readonly key: string; readonly refused: Refused }
+  | (Rebalanced & { readonly type: 'refused'; readonly key: string; readonly refused: Refused })
   /** The objects that are refused when this delta is applied are to be tried again. */
   | { readonly type: 'retry' }
   /** A part of a list in progress: more of its objects, and keys that were deleted again while the list streamed. */

@@ -3,7 +3,7 @@
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
 import type { Refused } from '../decode/watch-event.ts';
-import { isOutdatedDeletion, stateOf } from '../delta/outdated-deletions.ts';
+import { isOutdatedDeletion, stateOf, versionOfDeletion } from '../delta/outdated-deletions.ts';
 import { listedObjects, type Replaced, unlistedKeys } from '../delta/relist.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope, isKeyOf } from '../meta/key.ts';
@@ -99,10 +99,12 @@ export class Committer<T extends KubernetesObject> {
         return scopes.move(scopes.ofKey(delta.key), versionOf(delta.object));
       case 'deleted':
         this.#remove(delta, work);
-        if (delta.finalStateUnknown || delta.cause !== undefined) return undefined;
-        return scopes.move(scopes.ofKey(delta.key), versionOf(delta.object));
+        if (delta.cause !== undefined) return undefined;
+        return scopes.move(scopes.ofKey(delta.key), versionOfDeletion(delta));
       case 'refused':
-        return this.#refuse(delta.refused, 'watch');
+        this.#refuse(delta.refused, 'watch');
+        if (delta.cause !== undefined) return undefined;
+        return scopes.move(scopes.ofKey(delta.key), delta.refused.resourceVersion);
       case 'sync':
         return this.#resync(delta.key, work);
       case 'retry':

@@ -231,6 +231,26 @@ describe('a wait', () => {
     await informer.stop();
   });
 
+  it('I62: a refused state, and a deletion whose state is refused, satisfy the waits that they end', async () => {
+    const { server, feed, settled, wait, informer, time } = observing();
+    server.put('shop/k', 'plain');
+    server.put('shop/r', 'red');
+    wait('all', informer.whenAtLeast('12'));
+    feed();
+    await time.advance(0);
+    expect(settled).toEqual(['all']);
+    server.put('shop/k', 'red');
+    server.delete('shop/k');
+    feed();
+    wait(
+      'gone',
+      informer.whenObserved('shop/k', { uid: 'u1', deleted: true, resourceVersion: '14' }),
+    );
+    await time.advance(0);
+    expect([...settled, informer.indexer.size]).toEqual(['all', 'gone', 0]);
+    await informer.stop();
+  });
+
   it('I62: a refused object does not satisfy a wait for its deletion', async () => {
     const { server, feed, settled, wait, informer, time } = observing();
     server.put('shop/r', 'red');

@@ -354,6 +354,23 @@ describe('applyDeltas: versions', () => {
     expect(versions(updated(pod('a', 6)))).toBe('6');
   });
 
+  it('S11, I62: a refused state and the deletion of one move the version, except of an object whose shard arrives', () => {
+    const { send, indexer } = storing([pod('a', 1)]);
+    const versions = (...deltas: Delta<Pod>[]) => {
+      send(...deltas);
+      return indexer.resourceVersion;
+    };
+    const refused = (version: number, cause?: 'rebalance'): Delta<Pod> => {
+      return { type: 'refused', key: 'a', refused: refusal(pod('a', version)), cause };
+    };
+    expect(versions(refused(3))).toBe('3');
+    expect([versions(refused(2)), versions(refused(9, 'rebalance'))]).toEqual(['3', '3']);
+    expect(versions({ ...lost('a'), resourceVersion: '10' } as Delta<Pod>)).toBe('10');
+    const left = { ...lost('b'), resourceVersion: '12', cause: 'rebalance' };
+    expect(versions(left as Delta<Pod>)).toBe('10');
+    expect(indexer.size).toBe(0);
+  });
+
   it('S11: a bookmark emits no change set, and an object without a version does not move the version (TestStoreResourceVersionWithNonMetaTransform)', () => {
     let commits = 0;
     const { send, indexer } = storing([pod('a', 1)], { onCommitted: () => commits++ });

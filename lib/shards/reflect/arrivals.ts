@@ -113,7 +113,8 @@ export function rebalanced<T extends KubernetesObject>(
         yield { type: 'added', key, object, cause };
       }
       for (const each of refused.values()) {
-        if (holds.containsRefused(each)) yield { type: 'refused', key: each.key, refused: each };
+        if (holds.containsRefused(each))
+          yield { type: 'refused', key: each.key, refused: each, cause };
       }
     },
   };
