@@ -241,6 +241,26 @@ describe('a deletion', () => {
 });
 
 describe('the queue of a busy handler', () => {
+  it('I20, I116: a paused handler of a stopped run does not hold up the next run', async () => {
+    const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;
+    const { source, informer, slow, registration } = slowInformer(['a'], { delivery });
+    for (let version = 2; version < 5; version++) source.send(modified(pod('a', version)));
+    expect(registration.lag).toBe(2);
+    await informer.stop();
+    source.listed(9, pod('a', 9));
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 1_000 });
+    expect(informer.lastSyncResourceVersion).toBe('9');
+    // The sets that it was given are still delivered, before the difference.
+    await slow.finish(9);
+    expect(slow.log.slice(1).map((line) => line.split(' ')[0])).toEqual([
+      '~a@1>2',
+      '~a@2>3',
+      '~a@3>9',
+    ]);
+    await informer.stop();
+  });
+
   it('I20, I21: conflate keeps one net change per key with its own cause, and never loses a deletion', async () => {
     const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);
     await slow.finish(2);

@@ -96,6 +96,8 @@ export class HandlerFeed<T extends KubernetesObject> {
     this.#synced = false;
     this.#queue.unmark(this.#endOfFirstList);
     this.#endOfFirstList = undefined;
+    // The pause of an earlier run; its promise may never settle.
+    this.#queue.release();
     if (this.#state !== 'held') return;
     this.#state = 'open';
     this.#pump();
