@@ -107,9 +107,9 @@ export function foldDeletion<T>(
   if (same) net.last = ended.object;
 }
 
-/** Folds one change into the nets of a consumer, one for each key. */
-export function foldChange<T>(nets: Map<string, Net<T>>, change: Change<T>): void {
-  foldInto(nets, change.key, change);
+/** Folds one change into the nets of a consumer, one for each key. Returns the net of its key. */
+export function foldChange<T>(nets: Map<string, Net<T>>, change: Change<T>): Net<T> {
+  return foldInto(nets, change.key, change);
 }
 
 /**

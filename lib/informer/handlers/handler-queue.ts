@@ -209,7 +209,12 @@ export class HandlerQueue<T> {
     for (const change of changes) {
       const { key } = change;
       this.#causes.set(key, foldedCause(this.#causes.get(key), cause, change));
-      foldChange(this.#nets, change);
+      const { seen, now } = foldChange(this.#nets, change);
+      if (seen !== undefined || now !== undefined) continue;
+      // Otherwise objects that come and go would pile up. A marker ahead counts the nets before it, so it keeps them.
+      if ([...this.#markers].some(({ left }) => left > 0)) continue;
+      this.#nets.delete(key);
+      this.#causes.delete(key);
     }
   }
 }
