@@ -153,15 +153,17 @@ function reflectObjects(
   const notifyRefreshed = reportingErrors(options.onRefreshed);
   const limits = limitsOf(options);
   const config = configOf(listerWatcher, options, limits);
+  // If one of the orders errors, the run continues without it, and with the other.
+  const reliably = <V>(order$: Observable<V>): Observable<V> =>
+    order$.pipe(
+      catchError((error) => {
+        reportUnhandled(error);
+        return EMPTY;
+      }),
+    );
   const orders$ = merge(
-    refresh$.pipe(map((order) => ({ kind: 'refresh', ...order }) as const)),
-    (listerWatcher.awake$ ?? EMPTY).pipe(map(() => ({ kind: 'awake' }) as const)),
-  ).pipe(
-    // If one of them errors, the run continues without them.
-    catchError((error) => {
-      reportUnhandled(error);
-      return EMPTY;
-    }),
+    reliably(refresh$).pipe(map((order) => ({ kind: 'refresh', ...order }) as const)),
+    reliably(listerWatcher.awake$ ?? EMPTY).pipe(map(() => ({ kind: 'awake' }) as const)),
   );
   const moment = (sending: Sending): Moment => ({
     nowMs: scheduler.now(),

@@ -1,6 +1,6 @@
 /** `refresh()`, from the call to the commit. */
 import { ApiError, createSharedInformer, type SharedInformerOptions } from 'rx-informer';
-import { Subject } from 'rxjs';
+import { config, Subject, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../store/sets.ts';
@@ -238,6 +238,31 @@ describe('refresh', () => {
     expect(shop.asked).toEqual(['L0', 'W1', 'L', 'W4', 'L']);
     await informer.stop();
     expect(time.pending).toBe(0);
+  });
+
+  it('I81, R29: resolves also after an error of awake$', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const awake$ = throwError(() => new Error('no events'));
+    const errors: string[] = [];
+    const silence = config.onUnhandledError;
+    config.onUnhandledError = (error) => errors.push(String(error));
+    try {
+      const informer = createSharedInformer({ ...source, awake$ }, { scheduler: time });
+      informer.start();
+      source.listed(1);
+      const refreshed = informer.refresh();
+      await time.advance(1_000);
+      source.listed(4, pod('a', 4));
+      await time.advance(1_000);
+      await refreshed;
+      expect(informer.indexer.size).toBe(1);
+      await informer.stop();
+      await new Promise((resolve) => setTimeout(resolve));
+    } finally {
+      config.onUnhandledError = silence;
+    }
+    expect(errors).toEqual(['Error: no events']);
   });
 
   it('I81: the first list, which is in progress, serves the refresh', async () => {
