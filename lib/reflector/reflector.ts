@@ -168,7 +168,14 @@ function reflectObjects(
   const moment = (sending: Sending): Moment => ({
     nowMs: scheduler.now(),
     get random() {
-      return random();
+      try {
+        const chance = random();
+        if (chance >= 0) return chance;
+      } catch (error) {
+        reportUnhandled(error);
+      }
+      // Without a wait requests would follow each other without a pause, or never.
+      return Math.random();
     },
     get silentMs() {
       return sending.silentMs();

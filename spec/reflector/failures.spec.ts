@@ -1,6 +1,6 @@
 import { ApiError, type ReflectOptions, reflect } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { concat, EMPTY, merge, NEVER, type Observable, of, throwError, timer } from 'rxjs';
+import { concat, config, EMPTY, merge, NEVER, type Observable, of, throwError, timer } from 'rxjs';
 import { ignoreElements, map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { rig } from './rig.ts';
@@ -246,6 +246,22 @@ describe('the wait', () => {
       watches: [of(opened, events(expired)), open],
     };
     expect(run(answers, 20_000)).toBe('L0@0 L0@1200 W5@1200 L5@1700 L5@6500 W5@6500');
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no random');
+      },
+    ],
+    ['returns NaN', () => Number.NaN],
+  ])('R22: a random that %s is replaced, so that the waits stay', (_how, random) => {
+    config.onUnhandledError = () => undefined;
+    const watches = [failing(refused), open];
+    const asked = run({ lists, watches }, 10_000, { random: random as () => number });
+    config.onUnhandledError = null;
+    expect(asked).toMatch(/^L0@0 W5@0 W5@(?:[89]|1[0-6])\d\d$/);
   });
 
   it('R12: the backoff can be replaced (NewReflectorWithCustomBackoff)', () => {
