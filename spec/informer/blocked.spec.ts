@@ -16,7 +16,8 @@ import { pods } from 'rx-informer/resources';
 import { first, NEVER, Observable, of, throwError } from 'rxjs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { type Pod, pod } from '../support/scripted-list-watch.ts';
+import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { settle } from './handler-rig.ts';
 
 const refusal = (code: number) =>
   ApiError.fromStatus({ code, message: `pods is refused with ${code}` }, code);
@@ -164,6 +165,26 @@ describe('whenSynced of a blocked informer', () => {
     expect((wait.outcome as ApiError).message).toMatch(
       /^pods is not synced: namespace till is blocked \(no-such-resource\): pods is refused with 404/,
     );
+    await informer.stop();
+  });
+
+  it('I9: whenSynced rejects if onError has ended one of several scopes before its first list', async () => {
+    const [shop, bank] = [scriptedListWatch('shop'), scriptedListWatch('bank')];
+    const informer = createSharedInformer([shop, bank], { name: 'pods', onError: () => 'stop' });
+    informer.start();
+    const waits = [
+      watched(informer.whenSynced()),
+      watched(informer.whenSynced({ whileBlocked: 'wait' })),
+    ];
+    shop.listed(1);
+    bank.failList(ApiError.fromStatus({ code: 500, reason: 'InternalError', message: 'no' }, 500));
+    await settle();
+    for (const { outcome } of waits) {
+      expect(outcome).toMatchObject({ code: 500 });
+      expect((outcome as ApiError).message).toMatch(
+        /^pods is not synced: namespace bank is no longer listed, because onError returned 'stop': /,
+      );
+    }
     await informer.stop();
   });
 

@@ -202,12 +202,19 @@ export class StatusBoard<T> {
    * continues nevertheless. A scope that was listed does not block.
    */
   blocking(name: string, { whileBlocked }: SyncWaitOptions): ApiError | undefined {
-    if (whileBlocked === 'wait' || this.#inactive !== undefined) return undefined;
-    for (const [scope, { synced, blocked, error }] of this.reflectors) {
-      if (synced || blocked === undefined || error === undefined) continue;
-      const subject = this.reflectors.size > 1 ? `namespace ${scope} is ` : '';
+    if (this.#inactive !== undefined) return undefined;
+    const several = this.reflectors.size > 1;
+    for (const [scope, { phase, synced, blocked, error }] of this.reflectors) {
+      // The end of the only scope ends the run, which ends the wait.
+      const isOver = several && phase === 'stopped';
+      if (synced || error === undefined) continue;
+      if (!isOver && (blocked === undefined || whileBlocked === 'wait')) continue;
+      const subject = several ? `namespace ${scope} is ` : '';
       const { code, reason } = error;
-      const message = `${name} is not synced: ${subject}blocked (${blocked}): ${ended(error)} The informer keeps trying; to wait for that, pass whileBlocked: 'wait'`;
+      const why = isOver
+        ? `no longer listed, because onError returned 'stop': ${error.message}`
+        : `blocked (${blocked}): ${ended(error)} The informer keeps trying; to wait for that, pass whileBlocked: 'wait'`;
+      const message = `${name} is not synced: ${subject}${why}`;
       return new ApiError({ code, reason, message, cause: error });
     }
     return undefined;
