@@ -4,14 +4,18 @@ import {
   createClient,
   createListWatch,
   createSharedInformer,
+  describeStatus,
   type KubernetesObject,
   type ListerWatcher,
+  type ListRequest,
 } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
+import { NEVER, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { gated, knowing, replaced, replacing, pod as small } from '../delta/pods.ts';
-import { pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { settle as nextTurn } from './handler-rig.ts';
 
 describe("the namespace ''", () => {
   it('W12, F4, I8: covers all namespaces, so the next list removes objects that were deleted while the informer was stopped', async () => {
@@ -49,6 +53,31 @@ describe("the namespace ''", () => {
     await informer.whenSynced({ timeoutMs: 5_000 });
     expect(informer.indexer.listKeys()).toEqual(['shop/b']);
     await informer.stop();
+  });
+
+  it('I15: several scopes have one total while they are loading, and no namespace after a stop', async () => {
+    const [shop, lab] = [scriptedListWatch('shop'), scriptedListWatch('lab')];
+    const sources = [shop, lab].map((source, at) => ({
+      ...source,
+      list: ({ continue: token }: ListRequest<Pod>) =>
+        token
+          ? NEVER
+          : of({
+              items: [pod('a', 1, `u${at}`, source.scope)],
+              metadata: {
+                resourceVersion: '1',
+                continue: 'more',
+                remainingItemCount: 99 - 90 * at,
+              },
+            }),
+    }));
+    const informer = createSharedInformer(sources);
+    informer.start();
+    await nextTurn();
+    expect(describeStatus(informer.status).text).toBe('Loading: 2 of 110');
+    expect(informer.status.namespace).toBeUndefined();
+    await informer.stop();
+    expect(informer.status.namespace).toBeUndefined();
   });
 
   it('W12, I15: is refused beside another scope, because its list would delete the objects of the other', () => {

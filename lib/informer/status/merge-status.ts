@@ -56,6 +56,7 @@ const JOINS: Joins = {
   reconnects: sum,
   relists: sum,
   loaded: sum,
+  remaining: sum,
   refused: sum,
   refusedObjects: (front, back) => [...front, ...back],
   refusedItems: sum,

@@ -265,7 +265,7 @@ export class StatusBoard<T> {
       audit: this.audit,
       access: this.access,
       scopes: several ? Object.fromEntries(this.reflectors) : undefined,
-      namespace: several ? undefined : [...this.reflectors.keys()].join(),
+      namespace: this.reflectors.size > 1 ? undefined : [...this.reflectors.keys()].join(),
     };
   }
 }
