@@ -52,7 +52,7 @@ const alive = { kind: 'alive' } as const;
  * ```
  */
 export function createPollingListWatch<T extends KubernetesObject>(
-  lister: Pick<ListerWatcher<T>, 'list' | 'scope'>,
+  lister: Pick<ListerWatcher<T>, 'list' | 'scope' | 'awake$'>,
   options: PollingOptions = {},
 ): ListerWatcher<T> {
   const { scheduler, random } = timingOf(options);
@@ -124,6 +124,9 @@ export function createPollingListWatch<T extends KubernetesObject>(
     ...(lister.scope === undefined ? {} : { scope: lister.scope }),
     watchList: false,
     mayOverlap: false,
+    get awake$() {
+      return lister.awake$;
+    },
     list: (request) => noting(lister.list(request)),
     watch: (request) => {
       // A second watch may be at another version.

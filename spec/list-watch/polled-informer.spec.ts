@@ -13,7 +13,7 @@ import {
   reflect,
   type SharedInformerOptions,
 } from 'rx-informer';
-import { defer, Observable, of, throwError } from 'rxjs';
+import { defer, Observable, of, Subject, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../store/sets.ts';
@@ -191,6 +191,25 @@ describe('a kind that is polled', () => {
     source.holds('6', pod('a', 5, 'other'));
     await time.advance(1_000);
     expect([informer.indexer.list(), errors]).toEqual([[pod('a', 5, 'other')], []]);
+    await informer.stop();
+  });
+
+  it('R29, W14: a poll that waits after a failure is tried again when the network may have changed', async () => {
+    const time = new VirtualTime();
+    const awake$ = new Subject<void>();
+    let lists = 0;
+    const list = () => {
+      lists++;
+      return throwError(() => ApiError.local('Network', 'reset'));
+    };
+    const source = createPollingListWatch<Pod>({ list, awake$ }, { scheduler: time });
+    const informer = createSharedInformer(source, { scheduler: time, backoff: () => 60_000 });
+    informer.start();
+    await time.advance(10);
+    expect(lists).toBe(1);
+    awake$.next();
+    await time.advance(10);
+    expect(lists).toBe(2);
     await informer.stop();
   });
 
