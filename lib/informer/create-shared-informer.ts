@@ -42,7 +42,7 @@ export function createSharedInformer<T extends KubernetesObject, Names extends s
   options: SharedInformerOptions<T, Names> = {},
 ): SharedInformer<T, Names> {
   const listerWatchers = Array.isArray(source)
-    ? (source as readonly ListerWatcher<T>[])
+    ? [...(source as readonly ListerWatcher<T>[])]
     : [source as ListerWatcher<T>];
   checkScopes(listerWatchers);
   return sharedInformerOf<T>(
@@ -123,7 +123,7 @@ function createStateWaits<T extends KubernetesObject>(
       );
     },
     whenAtLeast: (resourceVersion, wait = {}) => {
-      const invalid = invalidVersion('whenAtLeast', resourceVersion);
+      const invalid = invalidVersion('whenAtLeast', resourceVersion ?? '');
       if (invalid !== undefined) return Promise.reject(invalid);
       return waits.until<void>(
         () => (isAtLeast(store, resourceVersion) ? { value: undefined } : undefined),

@@ -29,7 +29,7 @@ export function byOwnerUid(object: KubernetesObject): readonly string[] {
 }
 
 function own(record: Record<string, string> | undefined, name: string): readonly string[] {
-  return record !== undefined && Object.hasOwn(record, name) ? [record[name] as string] : [];
+  return record && Object.hasOwn(record, name) ? [record[name] as string] : [];
 }
 
 /** Indexes by the value of one label. */

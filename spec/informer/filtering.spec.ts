@@ -138,6 +138,23 @@ describe('a filtering handler', () => {
     await informer.stop();
   });
 
+  it('I118: a filter that throws at a deletion is reported', async () => {
+    const log: string[] = [];
+    let isBroken = false;
+    const filter = () => {
+      if (isBroken) throw new Error('no filter');
+      return true;
+    };
+    const { source, informer, errors } = filtered(filter, logging(log));
+    source.listed(1, pod('a', 1));
+    informer.start();
+    isBroken = true;
+    source.send(deleted(pod('a', 2)));
+    expect(log).toEqual(['+a@1* initial']);
+    expect(errors).toEqual(['shown shop/a Error: no filter']);
+    await informer.stop();
+  });
+
   it('I4, I23, I118: if the filter and the handler fail in one call, one error reports both', async () => {
     const failing = (how: 'throws' | 'rejects') => {
       const errors: unknown[] = [];

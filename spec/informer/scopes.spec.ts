@@ -80,6 +80,17 @@ describe("the namespace ''", () => {
     expect(informer.status.namespace).toBeUndefined();
   });
 
+  it('I15: a change of the given array of ListerWatchers does not change the informer', async () => {
+    const sources = [scriptedListWatch('shop')];
+    const informer = createSharedInformer(sources);
+    sources[0]?.listed(1, pod('a', 1));
+    sources.length = 0;
+    informer.start();
+    await informer.whenSynced({ timeoutMs: 1_000 });
+    expect(informer.indexer.size).toBe(1);
+    await informer.stop();
+  });
+
   it('W12, I15: is refused beside another scope, because its list would delete the objects of the other', () => {
     const sources: ListerWatcher<ReturnType<typeof pod>>[] = [
       scriptedListWatch(''),

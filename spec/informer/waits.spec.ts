@@ -197,6 +197,10 @@ describe('whenObserved', () => {
     const informer = createSharedInformer(source, { name: 'pods' });
     const first = informer.whenAtLeast('5');
     expect(await settled(informer.whenAtLeast('0x'))).toMatch(/whenAtLeast: "0x" is no/);
+    // The answer to a write may have no version.
+    expect(await settled(informer.whenAtLeast(undefined as never))).toMatch(
+      /whenAtLeast: "" is no/,
+    );
     informer.start();
     source.listed(10, pod('web', 8));
     expect(await settled(first)).toBeUndefined();

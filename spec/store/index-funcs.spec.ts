@@ -31,6 +31,8 @@ describe('index functions', () => {
     expect(byLabels(object)).toEqual(['app=web', 'tier=front']);
     const functions = [byOwnerUid, byLabel('app'), byAnnotation('a'), byLabels];
     for (const func of functions) expect([func({}), func({ metadata: {} })]).toEqual([[], []]);
+    const none = { metadata: { labels: null, annotations: null, ownerReferences: null } } as object;
+    for (const func of functions) expect(func(none)).toEqual([]);
   });
 
   it('S2: index functions read only own properties', () => {

@@ -237,11 +237,13 @@ export function filteringEventHandler<T>(
       return failing(() => handler.onDelete?.(deleted, notification), now);
     },
     onDelete(deleted, notification) {
-      if (!test(deleted.previous).matches) return undefined;
+      const was = test(deleted.previous);
+      if (!was.matches) return failing(() => undefined, was);
       return handler.onDelete?.(deleted, notification);
     },
     onLeave(left, notification) {
-      if (!test(left.previous).matches) return undefined;
+      const was = test(left.previous);
+      if (!was.matches) return failing(() => undefined, was);
       return handler.onLeave?.(left, notification);
     },
   };
