@@ -89,6 +89,11 @@ export class HandFedServer {
     this.client = createClient({ baseUrl: 'http://fake', transport, scheduler });
   }
 
+  /** The version of the last write. */
+  get version(): string {
+    return `${this.#version}`;
+  }
+
   /** Creates or changes an object. */
   put(key: string, colour: string): void {
     const old = this.now.get(key);
