@@ -93,9 +93,9 @@ test('an edit shows its difference, sends it, and never overwrites the change of
   await draft.fill(text.replace('app: web', 'app: shop'));
   await dialog.getByRole('button', { name: 'Review the change' }).click();
   const difference = dialog.getByTestId('difference');
-  expect(await difference.locator('[data-change=removed]').allTextContents()).toEqual([
-    '-    app: web',
-  ]);
+  await expect
+    .poll(() => difference.locator('[data-change=removed]').allTextContents())
+    .toEqual(['-    app: web']);
   expect(await difference.locator('[data-change=added]').allTextContents()).toEqual([
     '+    app: shop',
   ]);
@@ -194,11 +194,14 @@ test('a pod shows its environment, without the values of config maps and secrets
   const environment = page
     .getByRole('dialog')
     .getByRole('region', { name: 'Environment of settlement' });
-  expect(await environment.locator('dl > div').allTextContents()).toEqual([
-    'POD_NAMEfield metadata.name',
-    'LOG_LEVELinfo',
-    'Further variablesall keys of ConfigMap settlement-settings',
-  ]);
+  // The worker answers after the details have opened.
+  await expect
+    .poll(() => environment.locator('dl > div').allTextContents())
+    .toEqual([
+      'POD_NAMEfield metadata.name',
+      'LOG_LEVELinfo',
+      'Further variablesall keys of ConfigMap settlement-settings',
+    ]);
   await page.getByRole('button', { name: 'Open its log' }).click();
   await page
     .getByTestId('container-log')

@@ -1,4 +1,5 @@
 /** The projects of the documentation, as their readers make them. */
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer as createTcpServer } from 'node:net';
@@ -9,13 +10,18 @@ import { expect } from 'vitest';
 export const htmlOf = (main: string) =>
   `<!doctype html><link rel="icon" href="data:," /><div id="root"></div><script type="module" src="/src/${main}"></script>`;
 
-/** A port that was free a moment ago. */
+/** A port that was free a moment ago, below those of outgoing connections, one of which could take it meanwhile. */
 export async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const server = createTcpServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    await new Promise((resolve) => server.close(resolve));
+    if (isFree) return port;
+  }
 }
 
 /** Copies the files of a page of the documentation, for a cluster at a port. */

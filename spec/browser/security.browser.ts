@@ -209,6 +209,7 @@ describe('the content of a cluster', () => {
         });
       }
     });
+    await page.locator('[data-uid]').nth(7).waitFor();
     const boxes = await page.locator('[data-uid]').evaluateAll((rows) =>
       rows.slice(0, 8).map((row) => {
         const { height } = row.getBoundingClientRect();
