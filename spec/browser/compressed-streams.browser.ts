@@ -59,7 +59,7 @@ async function follows(tab: Page): Promise<void> {
     .map(({ metadata }) => [metadata.name, metadata.resourceVersion]);
   const expected = Object.fromEntries(held);
   const versions = () => tab.evaluate(() => page.versions('pods'));
-  await expect.poll(versions, { timeout: 3_000, interval: 20 }).toEqual(expected);
+  await expect.poll(versions, { interval: 20 }).toEqual(expected);
 }
 
 /** Waits for each change before the next one is written. */
@@ -93,13 +93,13 @@ describe.each(origins)('a page of the %s origin', (origin) => {
       const tab = await open(origin);
       await tab.evaluate(async () => {
         page.start('pods');
-        await page.synced('pods', 5_000);
+        await page.synced('pods', 30_000);
       });
       await followsEachChange(tab);
       expect(asked()).toBe(origin === 'same' ? 'S L W' : 'L W');
       await tab.evaluate(async () => {
         page.start('configMaps');
-        await page.synced('configMaps', 5_000);
+        await page.synced('configMaps', 30_000);
       });
       await expect.poll(() => asked('configmaps')).toBe('L W');
     },
@@ -111,7 +111,7 @@ describe.each(origins)('a page of the %s origin', (origin) => {
     await tab.evaluate(
       async (initialList) => {
         page.start('pods', initialList);
-        await page.synced('pods', 5_000);
+        await page.synced('pods', 30_000);
       },
       origin === 'same' ? ('auto' as const) : ('stream' as const),
     );

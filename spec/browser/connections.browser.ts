@@ -127,9 +127,12 @@ describe('twenty kinds over HTTP/1.1', () => {
     expect(front.most).toBeLessThanOrEqual(4);
     // The slots of a tab that crashes, or is closed, are free.
     await tabs[0]?.close();
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    front.count();
-    await follow(tabs.slice(1), few);
+    // At first, connections of the closed tab may still be counted.
+    for (let round = 0; round < 3; round++) {
+      front.count();
+      await follow(tabs.slice(1), few);
+      if (front.most <= 4) break;
+    }
     expect(front.most).toBeLessThanOrEqual(4);
   });
 });

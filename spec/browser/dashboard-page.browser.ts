@@ -299,8 +299,11 @@ test('a pause lasts while the filter changes, and the rows of a new filter are s
       spec: { containers: [{ name: 'main', image: 'x:1' }] },
     });
   create('aaa-one');
-  // A new filter shows what has arrived by then, and a paused page does not show what arrives.
-  await page.waitForTimeout(2_000);
+  // A new filter shows what has arrived by then, which a tab of the same worker shows.
+  const other = await page.context().newPage();
+  await other.goto(`${page.url().replace(/\?.*/, '')}?filter=aaa-one`);
+  await other.locator('[data-uid]', { hasText: 'aaa-one' }).waitFor();
+  await other.close();
   const filter = page.getByPlaceholder('Filter: words or app=web');
   const shown = () => page.getByTestId('shown').textContent();
   await filter.fill('app=aaa');

@@ -8,6 +8,7 @@ import { keepScreenshot, launchChromium } from './chromium.ts';
 import { isList, type Received, recordRequests } from './dashboard-requests.ts';
 import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
 import { expectRows, shownOf } from './shown-rows.ts';
+import { countsIn } from './stored-counts.ts';
 
 let browser: Browser;
 
@@ -154,8 +155,8 @@ test('a reload shows the former rows before the worker has answered, marked as s
   const opened = await open({ start: { objects: 80, rate: 0 } });
   const { page, cluster } = opened;
   const shown = await page.locator('[data-uid]').allTextContents();
-  // The rows are stored within a second.
-  await page.waitForTimeout(1_500);
+  // The rows are stored after a second.
+  await expect.poll(async () => (await countsIn(page))[1]).toBeGreaterThan(0);
   // The worker does not answer, so that nothing but the stored rows can be shown.
   await page.addInitScript(() => {
     const { SharedWorker: Shared } = globalThis;

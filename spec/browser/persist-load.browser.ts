@@ -11,7 +11,7 @@ import { launchChromium } from './chromium.ts';
 import { informerScript } from './informer-script.ts';
 import type { PersistPage } from './persist-page.ts';
 import { atRate } from './steady-rate.ts';
-import { LONG_TASK_MS, measureThread, type ThreadReport } from './thread-time.ts';
+import { longTasksOf, measureCalm, measureThread, type ThreadReport } from './thread-time.ts';
 
 declare const page: PersistPage;
 
@@ -48,7 +48,7 @@ async function syncedTab(isStored: boolean): Promise<Page> {
 async function underLoad(tab: Page): Promise<ThreadReport> {
   const stop = atRate(RATE, (made) => server.objects.update(pods, podOf((made * 7) % PODS, made)));
   await pass(2_000);
-  const report = await measureThread(browser, tab, () => pass(SECONDS * 1_000));
+  const report = await measureCalm(browser, tab, () => pass(SECONDS * 1_000));
   stop();
   return report;
 }
@@ -83,9 +83,10 @@ it('P33: keeping a collection that changes 1,000 times a second costs at most a 
     `without a store ${figuresOf(plain)}; with one ${figuresOf(stored)}; the first write ${first.cpuMs.toFixed(0)} ms of CPU in ${first.seconds.toFixed(1)} s, longest task ${first.longestCpuMs.toFixed(0)} ms\n`,
   );
   const shareOf = ({ cpuMs, seconds }: ThreadReport) => cpuMs / (seconds * 1_000);
-  expect(shareOf(stored) - shareOf(plain)).toBeLessThanOrEqual(0.1);
+  const slowness = Math.max(stored.slowness, plain.slowness);
+  expect(shareOf(stored) - shareOf(plain)).toBeLessThanOrEqual(0.1 * slowness);
   for (const report of [first, stored]) {
-    expect(report.longTasks, `tasks of over ${LONG_TASK_MS} ms of CPU time`).toEqual([]);
+    expect(report.longTasks, longTasksOf(report)).toEqual([]);
   }
   await tab.context().close();
 }, 420_000);

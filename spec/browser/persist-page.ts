@@ -43,6 +43,19 @@ const page = {
         .list()
         .map(({ metadata }: Stored<Pod>) => [metadata?.name, metadata?.resourceVersion]),
     ),
+  /** The versions of the programs that have written the stored collections. */
+  async writtenBy(): Promise<readonly string[]> {
+    const database = await new Promise<IDBDatabase>((resolve) => {
+      const request = indexedDB.open('rx-informer');
+      request.onsuccess = () => resolve(request.result);
+    });
+    const records = await new Promise<readonly { readonly head: string }[]>((resolve) => {
+      const request = database.transaction('collections').objectStore('collections').getAll();
+      request.onsuccess = () => resolve(request.result);
+    });
+    database.close();
+    return records.map(({ head }) => JSON.parse(head).app);
+  },
   /** How many records each store of the database has. */
   async counts(): Promise<Record<string, number>> {
     const database = await new Promise<IDBDatabase>((resolve, reject) => {

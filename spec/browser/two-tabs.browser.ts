@@ -50,19 +50,17 @@ describe('two tabs', () => {
     async (initialList) => {
       server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
       const tabs = [await openTab(initialList), await openTab(initialList)];
-      for (const tab of tabs) await tab.evaluate(() => page.synced('pods', 5_000));
+      for (const tab of tabs) await tab.evaluate(() => page.synced('pods', 30_000));
       const watches = () =>
         server.requests.filter(({ use }) => use === 'watch').map(({ query }) => query);
-      await expect.poll(() => watches().length, { timeout: 5_000 }).toBe(2);
+      await expect.poll(() => watches().length).toBe(2);
       expect(watches()[1]).toEqual(watches()[0]);
       const { metadata } = server.objects.create(pods, {
         metadata: { namespace: 'shop', name: 'late' },
       });
       for (const tab of tabs) {
         const versions = () => tab.evaluate(() => page.versions('pods'));
-        await expect
-          .poll(versions, { timeout: 3_000 })
-          .toHaveProperty('late', metadata.resourceVersion);
+        await expect.poll(versions).toHaveProperty('late', metadata.resourceVersion);
       }
     },
   );
@@ -73,12 +71,12 @@ describe('two tabs', () => {
     await openTab('pages');
     // Otherwise Chromium would delay the second request until the head of the first arrives, or for up to twenty
     // seconds.
-    await expect.poll(() => slow.hits, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => slow.hits).toBe(2);
   });
 
   test('T21: know how many of six connections are left', async () => {
     const tab = await openTab('pages');
-    await tab.evaluate(() => page.synced('pods', 5_000));
+    await tab.evaluate(() => page.synced('pods', 30_000));
     await expect
       .poll(() => tab.evaluate(() => page.network()))
       .toEqual({ protocol: 'http/1.1', connectionsLeft: 5 });

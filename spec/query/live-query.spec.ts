@@ -56,7 +56,10 @@ describe('a query', () => {
     [{ where: { path: 'a', eq: undefined } }, /has none$/],
     [{ where: { path: 'a', gt: 1, lt: 5 } }, /and has lt and gt$/],
     [{ where: { path: 'a', equals: 1 } }, /^liveQuery: where\.equals is not a field/],
-    [{ where: { path: 'a', eq: null } }, /^liveQuery: where\.eq is null; it must be text, a finite/],
+    [
+      { where: { path: 'a', eq: null } },
+      /^liveQuery: where\.eq is null; it must be text, a finite/,
+    ],
     [{ where: { path: 'a', eq: Number.NaN } }, /^liveQuery: where\.eq is NaN/],
     [{ where: { path: 'a', gt: true } }, /^liveQuery: where\.gt is true, and truth values/],
     [
