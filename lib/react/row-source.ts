@@ -36,7 +36,6 @@ export class ViewSource<Row> implements RowSource<Row> {
   #run = Subscription.EMPTY;
   #result: ListResult<Row> | undefined;
   #snapshot: unknown;
-  #wasCurrent = true;
 
   constructor(view: View<Row>, observer?: SourceObserver) {
     this.view = view;
@@ -50,15 +49,9 @@ export class ViewSource<Row> implements RowSource<Row> {
 
   readonly getSnapshot = (): ListResult<Row> => {
     const snapshot = this.view.getSnapshot();
-    const { isCurrent } = this;
-    if (
-      this.#result === undefined ||
-      this.#snapshot !== snapshot ||
-      this.#wasCurrent !== isCurrent
-    ) {
+    if (this.#result === undefined || this.#snapshot !== snapshot) {
       this.#snapshot = snapshot;
-      this.#wasCurrent = isCurrent;
-      this.#result = resultOf(snapshot, isCurrent);
+      this.#result = resultOf(snapshot, this.isCurrent);
     }
     return this.#result;
   };
@@ -77,7 +70,12 @@ export class ViewSource<Row> implements RowSource<Row> {
   };
 
   #hold(): Subscription {
-    const held = new Subscription();
+    // A result says whether it is current.
+    const forget = () => {
+      this.#result = undefined;
+    };
+    if (!this.isCurrent) forget();
+    const held = new Subscription(forget);
     this.#held = held;
     this.#follow(held);
     held.add(this.view.subscribe(() => this.#notify()));
