@@ -34,8 +34,8 @@ export interface ApplyDeltasOptions<T> {
  * A commit that changes nothing emits nothing, except the one that makes the store synced: for an empty collection one
  * empty set is emitted. Refused objects are kept in `indexer.refused` until they are accepted, deleted, or missing from
  * a complete list; a `retry` tries them again. Completion and errors of the source are passed on, after the batches
- * before them. If a commit fails as a whole, the stream errors. Each subscription tracks the versions by itself, so an indexer must have only one subscription. Throws a
- * `TypeError` if the keys of `indexer` are not `namespace/name`.
+ * before them. If a commit fails as a whole, the stream errors. Each subscription tracks the versions by itself, so an
+ * indexer must have only one subscription. Throws a `TypeError` if the keys of `indexer` are not `namespace/name`.
  *
  * ```
  * deltas   r----ab----A|      r: replaced  a, b: two keys  A: a again
