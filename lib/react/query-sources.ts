@@ -44,6 +44,7 @@ class QuerySources {
     const source: ViewSource<unknown> = new ViewSource<unknown>(view, {
       used: () => this.#provided.use(source, names),
       changed: () => this.#provided.changed(),
+      lingers: () => this.queries.hasView(key, view),
     });
     if (this.#known.size >= this.#sweepAt) this.#sweep();
     this.#known.set(key, new WeakRef(source));

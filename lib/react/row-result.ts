@@ -51,12 +51,12 @@ export function blockingError({
   return blocked === undefined ? undefined : error;
 }
 
-/** The result that a snapshot gives. If it is that of a use that has ended, nothing keeps its rows up to date. */
-export function resultOf<Row>(snapshot: ViewSnapshot<Row>, isCurrent: boolean): ListResult<Row> {
+/** The result that a snapshot gives. If it is not kept, its use has ended, and nothing keeps its rows up to date. */
+export function resultOf<Row>(snapshot: ViewSnapshot<Row>, isKept: boolean): ListResult<Row> {
   const { rows, total, synced, stale: isLost } = snapshot;
   const error = snapshot.error ?? blockingError(snapshot.status);
-  const isFormer = !isCurrent && rows.length > 0;
+  const isFormer = !isKept && rows.length > 0;
   const stale = isLost === true || isFormer || snapshot.status.phase === 'stopped';
-  const status = isCurrent ? snapshot.status : Object.freeze({ ...snapshot.status, live: false });
+  const status = isKept ? snapshot.status : Object.freeze({ ...snapshot.status, live: false });
   return Object.freeze({ rows, total, synced, stale, status, error });
 }

@@ -22,6 +22,8 @@ export interface SourceObserver {
   used(): () => void;
   /** The result has changed. */
   changed(): void;
+  /** Whether the rows of a use that has ended linger, so that another use would have the present ones at once. */
+  lingers(): boolean;
 }
 
 /** The rows of a view. The view is subscribed with the first listener. */
@@ -36,6 +38,7 @@ export class ViewSource<Row> implements RowSource<Row> {
   #run = Subscription.EMPTY;
   #result: ListResult<Row> | undefined;
   #snapshot: unknown;
+  #wasKept = true;
 
   constructor(view: View<Row>, observer?: SourceObserver) {
     this.view = view;
@@ -49,9 +52,11 @@ export class ViewSource<Row> implements RowSource<Row> {
 
   readonly getSnapshot = (): ListResult<Row> => {
     const snapshot = this.view.getSnapshot();
-    if (this.#result === undefined || this.#snapshot !== snapshot) {
+    const isKept = this.isCurrent || this.#observer?.lingers() === true;
+    if (this.#result === undefined || this.#snapshot !== snapshot || this.#wasKept !== isKept) {
       this.#snapshot = snapshot;
-      this.#result = resultOf(snapshot, this.isCurrent);
+      this.#wasKept = isKept;
+      this.#result = resultOf(snapshot, isKept);
     }
     return this.#result;
   };
@@ -70,12 +75,7 @@ export class ViewSource<Row> implements RowSource<Row> {
   };
 
   #hold(): Subscription {
-    // A result says whether it is current.
-    const forget = () => {
-      this.#result = undefined;
-    };
-    if (!this.isCurrent) forget();
-    const held = new Subscription(forget);
+    const held = new Subscription();
     this.#held = held;
     this.#follow(held);
     held.add(this.view.subscribe(() => this.#notify()));

@@ -46,6 +46,11 @@ export class SharedQueries {
     return channel;
   }
 
+  /** Whether the view is that of a pipeline, which may linger. */
+  hasView(key: string, view: unknown): boolean {
+    return this.#pipelines.get(key)?.channel.view === view;
+  }
+
   /** The sources that the pipeline of a query reads, or would read if it began now. */
   plansOf(query: LiveQuery): readonly SourcePlan[] {
     return this.#currentOf(query)?.plans ?? planOf(query, this.#informers);

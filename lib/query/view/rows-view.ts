@@ -39,6 +39,8 @@ export class RowsView<T> implements View<T> {
   /** Whether the rows are those of the run, not of a former one. */
   #hasRows = false;
   /** Whether the rows are those of a former run, because the present one has no complete answer yet. */
+  #isFormer = false;
+  /** Whether they are, and an informer was not synced since. Otherwise the present rows come with the next frame. */
   #isOld = false;
   /** Whether the run has completed or failed. */
   #isOver = false;
@@ -167,6 +169,10 @@ export class RowsView<T> implements View<T> {
 
   #readStatus(): void {
     const statuses: readonly InformerStatus[] = this.#followed?.statuses ?? [];
+    if (this.#isFormer && !this.#isOld && statuses.some(({ synced }) => !synced)) {
+      this.#isOld = true;
+      this.#changed();
+    }
     const { refusedRows: before } = this.#status;
     // A run that is over refuses nothing any more, but its rows stay.
     const all = this.#isOver
@@ -198,7 +204,7 @@ export class RowsView<T> implements View<T> {
     // Assigned before subscribing, because the source may complete synchronously.
     const run = new Subscription();
     this.#run = run;
-    this.#isOld ||= this.#hasRows;
+    this.#isFormer ||= this.#hasRows;
     this.#hasRows = false;
     run.add(
       this.#parts.source.subscribe({
@@ -244,13 +250,13 @@ export class RowsView<T> implements View<T> {
   #apply(set: AnyChangeSet<T>): void {
     if (this.#status.refusedRows.length > 0) this.#readStatus();
     // A new informer begins empty. The former rows stand until it has some.
-    if (this.#isOld && !this.#hasRows && !set.synced && set.changes.length === 0) return;
-    const wasShownOld = this.#isOld && this.#snapshot?.stale;
+    if (this.#isFormer && !this.#hasRows && !set.synced && set.changes.length === 0) return;
+    const wasOld = this.#isOld;
     const changed = this.#rows.apply(set, set.reset || !this.#hasRows);
     this.#hasRows = true;
-    if (set.synced) this.#isOld = false;
+    if (set.synced) this.#isFormer = this.#isOld = false;
     if (this.#status.live !== true) this.#readStatus();
-    if (changed === undefined && !(wasShownOld && set.synced)) return;
+    if (changed === undefined && this.#isOld === wasOld) return;
     for (const id of changed ?? []) this.#rowListeners.get(id)?.changed();
     this.#changed();
   }

@@ -31,6 +31,8 @@ export class WorkerState extends ProviderState {
     const source: ViewSource<unknown> = new ViewSource<unknown>(view, {
       used: () => this.use(source, () => view),
       changed: () => this.changed(),
+      // The view itself says how old its rows are.
+      lingers: () => true,
     });
     this.#sources.set(view, source);
     return source;

@@ -50,8 +50,8 @@ export async function discarded(lingerMs: number) {
   );
   await until(() => rig.text() === 'loading' && rig.server.requests.length > 0, rig.text);
   rig.show('nothing', { lingerMs });
-  // Between two late frames the watch may open and close.
-  await until(() => rig.watches() > 0);
+  await until(() => rig.server.openWatches.length === 1);
+  const whileLingering = rig.server.openWatches.length;
   const { server } = rig;
   await pause(lingerMs);
   await until(() => server.openWatches.length === 0);
@@ -60,6 +60,7 @@ export async function discarded(lingerMs: number) {
   await pause(200);
   delay.heal();
   const result = {
+    whileLingering,
     open: server.openWatches.length,
     requests: server.requests.length,
   };
