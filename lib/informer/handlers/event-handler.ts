@@ -218,12 +218,13 @@ export function filteringEventHandler<T>(
       return { matches: false, failure: { error } };
     }
   };
+  const ifMatching = (object: Stored<T>, call: () => unknown): unknown => {
+    const tested = test(object);
+    return tested.matches ? call() : failing(() => undefined, tested);
+  };
   return {
-    onAdd(object, notification) {
-      const now = test(object);
-      if (!now.matches) return failing(() => undefined, now);
-      return handler.onAdd?.(object, notification);
-    },
+    onAdd: (object, notification) =>
+      ifMatching(object, () => handler.onAdd?.(object, notification)),
     onUpdate(previous, object, notification) {
       // If the filter throws on the previous state, that error has been reported before.
       const before = test(previous);
@@ -236,15 +237,9 @@ export function filteringEventHandler<T>(
       const deleted = { key, uid, previous, object: previous, finalStateUnknown: false };
       return failing(() => handler.onDelete?.(deleted, notification), now);
     },
-    onDelete(deleted, notification) {
-      const was = test(deleted.previous);
-      if (!was.matches) return failing(() => undefined, was);
-      return handler.onDelete?.(deleted, notification);
-    },
-    onLeave(left, notification) {
-      const was = test(left.previous);
-      if (!was.matches) return failing(() => undefined, was);
-      return handler.onLeave?.(left, notification);
-    },
+    onDelete: (deleted, notification) =>
+      ifMatching(deleted.previous, () => handler.onDelete?.(deleted, notification)),
+    onLeave: (left, notification) =>
+      ifMatching(left.previous, () => handler.onLeave?.(left, notification)),
   };
 }
