@@ -52,6 +52,8 @@ for (const file of globSync(`${modules}/**/*.d.ts`)) {
 // The compiler would also remove the comments by which bundlers know that a call has no side effects. They are within lines.
 await build({
   format: 'esm',
+  // For the platform `browser`, its default, esbuild writes "development" in place of `process.env.NODE_ENV`.
+  platform: 'neutral',
   target: 'es2023',
   tsconfigRaw: {},
   logLevel: 'warning',
