@@ -1,4 +1,6 @@
 /** Audits whose server or watch changes while they wait. */
+
+import type { AuditStatus } from 'rx-informer';
 import {
   createIndexer,
   type ListPart,
@@ -8,7 +10,6 @@ import {
 import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Auditor } from '../../lib/audit/audit.ts';
-import type { AuditStatus } from '../../lib/audit/status.ts';
 import type { Pod } from '../faults/history.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 

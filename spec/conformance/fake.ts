@@ -1,4 +1,6 @@
 /** The fake API server as a server under test, in process or over a socket. */
+
+import { defineResource } from 'rx-informer';
 import { roles } from 'rx-informer/resources';
 import {
   type AccessRule,
@@ -7,7 +9,6 @@ import {
   type FakeApiServerOptions,
   permittedBy,
 } from 'rx-informer/testing';
-import { defineResource } from '../../lib/meta/resource.ts';
 import { type ApiServer, minorOf, post, WIDGET_COLUMNS, WIDGETS } from './api-server.ts';
 import { overFetch } from './over-fetch.ts';
 

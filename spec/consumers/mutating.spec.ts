@@ -11,6 +11,7 @@ import {
   toView,
 } from 'rx-informer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isProduction } from '../support/production.ts';
 import {
   added,
   deleted,
@@ -99,7 +100,15 @@ describe('a consumer that changes a cached object', () => {
     },
   );
 
-  it('S16: arrays of the store are frozen in production, too', async () => {
+  it('S53: cached objects are frozen by default, unless in production', async () => {
+    const { story, informer, stop } = rig(() => undefined);
+    await story();
+    const [first] = informer.indexer.list();
+    expect(Object.isFrozen(first?.metadata)).toBe(!isProduction);
+    await stop();
+  });
+
+  it('S16: arrays of the store are frozen without the guard, too, and those of a view unless in production', async () => {
     const { reported, story, witnesses, informer, stop } = rig(
       (informer) =>
         informer.changes$.subscribe(function culprit() {
@@ -110,7 +119,9 @@ describe('a consumer that changes a cached object', () => {
     const view = informer.changes$.pipe(toView());
     const leave = view.subscribe(() => {});
     await story();
-    expect(() => (view.getSnapshot().rows as Pod[]).reverse()).toThrow(TypeError);
+    const reverse = () => (view.getSnapshot().rows as Pod[]).reverse();
+    if (isProduction) expect(reverse).not.toThrow();
+    else expect(reverse).toThrow(TypeError);
     expect(witnesses).toEqual([STORY, STORY]);
     expect(new Set(reported.map(({ subscriber }) => subscriber))).toEqual(new Set(['culprit']));
     leave();

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
+import type { Change } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import {
-  type Change,
   foldChange,
   foldDeletion,
   foldState,

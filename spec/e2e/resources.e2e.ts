@@ -1,6 +1,6 @@
+import { resourceName, resourcePath } from 'rx-informer';
 import * as resources from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resourceName, resourcePath } from '../../lib/meta/resource.ts';
 import { type DiscoveredResource, discover, reader } from '../resources/discovery.ts';
 import { generate, generatorFlags, readGenerated } from '../resources/generate.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';

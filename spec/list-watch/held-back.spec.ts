@@ -1,6 +1,8 @@
 /**
  * Informers behind a proxy that holds the events of a watch back until the watch ends, or until its buffer is full.
  */
+
+import type { TransportEvent } from 'rx-informer';
 import { createClient, createListWatch, createSharedInformer, type InitialList } from 'rx-informer';
 import { type ConfigMap, clusterRoles, configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type Fault } from 'rx-informer/testing';
@@ -11,7 +13,6 @@ import { acceptHeader } from '../../lib/list-watch/managed-fields.ts';
 import { stopwatch } from '../../lib/rx/stopwatch.ts';
 import { judgedProbe } from '../../lib/transport/guards/buffering-probe.ts';
 import { createPassage } from '../../lib/transport/guards/buffering-proxy.ts';
-import type { TransportEvent } from '../../lib/transport/transport.ts';
 import { word } from '../reflector/rig.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 

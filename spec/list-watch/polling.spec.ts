@@ -2,6 +2,7 @@ import {
   createPollingListWatch,
   type ListPart,
   type PollingOptions,
+  reflect,
   type WatchRequest,
   type WatchSignal,
 } from 'rx-informer';
@@ -9,7 +10,6 @@ import { marbles } from 'rx-informer/testing';
 import { defer, type Observable, of, Subject, throwError, timer } from 'rxjs';
 import { map, tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { reflect } from '../../lib/reflector/reflector.ts';
 import { answer, brief, listPart, type Pod, refusal, script } from '../reflector/script.ts';
 
 const REQUEST = { resourceVersion: '5', timeoutSeconds: 300 };

@@ -1,10 +1,6 @@
 import * as fc from 'fast-check';
+import { formatLabelSelector, type LabelSelector, parseLabelSelector } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import {
-  formatLabelSelector,
-  type LabelSelector,
-  parseLabelSelector,
-} from '../../lib/meta/label-selector.ts';
 
 const matches = (text: string, labels: Record<string, string> | undefined) =>
   parseLabelSelector(text).matches(labels);

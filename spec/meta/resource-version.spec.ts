@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
+import { compareResourceVersion } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { compareResourceVersion, isOlder } from '../../lib/meta/resource-version.ts';
+import { isOlder } from '../../lib/meta/resource-version.ts';
 
 describe('resourceVersion', () => {
   it('M1: compares versions of any length like BigInt', () => {

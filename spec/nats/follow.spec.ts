@@ -1,4 +1,6 @@
 /** Following a bucket with one consumer, over a connection without a server. */
+
+import type { Demand } from 'rx-informer';
 import { BehaviorSubject } from 'rxjs';
 import { filter, take } from 'rxjs/operators';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -6,7 +8,6 @@ import type { Bucket } from '../../lib/nats/read/bucket.ts';
 import { follow } from '../../lib/nats/read/follow.ts';
 import { Session } from '../../lib/nats/read/session.ts';
 import { Tally } from '../../lib/nats/tally.ts';
-import type { Demand } from '../../lib/rx/demand.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import {
   FakeConnection,

@@ -3,9 +3,9 @@ import { liveQuery } from 'rx-informer';
 import type { ListResult } from 'rx-informer/react';
 import * as informerHooks from 'rx-informer/react';
 import { configMaps, pods } from 'rx-informer/resources';
+import type { WorkerCluster } from 'rx-informer/worker';
 import { asyncScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { WorkerCluster } from '../../lib/worker/page/connect-worker.ts';
 import { BrowserRig } from '../worker/browser-rig.ts';
 import { container, installPage } from './pages/mini-dom.ts';
 

@@ -1,4 +1,6 @@
 /** A reflector on a fake API server, in virtual time. */
+
+import type { ReflectorStatus } from 'rx-informer';
 import {
   type ApiError,
   createClient,
@@ -16,7 +18,6 @@ import {
   type RequestRecord,
 } from 'rx-informer/testing';
 import type { Subscription } from 'rxjs';
-import type { ReflectorStatus } from '../../lib/reflector/status.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief, type Pod } from './script.ts';
 

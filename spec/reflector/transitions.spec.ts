@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { ReflectorPhase } from 'rx-informer';
 import { ApiError, exponentialBackoff, type WatchEvent } from 'rx-informer';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type {
@@ -7,7 +8,6 @@ import type {
   ReflectorConfig,
   ReflectorEffect,
   ReflectorInput,
-  ReflectorPhase,
   ReflectorState,
 } from '../../lib/reflector/state.ts';
 import { initialMemory } from '../../lib/reflector/state.ts';

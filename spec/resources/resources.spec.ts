@@ -1,6 +1,6 @@
+import { resourceName, resourcePath } from 'rx-informer';
 import * as resources from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
-import { resourceName, resourcePath } from '../../lib/meta/resource.ts';
 import { constantName } from './naming.ts';
 
 const all = Object.entries(resources);

@@ -1,7 +1,17 @@
 /** The virtual time of `rx-informer/testing`, as a scheduler, with clocks that move without promises or without timers. */
-import { VirtualClock } from '../../lib/testing/create-virtual-time.ts';
+import { createVirtualTime } from 'rx-informer/testing';
+import type { VirtualTimeScheduler } from 'rxjs';
 
-export class VirtualTime extends VirtualClock {
+interface VirtualClock extends VirtualTimeScheduler {
+  readonly pending: number;
+  advance(ms: number): Promise<void>;
+  runNext(until: number): boolean;
+}
+
+/** The class of the public scheduler, so that the same specs run on the packed library. */
+const PublicClock = createVirtualTime().scheduler.constructor as new () => VirtualClock;
+
+export class VirtualTime extends PublicClock {
   /** As `advance`, but synchronously, for code without promises. */
   elapse(ms: number): void {
     const until = this.frame + ms;

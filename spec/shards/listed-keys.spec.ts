@@ -1,7 +1,6 @@
 /** The filter of a list in progress, by owner: an object may move to another shard and be deleted while the list is read. */
-import type { KubernetesObject } from 'rx-informer';
+import type { KubernetesObject, ShardFilter } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import type { ShardFilter } from '../../lib/meta/shard-ranges/shard-filter.ts';
 import { ListedKeys } from '../../lib/shards/reflect/listed-keys.ts';
 
 const objectOf = (name: string, shard: string): KubernetesObject => ({

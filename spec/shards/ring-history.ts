@@ -1,7 +1,8 @@
 /** Random histories of the model of a ring. A seed determines a history. */
+
+import { seededRandom } from 'rx-informer/testing';
 import { nextMember } from '../../lib/shards/ring-member.ts';
 import { winnerOf } from '../../lib/shards/ring-record.ts';
-import { seededRandom } from '../../lib/testing/seeded-random.ts';
 import { LEASE_MS, type Process, World } from './ring-model.ts';
 
 /** A member that may go, so that another one remains. */

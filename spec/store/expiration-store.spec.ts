@@ -3,13 +3,9 @@
  * that removes expired objects immediately.
  */
 import * as fc from 'fast-check';
+import { createExpirationStore, type ExpirationStoreOptions, ttlPolicy } from 'rx-informer';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import {
-  createExpirationStore,
-  type ExpirationStoreOptions,
-  ttlPolicy,
-} from '../../lib/store/expiration-store.ts';
 import { heapMb } from '../soak/heap.ts';
 
 interface Item {

@@ -8,13 +8,14 @@ import {
   type Change,
   type ChangeSet,
   createIndexer,
+  createMutationCache,
   type Delta,
   type KubernetesObject,
+  type MutationCacheOptions,
 } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
 import { Subject, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { createMutationCache, type MutationCacheOptions } from '../../lib/store/mutation-cache.ts';
 
 interface Pod {
   metadata: { name: string; uid: string; resourceVersion: string; labels?: { app: string } };

@@ -1,7 +1,7 @@
+import { defineResource } from 'rx-informer';
 import { createFakeApiServer, createTcpProxy } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { defineResource } from '../../lib/meta/resource.ts';
 import { pod, pods, Wire } from './wire.ts';
 
 const shop = (name: string) => ({ name, namespace: 'shop' });

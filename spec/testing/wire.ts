@@ -1,5 +1,5 @@
 /** A client that reads watches of a fake server chunk by chunk, for the specs of the fake server. */
-import { defineResource } from '../../lib/meta/resource.ts';
+import { defineResource } from 'rx-informer';
 
 export const pods = defineResource({
   group: '',

@@ -1,10 +1,9 @@
 /** Compares the generated types with the models of `@kubernetes/client-node`. Checked by `tsc`. */
 import type * as models from '@kubernetes/client-node';
+import type { KubernetesObject, Resource } from 'rx-informer';
 import type * as ours from 'rx-informer/resources';
 import { deployments, type Pod, pods } from 'rx-informer/resources';
 import { describe, expectTypeOf, it } from 'vitest';
-import type { KubernetesObject } from '../../lib/meta/kubernetes-object.ts';
-import type { Resource } from '../../lib/meta/resource.ts';
 
 /** client-node's names for fields that are keywords of its languages: `_from` is `from` on the wire. */
 type WireName<K> = K extends `_${infer Name}` ? Name : K;

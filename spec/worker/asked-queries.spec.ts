@@ -1,7 +1,7 @@
 /** Tests what a worker says about the queries of its tabs. */
+
+import { askedQueries, workerQuery } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
-import { workerQuery } from '../../lib/worker/carried-query.ts';
-import { askedQueries } from '../../lib/worker/server/asked-queries.ts';
 import { type BrowserRig, follow, type RigTab } from './browser-rig.ts';
 import { names, rigWith } from './rig-pods.ts';
 

@@ -10,26 +10,25 @@ import {
   type LiveQuery,
 } from 'rx-informer';
 import { configMaps, deployments, pods } from 'rx-informer/resources';
-import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { createFakeApiServer, type FakeApiServer, seededRandom } from 'rx-informer/testing';
+import type {
+  ConnectWorkerOptions,
+  Credentials,
+  PaintOptions,
+  ServeQueriesOptions,
+  WorkerCluster,
+  WorkerQueries,
+  WorkerQuery,
+  WorkerSession,
+} from 'rx-informer/worker';
 import { type SchedulerLike, Subject, timer } from 'rxjs';
 import { expect } from 'vitest';
 import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
-import { seededRandom } from '../../lib/testing/seeded-random.ts';
-import type { WorkerQueries, WorkerQuery } from '../../lib/worker/carried-query.ts';
-import { type Credentials, PROTOCOL } from '../../lib/worker/messages.ts';
-import {
-  connectPaintedTab,
-  type PaintOptions,
-} from '../../lib/worker/page/connect-painted-worker.ts';
-import {
-  type ConnectWorkerOptions,
-  connectTab,
-  type WorkerCluster,
-} from '../../lib/worker/page/connect-worker.ts';
+import { PROTOCOL } from '../../lib/worker/messages.ts';
+import { connectPaintedTab } from '../../lib/worker/page/connect-painted-worker.ts';
+import { connectTab } from '../../lib/worker/page/connect-worker.ts';
 import type { TabPage } from '../../lib/worker/page/page-life.ts';
 import { QueryServer } from '../../lib/worker/server/query-server.ts';
-import type { ServeQueriesOptions } from '../../lib/worker/server/serve-queries.ts';
-import type { WorkerSession } from '../../lib/worker/server/session.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 type Listener = (message: unknown) => void;

@@ -1,8 +1,8 @@
 /** Tests calls of a page within notifications, and after the page has closed the connection. */
 import { pods } from 'rx-informer/resources';
+import type { WorkerCluster } from 'rx-informer/worker';
+import { editInWorker } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
-import type { WorkerCluster } from '../../lib/worker/page/connect-worker.ts';
-import { editInWorker } from '../../lib/worker/page/edit-in-worker.ts';
 import { follow } from './browser-rig.ts';
 import { names, rigWith } from './rig-pods.ts';
 

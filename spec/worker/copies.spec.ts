@@ -1,8 +1,8 @@
 /** Tests what a message cannot carry: rows, errors and parameters that are not data. */
 import { liveQuery } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
+import { workerQuery } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
-import { workerQuery } from '../../lib/worker/carried-query.ts';
 import { BrowserRig, follow } from './browser-rig.ts';
 import { names, rigWith } from './rig-pods.ts';
 

@@ -13,8 +13,8 @@ import {
   liveSort,
 } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
+import { workerQuery } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
-import { workerQuery } from '../../lib/worker/carried-query.ts';
 import { BrowserRig, follow, type RigTab } from './browser-rig.ts';
 
 interface Row {

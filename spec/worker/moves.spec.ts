@@ -5,9 +5,9 @@
 import fc from 'fast-check';
 import { snapshotsIn } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
+import { editInWorker } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL } from '../../lib/worker/messages.ts';
-import { editInWorker } from '../../lib/worker/page/edit-in-worker.ts';
 import { MemoryStore } from '../persist/memory-store.ts';
 import { type BrowserRig, follow, type RigTab } from './browser-rig.ts';
 import { names, podOf, rigWith } from './rig-pods.ts';

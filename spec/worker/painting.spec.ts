@@ -1,13 +1,10 @@
 /** Tests pages that show the rows of the former page first, with a database in memory. */
 import { liveQuery } from 'rx-informer';
 import { pods, secrets } from 'rx-informer/resources';
+import { type ConnectPaintedWorkerOptions, connectPaintedWorker } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
 import { Ownership } from '../../lib/persist/indexed-db/ownership.ts';
 import { Windows } from '../../lib/persist/indexed-db/windows.ts';
-import {
-  type ConnectPaintedWorkerOptions,
-  connectPaintedWorker,
-} from '../../lib/worker/page/connect-painted-worker.ts';
 import { FakeBrowser } from '../persist/fake-browser.ts';
 import { BrowserRig, follow, type RigTab } from './browser-rig.ts';
 

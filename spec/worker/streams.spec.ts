@@ -13,11 +13,10 @@ import {
 } from 'rx-informer';
 import { configMaps, type Pod, pods } from 'rx-informer/resources';
 import { changeSet } from 'rx-informer/testing';
+import { editInWorker, type WorkerQueries, workerQuery } from 'rx-informer/worker';
 import { NEVER, of } from 'rxjs';
 import { finalize, map, mergeWith, tap } from 'rxjs/operators';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { type WorkerQueries, workerQuery } from '../../lib/worker/carried-query.ts';
-import { editInWorker } from '../../lib/worker/page/edit-in-worker.ts';
 import { checkedSets } from '../../lib/worker/server/checked-sets.ts';
 import { type BrowserRig, follow, type RigTab } from './browser-rig.ts';
 import { podOf, rigWith } from './rig-pods.ts';

@@ -1,8 +1,9 @@
 /** Tests tabs that share a worker, in virtual time. */
 import { ApiError, liveQuery } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
+import { workerQuery } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
-import { carryQuery, workerQuery } from '../../lib/worker/carried-query.ts';
+import { carryQuery } from '../../lib/worker/carried-query.ts';
 import { PROTOCOL } from '../../lib/worker/messages.ts';
 import { BrowserRig, follow } from './browser-rig.ts';
 import { names, podOf, rigWith } from './rig-pods.ts';

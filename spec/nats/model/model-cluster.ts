@@ -1,5 +1,5 @@
 /** An API server's collection with its complete history, and an informer that follows it with a delay. */
-import type { KubernetesObject } from '../../../lib/meta/kubernetes-object.ts';
+import type { KubernetesObject } from 'rx-informer';
 import { present, type Wanted } from '../../../lib/nats/publish/contents.ts';
 
 /** An object with the fields that the tests need. */

@@ -1,5 +1,5 @@
 /** A reader's ListerWatcher and informer in steps, and a judge of all that it is told. */
-import type { WatchEvent } from '../../../lib/decode/watch-event.ts';
+import type { WatchEvent } from 'rx-informer';
 import { versionOf } from '../../../lib/meta/kubernetes-object.ts';
 import { isOlder } from '../../../lib/meta/resource-version.ts';
 import { ShownHistory } from '../../../lib/nats/read/past-places.ts';

@@ -1,0 +1,506 @@
+/**
+ * Tests a worker and its tabs as an application uses them, by public names only: `serveQueries` behind ports in virtual time, and
+ * `connectWorker` in pages that share a fake document.
+ */
+import { createClient, createInformerFactory, liveFilter, liveMap, liveQuery } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import {
+  askedQueries,
+  type ConnectWorkerOptions,
+  connectWorker,
+  editInWorker,
+  type Port,
+  type ServedQueries,
+  type ServeQueriesOptions,
+  serveQueries,
+  type WorkerCluster,
+  type WorkerQueries,
+  workerQuery,
+} from 'rx-informer/worker';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
+
+const DELAY_MS = 1;
+
+/** The document of the pages. */
+class Document extends EventTarget {
+  visibilityState = 'visible';
+
+  turn(visibilityState: 'visible' | 'hidden'): void {
+    this.visibilityState = visibilityState;
+    this.dispatchEvent(new Event('visibilitychange'));
+  }
+}
+
+let time: VirtualTime;
+let page: Document;
+
+beforeEach(() => {
+  time = new VirtualTime();
+  page = new Document();
+  vi.stubGlobal('document', page);
+  vi.stubGlobal('addEventListener', () => undefined);
+  vi.stubGlobal('removeEventListener', () => undefined);
+  vi.stubGlobal('requestAnimationFrame', (paint: () => void) => time.schedule(paint, 16));
+});
+afterEach(() => vi.unstubAllGlobals());
+
+type Listener = (message: unknown) => void;
+
+/** Two ports that deliver copies after a millisecond, until the second one is cut. */
+function ports() {
+  const listeners: [Listener?, Listener?] = [];
+  const waiting: [unknown[], unknown[]] = [[], []];
+  let isCut = false;
+  const port = (own: 0 | 1): Port => ({
+    post(message) {
+      const copy = structuredClone(message);
+      const other = own === 0 ? 1 : 0;
+      time.schedule(() => {
+        if (isCut) return;
+        const listener = listeners[other];
+        if (listener === undefined) waiting[other].push(copy);
+        else listener(copy);
+      }, DELAY_MS);
+    },
+    listen(listener) {
+      listeners[own] = listener;
+      for (const message of waiting[own].splice(0)) listener(message);
+    },
+    close() {
+      listeners[own] = () => undefined;
+    },
+  });
+  return { tab: port(0), worker: port(1), cut: () => (isCut = true) };
+}
+
+interface ApplicationOptions extends Partial<ServeQueriesOptions> {
+  readonly names?: readonly string[];
+  readonly allows?: () => boolean;
+  readonly token?: string;
+}
+
+/** A server with Pods, a worker that can be started again, and its tabs. */
+function application({ names = [], token, allows, ...options }: ApplicationOptions = {}) {
+  const scheduler = time;
+  const server = createFakeApiServer({ scheduler, ...(allows && { allows }) });
+  const podOf = (name: string, phase = 'Running') => ({
+    metadata: { namespace: 'shop', name, labels: { app: name } },
+    status: { phase },
+  });
+  for (const name of names) server.objects.create(pods, podOf(name));
+  const given: string[] = [];
+  const start = () =>
+    serveQueries({
+      scheduler,
+      fetch: async (input, init) => {
+        const header = (init?.headers as Record<string, string> | undefined)?.['authorization'];
+        if (header !== undefined) given.push(header);
+        const status = JSON.stringify({ kind: 'Status', code: 401, reason: 'Unauthorized' });
+        if (token !== undefined && header !== token)
+          return new Response(status, { status: 401 }) as never;
+        return await server.fetch(input, init);
+      },
+      createFactory: ({ fetch, demand }) =>
+        createInformerFactory(createClient({ baseUrl: 'http://fake', fetch, scheduler }), {
+          ...{ demand, scheduler, random: () => 0 },
+        }),
+      ...options,
+    });
+  let served: ServedQueries = start();
+  let cuts: (() => void)[] = [];
+  const open = (more: Partial<ConnectWorkerOptions> = {}) =>
+    connectWorker({
+      identity: 'ann',
+      scheduler,
+      shared: () => {
+        const { tab, worker, cut } = ports();
+        cuts.push(cut);
+        served.connect(worker);
+        const port = {
+          postMessage: tab.post,
+          close: tab.close,
+          onmessage: null as ((event: never) => void) | null,
+        };
+        tab.listen((data) => port.onmessage?.({ data } as never));
+        return { port, onerror: null };
+      },
+      ...more,
+    });
+  return {
+    server,
+    open,
+    given,
+    put: (name: string, phase?: string) => server.objects.create(pods, podOf(name, phase)),
+    setPhase: (name: string, phase: string) => {
+      const pod = server.objects.get(pods, { namespace: 'shop', name });
+      server.objects.update(pods, { ...pod, status: { phase } } as never);
+    },
+    remove: (name: string) => server.objects.delete(pods, { namespace: 'shop', name }),
+    watches: () => server.requests.filter(({ query }) => 'watch' in (query as object)).length,
+    served: () => served,
+    counts: () => served.counts,
+    restart: () => {
+      for (const cut of cuts) cut();
+      cuts = [];
+      served = start();
+    },
+  };
+}
+
+const byName = liveQuery({
+  from: pods,
+  select: { name: 'metadata.name', phase: 'status.phase' },
+  orderBy: { path: 'metadata.name' },
+});
+
+function follow(cluster: WorkerCluster, query: Parameters<WorkerCluster['view']>[0] = byName) {
+  const view = cluster.view(query as typeof byName);
+  const leave = view.subscribe(() => undefined);
+  return {
+    leave,
+    get shown() {
+      return view.getSnapshot();
+    },
+    get names() {
+      return view.getSnapshot().rows.map(({ name }) => name);
+    },
+  };
+}
+
+const pass = (ms = 1_000) => time.advance(ms);
+
+describe('the rows of a tab', () => {
+  it('B1: are those of the server, live and synced', async () => {
+    const app = application({ names: ['b', 'a'] });
+    const tab = follow(app.open());
+    expect([tab.shown.synced, tab.names]).toEqual([false, []]);
+    await pass();
+    expect(tab.names).toEqual(['a', 'b']);
+    expect([tab.shown.synced, tab.shown.status.live, tab.shown.total]).toEqual([true, true, 2]);
+  });
+
+  it('B1: of three tabs with equal queries need one watch and one pipeline', async () => {
+    const app = application({ names: ['a'] });
+    const tabs = [app.open(), app.open(), app.open()].map((cluster) => follow(cluster));
+    await pass();
+    expect(tabs.map(({ names }) => names)).toEqual([['a'], ['a'], ['a']]);
+    expect([app.counts(), app.watches()]).toEqual([{ tabs: 3, pipelines: 1 }, 1]);
+  });
+
+  it('B2: follow additions, updates and deletions, and keep the rows that have not changed', async () => {
+    const app = application({ names: ['a', 'b', 'c'] });
+    const tab = follow(app.open());
+    await pass();
+    const [a] = tab.shown.rows;
+    app.setPhase('b', 'Failed');
+    app.put('bb');
+    app.remove('c');
+    await pass();
+    expect(tab.shown.rows).toEqual([
+      { name: 'a', phase: 'Running' },
+      { name: 'b', phase: 'Failed' },
+      { name: 'bb', phase: 'Running' },
+    ]);
+    expect(tab.shown.rows[0]).toBe(a);
+  });
+
+  it('B1: of a query with a condition, an order and a limit are those of it', async () => {
+    const app = application({ names: ['a', 'b', 'c', 'd'] });
+    app.setPhase('a', 'Failed');
+    const query = liveQuery({
+      from: pods,
+      where: { path: 'status.phase', eq: 'Running' },
+      select: { name: 'metadata.name' },
+      orderBy: { path: 'metadata.name', direction: 'desc' },
+      limit: 2,
+    });
+    const tab = follow(app.open(), query);
+    await pass();
+    expect([tab.names, tab.shown.total]).toEqual([['d', 'c'], 3]);
+    app.remove('d');
+    await pass();
+    expect([tab.names, tab.shown.total]).toEqual([['c', 'b'], 2]);
+  });
+
+  it('B2: are the complete objects with a limit and without select', async () => {
+    const app = application({ names: ['a'] });
+    const view = app.open().view(liveQuery({ from: pods, limit: 5 }));
+    view.subscribe(() => undefined);
+    await pass();
+    const [pod] = view.getSnapshot().rows;
+    expect([pod?.metadata.name, pod?.status?.phase, pod?.kind]).toEqual(['a', 'Running', 'Pod']);
+  });
+
+  it('B8: arrive in one set after a burst of changes', async () => {
+    const app = application({ names: ['a'] });
+    const cluster = app.open();
+    const view = cluster.view(byName);
+    let calls = 0;
+    view.subscribe(() => calls++);
+    await pass();
+    calls = 0;
+    for (let at = 0; at < 50; at++) app.setPhase('a', `phase-${at}`);
+    await pass();
+    expect(view.getSnapshot().rows).toEqual([{ name: 'a', phase: 'phase-49' }]);
+    expect(calls).toBeLessThan(5);
+  });
+
+  it('B9: come to a hidden page when it is shown', async () => {
+    const app = application({ names: ['a'] });
+    const tab = follow(app.open());
+    await pass();
+    page.turn('hidden');
+    await pass();
+    app.put('b');
+    await pass();
+    expect(tab.names).toEqual(['a']);
+    page.turn('visible');
+    await pass();
+    expect(tab.names).toEqual(['a', 'b']);
+  });
+
+  it('B9: end their watch while all pages are hidden, and resume it', async () => {
+    const app = application({ names: ['a'] });
+    const tab = follow(app.open());
+    await pass();
+    page.turn('hidden');
+    await pass(180_000);
+    expect(app.server.openWatches.length).toBe(0);
+    app.put('b');
+    page.turn('visible');
+    await pass();
+    expect([tab.names, app.server.openWatches.length]).toEqual([['a', 'b'], 1]);
+  });
+
+  it('B1: are dropped with their pipeline after the linger, when the last tab has left', async () => {
+    const app = application({ names: ['a'], lingerMs: 5_000 });
+    const tab = follow(app.open({ lingerMs: 0 }));
+    await pass();
+    tab.leave();
+    await pass();
+    expect(app.counts().pipelines).toBe(1);
+    await pass(10_000);
+    expect(app.counts()).toEqual({ tabs: 1, pipelines: 0 });
+  });
+});
+
+describe('queries of a worker', () => {
+  const queries = {
+    in: (namespace: string) =>
+      liveQuery({
+        from: pods,
+        namespace,
+        select: {
+          key: 'upper',
+          project: ({ metadata }: { metadata: { name: string } }) => ({
+            name: metadata.name.toUpperCase(),
+          }),
+        } as never,
+      }),
+    running: (_, live) =>
+      live.stream(liveQuery({ from: pods })).pipe(
+        liveFilter((pod) => pod.status?.phase === 'Running'),
+        liveMap(({ metadata }) => ({ name: metadata.name })),
+      ),
+  } satisfies WorkerQueries;
+  const named = (name: string, params?: unknown) => workerQuery(name as never, params as never);
+
+  it('B3: with a function are asked by name and parameters', async () => {
+    const app = application({ names: ['a'], queries });
+    const [here, elsewhere] = ['shop', 'other'].map((ns) => follow(app.open(), named('in', ns)));
+    await pass();
+    expect([here?.names, elsewhere?.names, elsewhere?.shown.synced]).toEqual([['A'], [], true]);
+  });
+
+  it('B17: may be streams of live operators', async () => {
+    const app = application({ names: ['a', 'b'], queries });
+    const tab = follow(app.open(), named('running'));
+    await pass();
+    expect(tab.names).toEqual(['a', 'b']);
+    app.setPhase('a', 'Failed');
+    await pass();
+    expect(tab.names).toEqual(['b']);
+  });
+
+  it('B3: are refused with what to do if they have a function, or return all objects', () => {
+    const cluster = application().open();
+    const project = () => ({});
+    expect(() =>
+      cluster.view(liveQuery({ from: pods, select: { key: 'k', project }, limit: 5 })),
+    ).toThrow(/select\.project is a function/);
+    expect(() => cluster.view(liveQuery({ from: pods }))).toThrow(/no select, and its limit/);
+  });
+
+  it('B3: that the worker does not have are an error of the view that names those it has', async () => {
+    const app = application({ queries });
+    const tab = follow(app.open(), named('missing'));
+    await pass();
+    expect(String(tab.shown.status.error)).toMatch(/no query "missing"; .* has in, running/);
+    expect(tab.shown.synced).toBe(false);
+  });
+
+  it('B4: that the server refuses have an error of the server', async () => {
+    const app = application({ allows: () => false });
+    const tab = follow(app.open());
+    await pass();
+    const { error, blocked } = tab.shown.status;
+    expect([error?.name, blocked, tab.shown.synced]).toEqual(['ApiError', 'forbidden', false]);
+  });
+
+  it('B19: are listed with the tabs that ask them', async () => {
+    const queries = {
+      asked: () => askedQueries(app.served(), { scheduler: time }),
+    } satisfies WorkerQueries;
+    const app = application({ names: ['a'], queries });
+    const view = app.open().view(workerQuery<typeof queries, 'asked'>('asked'));
+    view.subscribe(() => undefined);
+    follow(app.open());
+    follow(app.open());
+    await pass(3_000);
+    const rows = view
+      .getSnapshot()
+      .rows.map(({ query, tabs }) => [
+        query['named'] ?? query['orderBy'],
+        tabs.map(({ tab }) => tab),
+      ]);
+    expect(rows).toEqual([
+      ['asked', [1]],
+      [[{ path: 'metadata.name' }], [2, 3]],
+    ]);
+    expect(() => askedQueries({} as never)).toThrow(/pass what serveQueries/);
+  });
+});
+
+describe('the session of a worker', () => {
+  it('B6: sends the credentials of a tab, and asks again after a 401', async () => {
+    const app = application({ names: ['a'], token: 'Bearer new' });
+    const tokens = ['Bearer old', 'Bearer new'];
+    const credentials = () => ({ authorization: tokens.shift() ?? 'Bearer none' });
+    const tab = follow(app.open({ credentials }));
+    await pass(5_000);
+    expect(tab.names).toEqual(['a']);
+    expect([...new Set(app.given)]).toEqual(['Bearer old', 'Bearer new']);
+  });
+
+  it('B5: ends with a sign-out: no tab shows rows, and no watch is open', async () => {
+    const app = application({ names: ['a'] });
+    const [cluster, other] = [app.open(), app.open()];
+    const tabs = [follow(cluster), follow(other)];
+    await pass();
+    cluster.signedOut();
+    await pass();
+    expect(tabs.map(({ names }) => names)).toEqual([[], []]);
+    expect([cluster.connection.phase, app.server.openWatches.length]).toEqual(['signed-out', 0]);
+  });
+
+  it('B5: of another identity drops the rows of the former, which is told so', async () => {
+    const app = application({ names: ['a'] });
+    const ann = app.open();
+    const tab = follow(ann);
+    await pass();
+    const bob = follow(app.open({ identity: 'bob' }));
+    await pass();
+    expect([tab.names, ann.connection.phase, bob.names]).toEqual([[], 'signed-out', ['a']]);
+  });
+
+  it('B7: is asked again after the death of the worker, with stale rows meanwhile', async () => {
+    const app = application({ names: ['a'] });
+    const cluster = app.open();
+    const tab = follow(cluster);
+    await pass();
+    const seen: boolean[] = [];
+    cluster.view(byName).subscribe(() => seen.push(tab.shown.stale === true));
+    app.restart();
+    app.put('b');
+    await pass(60_000);
+    expect(seen).toContain(true);
+    expect([tab.names, tab.shown.stale, cluster.connection.workers]).toEqual([
+      ['a', 'b'],
+      undefined,
+      2,
+    ]);
+  });
+
+  it('B7: ends for a tab that closes its connection, and its rows stay as stale ones', async () => {
+    const app = application({ names: ['a'] });
+    const cluster = app.open();
+    const tab = follow(cluster);
+    await pass();
+    cluster.close();
+    await pass();
+    expect([tab.names, tab.shown.stale, cluster.connection.phase]).toEqual([['a'], true, 'left']);
+    expect(app.counts().tabs).toBe(0);
+  });
+
+  it('B10: runs in the page if no worker can be started', async () => {
+    const app = application({ names: ['a'] });
+    const served = serveQueries({
+      createFactory: ({ fetch }) =>
+        createInformerFactory(createClient({ baseUrl: 'http://fake', fetch })),
+      fetch: app.server.fetch as never,
+    });
+    vi.unstubAllGlobals();
+    const cluster = connectWorker({
+      identity: 'ann',
+      dedicated: () => {
+        throw new Error('no workers here');
+      },
+      page: async () => ({ served }),
+    });
+    const tab = follow(cluster);
+    await vi.waitFor(async () => {
+      await pass(0);
+      expect(tab.names).toEqual(['a']);
+    });
+    expect(cluster.connection.host).toBe('page');
+    cluster.close();
+  });
+});
+
+describe('an edit through a worker', () => {
+  const failed = (draft: { status?: unknown; metadata: { labels?: Record<string, string> } }) => {
+    draft.metadata.labels = { ...draft.metadata.labels, seen: 'yes' };
+  };
+
+  it('B12: is made by a function of the page, and all tabs show it', async () => {
+    const app = application({ names: ['a'] });
+    const labels = liveQuery({
+      from: pods,
+      select: { name: 'metadata.name', seen: 'metadata.labels.seen' },
+    });
+    const [one, other] = [app.open(), app.open()];
+    const tabs = [follow(one, labels), follow(other, labels)];
+    await pass();
+    const edited = editInWorker(one, pods, 'shop/a', failed);
+    // The worker loads the code of edits with the first one.
+    await vi.waitFor(async () => {
+      await pass();
+      for (const { shown } of tabs) expect(shown.rows).toEqual([{ name: 'a', seen: 'yes' }]);
+    });
+    expect((await edited).metadata.labels).toEqual({ app: 'a', seen: 'yes' });
+  });
+
+  it('B12: of an object that does not exist rejects with the error of the server', async () => {
+    const app = application({ names: ['a'] });
+    const cluster = app.open();
+    follow(cluster);
+    await pass();
+    let error: unknown;
+    editInWorker(cluster, pods, 'shop/missing', failed).catch((cause) => (error = cause));
+    await vi.waitFor(async () => {
+      await pass();
+      expect(error).toMatchObject({ name: 'ApiError', reason: 'NotFound' });
+    });
+  });
+});
+
+describe('options of a worker and its tabs', () => {
+  it('B10: that are invalid throw a TypeError that names them', () => {
+    expect(() => serveQueries({} as never)).toThrow(/serveQueries: createFactory is missing/);
+    expect(() => connectWorker({ identity: 'ann' })).toThrow(/pass shared, dedicated or page/);
+    expect(() => connectWorker({ identity: '', page: async () => ({}) })).toThrow(/identity is ""/);
+    expect(() => application({ lingerMs: Number.NaN })).toThrow(/serveQueries: lingerMs/);
+  });
+});
