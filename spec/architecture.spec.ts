@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { importsOf, stripComments } from './support/imports.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -33,23 +34,6 @@ interface Import {
   readonly file: string;
   readonly folder: string;
   readonly target: string;
-}
-
-function stripComments(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
-}
-
-/** The targets of all forms of import: from, side effect, dynamic, and `import('…')` types. */
-function importsOf(text: string): string[] {
-  const found: string[] = [];
-  const forms = [
-    /\b(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]/g,
-    /\bimport\s*['"]([^'"]+)['"]/g,
-    /\bimport\s*\(\s*['"]([^'"]+)['"]/g,
-  ];
-  const code = stripComments(text);
-  for (const form of forms) for (const match of code.matchAll(form)) found.push(match[1] ?? '');
-  return found;
 }
 
 /** The files of projects that `rx-informer init` makes. They import the library as its users do. */

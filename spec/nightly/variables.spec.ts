@@ -17,6 +17,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   MUTATION_COVERED: 'set by spec/mutation/run-specs.ts',
   MUTATION_REQUEST: 'set by spec/mutation/run-specs.ts',
   NODE_ENV: 'read by code under test',
+  PACKED_NODE_ENV: 'set by spec/packed/conformance/run.ts',
   RX_INFORMER_CACHE: 'where built servers are kept',
   XDG_CACHE_HOME: 'where built servers are kept',
 };

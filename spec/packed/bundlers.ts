@@ -12,8 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
-import { build as vite } from 'vite';
-import { type Consumer, everyBundler, run } from './consumer.ts';
+import { type Consumer, everyBundler, root, run } from './consumer.ts';
 import type { Program } from './programs.ts';
 
 /** Builds `main.ts` of a folder and returns the path of the script. */
@@ -57,8 +56,10 @@ const always: Readonly<Record<string, Bundle>> = {
     if (built.warnings.length > 0) throw new Error(JSON.stringify(built.warnings));
     return outfile;
   },
-  async vite(_, folder) {
-    await vite({ root: folder, configFile: false, logLevel: 'error' });
+  async vite({ nodes }, folder) {
+    // In a process of its own, because Vite builds for the NODE_ENV of its process, which a test runner has set.
+    const bin = join(root, 'node_modules/vite/bin/vite.js');
+    await mustSucceed(run(nodes['24'], [bin, 'build', folder, '--logLevel', 'error'], folder));
     return theScript(folder);
   },
   async webpack({ nodes }, folder) {

@@ -1,6 +1,6 @@
 /** Creates the project of a consumer: the packed library and other packages, installed in a folder of its own. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,10 +32,16 @@ export interface Run {
 }
 
 /** Runs a program until it ends, with any exit code. */
-export function run(command: string, args: readonly string[], cwd: string): Promise<Run> {
+export function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Run> {
   const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
   // The variables that vitest sets are removed, because a consumer does not have them.
   for (const name of ['NODE_ENV', 'NODE_OPTIONS', 'VITEST', 'FORCE_COLOR']) delete env[name];
+  Object.assign(env, variables);
   return new Promise((resolve) => {
     execFile(command, [...args], { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
@@ -78,20 +84,47 @@ export async function packInto(folder: string): Promise<Packed> {
   return one;
 }
 
-/** Packs the built library and installs it. */
+/** The variable with the folder of the project that all files of a run share. */
+const SHARED = 'PACKED_CONSUMER';
+
+/** The project of a consumer, in which the library is installed. A file of tests writes only files and folders with names of its own. */
 export async function installConsumer(): Promise<Consumer> {
+  const shared = process.env[SHARED];
+  if (shared === undefined) return await installNow();
+  const packed = JSON.parse(readFileSync(join(shared, 'packed.json'), 'utf8')) as Packed;
+  return { ...consumerIn(shared, packed), [Symbol.asyncDispose]: async () => undefined };
+}
+
+let installed: Consumer | undefined;
+
+/** Vitest calls it before all files. */
+export async function setup(): Promise<void> {
+  installed = await installNow();
+  process.env[SHARED] = installed.folder;
+}
+
+/** Vitest calls it after all files. */
+export async function teardown(): Promise<void> {
+  await installed?.[Symbol.asyncDispose]();
+}
+
+async function installNow(): Promise<Consumer> {
   const folder = mkdtempSync(join(tmpdir(), 'rx-informer-packed-'));
-  const { filename, size, unpackedSize } = await packInto(folder);
-  const tarball = join(folder, filename);
-  const dependencies = { 'rx-informer': `file:${filename}`, ...BESIDE };
+  const packed = await packInto(folder);
+  writeFileSync(join(folder, 'packed.json'), JSON.stringify(packed));
+  const dependencies = { 'rx-informer': `file:${packed.filename}`, ...BESIDE };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
   const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
   // All peers of the library except rxjs are optional. They are left out, because a project without them is the
   // harder case.
   await mustRun('npm', ['install', ...quiet], folder);
+  return consumerIn(folder, packed);
+}
+
+function consumerIn(folder: string, { filename, size, unpackedSize }: Packed): Consumer {
   return {
     folder,
-    tarball,
+    tarball: join(folder, filename),
     packedSize: size,
     unpackedSize,
     nodes: {

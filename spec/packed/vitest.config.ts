@@ -12,6 +12,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
   test: {
     include: ['spec/packed/**/*.packed.ts'],
+    // The library is packed and installed once.
+    globalSetup: [fileURLToPath(new URL('./consumer.ts', import.meta.url))],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,0 +1,191 @@
+/**
+ * Runs the specs that ask only by public names on the packed library, installed in an empty folder: without NODE_ENV, as a
+ * development program and as a production program.
+ *
+ *   npm run test:conformance -- [--mode production] [--keep] [FILTER...]
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { packInto, root } from '../consumer.ts';
+import { outsideSpecs, reachedFrom } from './outside-specs.ts';
+
+const MODES = ['unset', 'development', 'production'] as const;
+type Mode = (typeof MODES)[number];
+
+/** The least numbers of tests in each mode, of all and by folder of `spec`, so that none is lost without notice. */
+const LEAST = { '': 300, node: 20, persist: 20, react: 20, worker: 20, nats: 20 };
+
+/** Random campaigns and the fake server, which take long and do not depend on NODE_ENV. */
+const CAMPAIGNS = ['models', 'conformance', '*/*lives', '*/*life', '*/random-*', 'node/canaries'];
+/** Stages that freeze nothing and check nothing more in development, which is what an unset NODE_ENV means, too. */
+const SAME_IN_DEVELOPMENT = [
+  ...['client', 'controller', 'decode', 'diagnose', 'list-watch', 'meta', 'reflector', 'resources'],
+  ...['rx', 'scale', 'shards', 'testing', 'transport', 'work-queue'],
+];
+/** The folders and files below `spec` that a mode leaves out. */
+const LEFT_OUT: Readonly<Record<Mode, readonly string[]>> = {
+  unset: CAMPAIGNS,
+  development: [...CAMPAIGNS, ...SAME_IN_DEVELOPMENT],
+  production: [],
+};
+
+/** What specs load at run time, without an import. */
+const ALSO_LOADED = ['node', 'react-dom', 'vitest'];
+
+/** The version of an installed package. */
+function versionOf(name: string): string {
+  const path = join(root, 'node_modules', name, 'package.json');
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).version : '';
+}
+
+/** Installs the packed library with what the specs import, and copies the specs and the pages that they read. */
+async function install(specs: readonly string[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'rx-informer-conformance-'));
+  const { filename } = await packInto(folder);
+  const chosen = new Set(specs);
+  // The condition that selects the sources gets another name, so that nothing selects them.
+  const packed = (text: string) => text.replaceAll('rx-informer-source', 'not-the-source');
+  for (const name of ['tsconfig.json', 'docs']) {
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  }
+  cpSync(join(root, 'spec'), join(folder, 'spec'), {
+    recursive: true,
+    filter: (path) => {
+      const name = relative(root, path);
+      return (
+        !/node_modules/.test(name) && (!/\.(?:spec|nats)\.tsx?$/.test(name) || chosen.has(name))
+      );
+    },
+  });
+  for (const name of execFileSync('grep', ['-rl', 'rx-informer-source', 'spec'], { cwd: folder })
+    .toString()
+    .trim()
+    .split('\n')) {
+    const path = join(folder, name);
+    writeFileSync(path, packed(readFileSync(path, 'utf8')));
+  }
+  cpSync(
+    join(root, 'spec/packed/conformance/load-guards.ts'),
+    join(folder, 'spec/support/load-guards.ts'),
+  );
+  const names = new Set([
+    ...specs.flatMap((spec) => reachedFrom(root, spec).packages),
+    ...ALSO_LOADED,
+  ]);
+  const versions = [...names].map((name) => [name, versionOf(name)]);
+  const { overrides } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const manifest = {
+    private: true,
+    type: 'module',
+    dependencies: {
+      ...Object.fromEntries(versions.filter(([, version]) => version !== '')),
+      'rx-informer': `file:${filename}`,
+      'react-18': 'file:spec/react/react-18',
+    },
+    overrides,
+  };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  const quiet = [
+    '--no-audit',
+    '--no-fund',
+    '--no-package-lock',
+    '--prefer-offline',
+    '--loglevel=error',
+  ];
+  execFileSync('npm', ['install', ...quiet], { cwd: folder, stdio: ['ignore', 2, 2] });
+  return folder;
+}
+
+interface Report {
+  readonly numFailedTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
+}
+
+interface Suite {
+  readonly isOk: boolean;
+  readonly failed: number;
+  /** The number of tests that passed, by folder of `spec`. */
+  readonly passed: ReadonlyMap<string, number>;
+}
+
+/** Runs a suite in one mode, and prints its output when it has ended. */
+async function runSuite(folder: string, mode: Mode, config: string, filters: readonly string[]) {
+  const report = join(folder, `${config.replaceAll('/', '-')}.json`);
+  rmSync(report, { force: true });
+  const env: NodeJS.ProcessEnv = { ...process.env, PACKED_NODE_ENV: mode, NO_COLOR: '1' };
+  for (const name of ['NODE_ENV', 'NODE_OPTIONS', 'VITEST']) delete env[name];
+  if (mode !== 'unset') env['NODE_ENV'] = mode;
+  const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
+  const args = [
+    ...[vitest, 'run', '--config', config, '--passWithNoTests', ...filters],
+    ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    ...LEFT_OUT[mode].map((name) => `--exclude=spec/${name}{/**,.spec.ts}`),
+  ];
+  const log = join(folder, `${config.replaceAll('/', '-')}.log`);
+  const out = openSync(log, 'w');
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', out, out] });
+  const [code] = await once(child, 'exit');
+  closeSync(out);
+  console.log(readFileSync(log, 'utf8'));
+  const passed = new Map<string, number>();
+  // Without a report the suite could not be started.
+  if (!existsSync(report)) return { isOk: false, failed: 1, passed };
+  const { testResults, numFailedTests } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  for (const { name, assertionResults } of testResults) {
+    const area = relative(folder, name).split('/')[1] ?? '';
+    const count = assertionResults.filter(({ status }) => status === 'passed').length;
+    passed.set(area, (passed.get(area) ?? 0) + count);
+  }
+  const isOk = code === 0;
+  return { isOk, failed: isOk ? 0 : Math.max(1, numFailedTests), passed } satisfies Suite;
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { mode: { type: 'string' }, keep: { type: 'boolean' } },
+});
+const modes = MODES.filter((mode) => values.mode === undefined || values.mode === mode);
+if (modes.length === 0) throw new Error(`--mode must be one of ${MODES.join(', ')}`);
+const folder = await install(outsideSpecs(root));
+let [passed, failed] = [0, 0];
+for (const mode of modes) {
+  console.log(`\n== NODE_ENV: ${mode}`);
+  // The tests of NATS mostly wait.
+  const suites = await Promise.all(
+    ['spec/vitest.config.ts', 'spec/nats/vitest.config.ts'].map((config) =>
+      runSuite(folder, mode, config, positionals),
+    ),
+  );
+  failed += suites.reduce((sum, suite) => sum + suite.failed, 0);
+  for (const [area, least] of Object.entries(LEAST)) {
+    const counts = suites.flatMap((suite) =>
+      [...suite.passed].map(([name, count]) => (area === '' || area === name ? count : 0)),
+    );
+    const count = counts.reduce((sum, each) => sum + each, 0);
+    console.log(`${mode}: ${count} tests of ${area || 'all folders'} passed`);
+    if (area === '') passed += count;
+    if (positionals.length > 0 || count >= least) continue;
+    failed++;
+    console.log(`FAIL: at least ${least} must pass`);
+  }
+}
+if (values.keep) console.log(folder);
+else rmSync(folder, { recursive: true, force: true });
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
