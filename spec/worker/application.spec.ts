@@ -39,7 +39,6 @@ let page: Document;
 beforeEach(() => {
   time = new VirtualTime();
   page = new Document();
-  vi.stubGlobal('document', page);
   vi.stubGlobal('addEventListener', () => undefined);
   vi.stubGlobal('removeEventListener', () => undefined);
   vi.stubGlobal('requestAnimationFrame', (paint: () => void) => time.schedule(paint, 16));
@@ -110,8 +109,10 @@ function application({ names = [], token, allows, ...options }: ApplicationOptio
     });
   let served: ServedQueries = start();
   let cuts: (() => void)[] = [];
-  const open = (more: Partial<ConnectWorkerOptions> = {}) =>
-    connectWorker({
+  const open = (more: Partial<ConnectWorkerOptions> = {}) => {
+    // Only while a tab connects, because a worker has no document.
+    vi.stubGlobal('document', page);
+    const cluster = connectWorker({
       identity: 'ann',
       scheduler,
       shared: () => {
@@ -128,6 +129,9 @@ function application({ names = [], token, allows, ...options }: ApplicationOptio
       },
       ...more,
     });
+    vi.stubGlobal('document', undefined);
+    return cluster;
+  };
   return {
     server,
     open,
@@ -266,7 +270,7 @@ describe('the rows of a tab', () => {
     const tab = follow(app.open());
     await pass();
     page.turn('hidden');
-    await pass(180_000);
+    await pass(300_000);
     expect(app.server.openWatches.length).toBe(0);
     app.put('b');
     page.turn('visible');

@@ -245,5 +245,5 @@ export function connectPaintedTab(
  * ```
  */
 export function connectPaintedWorker(options: ConnectPaintedWorkerOptions): WorkerCluster {
-  return connectPaintedTab(options, thisPage(), globalThis);
+  return connectPaintedTab(options, thisPage(options.scheduler), globalThis);
 }

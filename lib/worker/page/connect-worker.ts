@@ -164,5 +164,5 @@ export function connectTab(options: ConnectWorkerOptions, page: TabPage): Worker
  * ```
  */
 export function connectWorker(options: ConnectWorkerOptions): WorkerCluster {
-  return connectTab(options, thisPage());
+  return connectTab(options, thisPage(options.scheduler));
 }

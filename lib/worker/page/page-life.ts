@@ -43,7 +43,7 @@ interface Page {
 const LONGEST_FRAME_MS = 250;
 
 /** The page that this code runs in. */
-export function thisPage(): TabPage {
+export function thisPage(scheduler: SchedulerLike = asyncScheduler): TabPage {
   const page = globalThis as Page;
   const { document, navigator } = page;
   const isHidden = () => document?.visibilityState === 'hidden';
@@ -65,7 +65,7 @@ export function thisPage(): TabPage {
     new Observable<unknown>((subscriber) => {
       const emit = () => subscriber.next(0);
       if (!isHidden()) page.requestAnimationFrame?.(emit);
-      return asyncScheduler.schedule(emit, isHidden() ? 0 : LONGEST_FRAME_MS);
+      return scheduler.schedule(emit, isHidden() ? 0 : LONGEST_FRAME_MS);
     });
   const locks = navigator?.locks;
   const whenFree = (lock: string, listener: () => void) => {
