@@ -7,7 +7,6 @@ import * as workerHooks from 'rx-informer/react/worker';
 import { pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { WorkerState } from '../../lib/react/in-worker/worker-provider.ts';
-import { bundleText } from '../weight/bundle.ts';
 import { BrowserRig } from '../worker/browser-rig.ts';
 
 const { useList, useObject, useStatus, WorkerProvider } = workerHooks;
@@ -94,20 +93,5 @@ describe('the hooks over a worker', () => {
     expect(kept({ ...query, select: { ns: 'metadata.namespace' } })).not.toBe(kept(query));
     expect(kept({ named: 'a' })).not.toBe(kept({ named: 'b' }));
     expect(kept({ named: 'a', params: 1 })).toBe(kept({ named: 'a', params: 2 }));
-  });
-
-  it('B13: contain no client, no informer and no live operator', async () => {
-    const ordinary = 'WorkerProvider, useList, useObject, useQuery, useStatus, useView';
-    const [page, text] = await Promise.all(
-      [ordinary, `${ordinary}, useSuspenseList, useSuspenseQuery`].map((names) =>
-        bundleText({ './worker': 'connectWorker, workerQuery', './react/worker': names }),
-      ),
-    );
-    expect(text).toContain('rx-informer/');
-    // The code of the hooks that suspend is in the bundles of pages that import them.
-    expect([page?.includes('fulfilled'), text?.includes('fulfilled')]).toEqual([false, true]);
-    for (const trace of ['createClient: ', 'liveSort', 'allowWatchBookmarks', 'liveQuery: ']) {
-      expect(text, trace).not.toContain(trace);
-    }
   });
 });

@@ -12,7 +12,6 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eitherSignal } from '../../lib/client/either-signal.ts';
-import { bundleText } from '../weight/bundle.ts';
 
 const { canParse } = URL;
 const { any } = AbortSignal;
@@ -65,18 +64,6 @@ describe('a browser without URL.canParse and AbortSignal.any', () => {
       signals[at]?.abort();
       await refused;
     }
-  });
-
-  it('T25: no part of the library for browsers names them', async () => {
-    const texts = await Promise.all([
-      bundleText({
-        '.': 'createClient, createController, createShardMember, guardedClient, createClusters, createLiveQueries',
-      }),
-      bundleText({ './react': 'useEdit, useQuery' }),
-      bundleText({ './nats': 'createNatsListWatch' }),
-      bundleText({ './testing': 'createFakeApiServer' }),
-    ]);
-    for (const text of texts) expect(text).not.toMatch(/canParse|AbortSignal\.any/);
   });
 });
 

@@ -138,4 +138,31 @@ describe('budgets', () => {
     ]);
     expect(query - status).toBeGreaterThan(10_000);
   });
+
+  it('T25: no part of the library for browsers names URL.canParse and AbortSignal.any', async () => {
+    const texts = await Promise.all([
+      bundleText({
+        '.': 'createClient, createController, createShardMember, guardedClient, createClusters, createLiveQueries',
+      }),
+      bundleText({ './react': 'useEdit, useQuery' }),
+      bundleText({ './nats': 'createNatsListWatch' }),
+      bundleText({ './testing': 'createFakeApiServer' }),
+    ]);
+    for (const text of texts) expect(text).not.toMatch(/canParse|AbortSignal\.any/);
+  });
+
+  it('B13: the hooks over a worker contain no client, no informer and no live operator', async () => {
+    const ordinary = 'WorkerProvider, useList, useObject, useQuery, useStatus, useView';
+    const [page, text] = await Promise.all(
+      [ordinary, `${ordinary}, useSuspenseList, useSuspenseQuery`].map((names) =>
+        bundleText({ './worker': 'connectWorker, workerQuery', './react/worker': names }),
+      ),
+    );
+    expect(text).toContain('rx-informer/');
+    // The code of the hooks that suspend is in the bundles of pages that import them.
+    expect([page?.includes('fulfilled'), text?.includes('fulfilled')]).toEqual([false, true]);
+    for (const trace of ['createClient: ', 'liveSort', 'allowWatchBookmarks', 'liveQuery: ']) {
+      expect(text, trace).not.toContain(trace);
+    }
+  });
 });

@@ -1,9 +1,14 @@
-/** Bundles sources of the library as an application would, and measures the result. */
+/** Bundles the built modules of the library, which npm packs, as an application would, and measures the result. */
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { type BuildOptions, type BuildResult, build, type Plugin } from 'esbuild';
 
 export const root: string = fileURLToPath(new URL('../..', import.meta.url));
+
+const EXPORTS: Readonly<Record<string, { readonly default: string }>> = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+).exports;
 
 const settings = {
   bundle: true,
@@ -38,25 +43,27 @@ const ALL = [...STATIC, 'dynamic-import'];
 /** What an application imports: the names by entry of the package, as `{ '.': 'createClient', './react': 'useList' }`. */
 export type Imports = Readonly<Record<string, string>>;
 
-/** The file of an entry of the package, below `lib`. */
+/** The file of an entry of the package that bundlers read, as its `exports` say. */
 function fileOf(entry: string): string {
-  return entry === './react/worker' ? 'react/worker.ts' : `${entry}/index.ts`;
+  const conditions = EXPORTS[entry];
+  if (conditions === undefined) throw new Error(`the package has no entry ${entry}`);
+  return conditions.default;
 }
 
 /**
  * Modules that a bundler may read first. It names variables in the order of the modules, also of those that are in no file, and
  * the names change the compressed size by up to 110 bytes.
  */
-const ORDERS = ['', 'store/committer.ts', 'meta/label-selector.ts', 'transport/kube-client.ts'];
+const ORDERS = ['', 'store/committer.js', 'meta/label-selector.js', 'transport/kube-client.js'];
 
 function bundle(imports: Imports, first = ''): Promise<Built> {
   const contents = Object.entries(imports).map(
-    ([entry, names]) => `export { ${names} } from './lib/${fileOf(entry)}';`,
+    ([entry, names]) => `export { ${names} } from '${fileOf(entry)}';`,
   );
   return build({
     ...settings,
     stdin: {
-      contents: `${first === '' ? '' : `import './lib/${first}';\n`}${contents.join('\n')}`,
+      contents: `${first === '' ? '' : `import './dist/modules/${first}';\n`}${contents.join('\n')}`,
       resolveDir: root,
     },
     // Nothing is imported from the first module.
