@@ -65,8 +65,15 @@ export function sourcesOnly(root: string): ReadonlyMap<string, string> {
   );
 }
 
+/** The specs that run the examples of the documentation, which `extract-examples.ts` writes, and the numbered ones. */
+const EXAMPLES = [
+  'spec/examples/examples.spec.ts',
+  'spec/generated-examples/docs.spec.ts',
+  'spec/generated-examples/lib.spec.ts',
+];
+
 /** The specs that run on the packed library. */
 export function outsideSpecs(root: string): string[] {
   const listed = sourcesOnly(root);
-  return librarySpecs(root).filter((spec) => !listed.has(spec));
+  return [...librarySpecs(root).filter((spec) => !listed.has(spec)), ...EXAMPLES];
 }

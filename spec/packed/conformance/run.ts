@@ -10,6 +10,7 @@ import {
   closeSync,
   cpSync,
   existsSync,
+  globSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -28,8 +29,11 @@ type Mode = (typeof MODES)[number];
 /** The least numbers of tests in each mode, of all and by folder of `spec`, so that none is lost without notice. */
 const LEAST = { '': 300, node: 20, persist: 20, react: 20, worker: 20, nats: 20 };
 
-/** Random campaigns and the fake server, which take long and do not depend on NODE_ENV. */
-const CAMPAIGNS = ['models', 'conformance', '*/*lives', '*/*life', '*/random-*', 'node/canaries'];
+/** Random campaigns, the fake server and examples, which take long and do not depend on NODE_ENV. */
+const LONG = [
+  ...['models', 'conformance', '*/*lives', '*/*life', '*/random-*', 'node/canaries'],
+  ...['examples', 'generated-examples'],
+];
 /** Stages that freeze nothing and check nothing more in development, which is what an unset NODE_ENV means, too. */
 const SAME_IN_DEVELOPMENT = [
   ...['client', 'controller', 'decode', 'diagnose', 'list-watch', 'meta', 'reflector', 'resources'],
@@ -37,13 +41,13 @@ const SAME_IN_DEVELOPMENT = [
 ];
 /** The folders and files below `spec` that a mode leaves out. */
 const LEFT_OUT: Readonly<Record<Mode, readonly string[]>> = {
-  unset: CAMPAIGNS,
-  development: [...CAMPAIGNS, ...SAME_IN_DEVELOPMENT],
+  unset: LONG,
+  development: [...LONG, ...SAME_IN_DEVELOPMENT],
   production: [],
 };
 
 /** What specs load at run time, without an import. */
-const ALSO_LOADED = ['node', 'react-dom', 'vitest'];
+const ALSO_LOADED = ['json-schema-to-typescript', 'node', 'react-dom', 'vitest', 'yaml'];
 
 /** The version of an installed package. */
 function versionOf(name: string): string {
@@ -51,61 +55,57 @@ function versionOf(name: string): string {
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).version : '';
 }
 
-/** Installs the packed library with what the specs import, and copies the specs and the pages that they read. */
+/** Copies the specs, what they import, and the documentation with its examples as specs. No file of the library stays. */
+function copySpecs(folder: string, specs: readonly string[]): void {
+  const chosen = new Set(specs);
+  const isSpec = /\.(?:spec|nats)\.tsx?$/;
+  for (const name of ['tsconfig.json', 'README.md', 'docs', 'examples', 'lib', 'spec']) {
+    cpSync(join(root, name), join(folder, name), {
+      recursive: true,
+      filter: (path) => {
+        const file = relative(root, path);
+        return (
+          !/node_modules|generated-examples/.test(file) && (!isSpec.test(file) || chosen.has(file))
+        );
+      },
+    });
+  }
+  execFileSync(process.execPath, [join(folder, 'spec/support/extract-examples.ts')]);
+  rmSync(join(folder, 'lib'), { recursive: true });
+  const conformance = join(root, 'spec/packed/conformance');
+  cpSync(join(conformance, 'load-guards.ts'), join(folder, 'spec/support/load-guards.ts'));
+  // The condition that selects the sources gets another name, so that nothing selects them.
+  for (const file of globSync('spec/**/*.ts', { cwd: folder })) {
+    const path = join(folder, file);
+    const text = readFileSync(path, 'utf8');
+    if (!text.includes('rx-informer-source')) continue;
+    writeFileSync(path, text.replaceAll('rx-informer-source', 'not-the-source'));
+  }
+}
+
+/** Installs the packed library with the packages that the specs import. */
 async function install(specs: readonly string[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'rx-informer-conformance-'));
   const { filename } = await packInto(folder);
-  const chosen = new Set(specs);
-  // The condition that selects the sources gets another name, so that nothing selects them.
-  const packed = (text: string) => text.replaceAll('rx-informer-source', 'not-the-source');
-  for (const name of ['tsconfig.json', 'docs']) {
-    cpSync(join(root, name), join(folder, name), { recursive: true });
-  }
-  cpSync(join(root, 'spec'), join(folder, 'spec'), {
-    recursive: true,
-    filter: (path) => {
-      const name = relative(root, path);
-      return (
-        !/node_modules/.test(name) && (!/\.(?:spec|nats)\.tsx?$/.test(name) || chosen.has(name))
-      );
-    },
-  });
-  for (const name of execFileSync('grep', ['-rl', 'rx-informer-source', 'spec'], { cwd: folder })
-    .toString()
-    .trim()
-    .split('\n')) {
-    const path = join(folder, name);
-    writeFileSync(path, packed(readFileSync(path, 'utf8')));
-  }
-  cpSync(
-    join(root, 'spec/packed/conformance/load-guards.ts'),
-    join(folder, 'spec/support/load-guards.ts'),
-  );
-  const names = new Set([
-    ...specs.flatMap((spec) => reachedFrom(root, spec).packages),
-    ...ALSO_LOADED,
+  copySpecs(folder, specs);
+  const imported = specs.flatMap((spec) => reachedFrom(folder, spec).packages);
+  const versions = [...new Set([...imported, ...ALSO_LOADED])].map((name) => [
+    name,
+    versionOf(name),
   ]);
-  const versions = [...names].map((name) => [name, versionOf(name)]);
   const { overrides } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const manifest = {
-    private: true,
-    type: 'module',
-    dependencies: {
-      ...Object.fromEntries(versions.filter(([, version]) => version !== '')),
-      'rx-informer': `file:${filename}`,
-      'react-18': 'file:spec/react/react-18',
-    },
-    overrides,
+  const dependencies = {
+    ...Object.fromEntries(versions.filter(([, version]) => version !== '')),
+    'rx-informer': `file:${filename}`,
+    'react-18': 'file:spec/react/react-18',
   };
+  const manifest = { private: true, type: 'module', dependencies, overrides };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-  const quiet = [
-    '--no-audit',
-    '--no-fund',
-    '--no-package-lock',
-    '--prefer-offline',
-    '--loglevel=error',
-  ];
-  execFileSync('npm', ['install', ...quiet], { cwd: folder, stdio: ['ignore', 2, 2] });
+  const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
+  execFileSync('npm', ['install', ...quiet, '--loglevel=error'], {
+    cwd: folder,
+    stdio: ['ignore', 2, 2],
+  });
   return folder;
 }
 
