@@ -1,7 +1,7 @@
 /**
  * Prints what an object takes in memory with each way of decoding, as docs/operations/memory.md shows.
  *
- *   node --conditions=rx-informer-source --expose-gc spec/bench/memory.ts [--corpus pods] [--objects 50000]
+ *   NODE_ENV=production node --expose-gc spec/bench/memory.ts [--corpus pods] [--objects 50000]
  *
  * Each way runs in a process of its own, which holds the decoded objects in a `Map`, without a store. The figures are
  * the growth of the heap after garbage collections, divided by the number of objects.

@@ -1,7 +1,10 @@
 /**
  * `npm run bench` compares the complete pipe with other informers, `npm run bench -- query` measures live queries,
  * `npm run bench -- queue` work queues, `npm run bench -- warm` warm starts, and `npm run bench -- browser` decodings in Chromium. `npm run bench -- curves` draws how costs grow.
+ * All of it measures what users install: the built library, as a production program.
  */
+process.env.NODE_ENV ??= 'production';
+
 if (process.argv[2] === 'query') await import('./query/run.ts');
 else if (process.argv[2] === 'queue') await import('./queue/run.ts');
 else if (process.argv[2] === 'browser') await import('./browser/run.ts');

@@ -87,6 +87,6 @@ export async function commandOf(name: string, node: string): Promise<Command> {
 /** The command that runs a file of this folder in a Node. */
 export function nodeCommand(node: string, file: string, env: Environment = {}): Command {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const flags = ['--conditions=rx-informer-source', '--expose-gc'];
-  return { command: node, args: [...flags, '--disable-warning=ExperimentalWarning', path], env };
+  const flags = ['--expose-gc', '--disable-warning=ExperimentalWarning'];
+  return { command: node, args: [...flags, path], env };
 }

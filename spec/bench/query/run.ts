@@ -15,9 +15,6 @@ import { parseArgs } from 'node:util';
 import { type Effort, isMet, type Outcome } from './outcome.ts';
 import { MARKDOWN_HEAD, markdownRows, plainTable } from './report.ts';
 
-// As in production, where objects are not frozen.
-process.env.NODE_ENV ??= 'production';
-
 const ALL = 'sorted-10k,sorted-100k,window,group,join,first';
 
 const { values } = parseArgs({
@@ -40,7 +37,7 @@ const effort: Effort = {
 /** Runs a scenario in a process of its own; `undefined` if it fails, which it reports itself. */
 async function outcomesOf(name: string): Promise<readonly Outcome[] | undefined> {
   const path = fileURLToPath(new URL('./scenarios.ts', import.meta.url));
-  const flags = ['--conditions=rx-informer-source', '--expose-gc', '--max-old-space-size=4096'];
+  const flags = ['--expose-gc', '--max-old-space-size=4096'];
   const child = spawn(process.execPath, [...flags, path, name, JSON.stringify(effort)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
