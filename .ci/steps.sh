@@ -59,12 +59,6 @@ prepare() {
   npm run build:binaries
 }
 
-# give_way COMMAND...: runs a command, or a function, that gives way to the processes of the other lane.
-give_way() (
-  renice -n 10 "$BASHPID" >/dev/null
-  "$@"
-)
-
 # take_steps LAST FUNCTION: calls the function with the numbers from 1 to the last one, without those that another lane has
 # taken.
 take_steps() {

@@ -12,7 +12,7 @@ import { LONG_TASK_MS, longTasksOf, measureThread } from './thread-time.ts';
 
 const PODS = 35_000;
 const RATE = 1_000;
-/** `.ci/run` measures for a shorter time. */
+/** The variable shortens the measurement. */
 const SECONDS = Number(process.env['LOAD_SECONDS'] ?? '60');
 
 interface Drawn {

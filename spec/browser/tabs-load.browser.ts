@@ -17,7 +17,7 @@ import { publish, type RunningProject } from './vite-project.ts';
 
 const PODS = 35_000;
 const RATE = 1_000;
-/** `.ci/run` measures for a shorter time. */
+/** The variable shortens the measurement. */
 const SECONDS = Math.min(30, Number(process.env['LOAD_SECONDS'] ?? '30'));
 
 const WORKER = `

@@ -36,6 +36,14 @@ export const NIGHT: readonly Step[] = [
     repeat: '`PACKED_BUNDLERS=all npm run test:packed`',
   },
   {
+    name: 'conformance',
+    command: npm('test:conformance'),
+    counts: {},
+    figures: /^\w+: \d+ tests of all folders passed|^FAIL: .*/,
+    repeat:
+      '`npm run test:conformance -- --mode production FOLDER`, with the mode and the file of the log',
+  },
+  {
     name: 'projects',
     command: npm('test:projects'),
     counts: {},
@@ -158,6 +166,20 @@ export const NIGHT: readonly Step[] = [
     counts: { SOAK_DECODING: 'lazy' },
     figures: /^WRONG: .*/,
     repeat: '`SOAK_DECODING=lazy npm run test:soak -- --only PHASE`, with the phase of the log',
+  },
+  {
+    name: 'bench',
+    command: npm('bench'),
+    counts: {},
+    figures: /^\S.* × .*|^lost: .*/,
+    repeat: '`npm run bench`',
+  },
+  {
+    name: 'bench of queries',
+    command: npm('bench', 'query'),
+    counts: {},
+    figures: /^ *budget .*/,
+    repeat: '`npm run bench -- query --only SCENARIO`, with the scenario of the log',
   },
   {
     name: 'planted',
