@@ -69,17 +69,24 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 const MOST_CAUSES = 100;
+/** The most characters of all texts of a Status together, because each of them is read several times. */
+const MOST_TEXT = 65_536;
 const LONGEST_WAIT_SECONDS = 86_400;
 
-/** Returns those of the named fields that are strings. */
-function texts(value: unknown, names: readonly string[]): Record<string, string> {
-  const found: Record<string, string> = {};
-  const fields = isFields(value) ? value : {};
-  for (const name of names) {
-    const text = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (typeof text === 'string') found[name] = shownText(text);
-  }
-  return found;
+/** Returns a function that reads those of the named fields that are strings. All that it returns is not longer than the limit. */
+function boundedTexts() {
+  let left = MOST_TEXT;
+  return (value: unknown, names: readonly string[]): Record<string, string> => {
+    const found: Record<string, string> = {};
+    const fields = isFields(value) ? value : {};
+    for (const name of names) {
+      const text = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      if (typeof text !== 'string') continue;
+      found[name] = shownText(text, left);
+      left -= Math.min(left, text.length);
+    }
+    return found;
+  };
 }
 
 /**
@@ -88,6 +95,7 @@ function texts(value: unknown, names: readonly string[]): Record<string, string>
  */
 function readStatus(sent: Status): Status {
   const { code } = sent;
+  const texts = boundedTexts();
   const { details: detailed, metadata: described } = sent as Readonly<Record<string, unknown>>;
   const details = isFields(detailed) ? detailed : undefined;
   const metadata = isFields(described) && described;

@@ -10,14 +10,21 @@ const LONGEST = 16_384;
 const CREDENTIAL =
   /\b([Bb](?:earer|EARER|asic|ASIC)\s+)(?=[^\s"',;]{16}|[^\s"',;]*(?:\d|[a-z][A-Z]|[^\s"',;\w]\w))[^\s"',;]+/g;
 
-/** The text of a server or proxy, safe for a log. */
-export function shownText(text: string): string {
-  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+/**
+ * A JSON web token. The search begins only where a run of its characters begins, and looks for the dots first: otherwise each
+ * `eyJ` in a long run would read the run to its end.
+ */
+const TOKEN = /(?<![\w-])(?=[\w-]+\.[\w-]+\.)([\w-]*?\b)eyJ[\w-]+\.[\w-]+\.[\w-]*/g;
+
+/** The text of a server or proxy, safe for a log. A longer one than `longest` characters, 16,384 at most, is cut. */
+export function shownText(text: string, longest: number = LONGEST): string {
+  const most = Math.min(longest, LONGEST);
+  const cut = text.length > most ? `${text.slice(0, most)}…` : text;
   return (
     cut
       // Some proxies quote the headers that they reject.
       .replace(CREDENTIAL, '$1…')
-      .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '…')
+      .replace(TOKEN, '$1…')
       // A line break would forge a line of a log.
       .replace(/[\n\r\t\u2028\u2029]+/g, ' ')
       // A terminal executes control characters, and some characters reverse the rest of a line.

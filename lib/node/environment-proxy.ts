@@ -58,13 +58,13 @@ function covers(entry: string, host: string, port: string): boolean {
   const address = addressOf(name);
   if (address !== undefined) return isSame(address, ip);
   if (ip !== undefined) return false;
-  const domain = name.replace(/^\*(?=\.)/, '').replace(/[^.]*\P{ASCII}[^.]*/gu, asciiOf);
+  const domain = name.replace(/^\*(?=\.)/, '').replace(/(?<![^.])[^.]*\P{ASCII}[^.]*/gu, asciiOf);
   return domain.startsWith('.') ? host.endsWith(domain) : `.${host}`.endsWith(`.${domain}`);
 }
 
 /** Removes the white space of Unicode. `trim()` also removes U+FEFF, and leaves U+0085. */
 function trimmed(entry: string): string {
-  return entry.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, '');
+  return entry.replace(/^\p{White_Space}+|(?<!\p{White_Space})\p{White_Space}+$/gu, '');
 }
 
 /**

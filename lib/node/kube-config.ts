@@ -165,7 +165,7 @@ export async function clientFromKubeConfig(
   await loadUndici('clientFromKubeConfig');
   const kubeConfig = await loadKubeConfig(options, credentialsOverHttp === true);
   const cluster = kubeConfig.getCurrentCluster();
-  const baseUrl = cluster?.server.replace(/\/+$/, '') ?? '';
+  const baseUrl = cluster?.server.replace(/(?<!\/)\/+$/, '') ?? '';
   const user: FullUser | null = kubeConfig.getCurrentUser();
   const named = cluster?.proxyUrl;
   const proxy = named || environmentProxy(baseUrl);

@@ -42,7 +42,7 @@ export interface ViteProxy {
  * ```
  */
 export function viteProxy(target: string, prefix = ''): ViteProxy {
-  const start = prefix.replace(/\/+$/, '');
+  const start = prefix.replace(/(?<!\/)\/+$/, '');
   return {
     target,
     changeOrigin: true,

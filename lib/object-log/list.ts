@@ -100,7 +100,10 @@ function writeToken(version: bigint, start: string): string {
     /[\u0100-\uffff]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  return btoa(latin).replace(/=+$/, '').replace(/\+/g, '-').replace(/\//g, '_');
+  return btoa(latin)
+    .replace(/(?<!=)=+$/, '')
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_');
 }
 
 /** Reads a token. Throws a 400 if it cannot be read. */

@@ -194,7 +194,7 @@ export function createFetchTransport(
   options: FetchTransportOptions & { readonly baseUrl: string },
 ): Transport {
   checkBaseUrl('createFetchTransport', options.baseUrl);
-  const base = options.baseUrl.replace(/\/+$/, '');
+  const base = options.baseUrl.replace(/(?<!\/)\/+$/, '');
   const page = pageNetwork(base);
   const streams = pageStreams(options, page);
   const transport = directTransport(base, page, options);

@@ -254,4 +254,27 @@ describe('text from a server or a thrown error', () => {
     const signs = 'Bearer abc.def.ghi, Basic dXNl+a==, Bearer a-b, Bearer abc=';
     expect(from({ message: signs }).message).toBe('Bearer …, Basic …, Bearer …, Bearer abc=');
   });
+
+  it('T3: tokens are found as by a plain search, wherever they begin', () => {
+    const part = fc.constantFrom('eyJ', 'a', 'Z9', '-', '_', '.', '.', ' ', '"', 'eyJa');
+    const text = fc.array(part, { maxLength: 24 }).map((parts) => `x ${parts.join('')}`);
+    fc.assert(
+      fc.property(text, (message) => {
+        // Takes quadratic time on a long run without dots.
+        const plain = message.replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '…');
+        expect(from({ message }).message).toBe(plain);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('M7: the texts of a Status are at most 65,536 characters together, with an ellipsis for each that is cut', () => {
+    const text = 'a'.repeat(20_000);
+    const causes = Array.from({ length: 100 }, () => ({ reason: text, message: text, field: text }));
+    const { status } = from({ message: text, details: { name: text, causes } });
+    const kept = JSON.stringify(status).match(/a+/g) ?? [];
+    expect(kept.join('').length).toBeLessThan(65_536 + 1_000);
+    expect(status?.message).toBe(`${'a'.repeat(16_384)}…`);
+    expect(status?.details?.causes?.at(-1)?.message).toBe('…');
+  });
 });

@@ -66,7 +66,7 @@ function cut(text: string, bytes: number, end = ''): string {
   if (encoded.length <= bytes) return text;
   const head = encoded.subarray(0, bytes - encoder.encode(end).length);
   // A character that was cut in the middle decodes to U+FFFD.
-  return new TextDecoder().decode(head).replace(/\uFFFD+$/, '') + end;
+  return new TextDecoder().decode(head).replace(/(?<!\uFFFD)\uFFFD+$/, '') + end;
 }
 
 /** Converts a name to the beginning of a valid Event name. Other kinds allow other names: those of ClusterRoles have colons. */
@@ -75,7 +75,7 @@ function asDnsName(name: string, length: number): string {
     .toLowerCase()
     .slice(0, length)
     .split('.')
-    .map((label) => label.replace(/[^a-z0-9]/g, '-').replace(/^-+|-+$/g, ''));
+    .map((label) => label.replace(/[^a-z0-9]/g, '-').replace(/^-+|(?<!-)-+$/g, ''));
   return labels.filter((label) => label !== '').join('.') || 'event';
 }
 

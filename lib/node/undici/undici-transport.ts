@@ -55,7 +55,7 @@ function targetOf(options: UndiciTransportOptions): Omit<Target, 'onProtocol'> {
       `createUndiciTransport: baseUrl is ${JSON.stringify(baseUrl)}, which has no host; it must be 'http(s)://host[:port][/path]'`,
     );
   }
-  const prefix = url.pathname.replace(/\/+$/, '');
+  const prefix = url.pathname.replace(/(?<!\/)\/+$/, '');
   const headersTimeoutMs = headersTimeoutOf(options);
   const route = { origin: url.origin, prefix, ...(proxy === undefined ? {} : { proxy }) };
   return { ...route, headersTimeoutMs, repeatedHeaders };

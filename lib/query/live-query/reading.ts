@@ -10,7 +10,7 @@ export type Comparable = string | number | bigint | boolean;
 /** Reads a value; `undefined` if it cannot be read so. */
 export type Reading = (value: unknown) => Comparable | undefined;
 
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const NUMBER = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 /** RFC 3339. The group has the digits of the microseconds after the milliseconds. */
 const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,3}(\d{0,3})\d*)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 

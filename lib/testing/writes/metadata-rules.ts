@@ -162,7 +162,7 @@ export function dataCauses(served: ServedResource, object: KubernetesObject): re
   const plain = (map: unknown) => textsOf(map).reduce((sum, text) => sum + bytesOf(text), 0);
   const decoded = (map: unknown) =>
     textsOf(map).reduce(
-      (sum, text) => sum + Math.floor((text.replace(/=+$/, '').length * 3) / 4),
+      (sum, text) => sum + Math.floor((text.replace(/(?<!=)=+$/, '').length * 3) / 4),
       0,
     );
   const isMap = served.resource.plural === 'configmaps';

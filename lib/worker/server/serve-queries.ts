@@ -156,7 +156,7 @@ export function serveQueries(options: ServeQueriesOptions): ServedQueries {
     incarnation,
     lock: isWorker ? holdLock(scope, incarnation) : undefined,
     others: toOthers(scope),
-    folder: isWorker ? scope.location?.pathname.replace(/[^/]*$/, '') : undefined,
+    folder: isWorker ? scope.location?.pathname.replace(/(?<![^/])[^/]*$/, '') : undefined,
     queries,
     scheduler,
     lingerMs,
