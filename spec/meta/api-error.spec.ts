@@ -270,7 +270,11 @@ describe('text from a server or a thrown error', () => {
 
   it('M7: the texts of a Status are at most 65,536 characters together, with an ellipsis for each that is cut', () => {
     const text = 'a'.repeat(20_000);
-    const causes = Array.from({ length: 100 }, () => ({ reason: text, message: text, field: text }));
+    const causes = Array.from({ length: 100 }, () => ({
+      reason: text,
+      message: text,
+      field: text,
+    }));
     const { status } = from({ message: text, details: { name: text, causes } });
     const kept = JSON.stringify(status).match(/a+/g) ?? [];
     expect(kept.join('').length).toBeLessThan(65_536 + 1_000);
