@@ -35,7 +35,9 @@ export function successorOf<T extends KubernetesObject>(
   // backup, and then assigns the same versions again.
   const isListed = origin === 'doubting' || origin === 'trusting';
   if (!isListed && isOlder(received, had)) return undefined;
-  if (origin !== 'doubting' && had !== '' && had === received) return undefined;
+  // A watch sends an event because the object has changed, so its content decides. '' and '0' name no state.
+  const isTrusted = origin === 'trusting' || origin === 'part';
+  if (isTrusted && had === received && had !== '' && had !== '0') return undefined;
   const merged = basis === existing ? object : reuseUnchanged(existing, object);
   if (merged === existing) return undefined;
   // The same members may be in another order. The parts that are reused need no second comparison.

@@ -207,6 +207,26 @@ describe('applyDeltas: effects of deltas', () => {
     expect(send(replaced([pod('a', 5), other, changed], 7))).toEqual(['relist* ~c@>']);
   });
 
+  it.each(['0', '7'])(
+    'S9: the content of a watch event decides under the equal version %s',
+    (version) => {
+      const { send, indexer } = storing([pod('a', version)]);
+      const a = indexer.get('a');
+      expect(send(updated(pod('a', version)))).toEqual([]);
+      expect(indexer.get('a')).toBe(a);
+      const changed = { ...pod('a', version), kind: 'Pod' };
+      expect(send(updated(changed))).toEqual([`watch* ~a@${version}>${version}`]);
+      expect(indexer.get('a')).toEqual(changed);
+    },
+  );
+
+  it('S9: the version 0 names no state, so the content decides in a list, too', () => {
+    const { send, indexer } = storing([pod('a', '0')]);
+    const changed = { ...pod('a', '0'), kind: 'Pod' };
+    expect(send(replaced([changed], 9))).toEqual(['relist* ~a@0>0']);
+    expect(indexer.get('a')).toEqual(changed);
+  });
+
   it('S9, S60: a watch event without a version that changes nothing keeps the stored object and notifies nobody', () => {
     const { send, indexer } = storing([pod('a', '')]);
     const [a, rev] = [indexer.get('a'), indexer.rev];
