@@ -41,7 +41,8 @@ class StoredObjects<T extends KubernetesObject> {
       ? `${textOf(bytes, namespace.from, namespace.to)}/${own}`
       : own;
     const object = this.#known.get(key);
-    if (object === undefined) return undefined;
+    // The version 0 names no state.
+    if (object === undefined || versionOf(object) === '0') return undefined;
     const isSame =
       uid.to > uid.from &&
       resourceVersion.to > resourceVersion.from &&
