@@ -7,7 +7,6 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { asyncScheduler, Observable } from 'rxjs';
 import { finalize, share } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
@@ -15,7 +14,7 @@ import { shownText } from '../meta/shown-text.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { Plugin } from './exec-plugin.ts';
 import { bytesOf, type FullUser } from './kube-config-fields.ts';
-import { addedTo, copy } from './load-kube-config.ts';
+import { addedTo, copy, type LoadedConfig } from './load-kube-config.ts';
 import { type PluginCredentials, runPlugin } from './run-plugin.ts';
 import type { TlsOptions } from './undici/pool-options.ts';
 
@@ -89,7 +88,7 @@ async function tokenOf(
 }
 
 /** Reads the credentials of a user, without the answer of its plugin. */
-async function configured(config: KubeConfig, last: LastToken): Promise<Credentials> {
+async function configured(config: LoadedConfig, last: LastToken): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const headers: Record<string, string> = {};
@@ -124,7 +123,7 @@ function withAnswer(own: Credentials, { token, cert, key }: PluginCredentials): 
 }
 
 /** Describes a failure without quoting it, because a parser's excerpt of a file contains secrets. */
-function failure(config: KubeConfig, error: unknown): ApiError {
+function failure(config: LoadedConfig, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code, path } = error as { code?: unknown; path?: unknown };
   const at = typeof path === 'string' ? `: ${path}` : '';
@@ -144,7 +143,7 @@ function late(timeoutMs: number): ApiError {
  * plugin that has not answered after `execTimeoutMs` is ended.
  */
 export function kubeConfigCredentials(
-  kubeConfig: KubeConfig,
+  kubeConfig: LoadedConfig,
   execTimeoutMs: number,
 ): CredentialSource {
   const { plugin }: FullUser = kubeConfig.getCurrentUser() ?? { name: '' };

@@ -6,7 +6,6 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { firstValueFrom, isObservable } from 'rxjs';
 import type { ConnectionFacts, SeenCredentials } from '../diagnose/observations.ts';
 import { checkBaseUrl } from '../transport/address.ts';
@@ -14,7 +13,7 @@ import { type Credentials, kubeConfigCredentials } from './credentials.ts';
 import { environmentProxy } from './environment-proxy.ts';
 import { type FullUser, isPlain } from './kube-config-fields.ts';
 import type { KubeConfigSource } from './kube-config-source.ts';
-import { loadKubeConfig } from './load-kube-config.ts';
+import { type LoadedConfig, loadKubeConfig } from './load-kube-config.ts';
 
 const PLUGIN_LIMIT_MS = 300_000;
 const CONNECT_LIMIT_MS = 5_000;
@@ -58,7 +57,7 @@ function seenCredentials({ headers, tls }: Credentials, user: FullUser): SeenCre
   };
 }
 
-async function credentialsOf(config: KubeConfig): Promise<Credentials | undefined> {
+async function credentialsOf(config: LoadedConfig): Promise<Credentials | undefined> {
   try {
     const current = kubeConfigCredentials(config, PLUGIN_LIMIT_MS).current();
     return isObservable(current) ? await firstValueFrom(current) : current;

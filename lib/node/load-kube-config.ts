@@ -1,6 +1,7 @@
 /// <reference types="node" />
 /**
- * Finds and reads a kubeconfig with client-node, which is imported lazily because that takes half a second and 84 MB.
+ * Finds and reads a kubeconfig with client-node, which is imported lazily because that takes half a second and 84 MB. In a pod
+ * without a kubeconfig client-node is not needed.
  * No error message quotes the file, because it contains keys.
  */
 import { existsSync } from 'node:fs';
@@ -19,10 +20,12 @@ import {
 import { InvalidField, type Sections, sectionsOf } from './kube-config-sections.ts';
 import type { KubeConfigSource } from './kube-config-source.ts';
 import { needed } from './optional-package.ts';
+import { noServiceAccount, ServiceAccount, serviceAccount } from './service-account.ts';
 
 type ClientNode = typeof import('@kubernetes/client-node');
 
-const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+/** A kubeconfig that was read, or the service account of a pod. */
+export type LoadedConfig = KubeConfig | ServiceAccount;
 
 const clientNode = (): Promise<ClientNode> =>
   needed(
@@ -98,7 +101,15 @@ function merge(into: KubeConfig, from: KubeConfig): void {
   into.currentContext ||= from.currentContext;
 }
 
-async function loadDefault(): Promise<KubeConfig> {
+/** What to install, if a kubeconfig that is given could not be read either. */
+async function whatToInstall(): Promise<string> {
+  return clientNode().then(
+    () => '',
+    ({ message }: Error) => ` (${message.replace('clientFromKubeConfig', 'which')})`,
+  );
+}
+
+async function loadDefault(): Promise<LoadedConfig> {
   const listed = (process.env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
   const files = listed.filter((file) => existsSync(file));
   if (listed.length > 0 && files.length === 0) {
@@ -106,20 +117,20 @@ async function loadDefault(): Promise<KubeConfig> {
   }
   const home = join(homedir(), '.kube', 'config');
   if (files.length === 0 && existsSync(home)) files.push(home);
-  const inCluster = files.length === 0 && existsSync(SERVICE_ACCOUNT_TOKEN);
-  if (files.length === 0 && !inCluster) {
+  if (files.length === 0) {
+    const missing = noServiceAccount();
+    if (missing === undefined) return serviceAccount();
     throw refused(
-      'no kubeconfig: KUBECONFIG is not set, ~/.kube/config does not exist and this process is not in a pod; give file or text',
+      `no kubeconfig: KUBECONFIG is not set, ~/.kube/config does not exist, and ${missing}; give file or text${await whatToInstall()}`,
     );
   }
   const library = await clientNode();
   const config = new library.KubeConfig();
-  if (inCluster) config.loadFromCluster();
   for (const file of files) merge(config, await read(library, file));
   return config;
 }
 
-async function load(source: KubeConfigSource): Promise<KubeConfig> {
+async function load(source: KubeConfigSource): Promise<LoadedConfig> {
   if (source.config !== undefined) return source.config as KubeConfig;
   if (source.text !== undefined) {
     return parse(await clientNode(), source.text, 'the text');
@@ -132,7 +143,7 @@ const quoted = (names: readonly { name: string }[]) =>
   names.length === 0 ? 'none' : names.map(({ name }) => `'${name}'`).join(', ');
 
 /** Returns the chosen context with its cluster and user. Throws a `TypeError` if one of them does not exist. */
-function chosen(config: KubeConfig, name: string | undefined) {
+function chosen(config: LoadedConfig, name: string | undefined) {
   const context = config.contexts?.find((known) => known.name === name);
   if (context === undefined) {
     const contexts = config.contexts ?? [];
@@ -170,7 +181,7 @@ function chosen(config: KubeConfig, name: string | undefined) {
 export async function loadKubeConfig(
   source: KubeConfigSource,
   credentialsOverHttp: boolean,
-): Promise<KubeConfig> {
+): Promise<LoadedConfig> {
   const config = await load(source);
   const { context, cluster, user } = chosen(config, source.context ?? config.currentContext);
   const added = addedTo(config);
@@ -196,10 +207,11 @@ export async function loadKubeConfig(
 
 /** Copies a kubeconfig without cached credentials, with the same sections and authenticators unless others are given. */
 export function copy(
-  config: KubeConfig,
-  sections: Sections = config,
+  config: LoadedConfig,
+  sections: Sections = config as Sections,
   authenticators: ReturnType<typeof addedTo> = addedTo(config),
-): KubeConfig {
+): LoadedConfig {
+  if (config instanceof ServiceAccount) return new ServiceAccount(sections);
   const fresh: KubeConfig = Reflect.construct(config.constructor, []);
   fresh.loadFromOptions(sections);
   for (const authenticator of authenticators) fresh.addAuthenticator(authenticator);
@@ -208,7 +220,7 @@ export function copy(
 
 /** Returns the authenticators that the caller added. client-node has no getter for them. */
 export function addedTo(
-  config: KubeConfig,
+  config: LoadedConfig,
 ): readonly Parameters<KubeConfig['addAuthenticator']>[0][] {
   const { custom_authenticators: added } = config as unknown as {
     custom_authenticators?: ReturnType<typeof addedTo>;

@@ -84,6 +84,18 @@ export async function packInto(folder: string): Promise<Packed> {
   return one;
 }
 
+/** Installs the packed library and other packages in an empty folder, and nothing else: no optional peer. */
+export async function installIn(
+  folder: string,
+  tarball: string,
+  beside: Readonly<Record<string, string>>,
+): Promise<void> {
+  const dependencies = { 'rx-informer': `file:${tarball}`, ...beside };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
+  await mustRun('npm', ['install', ...quiet], folder);
+}
+
 /** The variable with the folder of the project that all files of a run share. */
 const SHARED = 'PACKED_CONSUMER';
 
@@ -112,12 +124,9 @@ async function installNow(): Promise<Consumer> {
   const folder = mkdtempSync(join(tmpdir(), 'rx-informer-packed-'));
   const packed = await packInto(folder);
   writeFileSync(join(folder, 'packed.json'), JSON.stringify(packed));
-  const dependencies = { 'rx-informer': `file:${packed.filename}`, ...BESIDE };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
-  const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
   // All peers of the library except rxjs are optional. They are left out, because a project without them is the
   // harder case.
-  await mustRun('npm', ['install', ...quiet], folder);
+  await installIn(folder, join(folder, packed.filename), BESIDE);
   return consumerIn(folder, packed);
 }
 
