@@ -50,6 +50,13 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run test:projects`',
   },
   {
+    name: 'pod',
+    command: npm('bench', 'pod'),
+    counts: {},
+    figures: /^pod: .*/,
+    repeat: '`npm run bench -- pod`',
+  },
+  {
     name: 'fuzz',
     command: npm('test:fuzz'),
     counts: { FUZZ_CHAINS: '100000' },

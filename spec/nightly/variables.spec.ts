@@ -13,6 +13,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   HOME: 'where programs look for settings',
   KUBECONFIG: 'the cluster of a program under test',
   KUBECONFIG_E2E: 'a cluster in place of the one that is started',
+  KUBERNETES_SERVICE_HOST: 'the pod of a program under test',
+  KUBERNETES_SERVICE_PORT: 'the pod of a program under test',
   KUBERNETES_FACTS: 'set by `npm run test:versions -- --write`',
   MUTATION_COVERED: 'set by spec/mutation/run-specs.ts',
   MUTATION_REQUEST: 'set by spec/mutation/run-specs.ts',
