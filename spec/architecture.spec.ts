@@ -127,6 +127,7 @@ describe('architecture', () => {
       'rxjs/testing': (file) => file.startsWith('lib/testing/'),
       immer: (file) => file === 'lib/client/edit.ts',
       undici: (file) => file.startsWith('lib/node/'),
+      'undici/index.js': (file) => file.startsWith('lib/node/'),
       '@kubernetes/client-node': (file) => file.startsWith('lib/node/'),
       'json-schema-to-typescript': (file) => file === 'lib/node/crd-types.ts',
       react: (file) => file.startsWith('lib/react/'),
@@ -141,6 +142,15 @@ describe('architecture', () => {
       return !(allowed[target]?.(file) ?? false);
     });
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  it('T41: loads undici by the name of its file, because Bun has a stub for the plain name', () => {
+    const lines = own.flatMap((file) => stripComments(sources.get(file) ?? '').split('\n'));
+    const plain = lines.filter((line) => /['"]undici['"]/.test(line));
+    // Types, and the name in an error.
+    const loads = /^(?!import type).*\b(?:from|import|import\(|require\()\s*['"]undici['"]/;
+    expect(plain.filter((line) => loads.test(line) && !line.includes('typeof import'))).toEqual([]);
+    expect(lines.filter((line) => line.includes("import('undici/index.js')"))).toHaveLength(1);
   });
 
   it('uses no Promise between the transport and the commit', () => {

@@ -9,11 +9,13 @@ function isTooOld(version: string): boolean {
   return major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
 }
 
-/** The name of the package that was not found, which is not always the package that was imported. */
+/** The name of the package that was not found, in Node, Bun or Deno. It is not always the package that was imported. */
 function missingPackage(error: unknown): string | undefined {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') return undefined;
-  return /^Cannot find (?:package|module) '([^']+)'/.exec(String(message))?.[1];
+  const found = /^(?:Cannot|Could not) find (?:package|module) '([^']+)'/.exec(String(message));
+  // CommonJS names the file, too: 'undici/index.js'.
+  return found?.[1]?.replace(/^((?:@[^/]+\/)?[\w.-]+)\/[^/].*$/, '$1');
 }
 
 /**

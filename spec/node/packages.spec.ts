@@ -21,6 +21,24 @@ describe('a package that cannot be loaded', () => {
     );
   });
 
+  it('T52: a missing package is named also in CommonJS and Deno, which describe it in other words', async () => {
+    const inCommonJs = Object.assign(new Error("Cannot find module 'undici/index.js'"), {
+      code: 'MODULE_NOT_FOUND',
+    });
+    const inDeno = Object.assign(
+      new TypeError(
+        "Could not find package '@kubernetes/client-node' from referrer 'file:///a.js'.",
+      ),
+      { code: 'ERR_MODULE_NOT_FOUND' },
+    );
+    expect(await messageOf('undici', inCommonJs)).toBe(
+      "clientFromKubeConfig needs the package 'undici': npm install undici",
+    );
+    expect(await messageOf('@kubernetes/client-node', inDeno)).toBe(
+      "clientFromKubeConfig needs the package '@kubernetes/client-node': npm install @kubernetes/client-node",
+    );
+  });
+
   it('T52: a missing package is not confused with the package that imports it', async () => {
     const importer = '/app/node_modules/@kubernetes/client-node/dist/index.js';
     expect(await messageOf('@kubernetes/client-node', notFound('undici', importer))).toBe(

@@ -14,8 +14,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 function settings(options: DispatcherOptions): Agent.Options {
   const { maxConnections = Number.POSITIVE_INFINITY } = options;
   return {
-    // ALPN offers both protocols, and the server chooses. Over HTTP/2 all watches share one connection.
-    allowH2: options.repeatedHeaders === undefined,
+    // ALPN offers both protocols, and the server chooses. Over HTTP/2 all watches share one connection. In Bun 1.4 a
+    // body over HTTP/2 stops after the windows below, and a reset within it is not noticed.
+    allowH2: options.repeatedHeaders === undefined && process.versions['bun'] === undefined,
     connections: Number.isFinite(maxConnections) ? maxConnections : null,
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAliveTimeout: 30_000,
@@ -30,7 +31,8 @@ function settings(options: DispatcherOptions): Agent.Options {
  * Loads undici. Rejects with a `TypeError` that says what to do if undici is not installed, or needs a newer Node.
  */
 export function loadUndici(what: string): Promise<typeof import('undici')> {
-  return needed(what, 'undici', () => import('undici'));
+  // Bun has a stub of its own for the plain name.
+  return needed(what, 'undici', () => import('undici/index.js'));
 }
 
 /** The path of a proxy means nothing, and undici refuses it. */
