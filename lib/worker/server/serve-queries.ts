@@ -68,6 +68,7 @@ interface OtherWorkers extends MessageTarget {
 /** The parts of a worker's global scope that are used. */
 interface WorkerScope {
   readonly WorkerGlobalScope: unknown;
+  readonly Bun: { readonly isMainThread: boolean } | undefined;
   readonly navigator:
     | {
         readonly locks:
@@ -104,9 +105,14 @@ function holdLock({ navigator }: WorkerScope, incarnation: string): string | und
   return name;
 }
 
+/** The global scope of a worker of Bun is that of a program. */
+function isInWorker({ WorkerGlobalScope: scope, Bun: bun }: WorkerScope): boolean {
+  return scope !== undefined || bun?.isMainThread === false;
+}
+
 /** Opens the channel to the other workers of the origin, also in a page that serves itself. Returns `undefined` in Node. */
 function toOthers(scope: WorkerScope): Port | undefined {
-  const isBrowser = scope.WorkerGlobalScope !== undefined || 'document' in scope;
+  const isBrowser = isInWorker(scope) || 'document' in scope;
   if (!isBrowser || scope.BroadcastChannel === undefined) return undefined;
   const channel = new scope.BroadcastChannel('rx-informer/signed-out');
   // Keeps no process alive where a page is simulated in Node.
@@ -150,7 +156,7 @@ export function serveQueries(options: ServeQueriesOptions): ServedQueries {
   const { hiddenGraceMs = 60_000, credentialsTimeoutMs = 10_000 } = options;
   if (lingerMs !== undefined) checkedDuration(lingerMs, 'serveQueries: lingerMs');
   const scope = globalThis as unknown as WorkerScope;
-  const isWorker = scope.WorkerGlobalScope !== undefined;
+  const isWorker = isInWorker(scope);
   const incarnation = newIncarnation(Math.random);
   const server = new QueryServer({
     incarnation,
