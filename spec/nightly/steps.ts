@@ -50,6 +50,14 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run test:projects`',
   },
   {
+    name: 'runtimes',
+    command: npm('test:runtimes'),
+    counts: {},
+    figures: /^(Node|Bun|Deno): \d+ tests .*/,
+    repeat:
+      '`npm run install:runtimes`, then `npm run test:runtimes -- -t "in Bun"`; known failures are listed in `spec/runtimes/specs.runtime.ts`',
+  },
+  {
     name: 'pod',
     command: npm('bench', 'pod'),
     counts: {},
