@@ -57,7 +57,7 @@ const ADVICE: Readonly<Record<FindingName, readonly [severity: Severity, advice:
   ],
   'held-back': [
     'error',
-    'Turn off the buffering of responses in the proxy: for nginx proxy_buffering off.',
+    'Turn off the buffering and the compression of responses in the proxy: for nginx proxy_buffering off, for Next.js compress: false.',
   ],
   'late-head': [
     'warning',

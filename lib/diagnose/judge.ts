@@ -158,7 +158,9 @@ function onWatches({ streamed, quiet, lists }: Observations): Finding[] {
   }
   found.push(...onEnd(watch));
   if (isHeld(watch)) {
-    const seen = `the first event of a watch arrived after ${seconds(watch.bookmarkMs ?? 0)}, with its end`;
+    const { encoding: how = 'identity', bookmarkMs: firstMs = 0 } = watch;
+    const compressed = how === 'identity' ? '' : `; the watch is compressed with ${how}`;
+    const seen = `the first event of a watch arrived after ${seconds(firstMs)}, with its end${compressed}`;
     return [...found, finding('held-back', seen)];
   }
   const isComplete = watch.ended === 'cleanly' && watch.endMs >= 0.8 * watch.askedMs;

@@ -177,6 +177,14 @@ describe('judge', () => {
       ['note compressed: streaming lists are compressed with gzip'],
     ],
     [
+      'a proxy that compresses and does not flush',
+      { streamed: { ...streamed, encoding: 'gzip', bookmarkMs: 5_000, endMs: 5_001 } },
+      [
+        'error held-back: the first event of a watch arrived after 5 s, with its end; the watch is compressed with gzip',
+        'note compressed: streaming lists are compressed with gzip',
+      ],
+    ],
+    [
       'a watch without an end',
       { streamed: { ...streamed, endMs: 8_000, ended: 'late' } },
       ['error late-head: a watch of pods for 5 s was still open after 8 s, so its end is hidden'],

@@ -1,9 +1,15 @@
 /**
  * Informers behind a proxy that holds the events of a watch back until the watch ends, or until its buffer is full.
  */
-
-import type { TransportEvent } from 'rx-informer';
-import { createClient, createListWatch, createSharedInformer, type InitialList } from 'rx-informer';
+import {
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  describeStatus,
+  type Fetch,
+  type InitialList,
+  type TransportEvent,
+} from 'rx-informer';
 import { type ConfigMap, clusterRoles, configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type Fault } from 'rx-informer/testing';
 import { concat, EMPTY, of, Subject, Subscriber, timer } from 'rxjs';
@@ -23,6 +29,18 @@ interface Options {
   readonly seed?: number;
   /** @defaultValue Infinity, so that only buffering proxies are probed for */
   readonly livenessMs?: number;
+  /** The `content-encoding` of the answers to watches, which `fetch` decompresses. */
+  encoding?(): string;
+}
+
+/** The answers to watches name an encoding, as behind a proxy that compresses what a browser requests. */
+function encoded(fetch: Fetch, encoding: () => string): Fetch {
+  return async (input, init) => {
+    const { status, type, headers, body } = await fetch(input, init);
+    if (!input.includes('watch=true')) return { status, type, headers, body };
+    const get = (name: string) => (name === 'content-encoding' ? encoding() : headers.get(name));
+    return { status, type, headers: { get }, body };
+  };
 }
 
 function setUp({
@@ -30,6 +48,7 @@ function setUp({
   objects = 3,
   seed = 0.5,
   livenessMs = Number.POSITIVE_INFINITY,
+  encoding,
 }: Options = {}) {
   const time = new VirtualTime();
   const resources = [clusterRoles, configMaps, pods];
@@ -42,7 +61,7 @@ function setUp({
   for (let at = 0; at < objects; at++) create(`first-${at}`);
   const client = createClient({
     baseUrl: 'http://fake',
-    fetch: server.fetch,
+    fetch: encoding === undefined ? server.fetch : encoded(server.fetch, encoding),
     scheduler: time,
     livenessMs,
   });
@@ -288,6 +307,79 @@ describe('a proxy whose full buffer ends at the end of a line', () => {
     const made = create('late');
     const held = () => informer.indexer.get('shop/late')?.metadata?.resourceVersion;
     await until(() => held() === made.metadata.resourceVersion, 21_000);
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+});
+
+describe('a proxy that compresses watches', () => {
+  it.each(['auto', 'pages'] as const)(
+    'W33: a compressor that does not flush is detected 6 s after the first response, and named in words and errors (%s)',
+    async (initialList) => {
+      const { time, server, open, create, until, probes, asked } = setUp({
+        initialList,
+        encoding: () => 'gzip',
+      });
+      server.faults.holdBack({ head: false, bytes: 65_536 });
+      const informer = open(configMaps);
+      const second = open(pods);
+      const errors: string[] = [];
+      informer.status$.subscribe(({ error }) => error && errors.push(error.message));
+      await until(() => informer.status.live, 1_000);
+      await until(() => informer.status.heldBack !== undefined, 6_000);
+      expect(informer.status.heldBack?.message).toContain('compresses responses and holds');
+      expect(second.status.heldBack).toBe(informer.status.heldBack);
+      expect(describeStatus(informer.status).text).toMatch(/^Late: a proxy .* compresses/);
+      expect(errors.at(-1)).toContain('Let it forward responses uncompressed');
+      create('late');
+      await until(() => informer.indexer.get('shop/late') !== undefined, 20_500);
+      await time.advance(300_000);
+      expect(probes().length).toBe(1);
+      // Compressed streaming lists are refused, and compressed watches are not.
+      // Compressed streaming lists are refused, and compressed watches are not.
+      const lists = initialList === 'pages' ? 'L0 L0' : 'S S L0 L0';
+      expect(asked()).toMatch(new RegExp(`^${lists} W4 W4 P( W\\d)+$`));
+      await informer.stop();
+      await second.stop();
+      expect(time.pending).toBe(0);
+    },
+  );
+
+  it('W33: one probe at the first response proves that a compressor flushes', async () => {
+    const { time, open, probes } = setUp({ encoding: () => 'br' });
+    const informers = [open(configMaps), open(pods)];
+    await time.advance(1_000);
+    expect(probes().length).toBe(1);
+    await time.advance(900_000);
+    expect(probes().length).toBe(1);
+    for (const informer of informers) {
+      expect(informer.status.live).toBe(true);
+      await informer.stop();
+    }
+    expect(time.pending).toBe(0);
+  });
+
+  it('W33: what arrived uncompressed does not prove that a compressor flushes', async () => {
+    let encoding = 'identity';
+    const { time, server, open, until, probes } = setUp({ encoding: () => encoding });
+    const informer = open(configMaps);
+    await time.advance(10_000);
+    expect(probes()).toEqual([]);
+    encoding = 'gzip';
+    server.faults.holdBack({ head: false, bytes: 65_536 });
+    server.faults.closeWatches();
+    await until(() => informer.status.heldBack !== undefined, 8_000);
+    expect(informer.status.heldBack?.message).toContain('compresses responses');
+    await informer.stop();
+    expect(time.pending).toBe(0);
+  });
+
+  it('W33: a compressor that keeps the head is named by the head of the probe', async () => {
+    const { time, server, open, until } = setUp({ encoding: () => 'gzip', initialList: 'pages' });
+    server.faults.holdBack({ head: true });
+    const informer = open(configMaps);
+    await until(() => informer.status.heldBack !== undefined, 13_000);
+    expect(informer.status.heldBack?.message).toContain('compresses responses');
     await informer.stop();
     expect(time.pending).toBe(0);
   });

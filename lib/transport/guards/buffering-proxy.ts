@@ -13,6 +13,7 @@ import {
   type Subscriber,
   type Subscription,
 } from 'rxjs';
+import { tap } from 'rxjs/operators';
 import type { EpochMs } from '../../rx/timing.ts';
 import type { TransportEvent } from '../transport.ts';
 import { endsLine, judgedProbe, PROBE_SECONDS } from './buffering-probe.ts';
@@ -40,8 +41,12 @@ export interface HeldBack {
  */
 const SHORT_SECONDS = 20;
 const SHORTEST_SECONDS = 15;
-const MESSAGE =
-  'a proxy between this client and the server holds events back until a watch ends, which is after 15 to 20 s. Let it forward responses unbuffered (docs/operations/proxies.md)';
+
+/** What a page shows while events are held back. */
+function messageOf(compressed: boolean): string {
+  const how = compressed ? 'compresses responses and ' : '';
+  return `a proxy between this client and the server ${how}holds events back until a watch ends, which is after 15 to 20 s. Let it forward responses un${how ? 'compressed' : 'buffered'} (docs/operations/proxies.md)`;
+}
 
 /** The watch to observe. */
 export interface ObservedWatch {
@@ -72,6 +77,16 @@ export interface Passage {
     subscriber: Subscriber<unknown>,
     heldBack: (why: string) => void,
   ): (event: TransportEvent) => void;
+}
+
+type Head = Extract<TransportEvent, { kind: 'head' }>;
+
+function isAnswer(event: TransportEvent): event is Head {
+  return event.kind === 'head' && event.status === 200;
+}
+
+function isCompressed(head: Head): boolean {
+  return (head.header('content-encoding') || 'identity') !== 'identity';
 }
 
 /** Returns a function that sets a timer for `work`, unless one is set that fires earlier. */
@@ -105,10 +120,13 @@ export function createPassage(passedMs: () => number): Passage {
   let heldBack: HeldBack | undefined;
   const enter = (input: PromptnessInput, { scheduler }: ObservedWatch) => {
     state = nextPromptness(state, input, { passedMs: passedMs(), nowMs: scheduler.now() });
-    const sinceMs = state.heldSinceAtMs;
+    const { heldSinceAtMs: sinceMs, compressed } = state;
     if ((sinceMs === undefined) === (heldBack === undefined)) return;
-    heldBack = sinceMs === undefined ? undefined : { sinceMs, message: MESSAGE };
-    if (heldBack !== undefined) begins.next(MESSAGE);
+    heldBack = sinceMs === undefined ? undefined : { sinceMs, message: messageOf(compressed) };
+    if (heldBack !== undefined) begins.next(heldBack.message);
+  };
+  const noteHead = (event: TransportEvent, watch: ObservedWatch) => {
+    if (isAnswer(event)) enter({ type: 'answered', compressed: isCompressed(event) }, watch);
   };
   const observed: Passage['observed'] = (watch, subscriber, end) => {
     const { scheduler } = watch;
@@ -131,7 +149,8 @@ export function createPassage(passedMs: () => number): Passage {
       enter({ type: 'probe' }, watch);
       // Deferred, because a query that a user's tweak refuses must not throw in a timer.
       const events = defer(() => watch.probe(PROBE_SECONDS));
-      const probing = judgedProbe(events, scheduler, passedMs).subscribe((answer) => {
+      const noted = events.pipe(tap((event) => noteHead(event, watch)));
+      const probing = judgedProbe(noted, scheduler, passedMs).subscribe((answer) => {
         verdict = answer;
       });
       probing.add(() => {
@@ -152,7 +171,7 @@ export function createPassage(passedMs: () => number): Passage {
       if (isShort || queued || needsNone()) return;
       const leftMs = patienceMs(state, !opened || !restsAtEndOfLine()) - idleMs;
       const { probing, nextProbeMs } = state;
-      const untilMs = probing ? patienceMs(state, true) : nextProbeMs - passedMs();
+      const untilMs = probing ? PROBE_SECONDS * 1000 : nextProbeMs - passedMs();
       if (leftMs > 0 || untilMs > 0) arm(Math.max(leftMs, untilMs));
       else probe();
     };
@@ -160,10 +179,12 @@ export function createPassage(passedMs: () => number): Passage {
     const arm = earliestTimer(watch, subscriber, passedMs, look);
     arm(patienceMs(state, true));
     return (event) => {
+      // A compressed streaming list is refused, and its head says nothing about the watches.
+      if (!watch.isInList()) noteHead(event, watch);
       if (needsNone()) return;
       lastMs = passedMs();
       queued = event.kind === 'queued';
-      opened ||= event.kind === 'head' && event.status === 200;
+      opened ||= isAnswer(event);
       if (event.kind === 'chunk' && opened && event.bytes.length > 0) {
         atEndOfLine = endsLine(event.bytes);
         resting = true;

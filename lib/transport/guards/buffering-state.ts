@@ -21,6 +21,8 @@ export interface Promptness {
   readonly rests: number;
   /** When events were last proved to be prompt. */
   readonly provedMs: number | undefined;
+  /** Whether the latest answered watch or probe was compressed. */
+  readonly compressed: boolean;
   readonly probing: boolean;
   /** The earliest time of the next probe. */
   readonly nextProbeMs: number;
@@ -30,6 +32,8 @@ export interface Promptness {
 
 /** An observation of a watch or of a probe. */
 export type PromptnessInput =
+  /** A watch, which lists nothing, or a probe was answered. */
+  | { readonly type: 'answered'; readonly compressed: boolean }
   /** A watch received nothing for {@link REST_MS}. */
   | { readonly type: 'rest'; readonly endsLine: boolean }
   | { readonly type: 'probe' }
@@ -81,6 +85,7 @@ export const unknownPromptness: Promptness = {
   heldSinceAtMs: undefined,
   rests: 0,
   provedMs: undefined,
+  compressed: false,
   probing: false,
   nextProbeMs: 0,
   fruitless: 0,
@@ -97,6 +102,12 @@ export function nextPromptness(
   { passedMs, nowMs }: { readonly passedMs: number; readonly nowMs: number },
 ): Promptness {
   switch (input.type) {
+    case 'answered': {
+      const { compressed } = input;
+      // What arrived uncompressed does not prove that a compressor flushes.
+      const isNew = compressed && !state.compressed;
+      return { ...state, compressed, provedMs: isNew ? undefined : state.provedMs };
+    }
     case 'rest': {
       if (!input.endsLine) return { ...state, rests: 0 };
       const rests = state.rests + 1;
@@ -122,8 +133,12 @@ export function isProved(state: Promptness, beganMs: number): boolean {
   return state.provedMs !== undefined && state.provedMs >= beganMs;
 }
 
-/** How long a watch may be silent before a probe is sent, in milliseconds. */
+/**
+ * How long a watch may be silent before a probe is sent, in milliseconds. A compressor that does not flush is likely, and
+ * its watches look live, so it is probed immediately.
+ */
 export function patienceMs(state: Promptness, isOdd: boolean): number {
   const { first, proved } = PATIENCE_MS[isOdd ? 'odd' : 'quiet'];
-  return state.provedMs === undefined ? first : proved;
+  if (state.provedMs !== undefined) return proved;
+  return state.compressed ? 0 : first;
 }
