@@ -65,6 +65,12 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run bench -- pod`',
   },
   {
+    name: 'next',
+    command: npm('test:next'),
+    counts: {},
+    repeat: '`npm run test:next`',
+  },
+  {
     name: 'fuzz',
     command: npm('test:fuzz'),
     counts: { FUZZ_CHAINS: '100000' },
