@@ -26,6 +26,7 @@ import { changeSet, createFakeApiServer } from 'rx-informer/testing';
 import { concat, lastValueFrom, merge, NEVER, type Observable, of, skip } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readDefinition } from '../lib/command/crd-types-command.ts';
+import { missingPackages } from '../lib/command/missing-packages.ts';
 import { needed } from '../lib/node/optional-package.ts';
 import { silence } from '../lib/reflector/send-requests.ts';
 import * as failing from './node/failing-servers.ts';
@@ -150,6 +151,16 @@ const unloaded = (error: Error, node: string) => () =>
 const notFound = Object.assign(new Error("Cannot find package 'undici' imported from /app/x.js"), {
   code: 'ERR_MODULE_NOT_FOUND',
 });
+
+const underNpx = () =>
+  missingPackages(
+    { what: 'rbac', packageName: 'yaml', message: '' },
+    [],
+    ['rbac', 'src/access.ts'],
+    {
+      ...{ root: '/home/.npm/_npx/1/node_modules/rx-informer', cwd: '/', given: undefined },
+    },
+  );
 
 const widgets = defineResource({
   ...{ group: 'example.com', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true },
@@ -286,6 +297,7 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
   ['a certificate without a key', config({ text: kubeconfig({ server: BASE }, withoutKey) })],
   ['a plugin that is not there', plugin],
   ['a missing package', unloaded(notFound, '24.0.0')],
+  ['a missing package under npx', underNpx],
   ['an old Node', unloaded(new TypeError('bind'), '20.20.2')],
   ['status 429', tooMany],
   ['a response without a type', withoutType],

@@ -1,6 +1,8 @@
 /// <reference types="node" />
 /** The command `rx-informer`: chooses the subcommand, and turns its errors into messages and exit codes. */
 
+import { MissingPackage } from '../node/optional-package.ts';
+import { missingPackages } from './missing-packages.ts';
 import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
 const USAGE = `Usage: rx-informer <command> [options]
@@ -31,6 +33,20 @@ function isParseError(error: unknown): boolean {
   return String(code).startsWith('ERR_PARSE_ARGS');
 }
 
+/** A package that is missing is reported with all packages that the command needs, so that one correction is enough. */
+async function withPackages(
+  command: Command,
+  args: readonly string[],
+  run: Promise<void>,
+): Promise<void> {
+  try {
+    await run;
+  } catch (error) {
+    if (!(error instanceof MissingPackage)) throw error;
+    throw new TypeError(await missingPackages(error, command.packages(args), args));
+  }
+}
+
 /** Runs a command and returns its exit code: 0, 1 after a failure, 2 if the arguments are wrong. */
 export async function runCommand(
   args: readonly string[],
@@ -48,7 +64,7 @@ export async function runCommand(
     }
     const command = await load();
     if (rest.includes('--help') || rest.includes('-h')) streams.out(command.usage);
-    else await command.run(rest, streams);
+    else await withPackages(command, args, command.run(rest, streams));
     return 0;
   } catch (error) {
     const isParse = isParseError(error);

@@ -8,7 +8,7 @@ import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object
 import { type CustomResourceDefinitionLike, crdTypes } from '../node/crd-types.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { definitionsIn, readDefinitions, withFile } from './definition-file.ts';
-import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
+import { CLUSTER_PACKAGES, type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
 const COMMAND = 'crd-types';
 
@@ -82,7 +82,14 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
 }
 
 /** `rx-informer crd-types`. */
-export const crdTypesCommand: Command = { usage: USAGE, run };
+export const crdTypesCommand: Command = {
+  usage: USAGE,
+  packages: (args) => [
+    ...['yaml', 'json-schema-to-typescript'],
+    ...(args.some((it) => it.startsWith('--name')) ? CLUSTER_PACKAGES : []),
+  ],
+  run,
+};
 
 const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** Requests names only, because a list of definitions with their schemas can have 100 MB. */

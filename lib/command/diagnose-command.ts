@@ -7,7 +7,7 @@ import { type Diagnosis, diagnose } from '../diagnose/diagnose.ts';
 import type { Observations } from '../diagnose/observations.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
-import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
+import { CLUSTER_PACKAGES, type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
 const USAGE = `Usage: rx-informer diagnose [options]
 
@@ -141,4 +141,4 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
 }
 
 /** `rx-informer diagnose`. */
-export const diagnoseCommand: Command = { usage: USAGE, run };
+export const diagnoseCommand: Command = { usage: USAGE, packages: () => CLUSTER_PACKAGES, run };

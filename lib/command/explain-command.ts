@@ -72,4 +72,4 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
 }
 
 /** `rx-informer explain`. */
-export const explainCommand: Command = { usage: USAGE, run };
+export const explainCommand: Command = { usage: USAGE, packages: () => [], run };

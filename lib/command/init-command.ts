@@ -65,4 +65,8 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
 }
 
 /** `rx-informer init`. */
-export const initCommand: Command = { usage: USAGE, run };
+export const initCommand: Command = {
+  usage: USAGE,
+  packages: () => ['yaml', 'json-schema-to-typescript'],
+  run,
+};

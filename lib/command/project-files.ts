@@ -18,15 +18,15 @@ import { fileURLToPath } from 'node:url';
 /** The text of each file, by its path in the project. */
 export type ProjectFiles = ReadonlyMap<string, string>;
 
-/** Finds a file of the package. This file is at another depth in the sources, in the modules and in the bundle. */
-function inPackage(path: string): string {
+/** Returns the path of a file of the package. This file is at another depth in the sources, in the modules and in the bundle. */
+export function inPackage(path: string): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, path)) && folder !== dirname(folder)) folder = dirname(folder);
   return join(folder, path);
 }
 
-/** A version range of the library, for each package with which it is tested. */
-async function testedRanges(): Promise<Readonly<Record<string, string>>> {
+/** The version range of each package with which the library is tested, and of the library. */
+export async function testedRanges(): Promise<Readonly<Record<string, string>>> {
   const own = JSON.parse(await readFile(inPackage('package.json'), 'utf8')) as {
     readonly name: string;
     readonly version: string;

@@ -22,7 +22,7 @@ import { needed } from '../node/optional-package.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { connectToNats } from './nats-connection.ts';
 import { PUBLISH_USAGE, type PublishArguments, publishArguments } from './publish-arguments.ts';
-import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
+import { CLUSTER_PACKAGES, type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
 type NatsEdge = typeof import('../nats/index.ts');
 
@@ -185,7 +185,14 @@ async function run(given: readonly string[], streams: CommandStreams): Promise<v
 }
 
 /** `rx-informer publish`. */
-export const publishCommand: Command = { usage: PUBLISH_USAGE, run };
+export const publishCommand: Command = {
+  usage: PUBLISH_USAGE,
+  packages: () => [
+    ...CLUSTER_PACKAGES,
+    ...['@nats-io/jetstream', '@nats-io/nats-core', '@nats-io/transport-node'],
+  ],
+  run,
+};
 
 /** Whether two states need one line only. Versions and waits differ all the time. */
 function isSameState(a: NatsPublisherStatus, b: NatsPublisherStatus): boolean {

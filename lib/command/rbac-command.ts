@@ -104,4 +104,4 @@ async function run(args: readonly string[], streams: CommandStreams): Promise<vo
 }
 
 /** `rx-informer rbac`. */
-export const rbacCommand: Command = { usage: USAGE, run };
+export const rbacCommand: Command = { usage: USAGE, packages: () => ['yaml'], run };

@@ -9,9 +9,14 @@ export interface CommandStreams {
   ended?(): AbortSignal;
 }
 
+/** The optional packages of a client of a kubeconfig. */
+export const CLUSTER_PACKAGES: readonly string[] = ['@kubernetes/client-node', 'undici'];
+
 /** A subcommand. */
 export interface Command {
   readonly usage: string;
+  /** The optional packages that the command needs with these arguments. */
+  packages(args: readonly string[]): readonly string[];
   /** Rejects with an error whose message is shown. Exit code 1; 2 for a {@link UsageError} and for unknown options. */
   run(args: readonly string[], streams: CommandStreams): Promise<void>;
 }

@@ -9,6 +9,18 @@ function isTooOld(version: string): boolean {
   return major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
 }
 
+/** A package that is not installed. The message names the command to install it. */
+export class MissingPackage extends TypeError {
+  readonly what: string;
+  readonly packageName: string;
+
+  constructor(what: string, packageName: string) {
+    super(`${what} needs the package '${packageName}': npm install ${packageName}`);
+    this.what = what;
+    this.packageName = packageName;
+  }
+}
+
 /** The name of the package that was not found, in Node, Bun or Deno. It is not always the package that was imported. */
 function missingPackage(error: unknown): string | undefined {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
@@ -19,8 +31,8 @@ function missingPackage(error: unknown): string | undefined {
 }
 
 /**
- * Loads a package. Rejects with a `TypeError` that names the command to install it if the package, or a package that
- * it needs, is not installed. If this Node is too old for the package, the error names the oldest Node that is
+ * Loads a package. Rejects with a {@link MissingPackage}, a `TypeError`, if the package, or a package that it needs, is not
+ * installed. If this Node is too old for the package, the error names the oldest Node that is
  * supported.
  */
 export async function needed<M>(
@@ -34,7 +46,7 @@ export async function needed<M>(
   } catch (error) {
     const missing = missingPackage(error);
     if (missing !== undefined && !/^([./\\]|[a-z]+:)/i.test(missing)) {
-      throw new TypeError(`${what} needs the package '${missing}': npm install ${missing}`);
+      throw new MissingPackage(what, missing);
     }
     if (missing === undefined && isTooOld(nodeVersion)) {
       throw new TypeError(
