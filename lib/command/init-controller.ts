@@ -87,6 +87,39 @@ function applicable({ apiVersion, kind, metadata, spec }: CustomResourceDefiniti
   return { apiVersion, kind, metadata: written, spec };
 }
 
+/**
+ * Adds the types. If the words of the template are other names, the types have a file of their own, because `npm run types`
+ * writes it again.
+ */
+function addTypes(
+  files: Map<string, string>,
+  types: string,
+  names: {
+    readonly type: string;
+    readonly resource: string;
+    readonly words: Readonly<Record<string, string>>;
+  },
+): void {
+  const { type, resource, words } = names;
+  const { [TYPE]: typeWord = type, [RESOURCE]: word = resource } = words;
+  const aliases = [
+    ...(typeWord === type ? [] : [`type { ${type} as ${typeWord} }`]),
+    ...(word === resource ? [] : [`{ ${resource} as ${word} }`]),
+  ];
+  const own = `src/${word}.ts`;
+  if (aliases.length === 0) {
+    files.set(own, types);
+    return;
+  }
+  const generated = `${word}-types.ts`;
+  const source = `'./${generated}'`;
+  files.set(own, ['*', ...aliases].map((names) => `export ${names} from ${source};\n`).join(''));
+  files.set(`src/${generated}`, types);
+  for (const path of ['package.json', 'README.md']) {
+    files.set(path, files.get(path)?.replace(own, `src/${generated}`) ?? '');
+  }
+}
+
 /** Makes the files of a controller. Rejects with an error that names the file and the fix if the definition does not do. */
 export async function controllerFiles(
   name: string,
@@ -121,11 +154,7 @@ export async function controllerFiles(
     'example.com': group,
   };
   const files = await templateFiles('controller', words);
-  const aliases = [
-    ...(words[TYPE] === type ? [] : [`export type ${words[TYPE]} = ${type};\n`]),
-    ...(words[RESOURCE] === resource ? [] : [`export { ${resource} as ${words[RESOURCE]} };\n`]),
-  ];
-  files.set(`src/${words[RESOURCE]}.ts`, [types, ...aliases].join('\n'));
+  addTypes(files, types, { type, resource, words });
   const { stringify } = await needed('init', 'yaml', () => import('yaml'));
   files.set('manifests/1-crd.yaml', stringify(applicable(definition)));
   const access = templateAccess(name, { group, plural, namespaced: scope !== 'Cluster' });

@@ -71,9 +71,13 @@ describe('the files of a controller', () => {
   it('N43: have another name for a kind whose name the template uses', async () => {
     const crd = await written('taken.yaml', stringify(named('Controller', 'leases', 'Cluster')));
     const files = await controllerFiles('painter', crd);
-    const types = files.get('src/leasesResource.ts');
-    expect(types).toContain('export type ControllerObject = Controller;');
-    expect(types).toContain('export { leases as leasesResource };');
+    expect(files.get('src/leasesResource.ts')).toBe(
+      [
+        "export * from './leasesResource-types.ts';",
+        "export type { Controller as ControllerObject } from './leasesResource-types.ts';",
+        "export { leases as leasesResource } from './leasesResource-types.ts';\n",
+      ].join('\n'),
+    );
     expect(files.get('src/reconcile.ts')).toContain('finalizer<ControllerObject>');
   });
 
@@ -81,7 +85,7 @@ describe('the files of a controller', () => {
     const crd = await written('second.yaml', stringify(named('Reconcile', 'reconciles')));
     const files = await controllerFiles('painter', crd);
     expect(files.get('src/reconciles.ts')).toContain(
-      'export type ReconcileObjectObject = Reconcile;',
+      'export type { Reconcile as ReconcileObjectObject } from',
     );
   });
 
@@ -96,12 +100,29 @@ describe('the files of a controller', () => {
     const crd = await written(`${plural}.yaml`, stringify(named(kind, plural)));
     const files = await controllerFiles('painter', crd);
     const own = await templateFiles('controller', {});
-    expect([...files.keys()].filter((each) => !own.has(each))).toEqual([path]);
-    expect(files.size).toBe(own.size);
     const constant = path.slice('src/'.length, -'.ts'.length);
+    const added = plural === 'class' ? [path] : [path, `src/${constant}-types.ts`];
+    expect([...files.keys()].filter((each) => !own.has(each))).toEqual(added);
+    expect([...own.keys()].filter((each) => !files.has(each))).toEqual(['src/widgets.ts']);
     expect(files.get('src/main.ts')).toContain('clientFromKubeConfig()');
     expect(files.get('src/access.ts')).toContain(`import { ${constant} } from './${constant}.ts'`);
   });
+
+  it.each([
+    ['NetPolicy', 'netpolicies', 'src/netPolicies.ts'],
+    ['Controller', 'leases', 'src/leasesResource-types.ts'],
+  ])(
+    'N43: have a script that makes the types of %s again from the definition',
+    async (kind, plural, path) => {
+      const crd = await written('types.yaml', stringify(named(kind, plural)));
+      const files = await controllerFiles('painter', crd);
+      const { scripts } = JSON.parse(files.get('package.json') ?? '');
+      expect(scripts.types).toBe(`rx-informer crd-types --file manifests/1-crd.yaml --out ${path}`);
+      expect(await crdTypes([parse(files.get('manifests/1-crd.yaml') ?? '')])).toBe(
+        files.get(path),
+      );
+    },
+  );
 
   const version = () => definition.spec?.versions?.[0] as NonNullable<unknown>;
   const withVersion = (change: object) =>

@@ -22,7 +22,7 @@ import { configMaps, eventsV1Events, leases } from 'rx-informer/resources';
 import { createFakeApiServer, permittedBy } from 'rx-informer/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { mustRun, packInto, root } from './consumer.ts';
+import { mustRun, packInto, root, run } from './consumer.ts';
 
 const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
 const definition = readFileSync(
@@ -33,12 +33,18 @@ let folder: string;
 let tarball: string;
 let project: string;
 
-/** Makes a project for a definition, and returns its folder. The library is not taken from the registry. */
+/**
+ * Makes a project for a definition, with the command line that npx prints because packages are missing, and returns its folder.
+ * The library is not taken from the registry.
+ */
 async function init(name: string, text: string): Promise<string> {
   writeFileSync(join(folder, `${name}.crd.yaml`), text);
-  const packages = [tarball, 'yaml', 'json-schema-to-typescript'].map((it) => `--package=${it}`);
+  const npx = ['--yes', '--prefer-offline'];
   const args = ['rx-informer', 'init', 'controller', name, '--crd', `${name}.crd.yaml`];
-  await mustRun('npm', ['exec', '--yes', '--prefer-offline', ...packages, '--', ...args], folder);
+  const { code, stderr } = await run('npx', [...npx, `--package=${tarball}`, ...args], folder);
+  const [, line] = /needs the package 'yaml'\. Run: npx (.+)/.exec(stderr) ?? [];
+  expect([code, line, stderr]).toEqual([1, expect.stringContaining('--package=yaml'), stderr]);
+  await mustRun('sh', ['-c', `npx ${npx.join(' ')} ${line}`], folder);
   const path = join(folder, name, 'package.json');
   const manifest = JSON.parse(readFileSync(path, 'utf8'));
   expect(manifest.dependencies['rx-informer']).toMatch(/^\^\d/);
@@ -89,16 +95,35 @@ async function imageOf(from: string, image: string): Promise<string[]> {
   return command;
 }
 
+/** Writes the kubeconfig of a server, and returns its path. */
+function kubeconfigOf(url: string): string {
+  const kubeconfig = join(folder, 'kubeconfig');
+  const config = {
+    clusters: [{ name: 'c', cluster: { server: url } }],
+    users: [{ name: 'u', user: {} }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  writeFileSync(kubeconfig, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }));
+  return kubeconfig;
+}
+
 describe('the project of rx-informer init controller', () => {
   it('N43: compiles, passes its tests, and prints the roles that it has', async () => {
     await mustRun('npm', ['run', 'check'], project);
     const { stdout } = await mustRun('npm', ['test'], project);
-    expect(stdout).toMatch(/Tests +7 passed/);
-    const roles = join(project, 'manifests/4-roles.yaml');
-    const before = readFileSync(roles, 'utf8');
-    writeFileSync(roles, '');
-    await mustRun('npm', ['run', 'roles'], project);
-    expect(readFileSync(roles, 'utf8')).toBe(before);
+    expect(stdout).toMatch(/Tests +8 passed/);
+  });
+
+  it.each([
+    ['roles', 'manifests/4-roles.yaml'],
+    ['types', 'src/widgets.ts'],
+  ])('N43: makes with npm run %s the file %s again', async (script, file) => {
+    const path = join(project, file);
+    const before = readFileSync(path, 'utf8');
+    writeFileSync(path, '');
+    await mustRun('npm', ['run', script], project);
+    expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
   it('N43: its tests fail if the declared access lacks a call', async () => {
@@ -131,14 +156,7 @@ describe('the project of rx-informer init controller', () => {
     });
     server.addResource(widgets, { custom: true });
     const served = await server.serve();
-    const kubeconfig = join(folder, 'kubeconfig');
-    const config = {
-      clusters: [{ name: 'c', cluster: { server: served.url } }],
-      users: [{ name: 'u', user: {} }],
-      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-      'current-context': 'x',
-    };
-    writeFileSync(kubeconfig, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }));
+    const kubeconfig = kubeconfigOf(served.url);
     const image = join(folder, 'image');
     const [command, ...args] = await imageOf(project, image);
     expect(command).toBe('node');
@@ -187,6 +205,32 @@ describe('the project of rx-informer init controller', () => {
     }
   });
 
+  it('N43: is built to JavaScript, which ends with an error before any request if its port is taken', async () => {
+    await mustRun('npm', ['run', 'build'], project);
+    const server = createFakeApiServer();
+    const served = await server.serve();
+    const taken = createServer().listen(0);
+    await once(taken, 'listening');
+    const port = String((taken.address() as { port: number }).port);
+    const env = [`KUBECONFIG=${kubeconfigOf(served.url)}`, 'NODE_OPTIONS='];
+    try {
+      for (const program of ['dist/main.js', 'src/main.ts']) {
+        for (const value of [port, '70000']) {
+          const args = [...env, `PORT=${value}`, process.execPath, program];
+          const { code, stdout, stderr } = await run('env', args, project);
+          expect([code, stdout]).toEqual([1, '']);
+          expect(stderr).toMatch(
+            new RegExp(`^The probes cannot use port ${value}: set PORT to a free one\\. .+\\n$`),
+          );
+        }
+      }
+      expect(server.requests).toEqual([]);
+    } finally {
+      taken.close();
+      await served.close();
+    }
+  });
+
   it('N43: compiles and passes its tests also for a cluster-scoped kind whose name the template uses', async () => {
     const taken = parse(definition);
     taken.metadata.name = 'leases.paint.test';
@@ -196,6 +240,6 @@ describe('the project of rx-informer init controller', () => {
     symlinkSync(join(project, 'node_modules'), join(other, 'node_modules'));
     await mustRun('npm', ['run', 'check'], other);
     const { stdout } = await mustRun('npm', ['test'], other);
-    expect(stdout).toMatch(/Tests +7 passed/);
+    expect(stdout).toMatch(/Tests +8 passed/);
   });
 });

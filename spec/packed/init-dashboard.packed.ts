@@ -86,6 +86,23 @@ describe('the project of rx-informer init dashboard', () => {
     expect(stdout).toMatch(/Tests +\d+ passed/);
   });
 
+  it('V47: its built page is live behind npm run preview', async () => {
+    const [api, web] = [await freePort(), await freePort()];
+    await start(['test/serve-cluster.ts', String(api)], 'listens');
+    const args = ['preview', '--host', '127.0.0.1', '--port', String(web)];
+    const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+    expect(scripts.preview).toBe('vite preview');
+    await start(['node_modules/vite/bin/vite.js', ...args], 'Local', {
+      API_SERVER: `http://127.0.0.1:${api}`,
+    });
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${web}/`);
+    const status = page.getByRole('status').first();
+    await expect.poll(() => status.textContent(), { timeout: 20_000 }).toBe('Live');
+    await expect.poll(() => page.locator('tbody th').count()).toBe(25);
+    await page.close();
+  });
+
   it('V47: shows sorted and filtered rows, and says that the server is gone or silent', async () => {
     const [api, web] = [await freePort(), await freePort()];
     const cluster = () => start(['test/serve-cluster.ts', String(api)], 'listens');

@@ -7,10 +7,11 @@ import {
   createLeaderElector,
   createResourceClient,
   generationChanged,
+  type InformerStatus,
   type KubeClient,
 } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
-import type { SchedulerLike } from 'rxjs';
+import { distinctUntilKeyChanged, type Observable, type SchedulerLike } from 'rxjs';
 import { reconcileObjects } from './reconcile.ts';
 import { widgets } from './widgets.ts';
 
@@ -22,6 +23,20 @@ export interface Options {
   readonly log: (line: string) => void;
   /** The clock and the timers, for tests in virtual time. Give the client the same one. Default: real time. */
   readonly scheduler?: SchedulerLike | undefined;
+}
+
+/** What to do if the server refuses the lists of an informer. */
+const ADVICE: Readonly<Record<string, string>> = {
+  'no-such-resource': 'kubectl apply --filename manifests/1-crd.yaml',
+  forbidden: 'kubectl apply --filename manifests/, and run it with the account of the manifests',
+};
+
+/** Logs why an informer has nothing. The controller waits until the server accepts its lists. */
+function logBlocked(status$: Observable<InformerStatus>, log: Options['log']): void {
+  status$.pipe(distinctUntilKeyChanged('blocked')).subscribe(({ blocked = '', error }) => {
+    const advice = ADVICE[blocked];
+    if (blocked) log(`blocked: ${error?.message}${advice ? `. To correct it: ${advice}` : ''}`);
+  });
 }
 
 /** A running controller. */
@@ -72,6 +87,7 @@ export function startController(client: KubeClient, options: Options): Running {
       recorder,
     }),
   });
+  for (const { status$ } of [wanted, known]) logBlocked(status$, log);
   controller.status$.subscribe(({ phase }) => log(phase));
   controller.outcomes$.subscribe((outcome) => {
     const { key, type, attempt, reasons } = outcome;

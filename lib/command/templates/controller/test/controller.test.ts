@@ -14,7 +14,7 @@ const configMap = { namespace: place.namespace ?? 'widget-controller', name: 'fi
 
 const MINUTE = 60_000;
 
-function started(allows = permittedBy(rolesFor(access)), mayFail = /^$/) {
+function started(allows = permittedBy(rolesFor(access)), mayFail = /^$/, isApplied = true) {
   const time = createVirtualTime();
   const { scheduler } = time;
   const server = createFakeApiServer({
@@ -22,7 +22,8 @@ function started(allows = permittedBy(rolesFor(access)), mayFail = /^$/) {
     allows,
     scheduler,
   });
-  server.addResource(widgets, { custom: true });
+  const applyDefinition = () => server.addResource(widgets, { custom: true });
+  if (isApplied) applyDefinition();
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler });
   const lines: string[] = [];
   const log = (line: string) => lines.push(line);
@@ -42,6 +43,7 @@ function started(allows = permittedBy(rolesFor(access)), mayFail = /^$/) {
     time,
     lines,
     controller,
+    applyDefinition,
     create: () => server.objects.create(widgets, { metadata: place } as Widget),
     object: () => server.objects.get(widgets, place),
     configMap: () => server.objects.get(configMaps, configMap),
@@ -139,5 +141,18 @@ describe('the controller', () => {
     expect(controller.status.phase).toBe('standby');
     expect(lines.join('\n')).toMatch(/^lease: .*leases.* is forbidden/m);
     expect(current()).toBeUndefined();
+  });
+});
+
+describe('a cluster that is not prepared', () => {
+  test('says what to apply while the cluster does not know the kind, and begins when it does', async () => {
+    const { time, lines, applyDefinition, create, ready } = started(undefined, /^$/, false);
+    await time.advance(MINUTE);
+    const said = lines.filter((line) => line.includes('manifests/1-crd.yaml'));
+    expect(said).toEqual([expect.stringMatching(/^blocked: .*kubectl apply --filename/)]);
+    applyDefinition();
+    create();
+    await time.advance(10 * MINUTE);
+    expect(ready()?.status).toBe('True');
   });
 });
