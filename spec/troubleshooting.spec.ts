@@ -27,7 +27,7 @@ import { concat, lastValueFrom, merge, NEVER, type Observable, of, skip } from '
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readDefinition } from '../lib/command/crd-types-command.ts';
 import { missingPackages } from '../lib/command/missing-packages.ts';
-import { needed } from '../lib/node/optional-package.ts';
+import { notLoaded } from '../lib/node/optional-package.ts';
 import { silence } from '../lib/reflector/send-requests.ts';
 import * as failing from './node/failing-servers.ts';
 import { kubeconfig } from './node/kubeconfigs.ts';
@@ -147,7 +147,7 @@ async function plugin(): Promise<string> {
 }
 
 const unloaded = (error: Error, node: string) => () =>
-  messageOf(needed('clientFromKubeConfig', 'undici', () => Promise.reject(error), node));
+  messageOf(Promise.reject(notLoaded('clientFromKubeConfig', 'undici', error, node)));
 const notFound = Object.assign(new Error("Cannot find package 'undici' imported from /app/x.js"), {
   code: 'ERR_MODULE_NOT_FOUND',
 });

@@ -3,13 +3,22 @@
 import { readFile } from 'node:fs/promises';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { CustomResourceDefinitionLike } from '../node/crd-types.ts';
-import { needed } from '../node/optional-package.ts';
+import { notLoaded } from '../node/optional-package.ts';
 
 /** An option of a command that names a file. */
 export interface FileOption {
   readonly command: string;
   readonly option: string;
   readonly file: string;
+}
+
+/** Loads `yaml` for a command. Rejects with a `TypeError` that says what to do if the package is not installed. */
+export async function loadYaml(command: string): Promise<typeof import('yaml')> {
+  try {
+    return await import('yaml');
+  } catch (error) {
+    throw notLoaded(command, 'yaml', error);
+  }
 }
 
 /** Runs an access to a file of an option. Its error names the option and the file. */
@@ -36,7 +45,7 @@ export async function definitionsIn(
   text: string,
   file: string,
 ): Promise<CustomResourceDefinitionLike[]> {
-  const { parseAllDocuments } = await needed(command, 'yaml', () => import('yaml'));
+  const { parseAllDocuments } = await loadYaml(command);
   const found: CustomResourceDefinitionLike[] = [];
   const documents = parseAllDocuments(text);
   for (const document of Array.isArray(documents) ? documents : []) {

@@ -2,7 +2,7 @@
 /** Connects to NATS over TCP or WebSocket. The packages of NATS are loaded here, because they are optional. */
 import { readFileSync } from 'node:fs';
 import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/nats-core';
-import { needed } from '../node/optional-package.ts';
+import { notLoaded } from '../node/optional-package.ts';
 
 /** The servers, and what this process shows them. */
 export interface NatsAddress {
@@ -37,13 +37,29 @@ function credsOf(core: NatsCore, file: string): Authenticator {
   return core.credsAuthenticator(read);
 }
 
+async function loadCore(): Promise<NatsCore> {
+  try {
+    return await import('@nats-io/nats-core');
+  } catch (error) {
+    throw notLoaded('publish', '@nats-io/nats-core', error);
+  }
+}
+
+async function loadTransport(): Promise<typeof import('@nats-io/transport-node')> {
+  try {
+    return await import('@nats-io/transport-node');
+  } catch (error) {
+    throw notLoaded('publish', '@nats-io/transport-node', error);
+  }
+}
+
 /**
  * Connects, and reconnects for ever. Rejects if no server can be reached, with an error that names the servers and no
  * credentials.
  */
 export async function connectToNats(address: NatsAddress): Promise<NatsConnection> {
   const { credsFile, user, password, token, tls, servers } = address;
-  const core = await needed('publish', '@nats-io/nats-core', () => import('@nats-io/nats-core'));
+  const core = await loadCore();
   const given = Object.entries(tls ?? {}).filter(([, file]) => file !== undefined);
   const options: ConnectionOptions = {
     name: 'rx-informer publish',
@@ -59,10 +75,7 @@ export async function connectToNats(address: NatsAddress): Promise<NatsConnectio
     ...(tls === undefined ? {} : { tls: Object.fromEntries(given) }),
   };
   const isWebSocket = servers.some((url) => /^wss?:/i.test(url));
-  const connect = isWebSocket
-    ? core.wsconnect
-    : (await needed('publish', '@nats-io/transport-node', () => import('@nats-io/transport-node')))
-        .connect;
+  const connect = isWebSocket ? core.wsconnect : (await loadTransport()).connect;
   try {
     return await connect(options);
   } catch (error) {

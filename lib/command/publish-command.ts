@@ -18,7 +18,7 @@ import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import type { NatsPublisherStatus } from '../nats/index.ts';
-import { needed } from '../node/optional-package.ts';
+import { notLoaded } from '../node/optional-package.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { connectToNats } from './nats-connection.ts';
 import { PUBLISH_USAGE, type PublishArguments, publishArguments } from './publish-arguments.ts';
@@ -149,10 +149,18 @@ async function untilEnded(
   await Promise.race([closed, ...(ended === undefined ? [] : [once(ended, 'abort')])]);
 }
 
+async function loadNatsEdge(): Promise<NatsEdge> {
+  try {
+    return await import('../nats/index.ts');
+  } catch (error) {
+    throw notLoaded('publish', '@nats-io/jetstream', error);
+  }
+}
+
 async function run(given: readonly string[], streams: CommandStreams): Promise<void> {
   const args = publishArguments(given, process.env);
   const say = (line: string): void => streams.error(`${line}\n`);
-  const nats = await needed('publish', '@nats-io/jetstream', () => import('../nats/index.ts'));
+  const nats = await loadNatsEdge();
   // Imported here, after the arguments are known to be right, because it loads client-node.
   const { clientFromKubeConfig } = await import('../node/kube-config.ts');
   const { file, context } = args;

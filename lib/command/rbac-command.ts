@@ -6,8 +6,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type AccessRole, type DeclaredAccess, rolesFor } from '../controller/access.ts';
-import { needed } from '../node/optional-package.ts';
-import { withFile } from './definition-file.ts';
+import { loadYaml, withFile } from './definition-file.ts';
 import { type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
 const USAGE = `Usage: rx-informer rbac <module> [options]
@@ -78,7 +77,7 @@ async function declaredRoles(module: string, name: string): Promise<AccessRole[]
 
 /** Roles as YAML documents. */
 export async function rolesText(roles: readonly AccessRole[]): Promise<string> {
-  const { stringify } = await needed('rbac', 'yaml', () => import('yaml'));
+  const { stringify } = await loadYaml('rbac');
   return roles.map((role) => `---\n${stringify(role)}`).join('');
 }
 

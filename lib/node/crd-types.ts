@@ -5,7 +5,7 @@
  */
 import { shownText } from '../meta/shown-text.ts';
 import { type CrdSchema, rootSchema, type TypeSchema } from './crd-schema.ts';
-import { needed } from './optional-package.ts';
+import { notLoaded } from './optional-package.ts';
 
 /** The fields of a CustomResourceDefinition (apiextensions.k8s.io/v1) that types need. */
 export interface CustomResourceDefinitionLike {
@@ -152,15 +152,19 @@ function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
+async function loadCompiler(): Promise<typeof import('json-schema-to-typescript')> {
+  try {
+    return await import('json-schema-to-typescript');
+  } catch (error) {
+    throw notLoaded('the generation of types', 'json-schema-to-typescript', error);
+  }
+}
+
 async function versionText(
   version: Version,
   { type, constant }: { readonly type: string; readonly constant: string },
 ): Promise<string> {
-  const { compile } = await needed(
-    'the generation of types',
-    'json-schema-to-typescript',
-    () => import('json-schema-to-typescript'),
-  );
+  const { compile } = await loadCompiler();
   const { group, plural, kind, namespaced } = version;
   const own: Record<string, TypeSchema> = {
     apiVersion: { tsType: quoted(`${group}/${version.version}`) },

@@ -19,7 +19,7 @@ import {
 } from './kube-config-fields.ts';
 import { InvalidField, type Sections, sectionsOf } from './kube-config-sections.ts';
 import type { KubeConfigSource } from './kube-config-source.ts';
-import { needed } from './optional-package.ts';
+import { notLoaded } from './optional-package.ts';
 import { noServiceAccount, ServiceAccount, serviceAccount } from './service-account.ts';
 
 type ClientNode = typeof import('@kubernetes/client-node');
@@ -27,12 +27,13 @@ type ClientNode = typeof import('@kubernetes/client-node');
 /** A kubeconfig that was read, or the service account of a pod. */
 export type LoadedConfig = KubeConfig | ServiceAccount;
 
-const clientNode = (): Promise<ClientNode> =>
-  needed(
-    'clientFromKubeConfig',
-    '@kubernetes/client-node',
-    () => import('@kubernetes/client-node'),
-  );
+async function clientNode(): Promise<ClientNode> {
+  try {
+    return await import('@kubernetes/client-node');
+  } catch (error) {
+    throw notLoaded('clientFromKubeConfig', '@kubernetes/client-node', error);
+  }
+}
 
 const refused = (text: string) => new TypeError(`clientFromKubeConfig: ${text}`);
 

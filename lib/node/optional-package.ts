@@ -1,5 +1,5 @@
 /// <reference types="node" />
-/** Loads optional packages when they are used. If a package cannot be loaded, the error names it. */
+/** The errors for optional packages that cannot be loaded when they are used. */
 
 /** The range of `engines` in package.json. */
 const OLDEST_NODE = [22, 19] as const;
@@ -31,28 +31,26 @@ function missingPackage(error: unknown): string | undefined {
 }
 
 /**
- * Loads a package. Rejects with a {@link MissingPackage}, a `TypeError`, if the package, or a package that it needs, is not
- * installed. If this Node is too old for the package, the error names the oldest Node that is
- * supported.
+ * Returns the error to throw if the `import()` of a package failed. If the package, or a package that it needs, is not
+ * installed, it is a {@link MissingPackage}, a `TypeError` that names the command to install it. If this Node is too old for the package, the error
+ * names the oldest Node that is supported. Other errors are returned unchanged.
+ *
+ * The `import()` belongs into the `try` block of the caller, because bundlers then let the package be missing.
  */
-export async function needed<M>(
+export function notLoaded(
   what: string,
   name: string,
-  load: () => Promise<M>,
+  error: unknown,
   nodeVersion: string = process.versions.node,
-): Promise<M> {
-  try {
-    return await load();
-  } catch (error) {
-    const missing = missingPackage(error);
-    if (missing !== undefined && !/^([./\\]|[a-z]+:)/i.test(missing)) {
-      throw new MissingPackage(what, missing);
-    }
-    if (missing === undefined && isTooOld(nodeVersion)) {
-      throw new TypeError(
-        `${what} needs Node ${OLDEST_NODE.join('.')} or newer to load the package '${name}'; this is Node ${nodeVersion}`,
-      );
-    }
-    throw error;
+): unknown {
+  const missing = missingPackage(error);
+  if (missing !== undefined && !/^([./\\]|[a-z]+:)/i.test(missing)) {
+    return new MissingPackage(what, missing);
   }
+  if (missing === undefined && isTooOld(nodeVersion)) {
+    return new TypeError(
+      `${what} needs Node ${OLDEST_NODE.join('.')} or newer to load the package '${name}'; this is Node ${nodeVersion}`,
+    );
+  }
+  return error;
 }

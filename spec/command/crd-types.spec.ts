@@ -13,7 +13,7 @@ import { type CustomResourceDefinitionLike, crdTypes } from 'rx-informer/node';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../lib/command/command.ts';
-import { needed } from '../../lib/node/optional-package.ts';
+import { notLoaded } from '../../lib/node/optional-package.ts';
 import { failureOf } from '../client/scripted-server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -301,15 +301,9 @@ describe('types for custom resources', () => {
   });
 
   it('C19: a package that is not installed is named', async () => {
-    const missing = needed(
-      'crd-types',
-      'no-such-package',
-      () => import('no-such-package' as string),
-    );
-    expect(await failureOf(missing)).toBeInstanceOf(TypeError);
-    expect(
-      (await failureOf(needed('crd-types', 'yaml', () => Promise.reject(new Error('other')))))
-        ?.message,
-    ).toBe('other');
+    const missing = await failureOf(import('no-such-package' as string));
+    expect(notLoaded('crd-types', 'no-such-package', missing)).toBeInstanceOf(TypeError);
+    const other = new Error('other');
+    expect(notLoaded('crd-types', 'yaml', other)).toBe(other);
   });
 });

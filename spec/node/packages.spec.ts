@@ -1,7 +1,7 @@
 /** Errors for packages that cannot be loaded: the name of the package, and what to do. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { needed } from '../../lib/node/optional-package.ts';
+import { notLoaded } from '../../lib/node/optional-package.ts';
 
 /** What Node throws if a package, or one that it imports, is not installed. */
 function notFound(name: string, importer = '/app/node_modules/rx-informer/dist/node/index.js') {
@@ -9,10 +9,9 @@ function notFound(name: string, importer = '/app/node_modules/rx-informer/dist/n
   return Object.assign(new Error(text), { code: 'ERR_MODULE_NOT_FOUND' });
 }
 
-const messageOf = (name: string, error: unknown, node = '24.0.0') =>
-  needed('clientFromKubeConfig', name, () => Promise.reject(error), node).catch(
-    ({ message }) => message,
-  );
+async function messageOf(name: string, error: unknown, node = '24.0.0'): Promise<string> {
+  return (notLoaded('clientFromKubeConfig', name, error, node) as Error).message;
+}
 
 describe('a package that cannot be loaded', () => {
   it('T52: a missing package is named with the command that installs it', async () => {

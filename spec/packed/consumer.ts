@@ -1,6 +1,14 @@
 /** Creates the project of a consumer: the packed library and other packages, installed in a folder of its own. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -145,4 +153,19 @@ function consumerIn(folder: string, { filename, size, unpackedSize }: Packed): C
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Creates a project with the packed library and these packages of the repository. Returns its folder. */
+export function projectWith(consumer: Consumer, name: string, packages: readonly string[]): string {
+  const folder = join(consumer.folder, name);
+  const modules = join(folder, 'node_modules');
+  mkdirSync(modules, { recursive: true });
+  cpSync(join(consumer.folder, 'node_modules/rx-informer'), join(modules, 'rx-informer'), {
+    recursive: true,
+  });
+  for (const each of packages) {
+    mkdirSync(join(modules, each, '..'), { recursive: true });
+    symlinkSync(join(root, 'node_modules', each), join(modules, each));
+  }
+  return folder;
 }

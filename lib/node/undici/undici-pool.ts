@@ -4,7 +4,7 @@
  * request, so that importing `rx-informer/node` is cheap and does not need undici.
  */
 import type { Agent, buildConnector, Dispatcher } from 'undici';
-import { needed } from '../optional-package.ts';
+import { notLoaded } from '../optional-package.ts';
 import { type DispatcherOptions, headersTimeoutOf } from './pool-options.ts';
 import { throughSocks } from './socks-tunnels.ts';
 
@@ -30,9 +30,13 @@ function settings(options: DispatcherOptions): Agent.Options {
 /**
  * Loads undici. Rejects with a `TypeError` that says what to do if undici is not installed, or needs a newer Node.
  */
-export function loadUndici(what: string): Promise<typeof import('undici')> {
-  // Bun has a stub of its own for the plain name.
-  return needed(what, 'undici', () => import('undici/index.js'));
+export async function loadUndici(what: string): Promise<typeof import('undici')> {
+  try {
+    // Bun has a stub of its own for the plain name.
+    return await import('undici/index.js');
+  } catch (error) {
+    throw notLoaded(what, 'undici', error);
+  }
 }
 
 /** The path of a proxy means nothing, and undici refuses it. */
