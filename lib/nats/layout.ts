@@ -48,9 +48,6 @@ export function bucketSubjects(bucket: string): string {
   return `$KV.${bucket}.>`;
 }
 
-const encoder = /* @__PURE__ */ new TextEncoder();
-const decoder = /* @__PURE__ */ new TextDecoder();
-
 /**
  * Escapes a name as one token of a subject. Letters, digits, `-` and `_` remain. Each other byte becomes `=` and two
  * hexadecimal digits, a dot for example `=2E`. A leading `_` becomes `=5F`, because `_` and `_meta` have meanings of
@@ -58,7 +55,7 @@ const decoder = /* @__PURE__ */ new TextDecoder();
  */
 export function escapeToken(name: string): string {
   let token = '';
-  for (const byte of encoder.encode(name)) {
+  for (const byte of new TextEncoder().encode(name)) {
     const char = String.fromCharCode(byte);
     const isPlain = /[A-Za-z0-9-]/.test(char) || (char === '_' && token !== '');
     token += isPlain ? char : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`;
@@ -76,7 +73,7 @@ export function unescapeToken(token: string): string | undefined {
       at += 2;
     }
   }
-  const name = decoder.decode(Uint8Array.from(bytes));
+  const name = new TextDecoder().decode(Uint8Array.from(bytes));
   return escapeToken(name) === token ? name : undefined;
 }
 

@@ -2,6 +2,7 @@
  * The log of one resource: its current objects, and the changes since the last compaction. Each object carries its
  * version, which the writer of the log either counts itself or takes from the server that it copies.
  */
+import { utf8 } from '../decode/utf8.ts';
 import {
   eventText,
   keyOf,
@@ -39,8 +40,6 @@ export interface HistoryLimits {
 export interface NewestVersion {
   newest: bigint;
 }
-
-const encoder = /* @__PURE__ */ new TextEncoder();
 
 /** The objects of one resource and their changes. */
 export class Collection<R extends LoggedResource = LoggedResource> {
@@ -119,7 +118,7 @@ export class Collection<R extends LoggedResource = LoggedResource> {
     if (type === 'DELETED' || previous === undefined) this.#sorted = undefined;
     let line: Uint8Array | undefined;
     const bytes = () => {
-      line ??= encoder.encode(eventText(type, object));
+      line ??= utf8(eventText(type, object));
       return line;
     };
     const size = this.#limits.bytes === Number.POSITIVE_INFINITY ? 0 : sizeOf(object);

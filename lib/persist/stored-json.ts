@@ -4,11 +4,11 @@
  * find a member without reading the members before it.
  */
 import type { Decoding } from '../decode/decoding.ts';
+import { utf8 } from '../decode/utf8.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { unreadText } from '../meta/same-content.ts';
 
 const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-const encoder = /* @__PURE__ */ new TextEncoder();
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -77,7 +77,7 @@ export function storedJson(object: KubernetesObject, env: 'stored' | 'left-out')
     const json = memberJson(object, name, env);
     if (json !== undefined) members.push(`${JSON.stringify(name)}:${json}`);
   }
-  return encoder.encode(`{${members.join(',\n')}}`);
+  return utf8(`{${members.join(',\n')}}`);
 }
 
 /** Objects by key as they are stored, each made when it is read. */

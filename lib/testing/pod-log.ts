@@ -1,4 +1,5 @@
 /** The logs of pods: written by a test, and read or followed by clients through the `log` subresource. */
+import { utf8 } from '../decode/utf8.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { badRequest, invalid } from '../object-log/failures.ts';
 import { integer, isTrue } from '../object-log/list-options.ts';
@@ -29,8 +30,6 @@ interface PodFields extends KubernetesObject {
 
 /** Fewer logs are never swept. */
 const LEAST_SWEPT = 1000;
-
-const encoder = /* @__PURE__ */ new TextEncoder();
 
 function containersOf(pod: StoredObject): string[] {
   const { spec = {} } = pod as PodFields;
@@ -180,7 +179,7 @@ export class PodLogs {
         at += fresh.length;
         const text = [...due, ...fresh].map(format).join('');
         due = [];
-        const bytes = encoder.encode(text).subarray(0, Math.min(text.length * 4, left));
+        const bytes = utf8(text).subarray(0, Math.min(text.length * 4, left));
         left -= bytes.length;
         if (bytes.length > 0) return bytes;
         if (left > 0 && follows && !stream.ended && !gone()) return undefined;

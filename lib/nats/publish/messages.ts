@@ -1,4 +1,5 @@
 /** The messages of a publisher: objects, tombstones and records; and the division of a set into batches. */
+import { utf8 } from '../../decode/utf8.ts';
 import { DELETE, HEADERS, metaSubject, objectSubject } from '../layout.ts';
 import type { Meta } from '../meta.ts';
 import type { Outgoing } from './atomic-batch.ts';
@@ -21,15 +22,13 @@ export interface RecordSettings {
   readonly maxPayload: number;
 }
 
-const encoder = /* @__PURE__ */ new TextEncoder();
-
 /** The message of an object; `bytes` is its size. */
 export function objectMessage(
   { prefix, content }: RecordSettings,
   wanted: Wanted,
   expected: number,
 ): { readonly message: Planned; readonly bytes: number } {
-  const body = encoder.encode(wanted.text());
+  const body = utf8(wanted.text());
   const headers = {
     [HEADERS.uid]: wanted.uid,
     [HEADERS.version]: wanted.version,
@@ -50,7 +49,7 @@ export function tombstoneMessage(
   wanted: Wanted,
   expected: number,
 ): Planned {
-  const text = encoder.encode(wanted.text());
+  const text = utf8(wanted.text());
   const headers = {
     [HEADERS.operation]: DELETE,
     [HEADERS.ttl]: `${Math.ceil(settings.tombstoneMs / 1000)}s`,
@@ -77,7 +76,7 @@ export function recordMessage(
 ): Planned {
   const source = { namespace, cluster, content };
   const meta: Meta = { ...fields, heartbeatMs, apiVersion, kind, ...source };
-  const body = encoder.encode(JSON.stringify(meta));
+  const body = utf8(JSON.stringify(meta));
   const subject = metaSubject(prefix, record);
   const open = fields.isOpen === true ? { isOpen: fields.isOpen } : {};
   return { subject, body, headers: {}, expected, record, ...open };

@@ -9,7 +9,7 @@ import { crc32 } from 'node:zlib';
 import type { LogFile } from './log-files.ts';
 
 /** The first bytes of each file. They change with the format. */
-const MAGIC: Buffer = /* @__PURE__ */ Buffer.from('rxisnap2');
+const MAGIC = 'rxisnap2';
 
 export const FRAME = { head: 1, objects: 2, deleted: 3, commit: 4 } as const;
 export type FrameType = (typeof FRAME)[keyof typeof FRAME];
@@ -24,7 +24,7 @@ const MOST_BYTES = 268_435_456;
 /** The first bytes of a file whose base ends at this place. */
 export function opening(baseEnd: number): Buffer {
   const bytes = Buffer.alloc(FIRST);
-  bytes.set(MAGIC);
+  bytes.write(MAGIC);
   bytes.writeDoubleLE(baseEnd, 8);
   bytes.writeUInt32LE(crc32(bytes.subarray(0, 16)), 16);
   return bytes;
@@ -33,7 +33,7 @@ export function opening(baseEnd: number): Buffer {
 /** Reads the end of the base; `undefined` if the file is of another format. */
 export async function baseEndOf(file: LogFile): Promise<number | undefined> {
   const bytes = await file.read(0, FIRST);
-  if (bytes.length < FIRST || !MAGIC.equals(bytes.subarray(0, 8))) return undefined;
+  if (bytes.length < FIRST || bytes.toString('latin1', 0, 8) !== MAGIC) return undefined;
   return crc32(bytes.subarray(0, 16)) === bytes.readUInt32LE(16)
     ? bytes.readDoubleLE(8)
     : undefined;

@@ -1,4 +1,5 @@
 /** Routes a request and creates its response. The transport of the bytes is not handled here. */
+import { utf8 } from '../../decode/utf8.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { failure } from '../../object-log/failures.ts';
 import { list } from '../../object-log/list.ts';
@@ -40,7 +41,6 @@ export interface AnswerContext extends WriteContext, WatchContext {
 const JSON_TYPE = 'application/json';
 const PLAIN = 'text/plain; charset=utf-8';
 const NO_CACHE = { 'cache-control': 'no-cache, private' };
-const encoder = /* @__PURE__ */ new TextEncoder();
 
 /** A response with a complete body. */
 export function textAnswer(
@@ -52,7 +52,7 @@ export function textAnswer(
   return {
     status,
     headers: { ...NO_CACHE, 'content-type': contentType, ...headers },
-    body: bytesBody(encoder.encode(body)),
+    body: bytesBody(utf8(body)),
   };
 }
 
@@ -153,7 +153,7 @@ function route(
   const write =
     subresource === undefined ? writeOf(method, target) : SUBRESOURCES[subresource]?.[method];
   if (write === undefined) throw methodNotAllowed();
-  if (encoder.encode(exchange.body).length > MOST_BODY) throw tooLarge(MOST_BODY);
+  if (utf8(exchange.body).length > MOST_BODY) throw tooLarge(MOST_BODY);
   return written(write(exchange, target, context), renderer);
 }
 

@@ -41,8 +41,6 @@ export interface Target extends Scope {
 /** A percent sign that does not begin an escape. A real server refuses such a path before it looks at it. */
 const MALFORMED = /%(?![0-9a-f]{2})/i;
 
-const decoder = /* @__PURE__ */ new TextDecoder();
-
 /** Whether the percent-escapes of a path are malformed. */
 export function isMalformed(path: string): boolean {
   return MALFORMED.test(path);
@@ -52,7 +50,7 @@ export function isMalformed(path: string): boolean {
 function unescaped(text: string): string {
   return text.replace(/(%[0-9a-f]{2})+/gi, (escapes) => {
     const bytes = escapes.split('%').slice(1);
-    return decoder.decode(Uint8Array.from(bytes, (hex) => Number.parseInt(hex, 16)));
+    return new TextDecoder().decode(Uint8Array.from(bytes, (hex) => Number.parseInt(hex, 16)));
   });
 }
 

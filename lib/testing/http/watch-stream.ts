@@ -1,4 +1,5 @@
 /** The body of a watch: the events of the log as lines, and the faults of an open watch. */
+import { utf8 } from '../../decode/utf8.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Collection } from '../../object-log/collection.ts';
 import {
@@ -28,7 +29,6 @@ export interface WatchContext extends WatchTimes {
   onClose(stream: WatchStream): void;
 }
 
-const encoder = /* @__PURE__ */ new TextEncoder();
 const CHUNK = 65_536;
 
 export class WatchStream implements Body {
@@ -189,7 +189,7 @@ export class WatchStream implements Body {
     const text = event.kind === 'error' ? undefined : this.#text(event.object);
     if (text !== undefined) return lineOf(event.type, text);
     if (event.kind === 'initial' || event.kind === 'change') {
-      return event.bytes?.() ?? encoder.encode(eventText(event.type, event.object));
+      return event.bytes?.() ?? utf8(eventText(event.type, event.object));
     }
     return lineOf(event.type, JSON.stringify(event.object));
   }
@@ -204,5 +204,5 @@ export class WatchStream implements Body {
 }
 
 function lineOf(type: string, objectText: string): Uint8Array {
-  return encoder.encode(`{"type":"${type}","object":${objectText}}\n`);
+  return utf8(`{"type":"${type}","object":${objectText}}\n`);
 }

@@ -3,6 +3,7 @@
  * apimachinery: pkg/api/validation/objectmeta.go; kubernetes: pkg/apis/core/validation, ValidateObjectMeta.
  */
 
+import { utf8 } from '../../decode/utf8.ts';
 import { type Fields, isFields } from '../../meta/json-fields.ts';
 import type { KubernetesObject, ObjectMeta, OwnerReference } from '../../meta/kubernetes-object.ts';
 import type { Cause } from '../../object-log/failures.ts';
@@ -13,8 +14,7 @@ const MOST_ANNOTATIONS = 262_144;
 const MOST_DATA = 1_048_576;
 const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
 
-const encoder = /* @__PURE__ */ new TextEncoder();
-const bytesOf = (text: string): number => encoder.encode(text).length;
+const bytesOf = (text: string): number => utf8(text).length;
 
 function invalidValue(field: string, value: unknown, why: string): Cause {
   const message = `Invalid value: ${JSON.stringify(value)}: ${why}`;
