@@ -2,7 +2,7 @@
  * Derives the public surface of each entry from the declarations that `tsc` emits. `spec/api/<entry>.txt` shows every
  * change of it in review.
  *
- *   npm run api               # writes the files
+ *   npm run api               # writes the files, and typesVersions of package.json
  *   npm run api -- --check    # compares them, and compiles the declarations without DOM (law T40)
  *   npm run api -- --compare v1.0.0 .    # says for each name whether a consumer breaks; also for two folders of declarations
  */
@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { compareTrees, type Verdict } from './compare/judge.ts';
 import { Surfaces } from './surface.ts';
 import { declarationsOf, ENTRIES, emitDeclarations, root, tsc } from './trees.ts';
+import { withTypesVersions } from './types-versions.ts';
 
 /**
  * Shortens the generated interfaces to their names, because lib/resources/generated shows them. Constants stay
@@ -63,6 +64,11 @@ function compileWithoutDom(): void {
   tsc('--ignoreConfig', '--noEmit', '--strict', ...modules, ...platform, ...entries);
 }
 
+function writeTypesVersions(): void {
+  const manifest = join(root, 'package.json');
+  writeFileSync(manifest, withTypesVersions(readFileSync(manifest, 'utf8')));
+}
+
 /** Prints each name that differs. Exits with 1 if one of them breaks consumers. */
 function compare(older: string, newer: string): void {
   const verdicts = compareTrees({
@@ -92,6 +98,7 @@ try {
   } else if (option === undefined || (option === '--check' && older === undefined)) {
     surfaces(option === '--check');
     if (option === '--check') compileWithoutDom();
+    else writeTypesVersions();
   } else {
     console.error('Usage: npm run api -- [--check | --compare OLD NEW]');
     process.exitCode = 1;
