@@ -44,6 +44,12 @@ export const NIGHT: readonly Step[] = [
       '`npm run test:conformance -- --mode production FOLDER`, with the mode and the file of the log',
   },
   {
+    name: 'jest',
+    command: npm('test:jest'),
+    counts: {},
+    repeat: '`npm run test:jest`',
+  },
+  {
     name: 'projects',
     command: npm('test:projects'),
     counts: {},
