@@ -18,9 +18,9 @@ export interface ObjectReader<T> {
   /**
    * Returns the object between `from` and `to`, as `JSON.parse` would, possibly without its `managedFields`. Throws an
    * `ApiError` if the bytes are not JSON. The result may share parts with earlier objects. `isLast` says that the object
-   * was deleted.
+   * was deleted, and `isListed` that it is part of a list.
    */
-  read(bytes: Uint8Array, from: number, to: number, isLast: boolean): unknown;
+  read(bytes: Uint8Array, from: number, to: number, isLast: boolean, isListed: boolean): unknown;
   /**
    * The earlier state whose unchanged parts the object that was read last has already, at every depth; absent or
    * `undefined` if there is none.

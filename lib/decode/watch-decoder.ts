@@ -1,6 +1,6 @@
 /** Decodes the lines of a watch into events. */
 import { ApiError, type Status } from '../meta/api-error.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
 import { createAdmission, KindTally, wrongKind } from './admission.ts';
 import type { DecodeContext } from './decoding.ts';
 import { JsonDecoder } from './json-decoder.ts';
@@ -23,7 +23,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
   readonly #tally = new KindTally();
   readonly #reader: ObjectReader<T>;
   readonly #stored: ReturnType<typeof storedObjects<T>>;
-  /** Whether the events may be those of a list, so that stored objects may be reused. */
+  /** Whether the events may be those of a list, in which stored objects may be reused. */
   #isList: boolean;
 
   constructor(context: DecodeContext<T>, reader: ObjectReader<T> = new WholeReader(context)) {
@@ -31,7 +31,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     this.#context = context;
     this.#reader = reader;
     this.#stored = storedObjects(context);
-    this.#isList = context.reuse === true;
+    this.#isList = context.reuse !== undefined;
     this.#framer = new LineFramer(context.maxFrameBytes);
     this.#admit = createAdmission(context, this.#tally);
   }
@@ -70,7 +70,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     }
     let received: unknown;
     try {
-      received = this.#reader.read(bytes, object, to - 1, type === 'DELETED');
+      received = this.#reader.read(bytes, object, to - 1, type === 'DELETED', this.#isList);
     } catch {
       // The line has other members, or is not JSON: then this gives the error.
       return this.#wholeLine(textOf(bytes, from, to), out);
@@ -83,21 +83,20 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
   #wholeLine(line: string, out: WatchEvent<T>[]): void {
     if (line.trim() === '') return;
     const event = parseText(line, 'a line') as { type?: unknown; object?: unknown } | null;
-    const type = event?.type;
+    const { type, object } = event ?? {};
     if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
       const { projection } = this.#context;
       if (projection === undefined) {
-        const object = event?.object;
         return this.#object(type, this.#reader.reduce?.(object) ?? object, out);
       }
-      const table = this.#projected(projection, event?.object);
-      if (table === undefined) return this.#object(type, event?.object, out);
-      for (const row of table.rowsOf(event?.object)) this.#object(type, table.toObject(row), out);
+      const table = this.#projected(projection, object);
+      if (table === undefined) return this.#object(type, object, out);
+      for (const row of table.rowsOf(object)) this.#object(type, table.toObject(row), out);
       return;
     }
-    if (type === 'BOOKMARK') return this.#bookmark(event?.object, out);
+    if (type === 'BOOKMARK') return this.#bookmark(object, out);
     if (type === 'ERROR') {
-      const status = (event?.object ?? {}) as Status;
+      const status = (object ?? {}) as Status;
       const error =
         status.kind === 'Status'
           ? ApiError.fromStatus(status, 500)
@@ -123,7 +122,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     }
     const { key, object } = admitted;
     if (!isDeleted) out.push({ type, key, object, basis });
-    else out.push({ type, key, object, resourceVersion: object.metadata?.resourceVersion ?? '' });
+    else out.push({ type, key, object, resourceVersion: versionOf(object) });
   }
 
   #bookmark(object: unknown, out: WatchEvent<T>[]): void {

@@ -5,7 +5,7 @@
  */
 import { defer, isObservable, type Observable } from 'rxjs';
 import { catchError, tap } from 'rxjs/operators';
-import { differentialDecoding } from '../decode/differential/differential-decoding.ts';
+import { comparingStored } from '../decode/differential/stored-difference.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { checkedTimeout } from '../rx/checked-option.ts';
 import { createClient, type KubeClient, type KubeClientOptions } from '../transport/kube-client.ts';
@@ -103,7 +103,7 @@ function authorized(
     });
   return {
     mayCompress: false,
-    decoding: differentialDecoding,
+    decoding: comparingStored(),
     get protocol() {
       return pool?.transport.protocol;
     },

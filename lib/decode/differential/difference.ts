@@ -164,7 +164,7 @@ function memberOf(value: unknown, name: string | undefined, index: number): unkn
 }
 
 /** Returns a copy of an array or object at this depth of a document. */
-function copyOf(value: unknown, depth: number): Container {
+export function copyOf(value: unknown, depth: number): Container {
   if (Array.isArray(value)) return value.slice() as Container;
   const object = value as Container;
   if (depth === 0) return { ...object };

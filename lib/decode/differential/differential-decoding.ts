@@ -26,6 +26,7 @@ export interface DifferentialDecoding extends Decoding {
  *
  * - The bytes of objects that changed at least twice recently are kept. The next state of such an object is compared
  *   with them, and a member whose bytes are equal keeps its JavaScript value, at every depth.
+ * - After a client over undici was created, the other changed objects are compared with the stored ones, with the same result.
  *
  * The option `decoding` of {@link createListWatch} takes the function itself, and then calls it once for each collection.
  * With the clients of `rx-informer/node` over undici it is the default. In a page {@link jsonDecoding} is, because this

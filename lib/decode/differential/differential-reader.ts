@@ -11,7 +11,31 @@ import { Difference } from './difference.ts';
 import type { KeptDocument } from './document.ts';
 import type { RecentDocuments } from './recent-documents.ts';
 
-/** Compares each object with the last kept text of the same UID. */
+/** Compares objects with those of the store. */
+export interface StoredComparison {
+  /** Returns the stored object with the name and UID of the one in which `head` was opened. */
+  find(head: ObjectHead, bytes: Uint8Array): KubernetesObject | undefined;
+  /**
+   * Returns the value of the object between `from` and `to`, whose unchanged parts are those of `stored`; `undefined` if
+   * it must be parsed completely.
+   */
+  read(stored: KubernetesObject, bytes: Uint8Array, from: number, to: number): unknown;
+}
+
+/** The part of a decoder's context that says which objects are stored, and how. */
+export interface StoredObjects extends Pick<DecodeContext<never>, 'keepManagedFields'> {
+  readonly known?: Pick<KnownObjects<KubernetesObject>, 'get' | 'size'> | undefined;
+}
+
+type CompareStored = (context: StoredObjects) => StoredComparison;
+let compareStored: CompareStored | undefined;
+
+/** Lets decoders compare objects with the stored ones. Pages do not, so that they do not load the code. */
+export function setStoredComparison(compare: CompareStored): void {
+  compareStored = compare;
+}
+
+/** Compares each object with the last kept text of the same UID, or with the stored object. */
 export class DifferentialReader<T extends KubernetesObject> implements ObjectReader<T> {
   readonly #recent: RecentDocuments;
   readonly #counts: DecodeCounts;
@@ -19,6 +43,7 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
   readonly #known: KnownObjects<T> | undefined;
   readonly #head = new ObjectHead();
   readonly #difference: Difference;
+  readonly #stored: StoredComparison | undefined;
   /** The stored object whose unchanged parts the value that was read last has; `undefined` if it has none. */
   basis: T | undefined;
   readonly #hasTransform: boolean;
@@ -39,14 +64,16 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     this.#formHash = hashOf(0, form, 0, form.length);
     // With a transform the stored object is not what was received.
     this.#hasTransform = transform !== undefined;
-    if (!this.#hasTransform) this.#known = known;
+    if (this.#hasTransform || known === undefined) return;
+    this.#known = known;
+    this.#stored = compareStored?.(context);
   }
 
   count(how: keyof DecodeCounts): void {
     this.#counts[how]++;
   }
 
-  read(bytes: Uint8Array, from: number, to: number, isLast: boolean): unknown {
+  read(bytes: Uint8Array, from: number, to: number, isLast: boolean, isListed = false): unknown {
     const head = this.#head;
     const recent = this.#recent;
     this.basis = undefined;
@@ -60,17 +87,27 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     // Another object may have the same hash, and objects of different UIDs share no parts.
     const known = uidOf(earlier?.value as T | undefined);
     if (to - from > recent.longest || !isText(known, bytes, uid.from, uid.to)) earlier = undefined;
-    const compared = earlier && this.#compare(earlier, bytes, from, to);
+    let compared: unknown;
+    if (earlier !== undefined) compared = this.#compare(earlier, bytes, from, to);
+    // Objects of a list are parsed, because a list may repair stored objects.
+    else if (!isListed) compared = this.#compareStored(bytes, from, to);
     this.count(compared === undefined ? 'parsed' : 'compared');
     const value = compared ?? parseText(this.#text.behind(head, bytes, from, to), 'an object');
     if (hash === undefined) return value;
     if (isLast) recent.drop(hash);
     else if (
-      compared === undefined &&
+      (compared === undefined || earlier === undefined) &&
       (recent.isRecent(hash, to - from) || earlier !== undefined)
     ) {
       recent.keep(hash, this.#form, bytes, from, to, value);
     }
+    return value;
+  }
+
+  #compareStored(bytes: Uint8Array, from: number, to: number): unknown {
+    const basis = this.#stored?.find(this.#head, bytes);
+    const value = basis && this.#stored?.read(basis, bytes, from, to);
+    if (value !== undefined) this.basis = basis as T;
     return value;
   }
 

@@ -5,13 +5,13 @@
 import { BACKSLASH, DELETE, isText, QUOTE, SPACE } from '../json-scan.ts';
 import { parseText, textOf } from '../json-text.ts';
 
-const ZERO = 0x30;
+export const ZERO = 0x30;
 const NINE = 0x39;
 
 /** Longer strings are not shared. */
 const LONGEST_SHARED = 40;
 /** More digits may not be exact. */
-const MOST_DIGITS = 15;
+export const MOST_DIGITS = 15;
 /** The number of strings that are remembered. A string takes the place of another one with the same hash. */
 const SHARED = 1_024;
 
@@ -34,7 +34,7 @@ export class Scalars {
     let hash = to - from;
     for (let at = from + 1; at < to - 1; at++) {
       const byte = bytes[at] ?? 0;
-      if (byte === BACKSLASH || byte < SPACE || byte >= DELETE) return parsed(bytes, from, to);
+      if (!isUnescaped(byte)) return parsed(bytes, from, to);
       hash = (Math.imul(hash, 31) + byte) | 0;
     }
     const place = hash & (SHARED - 1);
@@ -44,6 +44,11 @@ export class Scalars {
     this.#strings[place] = text;
     return text;
   }
+}
+
+/** Whether a character of a string is written as it is, in one byte. */
+export function isUnescaped(code: number): boolean {
+  return code >= SPACE && code < DELETE && code !== QUOTE && code !== BACKSLASH;
 }
 
 function parsed(bytes: Uint8Array, from: number, to: number): unknown {

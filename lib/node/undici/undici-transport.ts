@@ -5,7 +5,7 @@
  */
 import { from, Observable, type Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
-import { differentialDecoding } from '../../decode/differential/differential-decoding.ts';
+import { comparingStored } from '../../decode/differential/stored-difference.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { checkBaseUrl, checkPath } from '../../transport/address.ts';
 import { queuedUntil } from '../../transport/queued-until.ts';
@@ -137,7 +137,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
 
   return {
     mayCompress: false,
-    decoding: differentialDecoding,
+    decoding: comparingStored(),
     get protocol() {
       return protocol;
     },

@@ -3,7 +3,11 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { comparingStored } from '../../../lib/decode/differential/stored-difference.ts';
 import { type Ran, runChain } from './chain.ts';
+
+// As the transports for Node do.
+comparingStored();
 
 const { FUZZ_SEED, FUZZ_CHAINS = '1000' } = process.env;
 const FIRST = Number(FUZZ_SEED ?? 1);

@@ -81,7 +81,7 @@ export class Slot {
     this.#decoding = decoding;
   }
 
-  #context(refusals: Refusal[], reuse = false): DecodeContext<Anything> {
+  #context(refusals: Refusal[], reuse?: boolean): DecodeContext<Anything> {
     const { kind, resourceKind, keepManagedFields, transforms, stores } = this.setting;
     const stored = this.#stored;
     const known = {
@@ -217,7 +217,7 @@ export class Slot {
   ): void {
     const [ownSkipped, plainSkipped]: [Refusal[], Refusal[]] = [[], []];
     const own = this.#decoding.list(this.#context(ownSkipped, reuse));
-    const plain = jsonDecoding().list(this.#context(plainSkipped));
+    const plain = jsonDecoding().list(this.#context(plainSkipped, false));
     const got = this.#read(own, body, true, ownSkipped);
     const plainRead = this.#read(plain, body, true, plainSkipped);
     const had = new Set<unknown>(this.#stored.values());
