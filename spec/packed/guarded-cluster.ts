@@ -30,8 +30,10 @@ const UNAUTHORIZED = JSON.stringify({
 });
 
 /** Starts the cluster. Its certificates are those of `spec/node/test-only-certificates.ts`. */
-export async function guardedCluster(protocol: 'https' | 'http2'): Promise<GuardedCluster> {
-  const server = createFakeApiServer();
+export async function guardedCluster(
+  protocol: 'https' | 'http2',
+  server: FakeApiServer = createFakeApiServer(),
+): Promise<GuardedCluster> {
   const served = await server.serve();
   const tokens = new Set<string>();
   const allowed: Allowed[] = [];

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -17,12 +18,16 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { defineResource, type KubernetesObject, resourcePath, type rolesFor } from 'rx-informer';
 import { configMaps, eventsV1Events, leases } from 'rx-informer/resources';
 import { createFakeApiServer, permittedBy } from 'rx-informer/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
+import { testOnlyCa } from '../node/test-only-certificates.ts';
+import { podModule } from '../support/pod.ts';
 import { mustRun, packInto, root, run } from './consumer.ts';
+import { guardedCluster } from './guarded-cluster.ts';
 
 const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
 const definition = readFileSync(
@@ -155,14 +160,23 @@ describe('the project of rx-informer init controller', () => {
       allows: permittedBy(roles),
     });
     server.addResource(widgets, { custom: true });
-    const served = await server.serve();
-    const kubeconfig = kubeconfigOf(served.url);
+    await using cluster = await guardedCluster('https', server);
+    cluster.tokens.add('of-the-pod');
+    const account = join(folder, 'account');
+    mkdirSync(account);
+    writeFileSync(join(account, 'token'), 'of-the-pod');
+    writeFileSync(join(account, 'ca.crt'), testOnlyCa);
+    const pod = join(folder, 'pod.mjs');
+    writeFileSync(pod, podModule(account, cluster.port));
     const image = join(folder, 'image');
     const [command, ...args] = await imageOf(project, image);
     expect(command).toBe('node');
+    // A pod has no kubeconfig, for which alone client-node is needed.
+    expect(existsSync(join(image, 'node_modules/@kubernetes'))).toBe(false);
     const port = await freePort();
-    const env = { ...process.env, KUBECONFIG: kubeconfig, PORT: String(port), NODE_OPTIONS: '' };
-    const child = spawn(process.execPath, args, { cwd: image, env });
+    const env = { ...process.env, PORT: String(port), NODE_OPTIONS: '' };
+    const inPod = ['--import', pathToFileURL(pod).href, ...args];
+    const child = spawn(process.execPath, inPod, { cwd: image, env });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (text) => {
@@ -201,7 +215,6 @@ describe('the project of rx-informer init controller', () => {
       throw new Error(`${error}\n${output}`);
     } finally {
       child.kill('SIGKILL');
-      await served.close();
     }
   });
 
