@@ -5,7 +5,7 @@ import { createAdmission, KindTally, wrongKind } from './admission.ts';
 import type { DecodeContext } from './decoding.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { LineFramer } from './json-lines.ts';
-import { CLOSE_OBJECT, isText, OPEN_OBJECT, QUOTE } from './json-scan.ts';
+import { CLOSE_OBJECT, isText } from './json-scan.ts';
 import { parseText, textOf } from './json-text.ts';
 import { type ObjectReader, WholeReader } from './object-reader.ts';
 import { expectKind, type Projection } from './projection.ts';
@@ -53,12 +53,14 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
   }
 
   #line(bytes: Uint8Array, from: number, to: number, out: WatchEvent<T>[]): void {
-    const type = typeOfLine(bytes, from, to);
+    const begin = openingOf(bytes, from, to);
     // The rows of a table are read by its projection.
-    if (type === undefined || this.#context.projection?.table !== undefined) {
+    if (begin === undefined || this.#context.projection?.table !== undefined) {
       return this.#wholeLine(textOf(bytes, from, to), out);
     }
-    const object = objectOfLine(from, type);
+    const { type, text } = begin;
+    // It ends before the last byte of the line.
+    const object = from + text.length - 1;
     if (type === 'ADDED' && this.#isList) {
       const stored = this.#stored?.find(bytes, object, to - 1);
       if (stored !== undefined) {
@@ -165,32 +167,20 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
   }
 }
 
-/** The types of events that have an object of the collection. */
-type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+/** How the lines of events begin that have an object of the collection, as servers write them. */
+const OPENINGS = [
+  { type: 'MODIFIED', text: '{"type":"MODIFIED","object":{' },
+  { type: 'ADDED', text: '{"type":"ADDED","object":{' },
+  { type: 'DELETED', text: '{"type":"DELETED","object":{' },
+] as const;
 
-const TYPES: readonly ObjectEventType[] = ['MODIFIED', 'ADDED', 'DELETED'];
-const BEFORE_TYPE = '{"type":"';
-const BEFORE_OBJECT = ',"object":';
+type ObjectEventType = (typeof OPENINGS)[number]['type'];
 
-function startsWith(bytes: Uint8Array, at: number, text: string): boolean {
-  return isText(text, bytes, at, at + text.length);
-}
-
-/** Returns the type of the event; `undefined` if the line is of another form. */
-function typeOfLine(bytes: Uint8Array, from: number, to: number): ObjectEventType | undefined {
-  if (bytes[to - 1] !== CLOSE_OBJECT || !startsWith(bytes, from, BEFORE_TYPE)) return undefined;
-  for (const type of TYPES) {
-    const end = from + BEFORE_TYPE.length + type.length;
-    if (bytes[end] !== QUOTE || !startsWith(bytes, end - type.length, type)) continue;
-    const object = end + 1 + BEFORE_OBJECT.length;
-    return startsWith(bytes, end + 1, BEFORE_OBJECT) && bytes[object] === OPEN_OBJECT
-      ? type
-      : undefined;
+/** Returns how the line begins; `undefined` if the line is of another form. */
+function openingOf(bytes: Uint8Array, from: number, to: number) {
+  if (bytes[to - 1] !== CLOSE_OBJECT) return undefined;
+  for (const each of OPENINGS) {
+    if (isText(each.text, bytes, from, from + each.text.length)) return each;
   }
   return undefined;
-}
-
-/** Returns where the object of a line of this type begins. It ends before the last byte of the line. */
-function objectOfLine(from: number, type: ObjectEventType): number {
-  return from + BEFORE_TYPE.length + type.length + 1 + BEFORE_OBJECT.length;
 }
