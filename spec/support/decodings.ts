@@ -1,9 +1,11 @@
 /** The decodings by name. A test that draws one per seed tests each of them. */
-import { type Decoding, differentialDecoding, jsonDecoding, lazyDecoding } from 'rx-informer';
+import { type Decoding, jsonDecoding, lazyDecoding } from 'rx-informer';
+import { comparingStored } from '../../lib/decode/differential/stored-difference.ts';
 
 export const decodings: Readonly<Record<string, () => Decoding>> = {
   json: jsonDecoding,
-  differential: differentialDecoding,
+  // As over undici.
+  differential: comparingStored(),
   lazy: lazyDecoding,
 };
 
