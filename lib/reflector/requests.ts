@@ -111,7 +111,14 @@ export function watch(memory: Memory, moment: Moment): Next {
   ];
 }
 
-/** Watches again after a watch that ended or is given up. */
+/** Continues after a watch. If no version says where it stood, a watch would not have the changes since then, so lists. */
+export function resume(memory: Memory, moment: Moment): Next {
+  const { resourceVersion } = memory;
+  const hasVersion = resourceVersion !== '' && resourceVersion !== '0';
+  return (hasVersion ? watch : relist)(memory, moment);
+}
+
+/** Continues after a watch that ended or is given up. */
 export function watchAgain(memory: Memory, moment: Moment): Next {
-  return watch({ ...memory, reconnects: memory.reconnects + 1 }, moment);
+  return resume({ ...memory, reconnects: memory.reconnects + 1 }, moment);
 }

@@ -25,7 +25,7 @@ import {
   retryNow,
   sendDue,
 } from './refresh.ts';
-import { list, relist, retryAfterLeftMs, stream, watch, watchAgain } from './requests.ts';
+import { list, relist, resume, retryAfterLeftMs, stream, watch, watchAgain } from './requests.ts';
 import {
   isLive,
   type Listing,
@@ -165,13 +165,13 @@ function watchClosed(state: Watching, _input: unknown, moment: Moment): Next {
   // A negative time means that the clock was set back, not that the watch was short.
   if (livedMs >= 0 && livedMs < VERY_SHORT_MS) return shortWatch(memory, livedMs, moment);
   const lived = { ...memory, fruitless: 0, reconnects: memory.reconnects + 1 };
-  return endedEarly(state, lived, moment) ?? watch(lived, moment);
+  return endedEarly(state, lived, moment) ?? resume(lived, moment);
 }
 
 /** The client ended the watch so that others have their turn. Its next request waits, so nothing is being connected. */
 function watchYielded({ memory }: Watching, _input: unknown, moment: Moment): Next {
-  const [state, effects] = watch(memory, moment);
-  return [{ ...state, queued: {} } as Watching, effects];
+  const [state, effects] = resume(memory, moment);
+  return [{ ...state, queued: {} } as Requested, effects];
 }
 
 /** Aborts the request until the demand opens. */

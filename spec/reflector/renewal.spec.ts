@@ -261,7 +261,7 @@ describe('the next watch', () => {
     ['the ListerWatcher permits only one watch', { mayOverlap: false }, {}],
     ['the ListerWatcher says nothing', { mayOverlap: undefined }, {}],
     ['`makeBeforeBreak` is false', {}, { makeBeforeBreak: false }],
-    ['versions cannot be compared', { version: '' }, {}],
+    ['versions cannot be compared', { version: 'opaque' }, {}],
   ])(
     'R26: the next watch is requested after the end of the open one if %s',
     async (_name, source, options) => {
