@@ -10,6 +10,9 @@ import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-cod
 import { build, transformSync } from 'esbuild';
 import { build as bundle } from 'tsup';
 
+// Set by a run of several suites at a time, which has built before.
+if (process.env['LIBRARY_IS_BUILT'] !== undefined) process.exit();
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const modules = join(root, 'dist/modules');
 const ENTRIES = [
