@@ -1,11 +1,13 @@
 /** The decodings by name. A test that draws one per seed tests each of them. */
 import { type Decoding, jsonDecoding, lazyDecoding } from 'rx-informer';
-import { comparingStored } from '../../lib/decode/differential/stored-difference.ts';
+import { createUndiciTransport } from 'rx-informer/node';
+
+const overUndici = createUndiciTransport({ baseUrl: 'http://127.0.0.1:1' });
 
 export const decodings: Readonly<Record<string, () => Decoding>> = {
   json: jsonDecoding,
-  // As over undici.
-  differential: comparingStored(),
+  // With the comparison with stored objects, which only a client over undici loads.
+  differential: overUndici.decoding as () => Decoding,
   lazy: lazyDecoding,
 };
 

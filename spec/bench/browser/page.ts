@@ -3,11 +3,21 @@ import {
   createClient,
   createListWatch,
   createSharedInformer,
+  type Decoding,
+  differentialDecoding,
+  jsonDecoding,
+  lazyDecoding,
   type SharedInformer,
 } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { filter, firstValueFrom } from 'rxjs';
-import { decodings } from '../../support/decodings.ts';
+
+/** Those of pages, which do not load what Node adds to the differential decoding. */
+const decodings: Readonly<Record<string, () => Decoding>> = {
+  json: jsonDecoding,
+  differential: differentialDecoding,
+  lazy: lazyDecoding,
+};
 
 let informer: SharedInformer<Pod>;
 
