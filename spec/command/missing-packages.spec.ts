@@ -30,7 +30,7 @@ describe('a command without its packages', () => {
     ['/app/node_modules/rx-informer', '/app'],
     ['/app/node_modules/rx-informer', '/app/packages/web'],
     ['/app/node_modules/.pnpm/rx-informer@1.0.0/node_modules/rx-informer', '/app'],
-    ['/work/rx-informer', '/elsewhere'],
+    ['/home/ann/rx-informer', '/elsewhere'],
   ])('T52: says npm install if packages can be installed beside %s', async (root, cwd) => {
     expect(await said(root, cwd)).toBe(message);
   });
