@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchChromium } from './chromium.ts';
 import type { InformerPage } from './informer-page.ts';
 import { informerScript } from './informer-script.ts';
@@ -59,7 +60,7 @@ async function follows(tab: Page): Promise<void> {
     .map(({ metadata }) => [metadata.name, metadata.resourceVersion]);
   const expected = Object.fromEntries(held);
   const versions = () => tab.evaluate(() => page.versions('pods'));
-  await expect.poll(versions, { interval: 20 }).toEqual(expected);
+  await eventually(async () => expect(await versions()).toEqual(expected));
 }
 
 /** Waits for each change before the next one is written. */
@@ -101,7 +102,7 @@ describe.each(origins)('a page of the %s origin', (origin) => {
         page.start('configMaps');
         await page.synced('configMaps', 30_000);
       });
-      await expect.poll(() => asked('configmaps')).toBe('L W');
+      await eventually(async () => expect(await asked('configmaps')).toBe('L W'));
     },
   );
 

@@ -7,6 +7,7 @@ import type { Resource } from 'rx-informer';
 import * as builtIn from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchChromium } from './chromium.ts';
 import { type CountingFront, countingFront } from './counting-front.ts';
 import type { InformerPage } from './informer-page.ts';
@@ -88,7 +89,7 @@ async function follow(tabs: readonly Page[], followed: readonly string[]): Promi
         (all) => Object.fromEntries(all.map((name) => [name, page.versions(name)['object-0']])),
         followed,
       );
-    await expect.poll(seen, { timeout: 60_000, interval: 200 }).toEqual(expected);
+    await eventually(async () => expect(await seen()).toEqual(expected));
   }
   return performance.now() - began;
 }
@@ -148,7 +149,7 @@ describe('a tab', () => {
     const emit = (name: string) =>
       tab.evaluate((event) => void window.dispatchEvent(new Event(event)), name);
     await emit('pagehide');
-    await expect.poll(() => front.open, { timeout: 10_000 }).toBe(0);
+    await eventually(() => expect(front.open).toBe(0));
     const held = await tab.evaluate(async () => (await navigator.locks.query()).held?.length);
     expect(held).toBe(0);
     server.clearRequests();
@@ -170,7 +171,7 @@ describe('a tab', () => {
         document.dispatchEvent(new Event('visibilitychange'));
       }, visibility);
     await show('hidden');
-    await expect.poll(() => front.open, { timeout: 10_000 }).toBe(0);
+    await eventually(() => expect(front.open).toBe(0));
     const hidden = Object.values(await tab.evaluate(() => page.statuses()));
     for (const { phase, waitingFor } of hidden) {
       expect([phase, waitingFor]).toEqual(['queued', expect.stringContaining('tab is hidden')]);

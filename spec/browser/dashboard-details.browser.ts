@@ -1,6 +1,7 @@
 /** Tests the details of an object in the dashboard: live, after a deletion, with logs, and edited by draft. */
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { type Received, recordRequests } from './dashboard-requests.ts';
 import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
@@ -93,9 +94,11 @@ test('an edit shows its difference, sends it, and never overwrites the change of
   await draft.fill(text.replace('app: web', 'app: shop'));
   await dialog.getByRole('button', { name: 'Review the change' }).click();
   const difference = dialog.getByTestId('difference');
-  await expect
-    .poll(() => difference.locator('[data-change=removed]').allTextContents())
-    .toEqual(['-    app: web']);
+  await eventually(async () =>
+    expect(await difference.locator('[data-change=removed]').allTextContents()).toEqual([
+      '-    app: web',
+    ]),
+  );
   expect(await difference.locator('[data-change=added]').allTextContents()).toEqual([
     '+    app: shop',
   ]);
@@ -179,7 +182,7 @@ test('the log of a pod follows', async () => {
   await page.locator('[data-uid]').first().click();
   await page.getByRole('dialog').getByText('Logs', { exact: true }).click();
   const log = page.getByTestId('container-log');
-  await expect.poll(() => log.locator('div').count(), { timeout: 20_000 }).toBeGreaterThan(0);
+  await eventually(async () => expect(await log.locator('div').count()).toBeGreaterThan(0));
   await log.getByText('No line yet.').or(log.locator('div').nth(1)).first().waitFor();
 });
 
@@ -195,13 +198,13 @@ test('a pod shows its environment, without the values of config maps and secrets
     .getByRole('dialog')
     .getByRole('region', { name: 'Environment of settlement' });
   // The worker answers after the details have opened.
-  await expect
-    .poll(() => environment.locator('dl > div').allTextContents())
-    .toEqual([
+  await eventually(async () =>
+    expect(await environment.locator('dl > div').allTextContents()).toEqual([
       'POD_NAMEfield metadata.name',
       'LOG_LEVELinfo',
       'Further variablesall keys of ConfigMap settlement-settings',
-    ]);
+    ]),
+  );
   await page.getByRole('button', { name: 'Open its log' }).click();
   await page
     .getByTestId('container-log')

@@ -1,6 +1,7 @@
 /** Tests that the dashboard's table stays still under the pointer, and that the details say what the table hides. */
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchChromium } from './chromium.ts';
 import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
 
@@ -78,7 +79,9 @@ test('in the tree, an application that fails keeps its place under the pointer, 
   await page.locator('[data-uid][aria-level="2"]').first().waitFor();
   expect(await names()).toEqual(before);
   await page.getByRole('heading', { level: 1 }).hover();
-  await expect.poll(async () => (await names()).indexOf(name)).toBeLessThan(before.indexOf(name));
+  await eventually(async () =>
+    expect((await names()).indexOf(name)).toBeLessThan(before.indexOf(name)),
+  );
 });
 
 test('rows do not move while the keyboard moves over them, until it leaves the table', async () => {
@@ -113,11 +116,15 @@ test('beside the details no column is cut, and the line of the status does not c
   const dialog = page.getByRole('dialog');
   await dialog.waitFor();
   const grid = page.getByRole('grid', { name: 'Pods' });
-  await expect.poll(() => grid.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0);
+  await eventually(async () =>
+    expect(await grid.evaluate((each) => each.scrollWidth - each.clientWidth)).toBe(0),
+  );
   await dialog.getByText('YAML', { exact: true }).click();
   // The pane scrolls, and not the text in it.
   const yaml = dialog.getByTestId('yaml');
-  await expect.poll(() => yaml.evaluate((each) => each.scrollHeight - each.clientHeight)).toBe(0);
+  await eventually(async () =>
+    expect(await yaml.evaluate((each) => each.scrollHeight - each.clientHeight)).toBe(0),
+  );
   const said: (readonly [text: string, afterMs: number])[] = [];
   await page.exposeFunction('said', (...words: [string, number]) => said.push(words));
   await page.evaluate(() => {

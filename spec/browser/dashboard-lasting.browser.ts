@@ -16,6 +16,7 @@ import {
   testOnlyServerCert,
   testOnlyServerKey,
 } from '../node/test-only-certificates.ts';
+import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { isList, recordRequests } from './dashboard-requests.ts';
 import { live, openDashboard } from './open-dashboard.ts';
@@ -99,7 +100,7 @@ test('an expired token is explained, and with a new one the screen equals the se
   expect(await page.locator('[data-uid]').count()).toBeGreaterThan(10);
   await keepScreenshot(page, 'expired-token');
   const before = cluster.changes;
-  await expect.poll(() => cluster.changes - before, { timeout: 20_000 }).toBeGreaterThan(50);
+  await eventually(() => expect(cluster.changes - before).toBeGreaterThan(50));
 
   await writeFile(tokenFile, 'second');
   await live(page, 90_000);
@@ -126,10 +127,10 @@ test('a hidden tab closes its watches after the grace, and resumes without a lis
   await pass(55_000);
   expect(dashboard.summary().watches).toBeGreaterThan(0);
   // After a minute the worker stops reading its watches, and after another minute it closes them.
-  await expect.poll(() => dashboard.summary().watches, { timeout: 90_000 }).toBe(0);
+  await eventually(async () => expect(await dashboard.summary().watches).toBe(0));
   const before = cluster.changes;
   cluster.rate = 50;
-  await expect.poll(() => cluster.changes - before, { timeout: 20_000 }).toBeGreaterThan(50);
+  await eventually(() => expect(cluster.changes - before).toBeGreaterThan(50));
   await show('visible');
   await live(page);
   expect(dashboard.summary().watches).toBeGreaterThan(0);
@@ -162,7 +163,7 @@ test('P27: a reload shows the stored rows while no list and no watch is answered
   });
   onTestFinished(close);
   await live(page);
-  await expect.poll(() => storedObjects(page)).toBeGreaterThan(80);
+  await eventually(async () => expect(await storedObjects(page)).toBeGreaterThan(80));
   const { requests, stop } = recordRequests(dashboard);
   onTestFinished(stop);
   // By its UID the worker knows that the server is still the same.
@@ -172,12 +173,14 @@ test('P27: a reload shows the stored rows while no list and no watch is answered
   const status = page.getByTestId('status');
   await status.getByText('Catching up', { exact: true }).waitFor();
   await status.getByText(/^showing Pods as of \d\d:\d\d:\d\d$/).waitFor();
-  await expect.poll(() => page.locator('[data-uid]').count()).toBeGreaterThan(10);
+  await eventually(async () =>
+    expect(await page.locator('[data-uid]').count()).toBeGreaterThan(10),
+  );
   expect(await page.getByRole('grid', { name: 'Pods' }).getAttribute('aria-busy')).toBe('true');
   await keepScreenshot(page, 'stored-rows');
   cluster.rate = 50;
   const before = cluster.changes;
-  await expect.poll(() => cluster.changes - before).toBeGreaterThan(50);
+  await eventually(() => expect(cluster.changes - before).toBeGreaterThan(50));
   cluster.rate = 0;
   unanswered.heal();
   await live(page);

@@ -2,6 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchChromium } from './chromium.ts';
 import {
   live,
@@ -37,7 +38,9 @@ describe('a phone', () => {
     expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThanOrEqual(390);
     const grid = page.getByRole('grid', { name: 'Pods' });
     await grid.evaluate((element) => element.scrollBy({ left: 400 }));
-    await expect.poll(() => grid.evaluate((element) => element.scrollLeft)).toBeGreaterThan(100);
+    await eventually(async () =>
+      expect(await grid.evaluate((element) => element.scrollLeft)).toBeGreaterThan(100),
+    );
     const name = page.locator('[data-uid] [data-column=name]').first();
     expect((await name.boundingBox())?.x).toBeLessThan(20);
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -117,7 +120,9 @@ describe('without a connection', () => {
     heal();
     await page.getByTestId('status').getByRole('button', { name: 'Retry now' }).click();
     await live(page);
-    await expect.poll(() => page.locator('[data-tile=all]').textContent()).toBe('40All');
+    await eventually(async () =>
+      expect(await page.locator('[data-tile=all]').textContent()).toBe('40All'),
+    );
   });
 
   test('an expired version is explained', async () => {
@@ -149,7 +154,9 @@ test('Pods in trouble show the cause in the table, and no column is cut', async 
 test('the namespace of the URL does not filter Nodes, and filters Pods again after them', async () => {
   const { page } = await open({ query: '?kind=nodes&namespace=shop' });
   await live(page);
-  await expect.poll(() => page.getByTestId('shown').textContent()).toMatch(/^\d+ Nodes?$/);
+  await eventually(async () =>
+    expect(await page.getByTestId('shown').textContent()).toMatch(/^\d+ Nodes?$/),
+  );
   expect(await page.getByText('Namespace shop').count()).toBe(0);
   await page.getByRole('link', { name: 'Pods', exact: true }).click();
   await page.getByText('Namespace shop').waitFor();
@@ -229,14 +236,16 @@ describe('the filter box', () => {
       .filter((pod) => pod.metadata?.labels?.[label ?? ''] === value)
       .filter((pod) => pod.spec?.nodeName === node).length;
     expect(wanted).toBeGreaterThan(0);
-    await expect
-      .poll(() => page.getByTestId('shown').textContent())
-      .toBe(`${wanted} of ${cluster.pods} Pods`);
+    await eventually(async () =>
+      expect(await page.getByTestId('shown').textContent()).toBe(
+        `${wanted} of ${cluster.pods} Pods`,
+      ),
+    );
     // One informer serves all selectors. The worker explains the query.
     await page.getByRole('button', { name: 'Queries' }).click();
-    await expect
-      .poll(() => page.getByTestId('explain').textContent())
-      .toContain('reads the informer pods');
+    await eventually(async () =>
+      expect(await page.getByTestId('explain').textContent()).toContain('reads the informer pods'),
+    );
     await box.fill('app in (web');
     await page.getByText(/label selector/).waitFor();
   });
@@ -274,7 +283,9 @@ test('updates can be paused, and the folded changes appear at once', async () =>
   await page.waitForTimeout(1000);
   expect(await page.getByTestId('shown').textContent()).toBe(before);
   await page.getByRole('button', { name: 'Resume updates' }).click();
-  await expect.poll(() => page.getByTestId('shown').textContent()).toBe(`${cluster.pods} Pods`);
+  await eventually(async () =>
+    expect(await page.getByTestId('shown').textContent()).toBe(`${cluster.pods} Pods`),
+  );
 });
 
 test('the truth check says how old the state is that the page equals', async () => {
@@ -307,13 +318,13 @@ test('a pause lasts while the filter changes, and the rows of a new filter are s
   const filter = page.getByPlaceholder('Filter: words or app=web');
   const shown = () => page.getByTestId('shown').textContent();
   await filter.fill('app=aaa');
-  await expect.poll(shown, { timeout: 15_000 }).toBe(`1 of ${cluster.pods} Pods`);
+  await eventually(async () => expect(await shown()).toBe(`1 of ${cluster.pods} Pods`));
   await page.locator('[data-uid]', { hasText: 'aaa-one' }).waitFor();
   create('aaa-two');
   await page.waitForTimeout(1000);
   expect(await shown()).toBe(`1 of ${cluster.pods - 1} Pods`);
   await page.getByRole('button', { name: 'Resume updates' }).click();
-  await expect.poll(shown, { timeout: 15_000 }).toBe(`2 of ${cluster.pods} Pods`);
+  await eventually(async () => expect(await shown()).toBe(`2 of ${cluster.pods} Pods`));
   await page.getByRole('button', { name: 'Pause updates' }).click();
   // Another kind is another table.
   await page.getByRole('link', { name: 'Nodes' }).click();
@@ -340,7 +351,9 @@ test('the active row keeps its place on screen when rows come before it after th
   await page.getByTestId('held').waitFor();
   expect(await grid.getAttribute('aria-activedescendant')).toBe(await active.getAttribute('id'));
   await page.getByRole('textbox', { name: /Filter/ }).focus();
-  await expect.poll(() => active.getAttribute('aria-rowindex')).toBe(String(index + 3));
+  await eventually(async () =>
+    expect(await active.getAttribute('aria-rowindex')).toBe(String(index + 3)),
+  );
   expect(await active.getAttribute('data-uid')).toBe(uid);
-  await expect.poll(async () => (await active.boundingBox())?.y).toBe(y);
+  await eventually(async () => expect((await active.boundingBox())?.y).toBe(y));
 });

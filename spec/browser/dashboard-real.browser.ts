@@ -2,6 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { deployments, events, nodes, pods } from 'rx-informer/resources';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { live, openRealDashboard } from './open-dashboard.ts';
 
@@ -70,7 +71,7 @@ test('without the right to list Pods, Nodes are counted, and what their Pods req
   });
   onTestFinished(close);
   const tile = (name: string) => page.locator(`[data-tile=${name}]`);
-  await expect.poll(() => tile('all').textContent()).toBe('1All');
+  await eventually(async () => expect(await tile('all').textContent()).toBe('1All'));
   expect(await tile('good').textContent()).toBe('1Ready');
   const row = page.locator('[data-uid]');
   for (const column of ['pods', 'cpu', 'memory']) {

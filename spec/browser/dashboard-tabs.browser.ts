@@ -4,6 +4,7 @@ import { pods } from 'rx-informer/resources';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startDashboard } from '../../examples/dashboard/dashboard.ts';
 import { noFilter } from '../../examples/dashboard/page/cluster/page-state.ts';
+import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { isList, type Received, recordRequests } from './dashboard-requests.ts';
 import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
@@ -89,17 +90,25 @@ const rowsQuery = (page: Page) =>
 test('two tabs share one list and one watch of each collection, and the panel names both until one is closed', async () => {
   const opened = await open({ start: { objects: 80, rate: 20 }, query: '?panel=queries' });
   const { page, cluster, requests, complaints } = opened;
-  await expect.poll(() => tabsOf(page)).toBe('One worker answers 1 tab: tab 1 (this tab)');
+  await eventually(async () =>
+    expect(await tabsOf(page)).toBe('One worker answers 1 tab: tab 1 (this tab)'),
+  );
   const second = await openTab(opened, '?panel=queries');
-  await expect.poll(() => tabsOf(page)).toBe('One worker answers 2 tabs: tab 1 (this tab), tab 2');
-  await expect
-    .poll(() => tabsOf(second))
-    .toBe('One worker answers 2 tabs: tab 1, tab 2 (this tab)');
-  await expect.poll(() => rowsQuery(second)).toBe('rows pods 2 tabs: tab 1, tab 2 (this tab)');
+  await eventually(async () =>
+    expect(await tabsOf(page)).toBe('One worker answers 2 tabs: tab 1 (this tab), tab 2'),
+  );
+  await eventually(async () =>
+    expect(await tabsOf(second)).toBe('One worker answers 2 tabs: tab 1, tab 2 (this tab)'),
+  );
+  await eventually(async () =>
+    expect(await rowsQuery(second)).toBe('rows pods 2 tabs: tab 1, tab 2 (this tab)'),
+  );
   // Another kind of the second tab is a query of its own.
   await second.getByRole('link', { name: 'Deployments' }).click();
   await live(second);
-  await expect.poll(() => rowsQuery(page)).toBe('rows pods 1 tab: tab 1 (this tab)');
+  await eventually(async () =>
+    expect(await rowsQuery(page)).toBe('rows pods 1 tab: tab 1 (this tab)'),
+  );
   await second.getByRole('link', { name: 'Pods' }).click();
   await live(second);
   await keepScreenshot(page, 'two-tabs');
@@ -111,14 +120,20 @@ test('two tabs share one list and one watch of each collection, and the panel na
   // Pods, ReplicaSets, Deployments: a tab more, and not a watch more.
   expect(opened.dashboard.summary().watches).toBeLessThanOrEqual(3);
   await turn(second, 'hidden');
-  await expect
-    .poll(() => rowsQuery(page))
-    .toBe('rows pods 2 tabs: tab 1 (this tab), tab 2 (hidden)');
+  await eventually(async () =>
+    expect(await rowsQuery(page)).toBe('rows pods 2 tabs: tab 1 (this tab), tab 2 (hidden)'),
+  );
   await turn(second, 'visible');
-  await expect.poll(() => rowsQuery(page)).toBe('rows pods 2 tabs: tab 1 (this tab), tab 2');
+  await eventually(async () =>
+    expect(await rowsQuery(page)).toBe('rows pods 2 tabs: tab 1 (this tab), tab 2'),
+  );
   await second.close();
-  await expect.poll(() => tabsOf(page)).toBe('One worker answers 1 tab: tab 1 (this tab)');
-  await expect.poll(() => rowsQuery(page)).toBe('rows pods 1 tab: tab 1 (this tab)');
+  await eventually(async () =>
+    expect(await tabsOf(page)).toBe('One worker answers 1 tab: tab 1 (this tab)'),
+  );
+  await eventually(async () =>
+    expect(await rowsQuery(page)).toBe('rows pods 1 tab: tab 1 (this tab)'),
+  );
   cluster.rate = 0;
   await expectRows(page, shownOf(cluster, noFilter, byName));
   expect(complaints).toEqual([]);
@@ -128,7 +143,7 @@ test('after the death of the worker both tabs keep their rows, and are right aga
   const opened = await open({ start: { objects: 80, rate: 0 }, query: '?panel=queries' });
   const { page, cluster, dashboard } = opened;
   const second = await openTab(opened);
-  await expect.poll(() => tabsOf(page)).toMatch(/^One worker answers 2 tabs/);
+  await eventually(async () => expect(await tabsOf(page)).toMatch(/^One worker answers 2 tabs/));
   // The next worker has no answer before the tabs were looked at.
   const unanswered = cluster.server.faults.neverAnswer({ resource: pods });
   await killWorker(dashboard.url);
@@ -148,7 +163,9 @@ test('after the death of the worker both tabs keep their rows, and are right aga
     await expectRows(tab, shownOf(cluster, noFilter, byName));
   }
   // A tab that the next shared worker does not answer within 5 s has moved to a worker of its own.
-  await expect.poll(() => tabsOf(page)).toMatch(/^One worker answers (?:1 tab|2 tabs): tab 1/);
+  await eventually(async () =>
+    expect(await tabsOf(page)).toMatch(/^One worker answers (?:1 tab|2 tabs): tab 1/),
+  );
 });
 
 test('a reload shows the former rows before the worker has answered, marked as stored, and then the present ones', async () => {
@@ -156,7 +173,7 @@ test('a reload shows the former rows before the worker has answered, marked as s
   const { page, cluster } = opened;
   const shown = await page.locator('[data-uid]').allTextContents();
   // The rows are stored after a second.
-  await expect.poll(async () => (await countsIn(page))[1]).toBeGreaterThan(0);
+  await eventually(async () => expect((await countsIn(page))[1]).toBeGreaterThan(0));
   // The worker does not answer, so that nothing but the stored rows can be shown.
   await page.addInitScript(() => {
     const { SharedWorker: Shared } = globalThis;
@@ -217,7 +234,7 @@ test('a tab of a dashboard that was started again with another cluster shows no 
   onTestFinished(() => other.close());
   const second = await openTab(opened);
   await page.getByTestId('status').getByText('Outdated page', { exact: true }).waitFor();
-  await expect.poll(() => page.locator('[data-uid]').count()).toBe(0);
+  await eventually(async () => expect(await page.locator('[data-uid]').count()).toBe(0));
   await page.reload();
   await live(page);
   const shown = (tab: Page) => tab.getByTestId('shown').textContent();

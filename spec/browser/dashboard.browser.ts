@@ -8,6 +8,7 @@ import { noFilter } from '../../examples/dashboard/page/cluster/page-state.ts';
 import type { Sort } from '../../examples/dashboard/page/kinds/kind.ts';
 import { podRow } from '../../examples/dashboard/page/kinds/pods.ts';
 import { faultNames } from '../../examples/dashboard/shared/messages.ts';
+import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { recordRequests } from './dashboard-requests.ts';
 import { equal, live, type OpenDashboard, openDashboard, pause } from './open-dashboard.ts';
@@ -56,7 +57,7 @@ describe('an unreachable server', () => {
     const { requests, stop } = recordRequests(dashboard);
     await page.getByRole('button', { name: 'Retry now' }).click();
     const reads = () => requests.filter(({ pathname }) => pathname === '/api/v1/pods').length;
-    await expect.poll(reads, { timeout: 5_000 }).toBeGreaterThan(0);
+    await eventually(async () => expect(await reads()).toBeGreaterThan(0));
     stop();
     await live(page);
     await equal(page);
@@ -93,7 +94,9 @@ describe('rows', () => {
     const pod = cluster.writer.create({ metadata, spec: { containers: [] }, status });
     const shown = page.getByTestId('shown');
     const count = cluster.pods;
-    await expect.poll(() => shown.textContent()).toBe(`${count - 1} Pods, 1 unreadable`);
+    await eventually(async () =>
+      expect(await shown.textContent()).toBe(`${count - 1} Pods, 1 unreadable`),
+    );
     await keepScreenshot(page, 'unreadable');
     await equal(page);
     cluster.writer.update({ ...pod, status: { phase: 'Running' } });
@@ -130,9 +133,11 @@ describe('rows', () => {
       .list()
       .map((pod) => podRow(pod))
       .filter(({ text }) => text.includes('shop') && text.includes('cart'));
-    await expect
-      .poll(() => page.getByTestId('shown').textContent())
-      .toBe(`${wanted.length} of ${cluster.pods} Pods`);
+    await eventually(async () =>
+      expect(await page.getByTestId('shown').textContent()).toBe(
+        `${wanted.length} of ${cluster.pods} Pods`,
+      ),
+    );
     await page.getByRole('textbox', { name: /Filter/ }).fill('no such pod');
     await page.getByText('Nothing in Pods matches the filter').waitFor();
     await keepScreenshot(page, 'filtered-to-nothing');
@@ -143,7 +148,7 @@ describe('rows', () => {
     const { page, cluster } = await openWithPanel({ objects: 2000, rate: 200 });
     const changed = async (count: number) => {
       const before = cluster.changes;
-      await expect.poll(() => cluster.changes - before, { timeout: 30_000 }).toBeGreaterThan(count);
+      await eventually(() => expect(cluster.changes - before).toBeGreaterThan(count));
     };
     await page.getByRole('button', { name: 'Restarts' }).click();
     await page.getByRole('textbox', { name: /Filter/ }).fill('replicaset');
@@ -175,9 +180,13 @@ describe('rows', () => {
     await page.keyboard.press('End');
     const active = page.locator('[data-uid][data-active=true]');
     const last = Number(await grid.getAttribute('aria-rowcount'));
-    await expect.poll(() => active.getAttribute('aria-rowindex')).toBe(String(last));
+    await eventually(async () =>
+      expect(await active.getAttribute('aria-rowindex')).toBe(String(last)),
+    );
     await page.keyboard.press('ArrowUp');
-    await expect.poll(() => active.getAttribute('aria-rowindex')).toBe(String(last - 1));
+    await eventually(async () =>
+      expect(await active.getAttribute('aria-rowindex')).toBe(String(last - 1)),
+    );
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
@@ -215,10 +224,10 @@ describe('a fault of the server', () => {
     await page.locator(`[data-fault=${fault}]`).click();
     const before = cluster.changes;
     // Waits for enough changes that could have been lost.
-    await expect.poll(() => cluster.changes - before, { timeout: 20_000 }).toBeGreaterThan(300);
-    await expect
-      .poll(() => page.getByTestId('log').locator('li').count(), { timeout: 40_000 })
-      .toBeGreaterThan(2);
+    await eventually(() => expect(cluster.changes - before).toBeGreaterThan(300));
+    await eventually(async () =>
+      expect(await page.getByTestId('log').locator('li').count()).toBeGreaterThan(2),
+    );
     await live(page);
     await pause(page);
     await equal(page);

@@ -2,6 +2,7 @@
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchChromium } from './chromium.ts';
 import { informerScript } from './informer-script.ts';
 import type { ObservablePage } from './observable-page.ts';
@@ -24,10 +25,10 @@ test('V44: the Observable of Chromium takes a view, and an abort ends the watch'
   await page.addScriptTag({ content: await informerScript('observable-page.ts') });
   await page.evaluate(() => observed.start());
   const last = () => page.evaluate(() => observed.seen().at(-1));
-  await expect.poll(last, { timeout: 10_000 }).toEqual(['a']);
+  await eventually(async () => expect(await last()).toEqual(['a']));
   server.objects.create(pods, metadata('b'));
-  await expect.poll(last, { timeout: 10_000 }).toEqual(['a', 'b']);
+  await eventually(async () => expect(await last()).toEqual(['a', 'b']));
   expect(server.openWatches).toHaveLength(1);
   await page.evaluate(() => observed.leave());
-  await expect.poll(() => server.openWatches, { timeout: 20_000 }).toHaveLength(0);
+  await eventually(() => expect(server.openWatches).toHaveLength(0));
 });

@@ -2,6 +2,7 @@
  * Measures in Chromium how soon a page shows the rows of the former page: in a new process of the browser with a cold worker,
  * compared with the same page that shows the same rows from a literal, and with 35,000 objects stored beside them.
  */
+
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import type { Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchProfile } from './chromium.ts';
 import { freePort } from './docs-project.ts';
 import { countsIn } from './stored-counts.ts';
@@ -231,17 +233,17 @@ describe('a page that was open before', () => {
     const tab = await context.newPage();
     const rows = () => tab.locator('tr').count();
     await tab.goto(few.url);
-    await expect.poll(() => notedIn(tab, 'isSynced')).toBe(true);
+    await eventually(async () => expect(await notedIn(tab, 'isSynced')).toBe(true));
     expect(await rows()).toBe(ROWS);
     await tab.evaluate(() => (globalThis as unknown as Noted).cluster.signedOut());
-    await expect.poll(rows).toBe(0);
-    await expect.poll(() => countsIn(tab)).toEqual([0, 0]);
+    await eventually(async () => expect(await rows()).toBe(0));
+    await eventually(async () => expect(await countsIn(tab)).toEqual([0, 0]));
     await tab.goto(few.url);
-    await expect.poll(() => notedIn(tab, 'isSynced')).toBe(true);
+    await eventually(async () => expect(await notedIn(tab, 'isSynced')).toBe(true));
     expect(await staleIn(tab)).toBeUndefined();
-    await expect.poll(() => countsIn(tab)).toEqual([ROWS, 2]);
+    await eventually(async () => expect(await countsIn(tab)).toEqual([ROWS, 2]));
     await tab.goto(`${few.url}?user=bob`);
-    await expect.poll(() => notedIn(tab, 'isSynced')).toBe(true);
+    await eventually(async () => expect(await notedIn(tab, 'isSynced')).toBe(true));
     expect(await staleIn(tab)).toBeUndefined();
     await context.close();
   });

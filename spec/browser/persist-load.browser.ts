@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchChromium } from './chromium.ts';
 import { informerScript } from './informer-script.ts';
 import type { PersistPage } from './persist-page.ts';
@@ -76,7 +77,7 @@ it('P33: keeping a collection that changes 1,000 times a second costs at most a 
   const tab = await syncedTab(true);
   const isComplete = async () => (await tab.evaluate(() => page.counts()))['objects'] === PODS;
   const first = await measureThread(browser, tab, () =>
-    expect.poll(isComplete, { timeout: 120_000, interval: 500 }).toBe(true),
+    eventually(async () => expect(await isComplete()).toBe(true)),
   );
   const stored = await underLoad(tab);
   process.stdout.write(

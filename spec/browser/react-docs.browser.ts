@@ -1,10 +1,12 @@
 /** Runs the projects of docs/guide/react.md and docs/guide/browsers.md as their readers do: with their servers, in Vite's development server, in Chromium. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { createServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { freePort, htmlOf, makeProject } from './docs-project.ts';
 
@@ -115,7 +117,7 @@ describe('the project of docs/guide/react.md', () => {
     await keepScreenshot(page, 'react-docs');
     await rows.nth(0).getByText('+').click();
     await rows.nth(0).getByText('2 of 3 ready').waitFor();
-    await expect.poll(() => rows.nth(0).textContent()).not.toContain('saving');
+    await eventually(async () => expect(await rows.nth(0).textContent()).not.toContain('saving'));
     expect(await rows.nth(0).textContent()).toContain('2 of 3 ready');
   });
 
@@ -147,7 +149,9 @@ describe('the project of docs/guide/browsers.md', () => {
     const { page, errors } = running;
     await page.getByText('Live', { exact: true }).waitFor();
     const rows = page.locator('tr');
-    await expect.poll(() => rows.allTextContents()).toEqual(['shopcartRunning', 'shopwebRunning']);
+    await eventually(async () =>
+      expect(await rows.allTextContents()).toEqual(['shopcartRunning', 'shopwebRunning']),
+    );
     await page.getByText('job').waitFor();
     await page.getByText('job').waitFor({ state: 'detached' });
     expect(errors).toEqual([]);

@@ -6,6 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Dashboard, startDashboard } from '../../examples/dashboard/dashboard.ts';
 import type { EmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
+import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 
 interface Watched extends Window {
@@ -73,9 +74,9 @@ describe('the policy of the page', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.locator('[data-fault=drop]').click();
-    await expect
-      .poll(() => page.getByTestId('log').locator('li').count(), { timeout: 20_000 })
-      .toBeGreaterThan(2);
+    await eventually(async () =>
+      expect(await page.getByTestId('log').locator('li').count()).toBeGreaterThan(2),
+    );
     expect(await violations(page)).toEqual([]);
     expect(complaints).toEqual([]);
     // Shows that the listener receives violations and that the policy is effective.
@@ -91,7 +92,7 @@ describe('the policy of the page', () => {
       foreign.src = 'http://127.0.0.1:1/evil.js';
       document.body.append(foreign);
     });
-    await expect.poll(async () => (await violations(page)).length).toBeGreaterThan(2);
+    await eventually(async () => expect((await violations(page)).length).toBeGreaterThan(2));
     const blocked = (await violations(page)).join('\n');
     for (const directive of ['script-src-elem: inline', 'script-src-attr: inline', 'evil.js']) {
       expect(blocked).toContain(directive);

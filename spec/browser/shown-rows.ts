@@ -1,12 +1,13 @@
 /** Compares the rows on screen with those of the cluster. */
 import type { Page } from 'playwright-core';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type { EmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
 import type { PageState } from '../../examples/dashboard/page/cluster/page-state.ts';
 import type { Row, Sort } from '../../examples/dashboard/page/kinds/kind.ts';
 import { orderOf } from '../../examples/dashboard/page/kinds/order.ts';
 import { podKind, podRow } from '../../examples/dashboard/page/kinds/pods.ts';
 import { testOf } from '../../examples/dashboard/page/table/filter.ts';
+import { eventually } from '../support/patience.ts';
 
 type Filter = Pick<PageState, 'filter' | 'tone'>;
 
@@ -56,5 +57,5 @@ export async function expectRows(page: Page, expected: readonly Row[]): Promise<
     }));
     expect(rows).toEqual(wanted);
   };
-  await vi.waitFor(until);
+  await eventually(until);
 }

@@ -2,6 +2,7 @@
  * Tests three tabs over one worker with 35,000 Pods and 1,000 changes a second, and twenty tabs of which fifteen are hidden. It
  * judges the work of the pages (CPU time of tasks, memory), which other programs on the computer do not change.
  */
+
 import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout as pass } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +10,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchChromium } from './chromium.ts';
 import { freePort } from './docs-project.ts';
 import { atRate } from './steady-rate.ts';
@@ -203,9 +205,9 @@ describe(`tabs with ${PODS} Pods and ${RATE} changes a second`, () => {
     const empty = await heapMb(tabs[0]);
     for (const tab of tabs) await tab.evaluate(() => open());
     for (const tab of tabs) {
-      await expect
-        .poll(async () => (await rowsOf(tab)).every(({ synced }) => synced), { timeout: 120_000 })
-        .toBe(true);
+      await eventually(async () =>
+        expect((await rowsOf(tab)).every(({ synced }) => synced)).toBe(true),
+      );
     }
     const stop = change();
     await pass(2_000);
@@ -217,7 +219,7 @@ describe(`tabs with ${PODS} Pods and ${RATE} changes a second`, () => {
       const expected = expectedOf(server.objects.list(pods));
       const from = performance.now();
       for (const tab of tabs) {
-        await expect.poll(() => rowsOf(tab), { interval: 50 }).toEqual(expected);
+        await eventually(async () => expect(await rowsOf(tab)).toEqual(expected));
       }
       return performance.now() - from;
     };
@@ -252,7 +254,7 @@ describe(`tabs with ${PODS} Pods and ${RATE} changes a second`, () => {
     const hidden = tabs.slice(5);
     for (const tab of tabs) await tab.evaluate(() => open());
     const isSynced = async (tab: Page) => (await rowsOf(tab)).every(({ synced }) => synced);
-    for (const tab of tabs) await expect.poll(() => isSynced(tab), { timeout: 120_000 }).toBe(true);
+    for (const tab of tabs) await eventually(async () => expect(await isSynced(tab)).toBe(true));
     for (const tab of hidden) await turn(tab, 'hidden');
     const stop = change();
     const countOf = (tab: Page) => tab.evaluate(() => notified);
@@ -264,13 +266,13 @@ describe(`tabs with ${PODS} Pods and ${RATE} changes a second`, () => {
       former = now;
       return String(now) === String(before);
     };
-    await expect.poll(isSettled, { interval: 500 }).toBe(true);
+    await eventually(async () => expect(await isSettled()).toBe(true));
     const before = await Promise.all(tabs.map(countOf));
     await pass(3_000);
     // Chromium gives frames to the page in front; others may wait for one.
     for (const [at, tab] of visible.entries()) {
       await tab.bringToFront();
-      await expect.poll(() => countOf(tab), { timeout: 20_000 }).toBeGreaterThan(before[at] ?? 0);
+      await eventually(async () => expect(await countOf(tab)).toBeGreaterThan(before[at] ?? 0));
     }
     expect(await countsOfHidden()).toEqual(before.slice(5));
     stop();
@@ -279,7 +281,7 @@ describe(`tabs with ${PODS} Pods and ${RATE} changes a second`, () => {
     const expected = expectedOf(server.objects.list(pods));
     const right = async (tab: Page) => {
       await tab.bringToFront();
-      await expect.poll(() => rowsOf(tab), { timeout: 10_000, interval: 50 }).toEqual(expected);
+      await eventually(async () => expect(await rowsOf(tab)).toEqual(expected));
     };
     for (const tab of visible) await right(tab);
     const waking = hidden[0] as Page;

@@ -2,12 +2,14 @@
  * Runs the project of docs/guide/tabs.md in Chromium: tabs that share a real SharedWorker, in Vite's development server and as
  * a built page.
  */
+
 import { appendFile, writeFile } from 'node:fs/promises';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Deployment, deployments, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { freePort, htmlOf, makeProject } from './docs-project.ts';
 import { develop, publish, type RunningProject } from './vite-project.ts';
@@ -113,26 +115,32 @@ const openWatches = () =>
 const connectionOf = (tab: Page) => tab.evaluate(() => cluster.connection);
 /** A tab whose shared worker starts slowly has a worker of its own until then. */
 const isShared = (tab: Page) =>
-  expect.poll(() => connectionOf(tab)).toMatchObject({ phase: 'open', host: 'shared' });
+  eventually(async () =>
+    expect(await connectionOf(tab)).toMatchObject({ phase: 'open', host: 'shared' }),
+  );
 const isReplaced = (tab: Page) =>
-  expect
-    .poll(() => connectionOf(tab), { interval: 20, timeout: 30_000 })
-    .toSatisfy(({ phase, workers }) => phase === 'open' && workers > 1);
+  eventually(async () =>
+    expect(await connectionOf(tab)).toSatisfy(
+      ({ phase, workers }) => phase === 'open' && workers > 1,
+    ),
+  );
 
 describe('the project of docs/guide/tabs.md', () => {
   it('B1, B12: shows a live table in every tab with one watch, and an edit in all of them', async () => {
     const tabs = [await openTab(), await openTab(), await openTab()];
     for (const tab of tabs) {
-      await expect.poll(() => namesOf(tab)).toEqual(['api', 'web', 'worker']);
+      await eventually(async () => expect(await namesOf(tab)).toEqual(['api', 'web', 'worker']));
       await tab.getByText('Live', { exact: true }).waitFor();
       await tab.getByText('1 Pods: WEB-0').waitFor();
     }
     for (const tab of tabs) await isShared(tab);
-    await expect.poll(openWatches).toBe(1);
+    await eventually(async () => expect(await openWatches()).toBe(1));
     await keepScreenshot(tabs[0] as Page, 'tabs-docs');
     await tabs[0]?.locator('tr').nth(0).getByText('+').click();
     for (const tab of tabs) await tab.locator('tr').nth(0).getByText('2 of 3 ready').waitFor();
-    await expect.poll(() => tabs[0]?.locator('tr').nth(0).textContent()).not.toContain('saving');
+    await eventually(async () =>
+      expect(await tabs[0]?.locator('tr').nth(0).textContent()).not.toContain('saving'),
+    );
     expect(errors).toEqual([]);
   });
 
@@ -145,7 +153,9 @@ describe('the project of docs/guide/tabs.md', () => {
         return view.getSnapshot().rows;
       });
     for (const tab of tabs) {
-      await expect.poll(() => rowsOf(tab)).toEqual([{ key: 'Unknown', pods: 1, run: 1 }]);
+      await eventually(async () =>
+        expect(await rowsOf(tab)).toEqual([{ key: 'Unknown', pods: 1, run: 1 }]),
+      );
     }
     const metadata = { namespace: 'shop', name: 'streamed' };
     server.objects.create(pods, { metadata, status: { phase: 'Running' } });
@@ -153,9 +163,11 @@ describe('the project of docs/guide/tabs.md', () => {
       { key: 'Unknown', pods: 1, run: 1 },
       { key: 'Running', pods: 1, run: 1 },
     ];
-    for (const tab of tabs) await expect.poll(() => rowsOf(tab)).toEqual(expected);
+    for (const tab of tabs)
+      await eventually(async () => expect(await rowsOf(tab)).toEqual(expected));
     server.objects.delete(pods, metadata);
-    for (const tab of tabs) await expect.poll(() => rowsOf(tab)).toEqual(expected.slice(0, 1));
+    for (const tab of tabs)
+      await eventually(async () => expect(await rowsOf(tab)).toEqual(expected.slice(0, 1)));
     expect(errors).toEqual([]);
   });
 
@@ -175,7 +187,7 @@ describe('the project of docs/guide/tabs.md', () => {
         expect(await namesOf(tab)).toEqual([]);
       }
       await tabs[1].evaluate(() => cluster.signedIn('another'));
-      await expect.poll(() => namesOf(tabs[1])).toHaveLength(3);
+      await eventually(async () => expect(await namesOf(tabs[1])).toHaveLength(3));
       expect(await namesOf(tabs[0])).toEqual([]);
     },
   );
@@ -189,17 +201,18 @@ describe('the project of docs/guide/tabs.md', () => {
       metadata: { namespace: 'shop', name: 'late' },
       spec: { replicas: 1, selector: {}, template: {} },
     } as Deployment);
-    await expect.poll(() => namesOf(tabs[1])).toContain('late');
+    await eventually(async () => expect(await namesOf(tabs[1])).toContain('late'));
     await session.send('Page.setWebLifecycleState', { state: 'active' });
-    await expect.poll(() => namesOf(tabs[0])).toContain('late');
+    await eventually(async () => expect(await namesOf(tabs[0])).toContain('late'));
     server.objects.delete(deployments, { namespace: 'shop', name: created.metadata.name });
-    for (const tab of tabs) await expect.poll(() => namesOf(tab)).not.toContain('late');
+    for (const tab of tabs)
+      await eventually(async () => expect(await namesOf(tab)).not.toContain('late'));
   });
 
   it('B10: without shared workers every page has a worker of its own', async () => {
     await withoutSharedWorkers();
     const tab = await openTab();
-    await expect.poll(() => namesOf(tab)).toEqual(['api', 'web', 'worker']);
+    await eventually(async () => expect(await namesOf(tab)).toEqual(['api', 'web', 'worker']));
     expect(await connectionOf(tab)).toMatchObject({ phase: 'open', host: 'dedicated' });
   });
 
@@ -218,7 +231,7 @@ describe('the project of docs/guide/tabs.md', () => {
       },
     ]);
     const tab = await openTab(published.url);
-    await expect.poll(() => scripts).toBeGreaterThan(0);
+    await eventually(async () => expect(await scripts).toBeGreaterThan(0));
     await isShared(tab);
     await tab.getByText('Live', { exact: true }).waitFor();
     expect(await namesOf(tab)).toEqual(['api', 'web', 'worker']);
@@ -232,7 +245,7 @@ describe('the project of docs/guide/tabs.md', () => {
     await using published = await build(root);
     const tabs = [await openTab(published.url), await openTab(published.url)];
     for (const tab of tabs) {
-      await expect.poll(() => namesOf(tab)).toEqual(['api', 'web', 'worker']);
+      await eventually(async () => expect(await namesOf(tab)).toEqual(['api', 'web', 'worker']));
       await isShared(tab);
     }
     expect(errors).toEqual([]);
@@ -334,9 +347,11 @@ describe('the built project of docs/guide/tabs.md in the back/forward cache', ()
     await meanwhile();
     // A page of the cache is not loaded again.
     await tab.goBack({ waitUntil: 'commit' });
-    await expect
-      .poll(() => tab.evaluate(() => (globalThis as { persisted?: boolean }).persisted))
-      .toBe(true);
+    await eventually(async () =>
+      expect(await tab.evaluate(() => (globalThis as { persisted?: boolean }).persisted)).toBe(
+        true,
+      ),
+    );
   }
 
   it('B8: a page that returns has what it has missed, and follows the cluster again', async () => {
@@ -347,11 +362,12 @@ describe('the built project of docs/guide/tabs.md in the back/forward cache', ()
         metadata: { namespace: 'shop', name: 'missed' },
         spec: { replicas: 1, selector: {}, template: {} },
       } as Deployment);
-      await expect.poll(() => namesOf(other)).toContain('missed');
+      await eventually(async () => expect(await namesOf(other)).toContain('missed'));
     });
-    await expect.poll(() => namesOf(tab)).toContain('missed');
+    await eventually(async () => expect(await namesOf(tab)).toContain('missed'));
     server.objects.delete(deployments, { namespace: 'shop', name: 'missed' });
-    for (const each of [tab, other]) await expect.poll(() => namesOf(each)).not.toContain('missed');
+    for (const each of [tab, other])
+      await eventually(async () => expect(await namesOf(each)).not.toContain('missed'));
   });
 
   it('B5: a page that returns after another user has signed in shows no rows', async () => {
@@ -359,7 +375,7 @@ describe('the built project of docs/guide/tabs.md in the back/forward cache', ()
     for (const each of [tab, other]) await each.getByText('Live', { exact: true }).waitFor();
     await awayFrom(tab, async () => {
       await other.evaluate(() => cluster.signedIn('another'));
-      await expect.poll(() => namesOf(other)).toHaveLength(3);
+      await eventually(async () => expect(await namesOf(other)).toHaveLength(3));
     });
     await tab
       .getByText(/signed out|signed in/)

@@ -6,6 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchChromium } from './chromium.ts';
 import type { InformerPage } from './informer-page.ts';
 import { informerFiles } from './informer-script.ts';
@@ -90,7 +91,7 @@ describe('the code of the turns', () => {
       const tab = await openTab();
       chunks = how;
       await start(tab);
-      await expect.poll(async () => (await status(tab))?.phase).toBe('backoff');
+      await eventually(async () => expect((await status(tab))?.phase).toBe('backoff'));
       const { error } = (await status(tab)) ?? {};
       expect(error?.message).toMatch(/could not be loaded: .*reload the page/);
       expect(server.requests.filter(({ use }) => use !== 'call')).toEqual([]);
@@ -109,12 +110,12 @@ describe('the code of the guards', () => {
       const tab = await openTab();
       chunks = how;
       await start(tab, false);
-      await expect
-        .poll(async () => (await status(tab))?.error?.message)
-        .toMatch(/the guards could not/);
+      await eventually(async () =>
+        expect((await status(tab))?.error?.message).toMatch(/the guards could not/),
+      );
       expect((await status(tab))?.live).toBe(false);
       chunks = 'served';
-      await expect.poll(async () => (await status(tab))?.live, { timeout: 30_000 }).toBe(true);
+      await eventually(async () => expect((await status(tab))?.live).toBe(true));
       expect(requested.filter((file) => file.includes('server-guards')).length).toBeGreaterThan(1);
     },
   );

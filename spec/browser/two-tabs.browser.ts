@@ -6,6 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchChromium } from './chromium.ts';
 import type { InformerPage } from './informer-page.ts';
 import { informerScript } from './informer-script.ts';
@@ -53,14 +54,16 @@ describe('two tabs', () => {
       for (const tab of tabs) await tab.evaluate(() => page.synced('pods', 30_000));
       const watches = () =>
         server.requests.filter(({ use }) => use === 'watch').map(({ query }) => query);
-      await expect.poll(() => watches().length).toBe(2);
+      await eventually(async () => expect(await watches().length).toBe(2));
       expect(watches()[1]).toEqual(watches()[0]);
       const { metadata } = server.objects.create(pods, {
         metadata: { namespace: 'shop', name: 'late' },
       });
       for (const tab of tabs) {
         const versions = () => tab.evaluate(() => page.versions('pods'));
-        await expect.poll(versions).toHaveProperty('late', metadata.resourceVersion);
+        await eventually(async () =>
+          expect(await versions()).toHaveProperty('late', metadata.resourceVersion),
+        );
       }
     },
   );
@@ -71,14 +74,17 @@ describe('two tabs', () => {
     await openTab('pages');
     // Otherwise Chromium would delay the second request until the head of the first arrives, or for up to twenty
     // seconds.
-    await expect.poll(() => slow.hits).toBe(2);
+    await eventually(() => expect(slow.hits).toBe(2));
   });
 
   test('T21: know how many of six connections are left', async () => {
     const tab = await openTab('pages');
     await tab.evaluate(() => page.synced('pods', 30_000));
-    await expect
-      .poll(() => tab.evaluate(() => page.network()))
-      .toEqual({ protocol: 'http/1.1', connectionsLeft: 5 });
+    await eventually(async () =>
+      expect(await tab.evaluate(() => page.network())).toEqual({
+        protocol: 'http/1.1',
+        connectionsLeft: 5,
+      }),
+    );
   });
 });

@@ -6,6 +6,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { launchProfile } from './chromium.ts';
 import { informerScript } from './informer-script.ts';
 import type { PersistPage } from './persist-page.ts';
@@ -56,7 +57,7 @@ const countsOf = (tab: Page) => tab.evaluate(() => page.counts());
 const seenIn = (tab: Page) => tab.evaluate(() => page.seen());
 const versionsIn = (tab: Page) => tab.evaluate(() => page.versions());
 const storedIn = (tab: Page, objects: number) =>
-  expect.poll(() => countsOf(tab), { timeout: 10_000 }).toMatchObject({ collections: 1, objects });
+  eventually(async () => expect(await countsOf(tab)).toMatchObject({ collections: 1, objects }));
 const versionsOnServer = () =>
   Object.fromEntries(
     server.objects.list(pods).map(({ metadata }) => [metadata.name, metadata.resourceVersion]),
@@ -127,7 +128,9 @@ describe('a database of Chromium', () => {
     const older = await startedTab('ann', '1');
     await storedIn(older, 3);
     const newer = await startedTab('ann', '2');
-    await expect.poll(() => newer.evaluate(() => page.writtenBy())).toEqual(['2']);
+    await eventually(async () =>
+      expect(await newer.evaluate(() => page.writtenBy())).toEqual(['2']),
+    );
     await startedTab('ann', '1');
     // Time in which the older programs could write.
     await newer.waitForTimeout(1_500);
@@ -206,9 +209,9 @@ describe('a database of Chromium', () => {
     for (let at = 10; at < 500; at++) server.objects.create(pods, podOf(at));
     await tab.evaluate(() => page.start());
     await tab.evaluate(() => page.synced());
-    await expect
-      .poll(async () => (await seenIn(tab)).warnings, { timeout: 15_000 })
-      .toEqual([expect.stringContaining('cannot be written')]);
+    await eventually(async () =>
+      expect((await seenIn(tab)).warnings).toEqual([expect.stringContaining('cannot be written')]),
+    );
     expect(await versionsIn(tab)).toEqual(versionsOnServer());
     expect((await countsOf(tab))['collections']).toBe(0);
     await context.addInitScript(() => {

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { differentialDecoding, type WatchEvent } from 'rx-informer';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Difference, mismatch } from '../../lib/decode/differential/difference.ts';
 import { DifferentialReader } from '../../lib/decode/differential/differential-reader.ts';
 import { KeptDocument, WordText } from '../../lib/decode/differential/document.ts';
@@ -10,6 +10,7 @@ import { RecentDocuments } from '../../lib/decode/differential/recent-documents.
 import { Scalars } from '../../lib/decode/differential/scalars.ts';
 import { Shapes } from '../../lib/decode/differential/shapes.ts';
 import { decodings } from '../support/decodings.ts';
+import { eventually } from '../support/patience.ts';
 import { type Anything, bytes, pods } from './decoder.ts';
 
 /** A document that is kept with its value. */
@@ -229,7 +230,7 @@ describe('the buffer of the difference', () => {
     expect(collect() - before).toBeGreaterThan(2 ** 22);
     for (let version = 4; version < 50; version++) expect(read(version)).toEqual(pod(version, 'b'));
     // Buffers are swept beside the program, so a collection may end before their memory is given back.
-    await vi.waitFor(() => expect(collect() - before).toBeLessThan(2 ** 20));
+    await eventually(() => expect(collect() - before).toBeLessThan(2 ** 20));
   });
 
   it('D17: nothing of the object that was read last stays', async () => {

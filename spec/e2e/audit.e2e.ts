@@ -13,7 +13,8 @@ import {
 } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -172,10 +173,7 @@ describe.skipIf(noControl)('an informer with an audit', { timeout: 900_000 }, ()
     // of another history.
     await write(150, 31);
     const restoredMs = performance.now();
-    await vi.waitFor(() => expect(informer.indexer.has(key)).toBe(false), {
-      timeout: 2 * PERIOD_MS,
-      interval: 100,
-    });
+    await eventually(() => expect(informer.indexer.has(key)).toBe(false));
     figures('a restored backup', {
       'repaired after s': (performance.now() - restoredMs) / 1_000,
       'found to differ': auditOf(informer).differed,

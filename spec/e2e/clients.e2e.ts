@@ -34,9 +34,10 @@ import {
   namespaces,
   pods,
 } from 'rx-informer/resources';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { drafted, editBy } from '../../lib/client/edit.ts';
+import { eventually } from '../support/patience.ts';
 import { streamingFlags } from './apiserver-binary.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 
@@ -226,9 +227,9 @@ describe('clients of a real API server', () => {
     // A server may send further bookmarks at any time; 1.34 does at once.
     const types = () =>
       events.map(({ type }) => type).filter((type, at) => type !== 'BOOKMARK' || at === 1);
-    await vi.waitFor(() => expect(types()).toEqual(['ADDED', 'BOOKMARK']), 10_000);
+    await eventually(() => expect(types()).toEqual(['ADDED', 'BOOKMARK']));
     await maps.delete(made);
-    await vi.waitFor(() => expect(types()).toEqual(['ADDED', 'BOOKMARK', 'DELETED']), 10_000);
+    await eventually(() => expect(types()).toEqual(['ADDED', 'BOOKMARK', 'DELETED']));
     watching.unsubscribe();
     expect(events[0]).toMatchObject({ key: `${namespace}/watched`, object: { kind: 'ConfigMap' } });
   });
@@ -448,7 +449,7 @@ describe('clients of a real API server', () => {
       await definitions.delete('widgets.example.com');
     });
     const find = () => dynamic.resource({ apiVersion: 'example.com/v1', kind: 'Widget' });
-    const found = await vi.waitFor(find, { timeout: 20_000, interval: 200 });
+    const found = await eventually(find);
 
     await mkdir(`${root}.cache`, { recursive: true });
     const folder = await mkdtemp(`${root}.cache/crd-types-`);

@@ -18,6 +18,7 @@ import { configMaps } from 'rx-informer/resources';
 import { tap } from 'rxjs';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { minor } from './apiserver-binary.ts';
 import { startChurn } from './churn.ts';
@@ -112,11 +113,13 @@ describe.skipIf(noControl)('streaming lists that may be compressed', () => {
       const { head, bytes } = await watching(STREAMING);
       const texts = () => (compresses ? gzipMembers(bytes()) : [bytes().toString()]);
       expect(head.headers['content-encoding']).toBe(compresses ? 'gzip' : undefined);
-      await expect.poll(() => texts().join('')).toContain('k8s.io/initial-events-end');
+      await eventually(async () =>
+        expect(await texts().join('')).toContain('k8s.io/initial-events-end'),
+      );
       for (const name of ['first', 'second']) {
         await write(name);
         const own = () => texts().find((text) => text.includes(`"name":"${name}"`)) ?? '';
-        await expect.poll(own).not.toBe('');
+        await eventually(async () => expect(await own()).not.toBe(''));
         if (compresses) expect(own().trimEnd().split('\n')).toHaveLength(1);
       }
       expect(texts().join('').split('\n').length).toBeGreaterThan(OBJECTS / 2);
@@ -126,7 +129,7 @@ describe.skipIf(noControl)('streaming lists that may be compressed', () => {
   it('a plain watch is never compressed', async () => {
     const { head, bytes } = await watching({ watch: 'true', resourceVersion: '0' });
     expect(head.headers['content-encoding']).toBeUndefined();
-    await expect.poll(() => bytes().toString()).toContain('"type":"ADDED"');
+    await eventually(async () => expect(await bytes().toString()).toContain('"type":"ADDED"'));
   });
 
   /** A fetch of Node with the certificate of the server. `acceptEncoding` replaces that of watches. */

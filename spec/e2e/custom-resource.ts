@@ -1,6 +1,6 @@
 /** A custom resource for tests, whose definition is created and deleted while informers watch it. */
 import { defineResource, type KubernetesObject, type Resource } from 'rx-informer';
-import { vi } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import type { RawApi } from './raw-api.ts';
 
 /** A custom object. */
@@ -94,7 +94,7 @@ export async function establishWidgets(
       throw new Error(`${name} is not established: ${JSON.stringify(conditions)}`);
     }
   };
-  await vi.waitFor(established, { timeout: 20_000, interval: 50 });
+  await eventually(established);
 }
 
 /** Deletes the definition and waits until it and all its objects are deleted. */
@@ -104,5 +104,5 @@ export async function removeWidgets(api: RawApi): Promise<void> {
     const { status } = await api.call('GET', `${definitions}/${name}`);
     if (status !== 404) throw new Error(`${name} is still there: ${status}`);
   };
-  await vi.waitFor(gone, { timeout: 20_000, interval: 50 });
+  await eventually(gone);
 }

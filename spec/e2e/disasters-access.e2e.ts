@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { createListWatch, createSharedInformer, exponentialBackoff } from 'rx-informer';
 import { configMaps, secrets } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { kubeconfig } from '../node/kubeconfigs.ts';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -69,7 +70,7 @@ describe.skipIf(noControl)('permissions that are revoked and granted again', () 
     const busy = { api, resource: secrets, field: 'stringData', writers: 4 };
     const churn = startChurn({ ...busy, namespaces: [kept, lost] });
     await informer.whenSynced({ timeoutMs: 30_000 });
-    await vi.waitFor(() => expect(churn.report.updated).toBeGreaterThan(100), { timeout: 20_000 });
+    await eventually(() => expect(churn.report.updated).toBeGreaterThan(100));
 
     await revoke(lost);
     const revokedS = stopwatch();

@@ -11,7 +11,8 @@ import {
 } from 'rx-informer';
 import { type ConfigMap, configMaps, type Secret, secrets } from 'rx-informer/resources';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -59,14 +60,11 @@ function startSleeper(kubeconfig: string) {
   child.on('message', (message: SleeperMessage) => messages.push(message));
   const next = async <Type extends SleeperMessage['type']>(type: Type) => {
     const isIt = (message: SleeperMessage): message is Told<Type> => message.type === type;
-    return await vi.waitFor(
-      () => {
-        const found = messages.find(isIt);
-        if (found === undefined) throw new Error(`no message '${type}' from the sleeper`);
-        return found;
-      },
-      { timeout: 150_000, interval: 20 },
-    );
+    return await eventually(() => {
+      const found = messages.find(isIt);
+      if (found === undefined) throw new Error(`no message '${type}' from the sleeper`);
+      return found;
+    });
   };
   return { child, messages, next, ask: (request: SleeperRequest) => child.send(request) };
 }
@@ -112,7 +110,7 @@ describe.skipIf(noControl)('disasters of a running server', { timeout: 600_000 }
     await create(emptied, 'gone-7');
     // Longer than the longest watch of the sleeper.
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, 5_500 - asleepS() * 1_000)));
-    await vi.waitFor(() => expect(churn.report.updated).toBeGreaterThan(100), 150_000);
+    await eventually(() => expect(churn.report.updated).toBeGreaterThan(100));
     await churn.stop();
     await server.compact();
     const last = await create(kept, 'written-after-the-compaction');
@@ -139,9 +137,8 @@ describe.skipIf(noControl)('disasters of a running server', { timeout: 600_000 }
     const expired = statuses().filter(({ reason }) => reason === 'Expired');
     expect(expired[0]).toMatchObject({ phase: 'backoff', code: 410, stale: true });
     // The store is right before the watch after the list is answered.
-    await vi.waitFor(
-      () => expect(statuses().at(-1)).toEqual({ type: 'status', phase: 'watching', stale: false }),
-      150_000,
+    await eventually(() =>
+      expect(statuses().at(-1)).toEqual({ type: 'status', phase: 'watching', stale: false }),
     );
     // All 300 objects were deleted: some while the process still read, the others unnoticed.
     expect(has.ends.missed).toBeGreaterThan(0);
@@ -189,7 +186,7 @@ describe.skipIf(noControl)('disasters of a running server', { timeout: 600_000 }
     await expectSameAsServer(informer, mirrored, { api, resource: configMaps, ...scope });
     expect(mirrored.deleted).toHaveLength(OBJECTS + 50 + 1);
     expect(mirrored.deleted.every(({ finalStateUnknown }) => !finalStateUnknown)).toBe(true);
-    await vi.waitFor(() => expect(ended.size).toBe(OBJECTS + 50 + 1));
+    await eventually(() => expect(ended.size).toBe(OBJECTS + 50 + 1));
     expect(informer.status).toMatchObject({ phase: 'watching', relists: 0 });
     expect(mirrored.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
     figures('deleteCollection of 5,000', {

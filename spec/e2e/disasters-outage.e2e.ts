@@ -14,7 +14,8 @@ import {
 } from 'rx-informer';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { map } from 'rxjs/operators';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { type Churn, startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -86,10 +87,7 @@ describe.skipIf(noControl)('a server that is killed under load', { timeout: 900_
   };
   const busy = (churn: Churn, changes: number) => {
     const from = changesOf(churn);
-    return vi.waitFor(() => expect(changesOf(churn)).toBeGreaterThan(from + changes), {
-      timeout: 150_000,
-      interval: 20,
-    });
+    return eventually(() => expect(changesOf(churn)).toBeGreaterThan(from + changes));
   };
   const changesOf = ({ report }: Churn) => report.created + report.updated + report.deleted;
   /**

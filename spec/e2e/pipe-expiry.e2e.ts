@@ -7,7 +7,8 @@ import {
   type TransportRequest,
 } from 'rx-informer';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -91,7 +92,7 @@ describe.skipIf(noControl).each([
     const expired = mirrored.statuses.find(({ error }) => error?.isExpired);
     expect(expired).toMatchObject({ phase: 'backoff', error: { code: 410, reason: 'Expired' } });
     // The store may be equal before the watch after the list is open.
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(informer.status).toMatchObject({ phase: 'watching', relists: 1 }),
     );
     // First the watch is resumed. After the wait a list at the last version is requested.

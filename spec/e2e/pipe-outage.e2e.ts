@@ -10,7 +10,8 @@ import {
 } from 'rx-informer';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { map } from 'rxjs/operators';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { type Churn, startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -46,7 +47,7 @@ describe.skipIf(noControl)('outages', () => {
 
   const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string });
   const busy = (churn: Churn, writes: number) =>
-    vi.waitFor(() => expect(churn.report.updated).toBeGreaterThan(writes), { timeout: 150_000 });
+    eventually(() => expect(churn.report.updated).toBeGreaterThan(writes));
   /** Waits until the informer has recovered from its current failure. */
   const healed = async (informer: SharedInformer<ConfigMap>) => {
     const live = ({ phase, error }: typeof informer.status) =>
@@ -95,7 +96,7 @@ describe.skipIf(noControl)('outages', () => {
     const informer = createSharedInformer(createListWatch(client, configMaps), { backoff });
     onTestFinished(() => informer.stop());
     const mirrored = mirror(informer);
-    await vi.waitFor(() => expect(client.sent.length).toBeGreaterThan(before));
+    await eventually(() => expect(client.sent.length).toBeGreaterThan(before));
     await server.kill();
     server = await server.restart();
     await informer.whenSynced({ timeoutMs: 150_000 });

@@ -6,7 +6,8 @@ import {
   exponentialBackoff,
 } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -67,7 +68,7 @@ describe.skipIf(noControl)('refusals of a server', () => {
     if (status === 404) await api.ok('POST', path, { body });
   };
   const mayList = (expected: number) =>
-    vi.waitFor(async () => {
+    eventually(async () => {
       const { status } = await limited.call('GET', '/api/v1/configmaps?limit=1');
       expect(status).toBe(expected);
     });
@@ -176,13 +177,10 @@ describe.skipIf(noControl)('refusals of a server', () => {
       return [...statuses];
     };
     const busy = () =>
-      vi.waitFor(
-        async () => {
-          const { status, headers } = await limited.call('GET', '/api/v1/configmaps?limit=1');
-          expect({ status, wait: headers['retry-after'] }).toEqual({ status: 429, wait: '1' });
-        },
-        { timeout: 60_000, interval: 5 },
-      );
+      eventually(async () => {
+        const { status, headers } = await limited.call('GET', '/api/v1/configmaps?limit=1');
+        expect({ status, wait: headers['retry-after'] }).toEqual({ status: 429, wait: '1' });
+      });
     await mayList(200);
     const held = [occupy(), occupy()];
     await busy();

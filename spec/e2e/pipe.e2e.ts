@@ -5,7 +5,8 @@ import { promisify } from 'node:util';
 import { createListWatch, createSharedInformer, type SharedInformer } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { streamingFlags } from './apiserver-binary.ts';
 import { startChurn } from './churn.ts';
 import { type Cluster, openCluster } from './cluster.ts';
@@ -124,10 +125,7 @@ describe('the pipe from a real server', () => {
       createSharedInformer(createListWatch(own, configMaps, { namespace })),
     );
     const watches = async (expected: number) =>
-      vi.waitFor(async () => expect(await api.openWatches(configMaps)).toBe(expected), {
-        timeout: 10_000,
-        interval: 100,
-      });
+      eventually(async () => expect(await api.openWatches(configMaps)).toBe(expected));
     await watches(watchesOfOthers);
     for (const informer of informers) informer.start();
     for (const informer of informers) await informer.whenSynced({ timeoutMs: 30_000 });

@@ -18,6 +18,7 @@ import {
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { configMaps, type Pod, pods } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { projections } from '../support/projections.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { minor } from './apiserver-binary.ts';
@@ -267,9 +268,7 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
     expect(rows.list()).toHaveLength(6);
     expect(() => whole.get(`${outside}/first`)).toThrow('configmaps "first" not found');
     await own.stop();
-    await expect
-      .poll(() => api.openWatches(configMaps), { timeout: 10_000, interval: 100 })
-      .toBe(before);
+    await eventually(async () => expect(await api.openWatches(configMaps)).toBe(before));
   });
 
   it.each(['stream', 'pages'] as const)(

@@ -18,13 +18,14 @@ import {
   roleBindings,
   roles,
 } from 'rx-informer/resources';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { installFoo } from '../../examples/sample-controller/crd.ts';
 import { standInForDeployments } from '../../examples/sample-controller/deployment-stand-in.ts';
 import { type Foo, foos } from '../../examples/sample-controller/foo.ts';
 import { startSampleController } from '../../examples/sample-controller/sample-controller.ts';
 import { runCommand } from '../../lib/command/command.ts';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { noControl } from './cluster.ts';
 
@@ -78,7 +79,7 @@ describe.skipIf(noControl)('the sample controller with the printed roles', () =>
     const place = { namespace: 'default', name: 'web' };
     const timeoutMs = 30_000;
     // The authorizer learns of new bindings by a watch.
-    await vi.waitFor(() => installFoo(limited), { timeout: timeoutMs, interval: 100 });
+    await eventually(() => installFoo(limited));
     const stopStandIn = standInForDeployments(admin);
     const lines: string[] = [];
     const log = (line: string) => lines.push(line);
@@ -101,15 +102,12 @@ describe.skipIf(noControl)('the sample controller with the printed roles', () =>
     // Without the events of the API server itself, which come at any time.
     const events = createResourceClient(admin, eventsV1Events);
     const reported = () => events.list({ fieldSelector: `reportingController=${NAME}` });
-    await vi.waitFor(
-      async () => {
-        const { items } = await reported();
-        expect(items.map(({ reason, series }) => [reason, (series?.count ?? 0) > 1])).toEqual([
-          ['ErrResourceExists', true],
-        ]);
-      },
-      { timeout: timeoutMs, interval: 100 },
-    );
+    await eventually(async () => {
+      const { items } = await reported();
+      expect(items.map(({ reason, series }) => [reason, (series?.count ?? 0) > 1])).toEqual([
+        ['ErrResourceExists', true],
+      ]);
+    });
     await foreign.delete(place);
     await until(available(2));
     await calls.edit('web', (draft) => {

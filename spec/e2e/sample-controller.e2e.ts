@@ -16,11 +16,12 @@ import {
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { type Deployment, deployments, leases } from 'rx-informer/resources';
 import type { Subscription } from 'rxjs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installFoo } from '../../examples/sample-controller/crd.ts';
 import { standInForDeployments } from '../../examples/sample-controller/deployment-stand-in.ts';
 import { type Foo, foos } from '../../examples/sample-controller/foo.ts';
 import { WRITTEN_BY } from '../../examples/sample-controller/reconcile.ts';
+import { eventually } from '../support/patience.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { follow } from './follow.ts';
 import { freshNamespace, removeNamespaces } from './namespaces.ts';
@@ -72,7 +73,7 @@ describe('the sample controller', { timeout: 900_000 }, () => {
   const errorsOf = ({ errors }: SampleProcess) =>
     errors.split('\n').filter((line) => line !== '' && !line.startsWith('leader election: '));
   const versionOf = ({ metadata }: KubernetesObject) => Number(metadata?.resourceVersion);
-  const converged = (check: () => void) => vi.waitFor(check, { timeout: 200_000, interval: 50 });
+  const converged = (check: () => void) => eventually(check);
   const name = (at: number) => `foo-${at}`;
   const all = Array.from({ length: FOOS }, (_, at) => at);
 

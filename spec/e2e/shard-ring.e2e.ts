@@ -6,9 +6,10 @@ import { createResourceClient, type KubeClient, shardSlot } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { leases } from 'rx-informer/resources';
 import type { Subscription } from 'rxjs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { installFoo } from '../../examples/sample-controller/crd.ts';
 import { foos } from '../../examples/sample-controller/foo.ts';
+import { eventually } from '../support/patience.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { figures } from './figures.ts';
 import { follow } from './follow.ts';
@@ -42,13 +43,10 @@ describe('a controller in shards', () => {
   const owned = () => living().flatMap(({ slots }) => slots);
   const reports = () => [...replicas.map(({ report }) => report), judge.shownRing].join('\n');
   const allOwned = () =>
-    vi.waitFor(
-      () => {
-        const slots = owned().toSorted((a, b) => a - b);
-        expect(slots, reports()).toEqual([...Array(64).keys()]);
-      },
-      { timeout: 200_000, interval: 20 },
-    );
+    eventually(() => {
+      const slots = owned().toSorted((a, b) => a - b);
+      expect(slots, reports()).toEqual([...Array(64).keys()]);
+    });
   const name = (at: number) => `foo-${at}`;
   async function each(count: number, call: (at: number) => Promise<unknown>) {
     let next = 0;
@@ -76,11 +74,7 @@ describe('a controller in shards', () => {
         metadata.annotations?.['shards/writer']?.split(' ')[1] !== String(metadata.generation),
     ).length;
   };
-  const allWritten = () =>
-    vi.waitFor(async () => expect(await unwritten()).toBe(0), {
-      timeout: 200_000 + FOOS * 20,
-      interval: 1_000,
-    });
+  const allWritten = () => eventually(async () => expect(await unwritten()).toBe(0));
 
   beforeAll(async () => {
     cluster = await openCluster();

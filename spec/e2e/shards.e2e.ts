@@ -14,10 +14,11 @@ import {
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { BehaviorSubject } from 'rxjs';
 import { tap } from 'rxjs/operators';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiServer } from '../conformance/api-server.ts';
 import { openRealApiServer } from '../conformance/real.ts';
 import { shardTests } from '../conformance/shards.ts';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { minor, streamingFlags } from './apiserver-binary.ts';
 import { noControl } from './cluster.ts';
@@ -138,18 +139,12 @@ describe.skipIf(noControl).each(GATES)('shards of a real server, gate %s', (gate
         .sort();
     const settle = async () => {
       const wanted = await truth();
-      await vi.waitFor(() => expect(held(informers)).toEqual(wanted), {
-        timeout: 30_000,
-        interval: 200,
-      });
-      await vi.waitFor(() => expect(held([one])).toEqual(wanted), {
-        timeout: 30_000,
-        interval: 200,
-      });
+      await eventually(() => expect(held(informers)).toEqual(wanted));
+      await eventually(() => expect(held([one])).toEqual(wanted));
     };
     const touch = (at: number) =>
       api.ok('PATCH', `${path}/${name(at)}`, { body: { spec: { at: String(Date.now()) } } });
-    await vi.waitFor(() => expect(informers.every(({ status }) => status.live)).toBe(true));
+    await eventually(() => expect(informers.every(({ status }) => status.live)).toBe(true));
     await each(CHANGED, touch);
     await each(50, (at) => api.ok('DELETE', `${path}/${name(FOOS - 1 - at)}`));
     await settle();

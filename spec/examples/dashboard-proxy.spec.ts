@@ -12,6 +12,7 @@ import {
 } from '../../examples/dashboard/server/allowed-requests.ts';
 import { type DashboardServer, serveDashboard } from '../../examples/dashboard/server.ts';
 import { rootOf, shownKinds } from '../../examples/dashboard/shared/kinds.ts';
+import { eventually } from '../support/patience.ts';
 
 const SECRET = 'hunter2-of-the-cluster';
 let cluster: FakeApiServer;
@@ -120,7 +121,7 @@ describe('reads', () => {
     expect(cluster.logs.followers).toBe(1);
     ending.abort();
     await reader?.read().catch(() => undefined);
-    await expect.poll(() => cluster.logs.followers).toBe(0);
+    await eventually(() => expect(cluster.logs.followers).toBe(0));
   });
 
   test('only the metadata of config maps is requested, whatever the page asks for', async () => {

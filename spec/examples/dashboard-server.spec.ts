@@ -11,6 +11,7 @@ import { createClusterProxy } from '../../examples/dashboard/proxy.ts';
 import { refusal } from '../../examples/dashboard/server/guard.ts';
 import { type PageFiles, readPageFiles } from '../../examples/dashboard/server/page-files.ts';
 import { type DashboardServer, serveDashboard } from '../../examples/dashboard/server.ts';
+import { eventually } from '../support/patience.ts';
 
 let files: PageFiles;
 let server: DashboardServer;
@@ -325,10 +326,10 @@ describe('forwarded requests', () => {
     });
     const ending = new AbortController();
     const asked = fetch(`${other.url}api/v1/pods?watch=true`, { signal: ending.signal });
-    await expect.poll(() => isOpen && proxy.traffic.watches).toBe(1);
+    await eventually(() => expect(isOpen && proxy.traffic.watches).toBe(1));
     ending.abort();
     await expect(asked).rejects.toThrow();
-    await expect.poll(() => proxy.traffic.watches).toBe(0);
+    await eventually(() => expect(proxy.traffic.watches).toBe(0));
     await other.close();
   });
 });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 
 const script = fileURLToPath(new URL('../../examples/dashboard/start.ts', import.meta.url));
 
@@ -76,9 +77,9 @@ describe('a failed start gives its reason in one sentence', { timeout: 60_000 },
 describe('a start', { timeout: 90_000 }, () => {
   async function started(args: readonly string[], env?: Readonly<Record<string, string>>) {
     const dashboard = start(args, env);
-    await expect
-      .poll(() => dashboard.said.out, { timeout: 60_000 })
-      .toMatch(/Dashboard: http:\/\/127\.0\.0\.1:\d+\/\n/);
+    await eventually(() =>
+      expect(dashboard.said.out).toMatch(/Dashboard: http:\/\/127\.0\.0\.1:\d+\/\n/),
+    );
     return { ...dashboard, url: /Dashboard: (http:\S+)/.exec(dashboard.said.out)?.[1] ?? '' };
   }
 

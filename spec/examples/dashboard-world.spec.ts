@@ -23,6 +23,7 @@ import {
   createEmbeddedCluster,
   type EmbeddedCluster,
 } from '../../examples/dashboard/embedded-cluster.ts';
+import { eventually } from '../support/patience.ts';
 
 interface Grown {
   readonly server: ReturnType<typeof createFakeApiServer>;
@@ -235,7 +236,7 @@ describe('a running embedded cluster', () => {
     };
     for (const { metadata } of cluster.list()) if (metadata) await edit(metadata);
     const before = cluster.changes;
-    await expect.poll(() => cluster?.changes, { timeout: 10_000 }).toBeGreaterThan(before + 500);
+    await eventually(() => expect(cluster?.changes).toBeGreaterThan(before + 500));
     cluster.rate = 0;
     const all = cluster.list() as Stored<Pod>[];
     expect(all.some(({ metadata }) => metadata.labels?.['edited'] === 'yes')).toBe(true);

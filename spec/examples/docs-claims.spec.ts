@@ -18,7 +18,8 @@ import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { of } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -56,10 +57,7 @@ test('clusters.md: the sample of the status is what a refused connection gives',
   clusters.start();
   const sample =
     /^```\n(\d of \d clusters live; .*)\n```$/m.exec(page('clusters'))?.[1] ?? 'no sample';
-  await vi.waitFor(
-    () => expect(texts).toContain(sample.replace('https://west.example:6443', url)),
-    { timeout: 20_000, interval: 50 },
-  );
+  await eventually(() => expect(texts).toContain(sample.replace('https://west.example:6443', url)));
 }, 100_000);
 
 test.each(['conflate', 'buffer', 'drop'] as const)(

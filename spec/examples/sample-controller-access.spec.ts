@@ -4,12 +4,13 @@
 import { type AccessRole, rolesFor } from 'rx-informer';
 import { deployments, eventsV1Events } from 'rx-informer/resources';
 import { type FakeApiServer, permittedBy } from 'rx-informer/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { access } from '../../examples/sample-controller/access.ts';
 import { installFoo } from '../../examples/sample-controller/crd.ts';
 import { openDemoCluster, USER } from '../../examples/sample-controller/demo.ts';
 import { foos } from '../../examples/sample-controller/foo.ts';
 import { startSampleController } from '../../examples/sample-controller/sample-controller.ts';
+import { eventually } from '../support/patience.ts';
 
 /** A Foo whose Deployment belongs to another owner: each attempt to reconcile it repeats an Event. */
 async function obstructed({ objects }: FakeApiServer): Promise<void> {
@@ -17,9 +18,8 @@ async function obstructed({ objects }: FakeApiServer): Promise<void> {
   const spec = { selector: {}, template: { spec: { containers: [] } } };
   objects.create(deployments, { metadata: place, spec });
   objects.create(foos, { metadata: place, spec: { deploymentName: 'taken', replicas: 1 } });
-  await vi.waitFor(
-    () => expect(objects.list(eventsV1Events).some(({ series }) => series)).toBe(true),
-    { timeout: 15_000, interval: 10 },
+  await eventually(() =>
+    expect(objects.list(eventsV1Events).some(({ series }) => series)).toBe(true),
   );
   objects.delete(foos, place);
   objects.delete(deployments, place);

@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createResourceClient, type KubernetesObject } from 'rx-informer';
 import { deployments, eventsV1Events } from 'rx-informer/resources';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDemoCluster } from '../../examples/sample-controller/demo.ts';
 import { foos } from '../../examples/sample-controller/foo.ts';
 import { FINALIZER } from '../../examples/sample-controller/reconcile.ts';
 import { startSampleController } from '../../examples/sample-controller/sample-controller.ts';
+import { eventually } from '../support/patience.ts';
 
 const main = fileURLToPath(new URL('../../examples/sample-controller/main.ts', import.meta.url));
 const run = promisify(execFile);
@@ -79,7 +80,7 @@ describe('on the fake API server', () => {
     const names = () => server.objects.list(deployments).map(({ metadata }) => metadata.name);
     return { cluster, server, lines, foo, names };
   }
-  const soon = <R>(check: () => R) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
+  const soon = <R>(check: () => R) => eventually(check);
 
   test('a Foo has its finalizer before its Deployment, and its status after', async () => {
     const { server, foo } = started();

@@ -3,7 +3,8 @@ import type { View } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import 'rxjs-9';
 import { filter } from 'rxjs-9/filter';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { countedSource, followsTheContract, type Mounted, pod } from './view.contract.ts';
 
 /** The part of the platform's Observable that is used here. */
@@ -39,11 +40,11 @@ describe('RxJS 9', () => {
     Observable.from(view)
       [filter]((rows) => rows.length > 1)
       .subscribe((rows) => seen.push(rows.length), { signal: leaving.signal });
-    await vi.waitFor(() => expect(subscribers()).toBe(1));
+    await eventually(() => expect(subscribers()).toBe(1));
     put(pod('a'));
     put(pod('b'));
-    await vi.waitFor(() => expect(seen).toEqual([2]));
+    await eventually(() => expect(seen).toEqual([2]));
     leaving.abort();
-    await vi.waitFor(() => expect(subscribers()).toBe(0));
+    await eventually(() => expect(subscribers()).toBe(0));
   });
 });

@@ -3,7 +3,8 @@ import { createLiveQueryCollection, eq } from '@tanstack/db';
 import { createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { collectionOf } from './tanstack-db.ts';
 
 function cluster(count: number) {
@@ -34,7 +35,7 @@ describe('TanStack DB', () => {
     });
     server.objects.delete(pods, key('pod-2'));
     server.objects.create(pods, newPod('pod-3'));
-    await vi.waitFor(() => {
+    await eventually(() => {
       const found = collection.toArray.map(({ metadata, status }) => [
         metadata.name,
         status?.phase,
@@ -64,10 +65,8 @@ describe('TanStack DB', () => {
     for (const name of ['pod-0', 'pod-1', 'pod-2']) server.objects.delete(pods, key(name));
     server.objects.create(pods, newPod('pod-2'));
     server.objects.compact();
-    await vi.waitFor(() => expect(informer.status).toMatchObject({ relists: 1, synced: true }), {
-      timeout: 10_000,
-    });
-    await vi.waitFor(() => expect(collection.size).toBe(998));
+    await eventually(() => expect(informer.status).toMatchObject({ relists: 1, synced: true }));
+    await eventually(() => expect(collection.size).toBe(998));
     expect(events.sort()).toEqual([
       ['delete', 'pod-0'],
       ['delete', 'pod-1'],
@@ -86,7 +85,7 @@ describe('TanStack DB', () => {
     server.objects.delete(pods, key('pod-0'));
     server.objects.create(pods, newPod('pod-2'));
     await collection.preload();
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(collection.toArray.map(({ metadata }) => metadata.name).sort()).toEqual([
         'pod-1',
         'pod-2',
@@ -109,7 +108,7 @@ describe('TanStack DB', () => {
     server.objects.modify(pods, key('pod-3'), (draft) => {
       draft.status = { phase: 'Failed' };
     });
-    await vi.waitFor(() => expect(failed.toArray.map(({ name }) => name)).toEqual(['pod-3']));
+    await eventually(() => expect(failed.toArray.map(({ name }) => name)).toEqual(['pod-3']));
     await failed.cleanup();
     await collection.cleanup();
   });

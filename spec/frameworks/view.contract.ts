@@ -6,7 +6,8 @@ import { type ChangeSet, toView, type View } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import { changeSet } from 'rx-informer/testing';
 import { Observable, type Subscriber } from 'rxjs';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 
 /** A component that reads a view. */
 export interface Mounted {
@@ -71,9 +72,9 @@ export function followsTheContract({ mount, isSynchronous = true }: Framework): 
     const { view, put } = countedSource();
     put(pod('a'));
     const component = mount(view);
-    await vi.waitFor(() => expect(names(component)).toEqual(['a']));
+    await eventually(() => expect(names(component)).toEqual(['a']));
     put(pod('b'));
-    await vi.waitFor(() => expect(names(component)).toEqual(['a', 'b']));
+    await eventually(() => expect(names(component)).toEqual(['a', 'b']));
     component.unmount();
   });
 
@@ -91,10 +92,10 @@ export function followsTheContract({ mount, isSynchronous = true }: Framework): 
     const { view, put } = countedSource();
     for (const name of ['a', 'b']) put(pod(name));
     const component = mount(view);
-    await vi.waitFor(() => expect(names(component)).toEqual(['a', 'b']));
+    await eventually(() => expect(names(component)).toEqual(['a', 'b']));
     const [a, b] = component.rows();
     put(pod('b', 'Failed'));
-    await vi.waitFor(() => expect(component.rows()[1]?.status?.phase).toBe('Failed'));
+    await eventually(() => expect(component.rows()[1]?.status?.phase).toBe('Failed'));
     expect(component.rows()[0]).toBe(a);
     expect(component.rows()[1]).not.toBe(b);
     component.unmount();
@@ -105,13 +106,13 @@ export function followsTheContract({ mount, isSynchronous = true }: Framework): 
     const all = Array.from({ length: 50 }, (_, at) => `pod-${at}`);
     put(...all.map((name) => pod(name)));
     const component = mount(view);
-    await vi.waitFor(() => expect(names(component)).toEqual(all));
+    await eventually(() => expect(names(component)).toEqual(all));
     await settle();
     const before = component.drawn();
     await settle();
     expect(component.drawn()).toBe(before);
     put(...all.map((name) => pod(name, 'Failed')));
-    await vi.waitFor(() => expect(component.rows()[49]?.status?.phase).toBe('Failed'));
+    await eventually(() => expect(component.rows()[49]?.status?.phase).toBe('Failed'));
     await settle();
     expect(component.drawn()).toBe(before + 1);
     component.unmount();
@@ -121,15 +122,15 @@ export function followsTheContract({ mount, isSynchronous = true }: Framework): 
     const { view, put, subscribers, begun } = countedSource();
     put(pod('a'));
     const [first, second] = [mount(view), mount(view)];
-    await vi.waitFor(() => expect([names(first), names(second)]).toEqual([['a'], ['a']]));
+    await eventually(() => expect([names(first), names(second)]).toEqual([['a'], ['a']]));
     expect([subscribers(), begun()]).toEqual([1, 1]);
     first.unmount();
     await settle();
     expect(subscribers()).toBe(1);
     put(pod('b'));
-    await vi.waitFor(() => expect(names(second)).toEqual(['a', 'b']));
+    await eventually(() => expect(names(second)).toEqual(['a', 'b']));
     second.unmount();
-    await vi.waitFor(() => expect(subscribers()).toBe(0));
+    await eventually(() => expect(subscribers()).toBe(0));
     put(pod('c'));
     await settle();
     expect(names(second)).toEqual(['a', 'b']);
@@ -139,12 +140,12 @@ export function followsTheContract({ mount, isSynchronous = true }: Framework): 
     const { view, put } = countedSource();
     put(pod('a'));
     const first = mount(view);
-    await vi.waitFor(() => expect(names(first)).toEqual(['a']));
+    await eventually(() => expect(names(first)).toEqual(['a']));
     first.unmount();
     await settle();
     put(pod('b'));
     const second = mount(view);
-    await vi.waitFor(() => expect(names(second)).toEqual(['a', 'b']));
+    await eventually(() => expect(names(second)).toEqual(['a', 'b']));
     second.unmount();
   });
 }

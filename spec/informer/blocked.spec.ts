@@ -16,6 +16,7 @@ import { pods } from 'rx-informer/resources';
 import { first, NEVER, Observable, of, throwError } from 'rxjs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { eventually } from '../support/patience.ts';
 import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { settle } from './handler-rig.ts';
 
@@ -484,7 +485,7 @@ describe('the warning about a failure that blocks', () => {
     onTestFinished(() => printed.mockRestore());
     const informer = createSharedInformer(createListWatch(client, pods), { name: 'pods' });
     informer.start();
-    await vi.waitFor(() => expect(printed).toHaveBeenCalled());
+    await eventually(() => expect(printed).toHaveBeenCalled());
     await informer.stop();
     const text = String(printed.mock.calls[0]?.[0]);
     expect(text).toMatch(

@@ -14,8 +14,9 @@ import {
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { BehaviorSubject, NEVER, Subject } from 'rxjs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { eventually } from '../support/patience.ts';
 import { Gate, NAMESPACES, of, shardRig, sleep } from './shard-rig.ts';
 
 const first = Array.from({ length: 32 }, (_, slot) => slot);
@@ -41,9 +42,9 @@ describe('a move of shards', () => {
       },
     });
     ranges$.next(of('bar', 'cart', 'dock'));
-    await vi.waitFor(() => expect(results).toEqual(['refreshed']));
+    await eventually(() => expect(results).toEqual(['refreshed']));
     ranges$.next(of('bar', 'cart', 'dock', 'shop'));
-    await vi.waitFor(() => expect(keys()).toContain('shop/one'));
+    await eventually(() => expect(keys()).toContain('shop/one'));
     await informer.stop();
   });
 
@@ -55,19 +56,19 @@ describe('a move of shards', () => {
     gates.lists.set(2, held);
     held.shut();
     void informer.refresh();
-    await vi.waitFor(() => expect(fake.openWatches).toHaveLength(0));
+    await eventually(() => expect(fake.openWatches).toHaveLength(0));
     gates.watches.shut();
     ranges$.next(of('bar', 'cart', 'dock'));
-    await vi.waitFor(() => expect(requests('watch', 1)).toBe(1));
-    await vi.waitFor(() => expect(fake.openWatches).toHaveLength(1));
+    await eventually(() => expect(requests('watch', 1)).toBe(1));
+    await eventually(() => expect(fake.openWatches).toHaveLength(1));
     fake.objects.delete(configMaps, { namespace: 'dock', name: 'two' });
     fake.faults.failNext({ use: 'watch' }, { status: 410 });
     fake.faults.dropWatches();
-    await vi.waitFor(() => expect(requests('list', 1)).toBe(2));
+    await eventually(() => expect(requests('list', 1)).toBe(2));
     gates.watches.open();
     held.open();
-    await vi.waitFor(() => expect(keys()).toContain('dock/one'));
-    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    await eventually(() => expect(keys()).toContain('dock/one'));
+    await eventually(() => expect(informer.status.live).toBe(true));
     await sleep(20);
     expect(keys()).toEqual(['bar/one', 'cart/one', 'dock/one']);
     await informer.stop();
@@ -80,21 +81,21 @@ describe('a move of shards', () => {
     gates.lists.set(2, held);
     held.shut();
     void informer.refresh();
-    await vi.waitFor(() => expect(fake.openWatches).toHaveLength(0));
+    await eventually(() => expect(fake.openWatches).toHaveLength(0));
     ranges$.next(of('bar', 'cart', 'dock'));
-    await vi.waitFor(() => expect(requests('watch', 1)).toBe(1));
-    await vi.waitFor(() => expect(fake.openWatches).toHaveLength(1));
+    await eventually(() => expect(requests('watch', 1)).toBe(1));
+    await eventually(() => expect(fake.openWatches).toHaveLength(1));
     const retried = new Gate();
     gates.lists.set(1, retried);
     retried.shut();
     fake.faults.failNext({ use: 'list' }, { status: 500 });
     fake.faults.expireWatches();
-    await vi.waitFor(() => expect(requests('list', 1)).toBe(3));
+    await eventually(() => expect(requests('list', 1)).toBe(3));
     held.open();
     await sleep(30);
     retried.open();
-    await vi.waitFor(() => expect(informer.status.shards?.arriving).toEqual([]));
-    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    await eventually(() => expect(informer.status.shards?.arriving).toEqual([]));
+    await eventually(() => expect(informer.status.live).toBe(true));
     expect(keys()).toEqual(['bar/one', 'cart/one', 'dock/one']);
     await informer.stop();
   });
@@ -106,14 +107,14 @@ describe('a move of shards', () => {
     gates.lists.set(1, held);
     held.shut();
     ranges$.next(of('bar', 'cart', 'dock'));
-    await vi.waitFor(() => expect(requests('list', 1)).toBe(1));
+    await eventually(() => expect(requests('list', 1)).toBe(1));
     const sent = fake.requests.length;
     ranges$.next(of('bar', 'cart'));
     held.open();
     await sleep(20);
     expect(fake.requests.length).toBe(sent);
     ranges$.next(of('bar', 'cart', 'shop'));
-    await vi.waitFor(() => expect(keys()).toEqual(['bar/one', 'cart/one', 'shop/one']));
+    await eventually(() => expect(keys()).toEqual(['bar/one', 'cart/one', 'shop/one']));
     await informer.stop();
   });
 
@@ -123,7 +124,7 @@ describe('a move of shards', () => {
     });
     await start();
     ranges$.next(of('bar', 'cart', 'dock'));
-    await vi.waitFor(() => expect(keys()).toContain('dock/one'));
+    await eventually(() => expect(keys()).toContain('dock/one'));
     expect(told).toEqual(['rebalance +dock/one']);
     await informer.stop();
   });
@@ -142,13 +143,13 @@ describe('a move of shards', () => {
     ranges$.next([]);
     gates.pages.open();
     ranges$.next(of('bar', 'cart'));
-    await vi.waitFor(() => expect(keys()).toEqual(['bar/one', 'cart/one']));
+    await eventually(() => expect(keys()).toEqual(['bar/one', 'cart/one']));
     await isLive();
     fake.faults.dropWatches();
     fake.objects.delete(configMaps, { namespace: 'cart', name: 'one' });
     fake.objects.compact();
-    await vi.waitFor(() => expect(informer.status.relists).toBe(1));
-    await vi.waitFor(() => expect(keys()).toEqual(['bar/one']));
+    await eventually(() => expect(informer.status.relists).toBe(1));
+    await eventually(() => expect(keys()).toEqual(['bar/one']));
     await informer.stop();
   });
 
@@ -163,19 +164,19 @@ describe('a move of shards', () => {
     // The list is answered already, so the next watch repeats these changes.
     const short = { namespace: 'bar', name: 'short' };
     fake.objects.create(configMaps, { metadata: short });
-    await vi.waitFor(() => expect(keys()).toContain('bar/short'));
+    await eventually(() => expect(keys()).toContain('bar/short'));
     fake.objects.delete(configMaps, short);
-    await vi.waitFor(() => expect(keys()).not.toContain('bar/short'));
+    await eventually(() => expect(keys()).not.toContain('bar/short'));
     expect(told).toEqual(['watch +bar/short', 'watch -bar/short']);
     told.length = 0;
     gates.watches.shut();
     lists.open();
-    await vi.waitFor(() => expect(keys()).toContain('dock/one'));
+    await eventually(() => expect(keys()).toContain('dock/one'));
     ranges$.next(of('bar', 'cart', 'dock', 'shop'));
-    await vi.waitFor(() => expect(keys()).toContain('shop/one'));
+    await eventually(() => expect(keys()).toContain('shop/one'));
     gates.watches.open();
     fake.objects.create(configMaps, { metadata: { namespace: 'bar', name: 'last' } });
-    await vi.waitFor(() => expect(keys()).toContain('bar/last'));
+    await eventually(() => expect(keys()).toContain('bar/last'));
     expect(told).toEqual(['rebalance +dock/one', 'rebalance +shop/one', 'watch +bar/last']);
     expect(informer.status.unknownDeletions).toBe(0);
     await informer.stop();
@@ -191,13 +192,13 @@ describe('a move of shards', () => {
     await sleep(20);
     const short = { namespace: 'bar', name: 'short' };
     fake.objects.create(configMaps, { metadata: short });
-    await vi.waitFor(() => expect(keys()).toContain('bar/short'));
+    await eventually(() => expect(keys()).toContain('bar/short'));
     fake.objects.delete(configMaps, short);
-    await vi.waitFor(() => expect(keys()).not.toContain('bar/short'));
+    await eventually(() => expect(keys()).not.toContain('bar/short'));
     lists.open();
-    await vi.waitFor(() => expect(keys()).toContain('dock/one'));
+    await eventually(() => expect(keys()).toContain('dock/one'));
     fake.objects.create(configMaps, { metadata: { namespace: 'dock', name: 'last' } });
-    await vi.waitFor(() => expect(keys()).toContain('dock/last'));
+    await eventually(() => expect(keys()).toContain('dock/last'));
     expect(told).toEqual([
       ...['watch +bar/short', 'watch -bar/short'],
       ...['rebalance +dock/one', 'watch +dock/last'],
@@ -330,10 +331,10 @@ describe('a move of shards', () => {
     fake.objects.modify(configMaps, { namespace: 'cart', name: 'one' }, (draft) => {
       draft.data = { text: 'refused' };
     });
-    await vi.waitFor(() => expect(informer.status.refusedObjects).toHaveLength(1));
+    await eventually(() => expect(informer.status.refusedObjects).toHaveLength(1));
     ranges$.next(of('bar'));
     expect(keys()).toEqual(['bar/one']);
-    await vi.waitFor(() => expect(informer.status.refusedObjects ?? []).toEqual([]));
+    await eventually(() => expect(informer.status.refusedObjects ?? []).toEqual([]));
     isRefusing = false;
     await sleep(1_300);
     expect(keys()).toEqual(['bar/one']);

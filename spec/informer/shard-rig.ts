@@ -16,7 +16,8 @@ import {
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/testing';
 import { BehaviorSubject, delayWhen, filter, type Observable, take } from 'rxjs';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
+import { eventually } from '../support/patience.ts';
 
 /** The ranges of the slots of these namespaces. They have different slots. */
 export const of = (...namespaces: string[]): readonly ShardRange[] =>
@@ -84,7 +85,7 @@ export function shardRig(options: ShardRigOptions = {}) {
     ...options.informer,
   });
   const told: string[] = [];
-  const isLive = () => vi.waitFor(() => expect(informer.status.live).toBe(true));
+  const isLive = () => eventually(() => expect(informer.status.live).toBe(true));
   return {
     ...{ fake, informer, ranges$, gates, told, isLive },
     keys: () => [...informer.indexer.listKeys()].sort(),

@@ -17,7 +17,8 @@ import {
 import { type ConfigMap, configMaps, replicaSets } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/testing';
 import { BehaviorSubject, delayWhen, NEVER, Subject } from 'rxjs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 
 /** The ranges of the slots of these namespaces. They have different slots. */
 const of = (...namespaces: string[]) => shardRanges(namespaces.map(shardSlotOf));
@@ -51,7 +52,7 @@ function rig(
     informer.changes$.subscribe((set) => sets.push(set));
     informer.start();
     await informer.whenSynced({ timeoutMs: 5_000 });
-    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    await eventually(() => expect(informer.status.live).toBe(true));
   };
   const told = (from = 0) =>
     sets.slice(from).flatMap((set) => {
@@ -96,7 +97,7 @@ describe('createShardedInformer', () => {
     touch('dock', 'x');
     fake.objects.delete(configMaps, { namespace: 'shop', name: 'one' });
     touch('bar', 'x');
-    await vi.waitFor(() => expect(told()).toContain('watch ~bar'));
+    await eventually(() => expect(told()).toContain('watch ~bar'));
     expect(told()).toEqual(['initial +bar', 'initial +cart', 'watch ~bar']);
     expect(informer.status.shards).toMatchObject({ serverFilters: false });
     expect(informer.status.shards?.message).toContain('the server sends all objects');
@@ -148,8 +149,8 @@ describe('createShardedInformer', () => {
     const from = sets.length;
     fake.clearRequests();
     ranges$.next(of('bar', 'cart', 'dock'));
-    await vi.waitFor(() => expect(keys()).toEqual(['bar/one', 'cart/one', 'dock/one']));
-    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    await eventually(() => expect(keys()).toEqual(['bar/one', 'cart/one', 'dock/one']));
+    await eventually(() => expect(informer.status.live).toBe(true));
     expect(told(from)).toEqual(['rebalance +dock']);
     expect(selectors('list')).toEqual([
       `shardRange(object.metadata.namespace, '${of('dock')[0]?.start}', '${of('dock')[0]?.end}')`,
@@ -172,10 +173,10 @@ describe('createShardedInformer', () => {
       for (const namespace of ['bar', 'dock']) touch(namespace, String(step));
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    await vi.waitFor(() => expect(keys()).toContain('dock/one'));
+    await eventually(() => expect(keys()).toContain('dock/one'));
     const text = (namespace: string) =>
       informer.indexer.getByKey(`${namespace}/one`)?.data?.['text'];
-    await vi.waitFor(() => expect([text('bar'), text('dock')]).toEqual(['7', '7']));
+    await eventually(() => expect([text('bar'), text('dock')]).toEqual(['7', '7']));
     expect(told(from).filter((each) => each.endsWith('bar'))).toHaveLength(8);
     const versions = sets
       .slice(from)
@@ -220,19 +221,19 @@ describe('createShardedInformer', () => {
     );
     informer.start();
     await informer.whenSynced({ timeoutMs: 5_000 });
-    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    await eventually(() => expect(informer.status.live).toBe(true));
     const deleted: string[] = [];
     addEventHandler(informer, { onDelete: (gone) => deleted.push(gone.uid) });
     isHeld = true;
     ranges$.next(shardRanges([...half(0), ...half(32)]));
-    await vi.waitFor(() => expect(fake.requests.at(-1)?.use).toBe('list'));
+    await eventually(() => expect(fake.requests.at(-1)?.use).toBe('list'));
     await new Promise((resolve) => setTimeout(resolve, 20));
     fake.objects.delete(configMaps, metadata);
     const successor = create(true);
-    await vi.waitFor(() => expect(informer.indexer.getByKey('shop/one')).toBeDefined());
+    await eventually(() => expect(informer.indexer.getByKey('shop/one')).toBeDefined());
     release.next();
-    await vi.waitFor(() => expect(informer.status.shards?.arriving).toEqual([]));
-    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    await eventually(() => expect(informer.status.shards?.arriving).toEqual([]));
+    await eventually(() => expect(informer.status.live).toBe(true));
     expect(informer.indexer.getByKey('shop/one')?.metadata.uid).toBe(successor);
     expect(deleted).not.toContain(successor);
     expect(uid).toBeGreaterThan(1);
@@ -265,7 +266,7 @@ describe('createShardedInformer', () => {
     });
     await start();
     controller.start();
-    await vi.waitFor(() => expect(reconciled.sort()).toEqual(['bar/one', 'cart/one']));
+    await eventually(() => expect(reconciled.sort()).toEqual(['bar/one', 'cart/one']));
     const from = sets.length;
     ranges$.next(of('bar'));
     expect(keys()).toEqual(['bar/one']);
@@ -282,13 +283,13 @@ describe('createShardedInformer', () => {
     const { fake, informer, start, keys, ranges$, told, sets } = rig();
     await start();
     fake.objects.delete(configMaps, { namespace: 'cart', name: 'one' });
-    await vi.waitFor(() => expect(keys()).toEqual(['bar/one']));
+    await eventually(() => expect(keys()).toEqual(['bar/one']));
     const from = sets.length;
     fake.faults.delay(30, { use: 'list' });
     void informer.refresh();
     await new Promise((resolve) => setTimeout(resolve, 5));
     ranges$.next(of('bar', 'cart', 'dock'));
-    await vi.waitFor(() => expect(keys()).toEqual(['bar/one', 'dock/one']));
+    await eventually(() => expect(keys()).toEqual(['bar/one', 'dock/one']));
     await informer.refresh();
     expect(told(from)).toEqual(['rebalance +dock']);
     await informer.stop();
@@ -298,7 +299,7 @@ describe('createShardedInformer', () => {
     const { fake, informer, keys, ranges$ } = rig({ own: NAMESPACES, pageSizeMax: 1 });
     fake.faults.delay(10, { use: 'list' });
     informer.start();
-    await vi.waitFor(() => expect(keys()).toContain('bar/one'));
+    await eventually(() => expect(keys()).toContain('bar/one'));
     ranges$.next(of('cart'));
     await informer.whenSynced({ timeoutMs: 5_000 });
     expect(keys()).toEqual(['cart/one']);
@@ -333,11 +334,11 @@ describe('createShardedInformer', () => {
     expect(fake.requests).toEqual([]);
     await informer.refresh();
     ranges$.next(of('bar'));
-    await vi.waitFor(() => expect(keys()).toEqual(['bar/one']));
+    await eventually(() => expect(keys()).toEqual(['bar/one']));
     ranges$.next([]);
     expect(keys()).toEqual([]);
     expect(informer.status).toMatchObject({ synced: true, live: true });
-    await vi.waitFor(() => expect(fake.openWatches).toEqual([]));
+    await eventually(() => expect(fake.openWatches).toEqual([]));
     await informer.stop();
   });
 
@@ -381,11 +382,11 @@ describe('createShardedInformer', () => {
     expect(informer.indexer.listKeys()).toEqual(['shop/mine']);
     expect(fake.requests.every(({ query }) => query['shardSelector'] === undefined)).toBe(true);
     expect(informer.status.shards).toMatchObject({ serverFilters: false });
-    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    await eventually(() => expect(informer.status.live).toBe(true));
     fake.objects.modify(configMaps, { namespace: 'shop', name: 'mine' }, ({ metadata }) => {
       if (metadata !== undefined) metadata.ownerReferences = [owner('db', 'db-uid')];
     });
-    await vi.waitFor(() => expect(informer.indexer.size).toBe(0));
+    await eventually(() => expect(informer.indexer.size).toBe(0));
     expect(calls).toEqual(['<shop/mine']);
     await informer.stop();
   });
@@ -403,7 +404,7 @@ describe('createShardedInformer', () => {
     await informer.whenSynced({ timeoutMs: 5_000 });
     ranges$.next([{ start: '1', end: '2' }]);
     ranges$.error(new Error('the ring is gone'));
-    await vi.waitFor(() => expect(reported).toHaveLength(2));
+    await eventually(() => expect(reported).toHaveLength(2));
     process.removeListener('uncaughtException', listener);
     for (const other of others) process.on('uncaughtException', other);
     expect(reported[0]).toContain('shard range');
@@ -419,10 +420,10 @@ describe('createShardedInformer', () => {
     await start();
     ranges$.next(of('bar'));
     expect(selectors('watch')).toHaveLength(1);
-    await vi.waitFor(() => expect(selectors('watch')).toHaveLength(2), { timeout: 3_000 });
+    await eventually(() => expect(selectors('watch')).toHaveLength(2));
     expect(selectors('watch')[1]?.split('||')).toHaveLength(1);
     expect(selectors('list')).toHaveLength(1);
-    await vi.waitFor(() => expect(fake.openWatches).toHaveLength(1));
+    await eventually(() => expect(fake.openWatches).toHaveLength(1));
     await informer.stop();
   });
 });

@@ -16,7 +16,8 @@ import {
 import { type ConfigMap, configMaps, replicaSets } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { BehaviorSubject } from 'rxjs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { Gate, sleep } from './shard-rig.ts';
 
 interface Options {
@@ -66,7 +67,7 @@ function rig({ listWatch = {}, informer: options = {}, pollMs }: Options = {}) {
   const start = async () => {
     informer.start();
     await informer.whenSynced({ timeoutMs: 5_000 });
-    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    await eventually(() => expect(informer.status.live).toBe(true));
     calls.length = 0;
   };
   const keys = () => [...informer.indexer.listKeys()].sort();
@@ -92,7 +93,7 @@ describe('a sharded informer by owner', () => {
       }
       create('replaced', 'db');
       fake.objects.compact();
-      await vi.waitFor(() => expect(keys()).toEqual(['shop/mine']));
+      await eventually(() => expect(keys()).toEqual(['shop/mine']));
       expect(calls.sort()).toEqual(['-shop/gone', '-shop/replaced', '<shop/moves']);
       await informer.stop();
     },
@@ -113,11 +114,11 @@ describe('a sharded informer by owner', () => {
     const refused = () => informer.status.refusedObjects?.map(({ key }) => key).sort() ?? [];
     expect(refused()).toEqual(['shop/mine', 'shop/moves']);
     ranges$.next(of('web', 'db'));
-    await vi.waitFor(() => expect(refused()).toEqual(['shop/mine', 'shop/moves', 'shop/other']));
+    await eventually(() => expect(refused()).toEqual(['shop/mine', 'shop/moves', 'shop/other']));
     ranges$.next(of('db'));
-    await vi.waitFor(() => expect(refused()).toEqual(['shop/other']));
+    await eventually(() => expect(refused()).toEqual(['shop/other']));
     isRefusing = false;
-    await vi.waitFor(() => expect(keys()).toEqual(['shop/other']), { timeout: 3_000 });
+    await eventually(() => expect(keys()).toEqual(['shop/other']));
     await informer.stop();
   });
 
@@ -134,13 +135,13 @@ describe('a sharded informer by owner', () => {
     await start();
     isRefusing = true;
     give('moves', 'db');
-    await vi.waitFor(() => expect(keys()).toEqual(['shop/mine']));
+    await eventually(() => expect(keys()).toEqual(['shop/mine']));
     for (const name of ['mine', 'other'])
       fake.objects.delete(configMaps, { namespace: 'shop', name });
-    await vi.waitFor(() => expect(keys()).toEqual([]));
+    await eventually(() => expect(keys()).toEqual([]));
     isRefusing = false;
     create('last', 'web');
-    await vi.waitFor(() => expect(keys()).toEqual(['shop/last']));
+    await eventually(() => expect(keys()).toEqual(['shop/last']));
     expect(calls).toEqual(['<shop/moves', '-shop/mine', '+shop/last']);
     expect(informer.status.refusedObjects).toBeUndefined();
     expect(informer.status.unknownDeletions).toBe(0);
@@ -152,17 +153,17 @@ describe('a sharded informer by owner', () => {
     await start();
     lists.shut();
     ranges$.next(of('web', 'db'));
-    await vi.waitFor(() => expect(fake.requests.at(-1)?.use).toBe('list'));
+    await eventually(() => expect(fake.requests.at(-1)?.use).toBe('list'));
     await sleep(20);
     // The list is answered already, with the state in which its shard arrives.
     give('other', 'web');
-    await vi.waitFor(() => expect(keys()).toContain('shop/other'));
+    await eventually(() => expect(keys()).toContain('shop/other'));
     give('other', 'cache');
-    await vi.waitFor(() => expect(keys()).not.toContain('shop/other'));
+    await eventually(() => expect(keys()).not.toContain('shop/other'));
     create('last', 'db');
     lists.open();
-    await vi.waitFor(() => expect(keys()).toContain('shop/last'));
-    await vi.waitFor(() => expect(informer.status.live).toBe(true));
+    await eventually(() => expect(keys()).toContain('shop/last'));
+    await eventually(() => expect(informer.status.live).toBe(true));
     expect(calls).toEqual(['+shop/other', '<shop/other', '+shop/last']);
     await informer.stop();
   });
@@ -181,7 +182,7 @@ describe('a sharded informer by owner', () => {
         if (db !== undefined) delete db.controller;
       },
     );
-    await vi.waitFor(() => expect(keys()).toEqual(['shop/mine', 'shop/moves', 'shop/two']));
+    await eventually(() => expect(keys()).toEqual(['shop/mine', 'shop/moves', 'shop/two']));
     await informer.stop();
   });
 

@@ -12,6 +12,7 @@ import { configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { NEVER, Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 
 const STREAM = {
   resourceVersion: '',
@@ -135,7 +136,7 @@ it.each<InitialList>(['auto', 'stream'])(
     await first.whenObserved('shop/web', pod.metadata.resourceVersion, { timeoutMs: 5_000 });
     second.start();
     await second.whenSynced({ timeoutMs: 5_000 });
-    await expect.poll(() => asked(server, 'configmaps')).toBe('L W');
+    await eventually(() => expect(asked(server, 'configmaps')).toBe('L W'));
     expect(asked(server, 'pods')).toBe('S L W');
     await Promise.all([first.stop(), second.stop()]);
     await served.close();

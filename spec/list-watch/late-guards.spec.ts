@@ -3,6 +3,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { word } from '../reflector/rig.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { eventually } from '../support/patience.ts';
 
 const guards = '../../lib/transport/guards/server-guards.ts' as const;
 
@@ -97,15 +98,15 @@ describe('the code of the guards', () => {
     });
     const { time, follow, pings, loads } = rig;
     const informer = follow();
-    await vi.waitFor(() => expect(informer.status.phase).toBe('backoff'));
+    await eventually(() => expect(informer.status.phase).toBe('backoff'));
     expect(informer.status.live).toBe(false);
     expect(informer.status.error?.message).toMatch(
       /^WATCH v1\/pods: the code of the guards could not be loaded: .*reload the page/,
     );
     const retried = () => time.advance(5_000).then(() => loads());
-    await vi.waitFor(async () => expect(await retried()).toBeGreaterThan(1));
+    await eventually(async () => expect(await retried()).toBeGreaterThan(1));
     fails = false;
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await time.advance(5_000);
       expect([informer.status.live, informer.status.synced, pings() > 0]).toEqual([
         true,

@@ -12,8 +12,8 @@ import { answerAuthCallouts } from '../../examples/nats-auth/auth-callout.ts';
 import { type ApiServerProcess, startApiServer } from '../e2e/apiserver.ts';
 import { noControl } from '../e2e/cluster.ts';
 import { openRawApi, type RawApi } from '../e2e/raw-api.ts';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
-import { eventually } from './scene.ts';
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces';
 const group = { apiGroup: 'rbac.authorization.k8s.io' };
@@ -231,7 +231,7 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
     const admin = await jetstreamManager(await nats.connect({ user: 'publisher', pass: 'p' }));
     const consumers = async () =>
       (await admin.consumers.list('KV_k8s').next()).map(({ name }) => name);
-    await expect.poll(consumers).not.toContain(`${idOf('x')}_0`);
+    await eventually(async () => expect(await consumers()).not.toContain(`${idOf('x')}_0`));
     const body = { metadata: { name: 'after-revocation' } };
     await api.ok('POST', '/api/v1/namespaces/bank/configmaps', { body });
     await new Promise((resolve) => setTimeout(resolve, 2_000));

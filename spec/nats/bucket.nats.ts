@@ -5,8 +5,9 @@ import { pods } from 'rx-informer/resources';
 import { firstValueFrom, Subject } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
-import { contents, eventually, fast, NOTICED_MS, patient, Scene } from './scene.ts';
+import { contents, fast, NOTICED_MS, patient, Scene } from './scene.ts';
 
 let nats: NatsServer;
 let scene: Scene;

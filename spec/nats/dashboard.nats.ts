@@ -8,6 +8,7 @@ import { shownKinds } from '../../examples/dashboard/shared/kinds.ts';
 import { keepScreenshot, launchChromium } from '../browser/chromium.ts';
 import { recordRequests } from '../browser/dashboard-requests.ts';
 import { live, openDashboard } from '../browser/open-dashboard.ts';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
 
 let nats: NatsServer;
@@ -51,7 +52,7 @@ describe('the dashboard over NATS', () => {
     const { requests, stop } = recordRequests(dashboard);
     onTestFinished(stop);
     const before = cluster.changes;
-    await expect.poll(() => cluster.changes, { timeout: 20_000 }).toBeGreaterThan(before + 10);
+    await eventually(() => expect(cluster.changes).toBeGreaterThan(before + 10));
     await live(page);
     // The page compares its pods with the server, at the version that both have.
     await page.locator('[data-testid=truth][data-equal=true]').waitFor();

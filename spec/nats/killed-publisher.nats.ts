@@ -3,9 +3,10 @@ import { createSharedInformer, type KubernetesObject, type SharedInformer } from
 import { createNatsListWatch } from 'rx-informer/nats';
 import { pods } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
 import { PublishProcess } from './publish-process.ts';
-import { eventually, Scene } from './scene.ts';
+import { Scene } from './scene.ts';
 
 /**
  * Three heartbeats of 10 s, 1 s, and 5 s for timers that are late beside other work. A reader that waits for a fourth
@@ -52,7 +53,7 @@ async function follow(namespace?: string) {
   await informer.whenSynced({ timeoutMs: 10_000 });
   return {
     notices: async (sinceMs: number): Promise<number> => {
-      await eventually(() => endMs < Number.POSITIVE_INFINITY, 'the reader notices', 120_000);
+      await eventually(() => endMs < Number.POSITIVE_INFINITY, 'the reader notices');
       return Math.round(endMs - sinceMs);
     },
     stop: () => informer.stop(),

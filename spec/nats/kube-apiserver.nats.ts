@@ -5,11 +5,9 @@ import { clientFromKubeConfig } from 'rx-informer/node';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Cluster, openCluster } from '../e2e/cluster.ts';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
 import { PublishProcess } from './publish-process.ts';
-import { eventually } from './scene.ts';
-
-const LIMIT_MS = 20_000;
 
 let nats: NatsServer;
 let cluster: Cluster;
@@ -44,8 +42,8 @@ describe('a bucket of a real cluster', () => {
       return started;
     };
     const first = publisher();
-    await first.says('configmaps: publishing', 30_000);
-    await publisher().says('configmaps: standby', 30_000);
+    await first.says('configmaps: publishing');
+    await publisher().says('configmaps: standby');
     const readers = await Promise.all(
       [0, 1, 2].map(async () => {
         const options = { bucket: 'k8s', namespace: 'default', idleMs: 1_000 };
@@ -70,7 +68,7 @@ describe('a bucket of a real cluster', () => {
       const truth = shown((await maps.list()).items);
       const isEqual = () =>
         readers.every(({ indexer }) => String(shown(indexer.list())) === String(truth));
-      await eventually(isEqual, `equal after ${after}`, LIMIT_MS);
+      await eventually(isEqual, `equal after ${after}`);
     };
     await equal('the start');
     await first.end('SIGKILL');

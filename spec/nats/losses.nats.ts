@@ -4,8 +4,9 @@ import type { NatsConnection } from '@nats-io/nats-core';
 import type { SharedInformer } from 'rx-informer';
 import { createTcpProxy } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
-import { contents, eventually, patient, Scene } from './scene.ts';
+import { contents, patient, Scene } from './scene.ts';
 
 let nats: NatsServer;
 let scene: Scene;
@@ -137,7 +138,7 @@ describe('a loss', () => {
     const before = await messages(connection);
     scene.remove('shop', 'web-1');
     await eventually(() => publisher.status.objects === 2, 'the tombstone is written');
-    await expect.poll(() => messages(connection)).toBeLessThan(before);
+    await eventually(async () => expect(await messages(connection)).toBeLessThan(before));
     // A heartbeat that was on its way may say less than the next one. Each has two records.
     const { sequence } = publisher.status;
     await eventually(() => publisher.status.sequence >= sequence + 4, 'the horizon is published');
@@ -166,11 +167,7 @@ describe('a loss', () => {
     const { informer: reader, told } = await follower();
     nats.freeze();
     // Less than the time limit of a request.
-    await eventually(
-      () => reader.status.error !== undefined,
-      'the reader finds the silence',
-      8_000,
-    );
+    await eventually(() => reader.status.error !== undefined, 'the reader finds the silence');
     expect(reader.status.live).toBe(false);
     expect(reader.status.error?.message).toMatch(/silent|sent nothing|did not answer/);
     nats.thaw();
@@ -269,7 +266,7 @@ describe('a loss', () => {
       // One of them may be the deletion.
       const heartbeats = () => count('publishing', 'publishing');
       await eventually(() => heartbeats() > 2 && comparisons() > 1, 'heartbeats and comparisons');
-      await expect.poll(() => messages(connection)).toBeLessThan(before);
+      await eventually(async () => expect(await messages(connection)).toBeLessThan(before));
       scene.create('shop', 'web-1');
       await equal(reader);
     } finally {

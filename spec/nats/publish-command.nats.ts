@@ -12,9 +12,10 @@ import {
   testOnlyServerCert,
   testOnlyServerKey,
 } from '../node/test-only-certificates.ts';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
 import { PublishProcess } from './publish-process.ts';
-import { contents, eventually, Scene } from './scene.ts';
+import { contents, Scene } from './scene.ts';
 
 let nats: NatsServer;
 let scene: Scene;
@@ -120,7 +121,7 @@ describe('rx-informer publish', () => {
       ...{ api: served.url, nats: `nats://127.0.0.1:${port}` },
       args: ['--kind', 'pods'],
     });
-    await eventually(() => !publisher.isRunning, 'the end of the process', 60_000);
+    await eventually(() => !publisher.isRunning, 'the end of the process');
     expect(await publisher.end('SIGKILL')).toEqual({ code: 1, signal: null });
     expect(publisher.text).toContain(`cannot connect to NATS at nats://127.0.0.1:${port}: timeout`);
     silent.close();
@@ -139,7 +140,7 @@ describe('rx-informer publish', () => {
     scene.create('shop', 'web-1');
     await new Promise((resolve) => setTimeout(resolve, 300));
     const ended = publisher.end('SIGTERM');
-    await eventually(() => !publisher.isRunning, 'the end of the process', 60_000);
+    await eventually(() => !publisher.isRunning, 'the end of the process');
     expect(await ended).toEqual({ code: 0, signal: null });
     const held = scene.api.objects.get(leases, { namespace: 'shop', name: 'publisher' });
     expect(held?.spec?.holderIdentity ?? '').toBe('');
@@ -161,7 +162,7 @@ describe('rx-informer publish', () => {
     onTestFinished(() => encrypted.stop());
     const address = { api: served.url, nats: encrypted.url.replace('nats:', 'tls:') };
     const untrusting = new PublishProcess({ ...address, args: ['--kind', 'pods'] });
-    await untrusting.says('cannot connect to NATS', 30_000);
+    await untrusting.says('cannot connect to NATS');
     await untrusting.end('SIGKILL');
     const trusting = new PublishProcess({ ...address, args: ['--kind', 'pods', '--nats-ca', ca] });
     onTestFinished(async () => {
@@ -175,7 +176,7 @@ describe('rx-informer publish', () => {
     const publisher = publish('--kind', 'pods');
     await publisher.says('pods: the API server cannot be followed: ');
     fault.heal();
-    await publisher.says('pods: the API server is followed again', 30_000);
+    await publisher.says('pods: the API server is followed again');
     await publisher.says('pods: publishing');
   });
 });

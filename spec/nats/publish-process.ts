@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { kubeconfig } from '../node/kubeconfigs.ts';
-import { eventually } from './scene.ts';
+import { eventually } from '../support/patience.ts';
 
 const command = fileURLToPath(new URL('../../lib/command/rx-informer.ts', import.meta.url));
 
@@ -51,11 +51,11 @@ export class PublishProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** Resolves when the process has written the words. Rejects if it ends before. A process starts slowly on a busy machine. */
-  async says(words: string | RegExp, ms = 60_000): Promise<void> {
+  /** Resolves when the process has written the words. Rejects if it ends before. */
+  async says(words: string | RegExp): Promise<void> {
     const has = () =>
       typeof words === 'string' ? this.text.includes(words) : words.test(this.text);
-    await eventually(() => has() || !this.isRunning, String(words), ms).catch((error: Error) => {
+    await eventually(() => has() || !this.isRunning, String(words)).catch((error: Error) => {
       throw new Error(`${error.message}; the publisher said: ${this.text}`);
     });
     if (!has()) throw new Error(`the publisher ended without ${words}: ${this.text}`);

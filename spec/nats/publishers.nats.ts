@@ -12,8 +12,9 @@ import { leases, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
-import { contents, eventually, NOTICED_MS, patient, Scene } from './scene.ts';
+import { contents, NOTICED_MS, patient, Scene } from './scene.ts';
 
 let nats: NatsServer;
 let scene: Scene;
@@ -53,7 +54,7 @@ describe('a publisher', () => {
       if (!reset) sets.push(changes.length);
     });
     await scene.publisher();
-    await eventually(() => contents(informer).join() === truthOf(), 'the difference', 30_000);
+    await eventually(() => contents(informer).join() === truthOf(), 'the difference');
     expect(sets).toEqual([1_600]);
     expect(informer.status.relists).toBe(0);
   });
@@ -161,11 +162,7 @@ describe('a publisher', () => {
     const manager = await jetstreamManager(bank.connection);
     await manager.streams.purge('KV_k8s', { filter: '$KV.k8s.core.pods.>' });
     // Refused publishers wait longer each time.
-    await eventually(
-      () => shop.publisher.status.phase === 'publishing',
-      'shop is published',
-      90_000,
-    );
+    await eventually(() => shop.publisher.status.phase === 'publishing', 'shop is published');
     await eventually(() => events.join() === 'bank/db-0,shop/web-0', 'the reader follows');
   });
 
@@ -192,7 +189,7 @@ describe('a publisher', () => {
         };
       },
     );
-    await eventually(() => publisher.status.phase === 'publishing', 'it publishes', 60_000);
+    await eventually(() => publisher.status.phase === 'publishing', 'it publishes');
     const { informer } = await scene.reader();
     await eventually(() => contents(informer).join() === truthOf(), 'the reader is in step');
     expect(connection.isClosed()).toBe(false);

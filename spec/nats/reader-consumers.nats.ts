@@ -5,8 +5,8 @@ import { pods } from 'rx-informer/resources';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReaderConsumers } from '../../examples/nats-auth/reader-consumers.ts';
 import { ensureStream } from '../../lib/nats/publish/stream-settings.ts';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
-import { eventually } from './scene.ts';
 
 const NAME = 'abc_0';
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -63,7 +63,7 @@ describe('the consumer of a reader', () => {
     fail(new Error('no answer'));
     await eventually(() => errors.length === 1, 'the request is lost');
     expect(errors[0]).toBe(`the consumer ${NAME} cannot be deleted: no answer`);
-    await expect.poll(exists).toBe(false);
+    await eventually(async () => expect(await exists()).toBe(false));
   });
 
   it('J22: of a right that was renewed is not deleted for the right before, whose deletion was lost', async () => {
@@ -82,7 +82,7 @@ describe('the consumer of a reader', () => {
     lost = 2;
     fail(new Error('no answer'));
     await expect(consumers.permit(rights, Date.now() + 600_000)).rejects.toThrow('no answer');
-    await expect.poll(exists).toBe(false);
+    await eventually(async () => expect(await exists()).toBe(false));
   });
 
   it('J22: lasts for a right of more than 24.8 days, the longest delay of a timer', async () => {

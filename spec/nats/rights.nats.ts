@@ -5,8 +5,9 @@ import { createSharedInformer } from 'rx-informer';
 import { createNatsListWatch, natsReaderSubjects } from 'rx-informer/nats';
 import { pods, secrets } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
-import { contents, eventually, patient, Scene } from './scene.ts';
+import { contents, patient, Scene } from './scene.ts';
 
 let nats: NatsServer;
 let scene: Scene;
@@ -131,7 +132,7 @@ describe('the rights of a reader', () => {
     await nats.run();
     scene.create('bank', 'db-2');
     const has = (name: string) => () => informer.indexer.getByKey(`bank/${name}`) !== undefined;
-    await eventually(has('db-2'), 'db-2', 20_000);
+    await eventually(has('db-2'), 'db-2');
     expect(informer.status.relists).toBeLessThanOrEqual(1);
     await informer.stop();
     informer.start();
@@ -146,7 +147,7 @@ describe('the rights of a reader', () => {
     onTestFinished(() => informer.stop());
     informer.start();
     // A slow server may cause other errors first.
-    await eventually(() => informer.status.blocked === 'forbidden', 'the refusal', 30_000);
+    await eventually(() => informer.status.blocked === 'forbidden', 'the refusal');
     expect(informer.status.error?.message).toContain('lacks a permission');
     expect(informer.status.error?.message).toContain('the option consumer');
   });
@@ -159,11 +160,10 @@ describe('the rights of a reader', () => {
     await eventually(
       () => /does the consumer all-consumer exist/.test(informer.status.error?.message ?? ''),
       'it',
-      60_000,
     );
     expect(informer.status.live).toBe(false);
     await manager.consumers.add(stream, consumer);
-    await eventually(() => informer.status.live, 'the reader continues', 60_000);
+    await eventually(() => informer.status.live, 'the reader continues');
   });
 
   const prefix = '$JS.API';
@@ -247,7 +247,7 @@ describe('a hostile reader', () => {
     await sleep(500);
     scene.create('bank', 'urgent');
     const hasIt = () => victim.indexer.getByKey('bank/urgent') !== undefined;
-    await eventually(hasIt, 'the publisher goes on', 8_000);
+    await eventually(hasIt, 'the publisher goes on');
     expect([victim.status.relists, victim.status.reconnects]).toEqual([0, 0]);
     const after = await manager.streams.info('KV_k8s', { subjects_filter: '>' });
     noise.unsubscribe();

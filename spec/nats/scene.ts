@@ -25,15 +25,6 @@ export const patient = { heartbeatMs: 1_500, idleMs: 3_000 };
 /** Longer than a reader with `patient` waits for its publisher, in milliseconds. */
 export const NOTICED_MS = 5_500;
 
-/** Resolves when `isSo()` is true; rejects after a while. */
-export async function eventually(isSo: () => boolean, what: string, ms = 30_000): Promise<void> {
-  const endMs = performance.now() + ms;
-  while (!isSo()) {
-    if (performance.now() > endMs) throw new Error(`not within ${ms} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 /** Keys and versions of a store, to compare two of them. */
 export function contents(informer: SharedInformer<Pod>): string[] {
   return informer.indexer

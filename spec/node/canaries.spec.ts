@@ -23,7 +23,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { config, lastValueFrom, of, timer } from 'rxjs';
 import { catchError, map, takeUntil, toArray } from 'rxjs/operators';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { until } from './seen.ts';
+import { eventually } from '../support/patience.ts';
 import { type Handler, listen } from './servers.ts';
 
 const sentCanaries = {
@@ -253,7 +253,7 @@ async function inform(client: KubeClient): Promise<void> {
     });
     inside.push(informer, informer.indexer.getIndexers());
     informer.start();
-    await until('the informer has connected or failed', () => turns > 0);
+    await eventually(() => turns > 0, 'the informer has connected or failed');
     await informer.whenSynced({ timeoutMs: 20 }).catch((error) => record('whenSynced', error));
     await informer
       .whenObserved('shop/z', '99', { timeoutMs: 20 })

@@ -3,9 +3,10 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, expect, it, vi } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { endings, folder, open, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
 import { base64, kubeconfig } from './kubeconfigs.ts';
-import { expectClean, until } from './seen.ts';
+import { expectClean } from './seen.ts';
 import { listen } from './servers.ts';
 import { testOnlyCa, testOnlyClientCert, testOnlyClientKey } from './test-only-certificates.ts';
 
@@ -149,7 +150,7 @@ it.each([
         ({ reason }) => reason,
       ),
     );
-    await until('both requests', () => held.length === 2);
+    await eventually(() => held.length === 2, 'both requests');
     passSixSeconds();
     await client.request(version);
     expect(runs()).toBe(1);

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
 import { describe, expect, it, vi } from 'vitest';
 import { preparedPlugin } from '../../lib/node/exec-plugin.ts';
+import { eventually } from '../support/patience.ts';
 import { folder, open, prepareKubeconfigs, server } from './kubeconfig-rig.ts';
 import { kubeconfig } from './kubeconfigs.ts';
-import { expectClean, until } from './seen.ts';
+import { expectClean } from './seen.ts';
 
 prepareKubeconfigs();
 
@@ -51,10 +52,10 @@ describe('the end of a plugin that hangs', () => {
   it('T24: close() ends the plugin and what it has started', async () => {
     const { client } = await opened(HANGS);
     const failed = client.request(version).catch((error) => error);
-    await until('the plugin', () => started().length === 2);
+    await eventually(() => started().length === 2, 'the plugin');
     await client.close();
     expect(expectClean(await failed, 'Stopped', []).message).toContain('closed');
-    await until('its end', () => running().length === 0);
+    await eventually(() => running().length === 0, 'its end');
   });
 
   it('T24: a plugin is ended when no request waits for it, and not before', async () => {
@@ -63,21 +64,21 @@ describe('the end of a plugin that hangs', () => {
     const failed = [one, two].map(({ signal }) =>
       client.request({ ...version, signal }).catch(({ reason }) => reason),
     );
-    await until('the plugin', () => started().length === 2);
+    await eventually(() => started().length === 2, 'the plugin');
     one.abort();
     await failed[0];
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(running()).toHaveLength(2);
     two.abort();
-    await until('its end', () => running().length === 0);
+    await eventually(() => running().length === 0, 'its end');
     expect(await Promise.all(failed)).toEqual(['Aborted', 'Aborted']);
     // The next request runs the plugin again.
     const third = new AbortController();
     const last = client.request({ ...version, signal: third.signal }).catch(() => {});
-    await until('another run', () => started().length === 4);
+    await eventually(() => started().length === 4, 'another run');
     third.abort();
     await last;
-    await until('its end', () => running().length === 0);
+    await eventually(() => running().length === 0, 'its end');
   });
 
   it('T24: a plugin is ended after execTimeoutMs, and its requests fail', async () => {
@@ -89,7 +90,7 @@ describe('the end of a plugin that hangs', () => {
       expect(retryable).toBe(true);
     }
     expect(started()).toHaveLength(2);
-    await until('its end', () => running().length === 0);
+    await eventually(() => running().length === 0, 'its end');
   });
 
   it('T24: a plugin that ignores the signal is killed', async () => {
@@ -97,20 +98,20 @@ describe('the end of a plugin that hangs', () => {
       'trap "" TERM; echo $$ >> "$0.pids"; while :; do sleep 0.1; done',
     );
     const failed = client.request(version).catch(() => {});
-    await until('the plugin', () => started().length === 1);
+    await eventually(() => started().length === 1, 'the plugin');
     await client.close();
     await failed;
-    await until('its end', () => running().length === 0);
+    await eventually(() => running().length === 0, 'its end');
   });
 
   it('T24: what a plugin has started is killed if it ignores the signal and the plugin does not', async () => {
     const stubborn = `sh -c 'trap "" TERM; echo $$ >> "$0"; while :; do sleep 0.1; done' "$0.pids"`;
     const { client } = await opened(`${stubborn} & wait`);
     const failed = client.request(version).catch(() => {});
-    await until('the plugin', () => started().length === 1);
+    await eventually(() => started().length === 1, 'the plugin');
     await client.close();
     await failed;
-    await until('its end', () => running().length === 0);
+    await eventually(() => running().length === 0, 'its end');
   });
 
   it('T24: the end of a plugin that nobody waits for does not cost another run of the next one', async () => {
@@ -118,7 +119,7 @@ describe('the end of a plugin that hangs', () => {
     const { client } = await opened(code);
     const left = new AbortController();
     const failed = client.request({ ...version, signal: left.signal }).catch(() => {});
-    await until('the plugin', () => started().length === 1);
+    await eventually(() => started().length === 1, 'the plugin');
     left.abort();
     const next = client.request(version);
     await failed;
@@ -131,7 +132,7 @@ describe('the end of a plugin that hangs', () => {
     const { client } = await opened('echo $$ >> "$0.pids"; exec yes hunter2');
     const error = await client.request(version).catch((reason) => reason);
     expect(expectClean(error, 'Credentials', ['hunter2']).message).toContain('more than 1 MiB');
-    await until('its end', () => running().length === 0);
+    await eventually(() => running().length === 0, 'its end');
   });
 });
 

@@ -4,7 +4,8 @@ import type { TransportEvent, TransportRequest } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { expectClean, until, watch } from './seen.ts';
+import { eventually } from '../support/patience.ts';
+import { expectClean, watch } from './seen.ts';
 import { type Handler, listen, type Protocol, protocols } from './servers.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
 
@@ -119,7 +120,7 @@ describe.each(protocols)('a request that accepts gzip over %s', (protocol) => {
       const demand = () => (isOpen ? null : opens);
       transport.send({ ...list, demand }).subscribe({ next, complete: resolve, error: reject });
     });
-    await until('the first chunk', () => chunks === 1);
+    await eventually(() => chunks === 1, 'the first chunk');
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(chunks).toBe(1);
     isOpen = true;
@@ -139,10 +140,10 @@ describe.each(protocols)('a request that accepts gzip over %s', (protocol) => {
       });
     });
     const seen = watch(transport.send(list));
-    await until('some bytes', () => seen.bytes > 0);
+    await eventually(() => seen.bytes > 0, 'some bytes');
     seen.subscription.unsubscribe();
     const { bytes } = seen;
-    await until('the server to notice', () => ended);
+    await eventually(() => ended, 'the server to notice');
     expect(seen.bytes).toBe(bytes);
   });
 });

@@ -5,8 +5,9 @@ import { createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { Subject } from 'rxjs';
 import { afterEach, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { type RawStream, rawHttp2 } from './raw-http2.ts';
-import { expectClean, until, watch } from './seen.ts';
+import { expectClean, watch } from './seen.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
 
 const NO_ERROR = 0;
@@ -77,7 +78,7 @@ it.each([
   const capacity = new Subject<void>();
   const demand = () => (sent.text === 'half' ? capacity : null);
   const sent = watch(transport.send({ ...get, demand }));
-  await until('the first half', () => sent.text === 'half');
+  await eventually(() => sent.text === 'half', 'the first half');
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(sent.text).toBe('half');
   capacity.next();
@@ -125,12 +126,12 @@ it('T18, C10: a log that is cut ends with an error', async () => {
 it('T18: requests that are cancelled or closed early leave no listener behind', async () => {
   const { transport } = await open((stream) => stream.data('x'));
   const seen = watch(transport.send(get));
-  await until('a byte', () => seen.bytes === 1);
+  await eventually(() => seen.bytes === 1, 'a byte');
   seen.subscription.unsubscribe();
   const early = watch(transport.send(get));
   early.subscription.unsubscribe();
   const open_ = watch(transport.send(get));
-  await until('a byte', () => open_.bytes === 1);
+  await eventually(() => open_.bytes === 1, 'a byte');
   expect(listenedTo()).not.toEqual([]);
   await transport.close();
   expect(listenedTo()).toEqual([]);

@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { Transport } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { watch } from './seen.ts';
 import { type Handler, listen, opened } from './servers.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
@@ -115,5 +116,5 @@ it('T15: a request through a SOCKS proxy fails if the certificate of the client 
   await seen.ended;
   expect(seen.error).toMatchObject({ reason: 'Network' });
   expect(proxy.seen.tunnels).toBeGreaterThan(0);
-  await expect.poll(() => proxy.seen.open).toBe(0);
+  await eventually(() => expect(proxy.seen.open).toBe(0));
 });

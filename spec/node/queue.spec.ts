@@ -17,9 +17,10 @@ import { createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { endings, open, prepareKubeconfigs } from './kubeconfig-rig.ts';
 import { kubeconfig } from './kubeconfigs.ts';
-import { expectClean, until, watch } from './seen.ts';
+import { expectClean, watch } from './seen.ts';
 import { listen, opened, type Response } from './servers.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
 
@@ -61,15 +62,15 @@ it('T12: a request that waits for a connection emits queued, and sending when un
   const transport = createUndiciTransport({ baseUrl: server.url, maxConnections: 1 });
   endings.push(server.close, () => transport.close());
   const first = kindsOf(transport);
-  await until('the first', () => responses.length === 1);
+  await eventually(() => responses.length === 1, 'the first');
   const second = kindsOf(transport);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect([first, second]).toEqual([['queued', 'sending'], ['queued']]);
   responses[0]?.end('x');
-  await until('the second', () => responses.length === 2);
+  await eventually(() => responses.length === 2, 'the second');
   expect(second).toEqual(['queued', 'sending']);
   responses[1]?.end('x');
-  await until('the end', () => second.at(-1) === '|');
+  await eventually(() => second.at(-1) === '|', 'the end');
   expect([first, second]).toEqual([answered, answered]);
 });
 
@@ -79,9 +80,9 @@ it('T12: over HTTP/2 a request on an open connection is not queued', async () =>
   const transport = createUndiciTransport({ baseUrl: server.url, tls, maxConnections: 1 });
   endings.push(server.close, () => transport.close());
   const first = kindsOf(transport);
-  await until('the first', () => first.at(-1) === '|');
+  await eventually(() => first.at(-1) === '|', 'the first');
   const second = kindsOf(transport);
-  await until('the second', () => second.at(-1) === '|');
+  await eventually(() => second.at(-1) === '|', 'the second');
   expect([first, second]).toEqual([answered, ['head', 'chunk', '|']]);
 });
 
@@ -95,7 +96,7 @@ it('T12: unsubscribing from a queued request ends it', async () => {
       kinds.push(kind);
       queueMicrotask(() => run.unsubscribe());
     });
-    await until('the wait', () => run.closed);
+    await eventually(() => run.closed, 'the wait');
     expect(kinds).toEqual(['queued']);
   }
 });
@@ -110,13 +111,13 @@ it.each(['pages', 'stream'] as const)(
     const client = createClient({ baseUrl: server.url, transport });
     endings.push(server.close, () => client.close());
     const first = reflected(client, 'stream');
-    await until('the first', () => first.seen.status?.synced === true);
+    await eventually(() => first.seen.status?.synced === true, 'the first');
     const second = reflected(client, initialList);
-    await until('the queue', () => second.seen.status?.phase === 'queued');
+    await eventually(() => second.seen.status?.phase === 'queued', 'the queue');
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect([second.errors, second.seen.status?.phase]).toEqual([[], 'queued']);
     first.run.unsubscribe();
-    await until('the second', () => second.seen.status?.synced === true);
+    await eventually(() => second.seen.status?.synced === true, 'the second');
   },
 );
 
@@ -135,7 +136,7 @@ it('R15, T12: the time of a slow plugin does not count as a silence of the serve
   const { errors, seen } = reflected(client, 'pages');
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   expect([errors, seen.status?.phase]).toEqual([[], 'queued']);
-  await until('the list', () => seen.status?.synced === true);
+  await eventually(() => seen.status?.synced === true, 'the list');
 });
 
 it('T12: a proxy that does not answer keeps a request queued no longer than the timeout for a response head', async () => {
@@ -150,7 +151,7 @@ it('T12: a proxy that does not answer keeps a request queued no longer than the 
   });
   endings.push(silent.close, () => transport.close());
   const seen = watch(transport.send(get));
-  await until('the end', () => seen.error !== undefined);
+  await eventually(() => seen.error !== undefined, 'the end');
   expect(expectClean(seen.error, 'Network', []).message).toContain('HEADERS_TIMEOUT');
 });
 
@@ -178,7 +179,7 @@ it('W32: the connection that is opened for a ping is no wait, but the wait for a
   );
   kindsOf(free);
   const scarceKinds = kindsOf(scarce);
-  await until('queued', () => scarceKinds.length > 0);
+  await eventually(() => scarceKinds.length > 0, 'queued');
   expect(urgent(free)).toEqual([]);
   expect(urgent(scarce)).toEqual(['queued']);
 });
@@ -195,7 +196,7 @@ it('W32: the wait of a ping for one of the streams of an HTTP/2 connection is re
   });
   endings.push(server.close, () => transport.close());
   const watches = Array.from({ length: 100 }, () => kindsOf(transport));
-  await until('the heads', () => watches.every((kinds) => kinds.includes('head')));
+  await eventually(() => watches.every((kinds) => kinds.includes('head')), 'the heads');
   const kinds: string[] = [];
   const urgent = transport
     .send({ ...get, isUrgent: true })

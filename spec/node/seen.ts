@@ -51,15 +51,6 @@ export function watch(events: Observable<TransportEvent>, options = { keepText: 
   return seen as Seen;
 }
 
-/** Waits until the condition is met. Fails after 30 s. */
-export async function until(what: string, met: () => boolean): Promise<void> {
-  const late = performance.now() + 30_000;
-  while (!met()) {
-    if (performance.now() > late) throw new Error(`waited 30 s for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 /** Everything that a logger could print of an error. */
 function printed(error: unknown): string {
   const parts = [inspect(error, { depth: 20, showHidden: true }), JSON.stringify(error)];

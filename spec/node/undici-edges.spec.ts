@@ -4,7 +4,8 @@ import { ApiError, createClient, type TransportRequest } from 'rx-informer';
 import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
 import { Subject } from 'rxjs';
 import { afterEach, expect, it } from 'vitest';
-import { expectClean, until, watch } from './seen.ts';
+import { eventually } from '../support/patience.ts';
+import { expectClean, watch } from './seen.ts';
 import { type Handler, listen, type Protocol, type Response } from './servers.ts';
 
 const get: TransportRequest = { method: 'GET', path: '/api/v1/pods', use: 'watch' };
@@ -96,10 +97,10 @@ it('requests beyond maxConnections are queued, and a cancelled one is never sent
   watch(transport.send({ ...get, path: '/a' }));
   const forgotten = watch(transport.send({ ...get, path: '/b' }));
   const last = watch(transport.send({ ...get, path: '/c' }));
-  await until('the first', () => urls.length === 1);
+  await eventually(() => urls.length === 1, 'the first');
   forgotten.subscription.unsubscribe();
   responses[0]?.end();
-  await until('the next', () => urls.length === 2);
+  await eventually(() => urls.length === 2, 'the next');
   responses[1]?.end('c');
   await last.ended;
   expect(urls).toEqual(['/a', '/c']);
@@ -110,7 +111,7 @@ it('an error of the demand is an error of the request', async () => {
   const { transport } = await open('http', (_, response) => response.end('x'));
   const capacity = new Subject<void>();
   const seen = watch(transport.send({ ...get, demand: () => capacity }));
-  await until('the head', () => seen.status === 200);
+  await eventually(() => seen.status === 200, 'the head');
   capacity.error(new Error('no more'));
   await seen.ended;
   expect(expectClean(seen.error, 'Network', []).message).toContain('no more');
@@ -176,7 +177,7 @@ it('after retire() the open request continues, and a new request is refused', as
     end = () => response.end('b');
   });
   const seen = watch(transport.send(get));
-  await until('a chunk', () => seen.bytes === 1);
+  await eventually(() => seen.bytes === 1, 'a chunk');
   const retired = transport.retire();
   expect(watch(transport.send(get)).error).toBeInstanceOf(ApiError);
   end();

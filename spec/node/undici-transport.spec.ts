@@ -2,7 +2,8 @@ import type { TransportRequest } from 'rx-informer';
 import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
 import { NEVER, Subject } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { expectClean, until, watch } from './seen.ts';
+import { eventually } from '../support/patience.ts';
+import { expectClean, watch } from './seen.ts';
 import {
   cut,
   gone,
@@ -54,7 +55,7 @@ describe.each(protocols)('over %s', (protocol) => {
     );
     expect([transport.protocol, transport.connectionsLeft]).toEqual([undefined, 9]);
     const streams = [watch(transport.send(get)), watch(transport.send(get))];
-    await until('both streams', () => streams.every(({ text }) => text === 'x'));
+    await eventually(() => streams.every(({ text }) => text === 'x'), 'both streams');
     expect(transport.mayCompress).toBe(false);
     const shares = protocol === 'http2';
     expect(transport.protocol).toBe(shares ? 'h2' : 'http/1.1');
@@ -105,7 +106,7 @@ describe.each(protocols)('over %s', (protocol) => {
       more = () => response.end('second\n');
     });
     const seen = watch(transport.send(get));
-    await until('the first line', () => seen.text === 'first\n');
+    await eventually(() => seen.text === 'first\n', 'the first line');
     expect(seen.completed).toBe(false);
     more();
     await seen.ended;
@@ -119,7 +120,7 @@ describe.each(protocols)('over %s', (protocol) => {
       responses.push(response);
     });
     const seen = watch(transport.send({ ...get, headers: { authorization: 'Bearer hunter2' } }));
-    await until('a chunk', () => seen.bytes > 0);
+    await eventually(() => seen.bytes > 0, 'a chunk');
     for (const response of responses) cut(response);
     await seen.ended;
     expect(seen.completed).toBe(false);
@@ -148,8 +149,9 @@ describe.each(protocols)('over %s', (protocol) => {
         if (when === 'in the body') response.write('x');
       });
       const seen = watch(transport.send(get));
-      await until('the request', () =>
-        when === 'in the body' ? seen.bytes > 0 : seenByServer !== undefined,
+      await eventually(
+        () => (when === 'in the body' ? seen.bytes > 0 : seenByServer !== undefined),
+        'the request',
       );
       seen.subscription.unsubscribe();
       await seenByServer;
@@ -168,7 +170,7 @@ describe.each(protocols)('over %s', (protocol) => {
     let closed = true;
     const demand = () => (closed ? capacity : null);
     const seen = watch(transport.send({ ...get, demand }), { keepText: false });
-    await until('the head', () => seen.status === 200);
+    await eventually(() => seen.status === 200, 'the head');
     // Waits until the buffers in between are full.
     let before = -1;
     while (before !== poured.written) {
@@ -178,7 +180,7 @@ describe.each(protocols)('over %s', (protocol) => {
     expect(poured.written).toBeLessThan(32 * 2 ** 20);
     expect(seen.bytes).toBe(0);
     capacity.next();
-    await until('one chunk', () => seen.bytes > 0);
+    await eventually(() => seen.bytes > 0, 'one chunk');
     const afterOne = seen.bytes;
     expect(afterOne).toBeLessThan(2 ** 20);
     closed = false;
@@ -192,7 +194,7 @@ describe.each(protocols)('over %s', (protocol) => {
       response.write('x');
     });
     const seen = watch(transport.send(get));
-    await until('a chunk', () => seen.bytes > 0);
+    await eventually(() => seen.bytes > 0, 'a chunk');
     await transport.close();
     expectClean(seen.error, 'Stopped', []);
     const late = watch(transport.send(get));
@@ -203,18 +205,18 @@ describe.each(protocols)('over %s', (protocol) => {
   it('no handle is left behind', async () => {
     const handles = () =>
       process.getActiveResourcesInfo().filter((name) => /TCP|TLS|HTTP|DNS/i.test(name));
-    await until('the end of the test before', () => handles().length === 0);
+    await eventually(() => handles().length === 0, 'the end of the test before');
     const server = await listen(protocol, (_, response) => {
       response.write('x');
     });
     const transport = createUndiciTransport({ baseUrl: server.url, tls: { ca: testOnlyCa } });
     const all = Array.from({ length: 5 }, () => watch(transport.send(get)));
-    await until('five bodies', () => all.every((seen) => seen.bytes > 0));
+    await eventually(() => all.every((seen) => seen.bytes > 0), 'five bodies');
     expect(handles()).not.toEqual([]);
     all[0]?.subscription.unsubscribe();
     await transport.close();
     await server.close();
-    await until('no handle', () => handles().length === 0);
+    await eventually(() => handles().length === 0, 'no handle');
   });
 });
 
@@ -228,12 +230,12 @@ describe('over http2', () => {
       else response.write('x');
     });
     const watches = Array.from({ length: 20 }, () => watch(transport.send(get)));
-    await until('20 bodies', () => watches.every((seen) => seen.bytes === 1));
+    await eventually(() => watches.every((seen) => seen.bytes === 1), '20 bodies');
     const big = { ...get, path: '/big' };
     const paused = Array.from({ length: 6 }, () =>
       watch(transport.send({ ...big, demand: () => NEVER })),
     );
-    await until('the paused heads', () => paused.every((seen) => seen.status === 200));
+    await eventually(() => paused.every((seen) => seen.status === 200), 'the paused heads');
     const free = watch(transport.send(big), { keepText: false });
     await free.ended;
     expect(free).toMatchObject({ bytes, completed: true });

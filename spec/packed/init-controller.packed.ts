@@ -22,9 +22,10 @@ import { pathToFileURL } from 'node:url';
 import { defineResource, type KubernetesObject, resourcePath, type rolesFor } from 'rx-informer';
 import { configMaps, eventsV1Events, leases } from 'rx-informer/resources';
 import { createFakeApiServer, permittedBy } from 'rx-informer/testing';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { testOnlyCa } from '../node/test-only-certificates.ts';
+import { eventually } from '../support/patience.ts';
 import { podModule } from '../support/pod.ts';
 import { mustRun, packInto, root, run } from './consumer.ts';
 import { guardedCluster } from './guarded-cluster.ts';
@@ -185,22 +186,21 @@ describe('the project of rx-informer init controller', () => {
     }
     const ended = once(child, 'exit');
     try {
-      const waits = { timeout: 30_000, interval: 100 };
       const answered = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
       const probe = async (path: string) => (await answered(path)).status;
-      await vi.waitFor(async () => expect(await probe('/readyz')).toBe(200), waits);
+      await eventually(async () => expect(await probe('/readyz')).toBe(200));
       expect(await probe('/healthz')).toBe(200);
       expect(await probe('/')).toBe(503);
       const says = async () => (await answered('/readyz')).text();
-      await vi.waitFor(async () => expect(await says()).toBe('ok: running\n'), waits);
+      await eventually(async () => expect(await says()).toBe('ok: running\n'));
       const place = { namespace: 'shop', name: 'first' };
       server.objects.create(widgets, { metadata: place });
-      await vi.waitFor(() => {
+      await eventually(() => {
         const { status } = server.objects.get(widgets, place) as {
           status?: { conditions?: { status: string }[] };
         };
         expect(status?.conditions?.[0]?.status).toBe('True');
-      }, waits);
+      });
       expect(server.objects.get(configMaps, place)?.data).toEqual({ generation: '1' });
       child.kill('SIGTERM');
       expect(await ended).toEqual([0, null]);

@@ -10,6 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepScreenshot, launchChromium } from '../browser/chromium.ts';
 import { freePort } from '../browser/docs-project.ts';
+import { eventually } from '../support/patience.ts';
 import { mustRun, packInto, root } from './consumer.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
@@ -98,8 +99,8 @@ describe('the project of rx-informer init dashboard', () => {
     const page = await browser.newPage();
     await page.goto(`http://127.0.0.1:${web}/`);
     const status = page.getByRole('status').first();
-    await expect.poll(() => status.textContent(), { timeout: 20_000 }).toBe('Live');
-    await expect.poll(() => page.locator('tbody th').count()).toBe(25);
+    await eventually(async () => expect(await status.textContent()).toBe('Live'));
+    await eventually(async () => expect(await page.locator('tbody th').count()).toBe(25));
     await page.close();
   });
 
@@ -115,18 +116,18 @@ describe('the project of rx-informer init dashboard', () => {
     await page.goto(`http://127.0.0.1:${web}/`);
     const status = page.getByRole('status').first();
     const says = (text: string) =>
-      expect.poll(() => status.textContent(), { timeout: 60_000 }).toBe(text);
+      eventually(async () => expect(await status.textContent()).toBe(text));
     await says('Live');
     const names = () => page.locator('tbody th').allTextContents();
     const sorted = await names();
     expect(sorted).toHaveLength(25);
     expect(sorted).toEqual(sorted.toSorted());
     await page.getByRole('button', { name: 'Name', exact: true }).click();
-    await expect.poll(names).not.toEqual(sorted);
+    await eventually(async () => expect(await names()).not.toEqual(sorted));
     const turned = await names();
     expect(turned).toEqual(turned.toSorted().reverse());
     await page.getByRole('searchbox').fill('CART-01');
-    await expect.poll(names).toEqual(['cart-016', 'cart-012']);
+    await eventually(async () => expect(await names()).toEqual(['cart-016', 'cart-012']));
     expect(errors).toEqual([]);
     await end(running);
     await says('Not live');

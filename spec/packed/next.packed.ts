@@ -14,6 +14,7 @@ import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informe
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launchChromium } from '../browser/chromium.ts';
 import { freePort } from '../browser/docs-project.ts';
+import { eventually } from '../support/patience.ts';
 import { mustRun, packInto, root } from './consumer.ts';
 
 const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
@@ -60,7 +61,7 @@ async function start(args: readonly string[], port: number): Promise<void> {
       () => false,
     );
   };
-  await expect.poll(answers, { timeout: 60_000 }).toBe(true);
+  await eventually(async () => expect(await answers()).toBe(true));
 }
 
 async function build(): Promise<void> {
@@ -89,7 +90,6 @@ async function open(path: string): Promise<Page> {
 }
 const names = (page: Page) => page.locator('li').allTextContents();
 const status = (page: Page) => page.getByRole('status').textContent();
-const waits = (timeout: number) => ({ timeout, interval: 50 });
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rx-informer-next-'));
@@ -127,11 +127,11 @@ describe('Next.js with its defaults', () => {
     await build();
     await start(next('start', '-p', String(webPort)), webPort);
     const page = await open('/');
-    await expect.poll(() => status(page), waits(10_000)).toBe('Live');
+    await eventually(async () => expect(await status(page)).toBe('Live'));
     expect(await names(page)).toEqual(['cart', 'web']);
     const before = watches().length;
     create('late');
-    await expect.poll(() => names(page), waits(2_000)).toEqual(['cart', 'late', 'web']);
+    await eventually(async () => expect(await names(page)).toEqual(['cart', 'late', 'web']));
     // A rewrite ends a response that is silent for 30 s.
     const states = new Set<string | null>();
     for (let second = 0; second < 35; second++) {
@@ -141,13 +141,15 @@ describe('Next.js with its defaults', () => {
     expect([...states]).toEqual(['Live']);
     expect(watches().length).toBe(before);
     await page.close();
-    await expect.poll(() => server.openWatches.length, waits(10_000)).toBe(0);
+    await eventually(() => expect(server.openWatches.length).toBe(0));
 
     const tab = await open('/tabs');
-    await expect.poll(() => names(tab), waits(10_000)).toEqual(['cart', 'late', 'web']);
-    await expect.poll(() => status(tab), waits(10_000)).toBe('Live');
+    await eventually(async () => expect(await names(tab)).toEqual(['cart', 'late', 'web']));
+    await eventually(async () => expect(await status(tab)).toBe('Live'));
     create('later');
-    await expect.poll(() => names(tab), waits(2_000)).toEqual(['cart', 'late', 'later', 'web']);
+    await eventually(async () =>
+      expect(await names(tab)).toEqual(['cart', 'late', 'later', 'web']),
+    );
     await tab.evaluate(() => {
       const seen: string[] = [];
       Object.assign(globalThis, { seen });
@@ -155,11 +157,11 @@ describe('Next.js with its defaults', () => {
     });
     const last = () =>
       tab.evaluate(() => (globalThis as unknown as { seen: string[] }).seen.at(-1));
-    await expect.poll(last, waits(10_000)).toContain('{"name":"later"}');
+    await eventually(async () => expect(await last()).toContain('{"name":"later"}'));
     create('latest');
-    await expect.poll(last, waits(2_000)).toContain('{"name":"latest"}');
+    await eventually(async () => expect(await last()).toContain('{"name":"latest"}'));
     await tab.close();
-    await expect.poll(() => server.openWatches.length, waits(60_000)).toBe(0);
+    await eventually(() => expect(server.openWatches.length).toBe(0));
   });
 
   it('W33: a page behind a rewrite says that it compresses, and receives a change within 20 s', async () => {
@@ -176,10 +178,12 @@ describe('Next.js with its defaults', () => {
     }
     await start(next('start', '-p', String(webPort)), webPort);
     const page = await open('/');
-    await expect.poll(() => names(page), waits(10_000)).toEqual(['cart', 'web']);
-    await expect.poll(() => status(page), waits(20_000)).toMatch(/^Late: .* compresses responses/);
+    await eventually(async () => expect(await names(page)).toEqual(['cart', 'web']));
+    await eventually(async () =>
+      expect(await status(page)).toMatch(/^Late: .* compresses responses/),
+    );
     create('late');
-    await expect.poll(() => names(page), waits(25_000)).toEqual(['cart', 'late', 'web']);
+    await eventually(async () => expect(await names(page)).toEqual(['cart', 'late', 'web']));
   });
 });
 
@@ -199,9 +203,9 @@ describe('Express', () => {
       initialList: 'pages',
     });
     informer.start();
-    await expect.poll(() => informer.status.live, waits(5_000)).toBe(true);
+    await eventually(() => expect(informer.status.live).toBe(true));
     create('late');
-    await expect.poll(() => informer.indexer.get('shop/late'), waits(2_000)).toBeDefined();
+    await eventually(async () => expect(await informer.indexer.get('shop/late')).toBeDefined());
     await informer.stop();
     await client.close();
   });

@@ -5,6 +5,7 @@ import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
 import { IndexedDbStore } from '../../lib/persist/indexed-db/indexed-db-store.ts';
 import { Ownership } from '../../lib/persist/indexed-db/ownership.ts';
 import { Windows } from '../../lib/persist/indexed-db/windows.ts';
+import { eventually } from '../support/patience.ts';
 import { FakeBrowser } from './fake-browser.ts';
 import { live } from './indexed-db-lives.ts';
 
@@ -164,7 +165,7 @@ describe('what is forgotten', () => {
     };
     const other = storeOf({ ...all.client().scope, navigator });
     await expect(other.forget('ann')).rejects.toThrow('no bucket');
-    await expect.poll(() => dataOf(all, 'objects')).toEqual([]);
+    await eventually(() => expect(dataOf(all, 'objects')).toEqual([]));
     // Objects of another user are not read before the windows of this one are deleted.
     const his = storeOf({ ...all.client().scope, navigator }, { user: 'bob' });
     await expect(his.read('pods')).rejects.toThrow('no bucket');

@@ -15,10 +15,11 @@ import {
 import { changeSet } from 'rx-informer/testing';
 import { BehaviorSubject, config, NEVER, Observable, Subject } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { mergeStatus, NO_STATUS } from '../../lib/informer/status/merge-status.ts';
 import { inTurn } from '../../lib/rx/drain.ts';
 import { type Pod, pod } from '../delta/pods.ts';
+import { eventually } from '../support/patience.ts';
 import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
 import { type Item, World } from './world.ts';
 
@@ -399,7 +400,7 @@ describe('the listeners of a view', () => {
     expect([names(view), view.select('u-b').getSnapshot(), calls()]).toEqual(['a', undefined, 1]);
     frame.next();
     expect([names(view), calls()]).toEqual(['a,b,c,d', 2]);
-    await vi.waitFor(() => expect(looped.at(-1)).toBe(4));
+    await eventually(() => expect(looped.at(-1)).toBe(4));
     sets.complete();
     await loop;
     expect(looped.length).toBeLessThanOrEqual(3);
@@ -442,7 +443,7 @@ describe('the listeners of a view', () => {
     source.listed(1, servedPod('a', 1));
     void informer.stop();
     informer.start();
-    await vi.waitFor(() => expect(runs).toBe(2));
+    await eventually(() => expect(runs).toBe(2));
     broken.error(new Error('boom'));
     expect(failure).toEqual(new Error('boom'));
     await informer.stop();

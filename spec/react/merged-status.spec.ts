@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createProvided } from '../../lib/react/provided.ts';
 import { sourceOfQuery } from '../../lib/react/query-sources.ts';
 import { mergedStatusOf } from '../../lib/react/use-status.ts';
+import { eventually } from '../support/patience.ts';
 
 it('V8: the merged status is the same object while only rows change', async () => {
   const server = createFakeApiServer();
@@ -23,15 +24,15 @@ it('V8: the merged status is the same object while only rows change', async () =
     for (const leave of leaves) leave();
     await factory.stop();
   });
-  await expect.poll(() => getSnapshot().status.live).toBe(true);
+  await eventually(() => expect(getSnapshot().status.live).toBe(true));
   const before = getSnapshot();
   for (const name of ['web-1', 'web-2']) {
     const { length } = source.getSnapshot().rows;
     create(name);
-    await expect.poll(() => source.getSnapshot().rows.length).toBe(length + 1);
+    await eventually(() => expect(source.getSnapshot().rows.length).toBe(length + 1));
     expect(getSnapshot()).toBe(before);
   }
   expect(Object.isFrozen(before) && Object.isFrozen(before.status)).toBe(true);
   server.faults.dropWatches();
-  await expect.poll(() => getSnapshot() !== before).toBe(true);
+  await eventually(() => expect(getSnapshot() !== before).toBe(true));
 });

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createProvided } from '../../lib/react/provided.ts';
 import { sourceOfQuery } from '../../lib/react/query-sources.ts';
 import { objectOf, objectQuery } from '../../lib/react/use-object.ts';
+import { eventually } from '../support/patience.ts';
 
 // In a worker the query has a limit.
 it.each([{}, { limit: 1 }])(
@@ -28,13 +29,15 @@ it.each([{}, { limit: 1 }])(
       const { object, error } = objectOf(source.getSnapshot());
       return error?.message ?? object?.metadata.namespace;
     };
-    await expect.poll(shown).toBe('a');
+    await eventually(() => expect(shown()).toBe('a'));
     create('b');
-    await expect
-      .poll(shown)
-      .toBe('useObject: 2 objects of several namespaces have this name; give the namespace');
+    await eventually(() =>
+      expect(shown()).toBe(
+        'useObject: 2 objects of several namespaces have this name; give the namespace',
+      ),
+    );
     expect(objectOf(source.getSnapshot()).object).toBeUndefined();
     server.objects.delete(configMaps, { namespace: 'a', name: 'x' });
-    await expect.poll(shown).toBe('b');
+    await eventually(() => expect(shown()).toBe('b'));
   },
 );

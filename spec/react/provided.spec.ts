@@ -4,6 +4,7 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createProvided } from '../../lib/react/provided.ts';
+import { eventually } from '../support/patience.ts';
 
 const macrotask = () => new Promise((resolve) => setTimeout(resolve, 10));
 
@@ -33,7 +34,7 @@ describe('a provider', () => {
     const subscription = informer.changes$.subscribe();
     await informer.whenSynced();
     leave();
-    await expect.poll(() => informer.status.phase).toBe('stopped');
+    await eventually(() => expect(informer.status.phase).toBe('stopped'));
     expect(subscription.closed).toBe(true);
   });
 });

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createProvided } from '../../lib/react/provided.ts';
 import { heldSourceOf, querySourcesOf } from '../../lib/react/query-sources.ts';
 import { hasRenderLease, leaseForRender, takeOver } from '../../lib/react/suspense/render-lease.ts';
+import { eventually } from '../support/patience.ts';
 
 const query = liveQuery({ from: pods });
 
@@ -37,9 +38,9 @@ describe('the lease of a render', () => {
       const { server, factory, provided, source, render } = rig(lingerMs);
       const awaited = source();
       await render();
-      await expect.poll(() => server.openWatches.length).toBe(1);
-      await expect.poll(() => server.openWatches.length, { timeout: 10_000 }).toBe(0);
-      await expect.poll(() => hasRenderLease(awaited)).toBe(false);
+      await eventually(() => expect(server.openWatches.length).toBe(1));
+      await eventually(() => expect(server.openWatches.length).toBe(0));
+      await eventually(() => expect(hasRenderLease(awaited)).toBe(false));
       expect(provided.part(querySourcesOf).queries.size).toBe(0);
       expect(factory.informers).toEqual([]);
     },
@@ -53,7 +54,7 @@ describe('the lease of a render', () => {
     expect(hasRenderLease(awaited)).toBe(true);
     await lease;
     expect(hasRenderLease(awaited)).toBe(false);
-    await expect.poll(() => factory.informers, { timeout: 3_000 }).toEqual([]);
+    await eventually(() => expect(factory.informers).toEqual([]));
   });
 
   it('V14: ends when a commit takes it over, without a second request', async () => {
@@ -63,10 +64,10 @@ describe('the lease of a render', () => {
     const leave = awaited.subscribe(() => undefined);
     takeOver(awaited);
     expect(hasRenderLease(awaited)).toBe(false);
-    await expect.poll(() => server.openWatches.length).toBe(1);
+    await eventually(() => expect(server.openWatches.length).toBe(1));
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(server.requests.map(({ use }) => use)).toEqual(['watch']);
     leave();
-    await expect.poll(() => server.openWatches.length).toBe(0);
+    await eventually(() => expect(server.openWatches.length).toBe(0));
   });
 });

@@ -14,6 +14,7 @@ import { Subject } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { untilOpen } from '../../lib/rx/demand.ts';
 import { type Pod, pod } from '../delta/pods.ts';
+import { eventually } from '../support/patience.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** A consumer of change sets behind a demand, and the times at which it was served. */
@@ -105,11 +106,11 @@ describe('animationFrames', () => {
   it('X23: serves without frames, as in a hidden tab and in Node', async () => {
     const { send, served, subscription } = consumer(animationFrames(), new VirtualTime());
     send();
-    await vi.waitFor(() => expect(served.length).toBe(1), { timeout: 5_000 });
+    await eventually(() => expect(served.length).toBe(1));
     vi.stubGlobal('requestAnimationFrame', () => 1);
     vi.stubGlobal('cancelAnimationFrame', () => undefined);
     send();
-    await vi.waitFor(() => expect(served.length).toBe(2), { timeout: 5_000 });
+    await eventually(() => expect(served.length).toBe(2));
     subscription.unsubscribe();
   });
 
@@ -141,7 +142,7 @@ describe('whenDrained', () => {
     capacity()?.subscribe().unsubscribe();
     expect([opened, stream.listenerCount('drain')]).toEqual([0, 1]);
     writes[0]?.();
-    await vi.waitFor(() => expect(opened).toBe(1));
+    await eventually(() => expect(opened).toBe(1));
     expect([capacity(), stream.listenerCount('drain')]).toEqual([null, 0]);
   });
 
@@ -176,16 +177,16 @@ describe('whenDrained', () => {
     writer.write('a').catch(() => undefined);
     let opened = 0;
     capacity()?.subscribe({ complete: () => opened++ });
-    await vi.waitFor(() => expect(writes.length).toBe(1));
+    await eventually(() => expect(writes.length).toBe(1));
     expect(opened).toBe(0);
     writes[0]?.();
-    await vi.waitFor(() => expect(opened).toBe(1));
+    await eventually(() => expect(opened).toBe(1));
     const failed = new WritableStream({
       start: (controller) => controller.error(new Error('cut')),
     });
     let failure: unknown;
     whenDrained(failed.getWriter())()?.subscribe({ error: (error) => (failure = error) });
-    await vi.waitFor(() => expect(failure).toEqual(new Error('cut')));
+    await eventually(() => expect(failure).toEqual(new Error('cut')));
   });
 
   it('X23: asks a closed writer no more than once', async () => {
@@ -194,7 +195,7 @@ describe('whenDrained', () => {
     const ready = whenDrained(writer);
     const { send, served } = consumer(ready, new VirtualTime());
     send();
-    await vi.waitFor(() => expect(served.length).toBe(1));
+    await eventually(() => expect(served.length).toBe(1));
     expect(ready()).toBeNull();
   });
 });

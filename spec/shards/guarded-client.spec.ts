@@ -6,9 +6,10 @@ import { createUndiciTransport } from 'rx-informer/node';
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { firstValueFrom, of as rxOf } from 'rxjs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { liveSignal } from '../../lib/shards/key-shards.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { eventually } from '../support/patience.ts';
 
 /** The signal of a reconcile whose slot is lost when `lost` is set, without an event. */
 function reconcile() {
@@ -66,7 +67,7 @@ describe('the signal of a reconcile', () => {
     const transport = createUndiciTransport({ baseUrl, maxConnections: 1 });
     const client = createClient({ baseUrl, transport });
     const first = client.request({ path: '/first' });
-    await vi.waitFor(() => expect(seen).toEqual(['/first']));
+    await eventually(() => expect(seen).toEqual(['/first']));
     const { state, signal } = reconcile();
     const writing = guardedClient(client, signal).request(write);
     const refused = expect(writing).rejects.toThrow(/aborted/);
@@ -76,7 +77,7 @@ describe('the signal of a reconcile', () => {
     await first;
     await refused;
     const last = client.request({ path: '/last' });
-    await vi.waitFor(() => expect(seen).toContain('/last'));
+    await eventually(() => expect(seen).toContain('/last'));
     answer();
     await last;
     expect(seen).toEqual(['/first', '/last']);

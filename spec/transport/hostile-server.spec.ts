@@ -17,8 +17,9 @@ import { createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { toArray } from 'rxjs/operators';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { sameContent } from '../../lib/meta/same-content.ts';
+import { eventually } from '../support/patience.ts';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
@@ -369,7 +370,7 @@ it('T7: a flood of bookmarks leaves time for other tasks and uses no memory', as
   let turns = 0;
   const turn = setInterval(() => turns++, 10);
   // The event loop turns meanwhile.
-  await vi.waitFor(() => expect(turns).toBeGreaterThan(10), 30_000);
+  await eventually(() => expect(turns).toBeGreaterThan(10));
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   clearInterval(turn);
   expect(statuses).toBeLessThan(20);

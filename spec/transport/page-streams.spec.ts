@@ -12,6 +12,7 @@ import { Subscription } from 'rxjs';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { loadTurns } from '../../lib/transport/page/page-streams.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { eventually } from '../support/patience.ts';
 import { FakePage } from './page-rig.ts';
 
 // Otherwise the first stream of this file would wait for it in real time.
@@ -397,7 +398,7 @@ describe('the code of the turns', () => {
     expect([kinds, server.requests.map(({ path }) => path)]).toEqual([['queued'], ['/version']]);
     gone.unsubscribe();
     arrive();
-    await vi.waitFor(() => expect(kinds).toContain('head'));
+    await eventually(() => expect(kinds).toContain('head'));
     expect(kinds.slice(0, 3)).toEqual(['queued', 'sending', 'head']);
     expect(server.requests.map(({ path }) => path)).toEqual(['/version', '/api/v1/pods']);
     first.unsubscribe();
@@ -421,7 +422,7 @@ describe('the code of the turns', () => {
     open('pods', () => open('secrets'));
     open('nodes');
     rig.arrive();
-    await vi.waitFor(() => expect(rig.paths()).toHaveLength(3));
+    await eventually(() => expect(rig.paths()).toHaveLength(3));
     expect(rig.paths()).toEqual(['/api/v1/pods', '/api/v1/nodes', '/api/v1/secrets']);
     expect(rig.loads).toBe(1);
     streams.unsubscribe();
@@ -440,7 +441,7 @@ describe('the code of the turns', () => {
     await settle();
     expect([log, rig.paths()]).toEqual([['queued undefined', 'queued The tab is hidden'], []]);
     rig.page.emit('pageshow');
-    await vi.waitFor(() => expect(log.slice(2)).toEqual(['sending', 'head']));
+    await eventually(() => expect(log.slice(2)).toEqual(['sending', 'head']));
     stream.unsubscribe();
   });
 
@@ -470,7 +471,7 @@ describe('the code of the turns', () => {
     const client = rig.clientOf({ baseUrl: 'https://host', ...options });
     const stream = client.send(watch).subscribe(({ kind }) => kinds.push(kind));
     expect(kinds).toEqual([]);
-    await vi.waitFor(() => expect(kinds).toEqual(['head']));
+    await eventually(() => expect(kinds).toEqual(['head']));
     expect(rig.loads).toBe(0);
     stream.unsubscribe();
   });
@@ -487,7 +488,7 @@ describe('the code of the turns', () => {
     const errors = new Set<string>();
     informer.status$.subscribe(({ error }) => errors.add(`${error?.reason} ${error?.message}`));
     informer.start();
-    await vi.waitFor(() => expect(rig.loads).toBeGreaterThanOrEqual(2));
+    await eventually(() => expect(rig.loads).toBeGreaterThanOrEqual(2));
     expect([...errors].join()).toMatch(
       /Network GET .*: the code of the turns could not be loaded: .*reload the page/,
     );

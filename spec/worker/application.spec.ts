@@ -20,6 +20,7 @@ import {
 } from 'rx-informer/worker';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { eventually } from '../support/patience.ts';
 
 const DELAY_MS = 1;
 
@@ -454,7 +455,7 @@ describe('the session of a worker', () => {
       page: async () => ({ served }),
     });
     const tab = follow(cluster);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await pass(0);
       expect(tab.names).toEqual(['a']);
     });
@@ -479,7 +480,7 @@ describe('an edit through a worker', () => {
     await pass();
     const edited = editInWorker(one, pods, 'shop/a', failed);
     // The worker loads the code of edits with the first one.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await pass();
       for (const { shown } of tabs) expect(shown.rows).toEqual([{ name: 'a', seen: 'yes' }]);
     });
@@ -493,7 +494,7 @@ describe('an edit through a worker', () => {
     await pass();
     let error: unknown;
     editInWorker(cluster, pods, 'shop/missing', failed).catch((cause) => (error = cause));
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await pass();
       expect(error).toMatchObject({ name: 'ApiError', reason: 'NotFound' });
     });

@@ -5,8 +5,9 @@ import type { KubernetesObject, SharedInformer } from 'rx-informer';
 import type { NatsPublisher } from 'rx-informer/nats';
 import { pods } from 'rx-informer/resources';
 import { createTcpProxy, seededRandom, type TcpProxy } from 'rx-informer/testing';
+import { eventually } from '../../support/patience.ts';
 import { NatsServer } from '../nats-server.ts';
-import { eventually, Scene } from '../scene.ts';
+import { Scene } from '../scene.ts';
 import { History, Judge } from './judge.ts';
 
 /** Which faults a run has. `losses`: the store is restored from copies and purged, so that readers may have to list. */
@@ -229,7 +230,7 @@ class FaultRun {
     if (this.#publishers.length === 0) await this.#publish();
     this.#churn(1);
     const areEqual = () => this.#readers.every(({ judge }) => judge.isEqual);
-    await eventually(areEqual, 'all readers have what the API server has', 30_000);
+    await eventually(areEqual, 'all readers have what the API server has');
     this.#say('equal');
   }
 

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { editorOf } from '../../../lib/react/edit/editor.ts';
 import { createProvided } from '../../../lib/react/provided.ts';
 import { sourceOfQuery } from '../../../lib/react/query-sources.ts';
+import { eventually } from '../../support/patience.ts';
 
 const target = { namespace: 'shop', name: 'web' };
 
@@ -47,7 +48,7 @@ async function rig() {
     for (const leave of leaves) leave();
     await factory.stop();
   });
-  await expect.poll(() => large.getSnapshot().synced && text() === '1').toBe(true);
+  await eventually(() => expect(large.getSnapshot().synced && text() === '1').toBe(true));
   seen.length = 0;
   const edit = (
     replicas: number,
@@ -76,7 +77,7 @@ describe('an edit', () => {
     const { server, large, seen, text, edit, stored } = await rig();
     const held = server.faults.silence();
     const done = edit(4);
-    await expect.poll(text).toBe('4');
+    await eventually(() => expect(text()).toBe('4'));
     expect(large.getSnapshot().rows).toEqual([{ name: 'web', replicas: 4 }]);
     expect((await done).spec?.replicas).toBe(4);
     expect(stored()).toBe(4);
@@ -86,7 +87,7 @@ describe('an edit', () => {
       ...web,
       metadata: { ...web?.metadata, labels: { seen: 'yes' } },
     } as Deployment);
-    await expect.poll(() => seen.length).toBeGreaterThan(1);
+    await eventually(() => expect(seen.length).toBeGreaterThan(1));
     expect(new Set(seen)).toEqual(new Set(['4']));
   });
 
@@ -101,9 +102,9 @@ describe('an edit', () => {
     // Otherwise the error arrives before the next frame.
     server.faults.delay(50, { method: 'PATCH' });
     const done = edit(4);
-    await expect.poll(text).toBe('4');
+    await eventually(() => expect(text()).toBe('4'));
     await expect(done).rejects.toThrow(/exceeded quota/);
-    await expect.poll(text).toBe('1');
+    await eventually(() => expect(text()).toBe('1'));
     expect(stored()).toBe(1);
     expect(seen).toEqual(['4', '1']);
   });
@@ -156,10 +157,10 @@ describe('an edit', () => {
     const first = edit(4, target, 1_000);
     const left = new AbortController();
     const aborted = edit(7, target, 5_000, left.signal);
-    await expect.poll(text).toBe('7');
+    await eventually(() => expect(text()).toBe('7'));
     left.abort();
     await expect(aborted).rejects.toMatchObject({ reason: 'Aborted' });
-    await expect.poll(text).toBe('4');
+    await eventually(() => expect(text()).toBe('4'));
     expect(patches()).toBe(1);
     // The next edit waits for the first one nevertheless.
     const last = edit(9);
@@ -175,11 +176,11 @@ describe('an edit', () => {
     const { server, text, edit } = await rig();
     const fault = server.faults.neverAnswer({ method: 'PATCH' });
     const done = edit(4, target, 200);
-    await expect.poll(text).toBe('4');
+    await eventually(() => expect(text()).toBe('4'));
     await expect(done).rejects.toThrow(
       'edit deployments.apps web: the server has not answered for 200 ms; the change may still take effect',
     );
-    await expect.poll(text).toBe('1');
+    await eventually(() => expect(text()).toBe('1'));
     fault.heal();
   });
 
@@ -187,25 +188,25 @@ describe('an edit', () => {
     const { server, text, edit } = await rig();
     const fault = server.faults.silence();
     await edit(4, target, 200);
-    await expect.poll(text).toBe('4');
-    await expect.poll(text).toBe('1');
+    await eventually(() => expect(text()).toBe('4'));
+    await eventually(() => expect(text()).toBe('1'));
     fault.heal();
-    await expect.poll(text).toBe('4');
+    await eventually(() => expect(text()).toBe('4'));
   });
 
   it('V12: shows the state of the informer again after several edits without an echo', async () => {
     const { server, text, edit } = await rig();
     server.faults.silence();
     await Promise.all([edit(4, target, 200), edit(7, target, 200)]);
-    await expect.poll(text).toBe('7');
-    await expect.poll(text).toBe('1');
+    await eventually(() => expect(text()).toBe('7'));
+    await eventually(() => expect(text()).toBe('1'));
   });
 
   it('V13: waits for the former edit of the same object, and needs no second attempt', async () => {
     const { server, seen, text, edit, stored, patches } = await rig();
     const delay = server.faults.delay(50, { method: 'PATCH' });
     const both = [edit(4), edit(7)];
-    await expect.poll(text).toBe('7');
+    await eventually(() => expect(text()).toBe('7'));
     await Promise.all(both);
     expect(stored()).toBe(7);
     expect(patches()).toBe(2);
@@ -230,17 +231,17 @@ describe('an edit', () => {
     await expect(first).rejects.toThrow();
     await second;
     expect(stored()).toBe(7);
-    await expect.poll(text).toBe('7');
+    await eventually(() => expect(text()).toBe('7'));
   });
 
   it('V12: ends with the deletion of the object', async () => {
     const { server, large, text, edit } = await rig();
     const delay = server.faults.delay(2_000, { method: 'PATCH' });
     const done = edit(4);
-    await expect.poll(text).toBe('4');
+    await eventually(() => expect(text()).toBe('4'));
     server.objects.delete(deployments, target);
     await expect(done).rejects.toThrow(/not found/);
-    await expect.poll(text).toBe('');
+    await eventually(() => expect(text()).toBe(''));
     expect(large.getSnapshot().rows).toEqual([]);
     delay.heal();
   });
@@ -255,7 +256,7 @@ describe('an edit', () => {
     const refused = provided.part(editorOf).edit<Deployment>({ ...options, recipe });
     await expect(refused).rejects.toThrow('metadata.name is undefined; it must stay "web"');
     await edit(2);
-    await expect.poll(text).toBe('2');
+    await eventually(() => expect(text()).toBe('2'));
     expect([seen, patches()]).toEqual([['2'], 1]);
     held.heal();
   });
@@ -263,7 +264,7 @@ describe('an edit', () => {
   it('V12: of an object that no query shows is only sent', async () => {
     const { server, edit, text, create } = await rig();
     const other = create('other');
-    await expect.poll(text).toBe('1,1');
+    await eventually(() => expect(text()).toBe('1,1'));
     server.faults.silence();
     const late = create('late');
     await edit(5, late);

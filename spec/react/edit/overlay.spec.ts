@@ -11,12 +11,13 @@ import {
 import { pods } from 'rx-informer/resources';
 import { changeSet, createFakeApiServer } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EditableLayer } from '../../../lib/factory/edits/editable-layer.ts';
 import { Overlay } from '../../../lib/factory/edits/overlay.ts';
 import { overlayOf } from '../../../lib/react/edit/provided-edits.ts';
 import { createProvided } from '../../../lib/react/provided.ts';
 import { querySourcesOf } from '../../../lib/react/query-sources.ts';
+import { eventually } from '../../support/patience.ts';
 import { projections } from '../../support/projections.ts';
 
 type Scaled = Stored<KubernetesObject> & { readonly spec: { readonly replicas: number } };
@@ -234,10 +235,10 @@ describe('the queries of a provider', () => {
     factory.start();
     await factory.whenSynced({ timeoutMs: 5_000 });
     const draft = { ...made, spec: { nodeName: 'node-1' } };
-    await vi.waitFor(() => expect(metadata.getSnapshot().rows).toHaveLength(1));
+    await eventually(() => expect(metadata.getSnapshot().rows).toHaveLength(1));
     const overlay = provided.part(overlayOf);
     const id = overlay.begin('shop/web-0', made, draft);
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(complete.getSnapshot().rows[0]).toHaveProperty('spec.nodeName', 'node-1'),
     );
     expect(metadata.getSnapshot().rows[0]).toMatchObject({ kind: 'PartialObjectMetadata' });

@@ -2,6 +2,7 @@
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/patience.ts';
 
 const WATCH = '/api/v1/configmaps?watch=true&resourceVersion=1&timeoutSeconds=600';
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
@@ -44,11 +45,11 @@ describe.each(['in process', 'over a socket'] as const)('a body that is held bac
     server.faults.holdBack({ bytes: 1000, head: false });
     const seen = watch();
     create(300);
-    await expect.poll(() => seen.head).toBe(true);
+    await eventually(() => expect(seen.head).toBe(true));
     await settle();
     expect(seen.text).toBe('');
     create(1500);
-    await expect.poll(() => seen.text.length).toBe(2000);
+    await eventually(() => expect(seen.text.length).toBe(2000));
   });
 
   it('is sent at its end, together with the head', async () => {
@@ -56,11 +57,11 @@ describe.each(['in process', 'over a socket'] as const)('a body that is held bac
     server.faults.holdBack();
     const seen = watch();
     create(10);
-    await expect.poll(() => server.openWatches.length).toBe(1);
+    await eventually(() => expect(server.openWatches.length).toBe(1));
     await settle();
     expect(seen.head).toBe(false);
     server.faults.closeWatches();
-    await expect.poll(() => seen.ended).toBe(true);
+    await eventually(() => expect(seen.ended).toBe(true));
     expect(seen.text).toMatch(/^{"type":"ADDED".*}\n$/);
   });
 
@@ -71,15 +72,15 @@ describe.each(['in process', 'over a socket'] as const)('a body that is held bac
     fault.heal();
     const seen = watch();
     create(10);
-    await expect.poll(() => seen.text).toMatch(/}\n$/);
+    await eventually(() => expect(seen.text).toMatch(/}\n$/));
   });
 
   it('is cancelled when the client aborts while it waits for the head', async () => {
     const { server, watch } = await setUp();
     server.faults.holdBack();
     watch();
-    await expect.poll(() => server.openWatches.length).toBe(1);
+    await eventually(() => expect(server.openWatches.length).toBe(1));
     await endings.pop()?.();
-    await expect.poll(() => server.openWatches.length).toBe(0);
+    await eventually(() => expect(server.openWatches.length).toBe(0));
   });
 });
