@@ -1,0 +1,56 @@
+/** Finds what makes the verdict of a test depend on a clock or on the resources that a process uses, by the text of a file. */
+import { stripComments } from './imports.ts';
+
+/** A line of a file and the clock that it names. */
+export interface ClockUse {
+  readonly line: string;
+  readonly clock: string;
+}
+
+/** In a file with virtual time the scheduler's waits take no real time. */
+const VIRTUAL = /virtual-time\.ts|createVirtualTime|useFakeTimers|TestScheduler|rx\/clock\.ts/;
+
+const ALWAYS: readonly RegExp[] = [
+  /\bperformance\.now\b/,
+  /\bDate\.now\b/,
+  /\bnew Date\(\)/,
+  /\bhrtime\b/,
+  /\bcpuUsage\b/,
+  /\bresourceUsage\b/,
+  /\bmemoryUsage\b/,
+  /\bheapUsed\b/,
+  /\bmonitorEventLoopDelay\b/,
+  /\bUSUAL_MS\b/,
+  /\bsetTimeout\b/,
+  /\bsetInterval\b/,
+  /\bnode:timers\b/,
+  /\bAbortSignal\.timeout\b/,
+  /\bAtomics\.wait\(/,
+  /\bexpect\.poll\b/,
+  /\.poll\(/,
+  /\bvi\.waitFor\b/,
+  /\bvi\.waitUntil\b/,
+  /\bwaitForTimeout\b/,
+  /(?<![\w.])sleep\(/,
+  // The limit of a process, a test or a wait of a browser.
+  /\btimeout: (?!HANG_MS\b|TEST_HANG_MS\b)/,
+  /\b(?:testTimeout|hookTimeout): (?!TEST_HANG_MS\b)/,
+];
+
+/** These take no time of the machine when they have a scheduler, or stand beside virtual time. */
+const WITHOUT_SCHEDULER: readonly RegExp[] = [
+  /(?<![\w.$])(?:timer|interval|delay|timeout|debounceTime|throttleTime|auditTime|sampleTime|bufferTime)\([^,()]*\)/,
+  // Fewer than 60,000 milliseconds.
+  /\btimeoutMs(?::|\s*=)\s*(?:\d{1,4}|[1-5]?\d_\d{3}|[1-5]\d{4})\b/,
+];
+
+/** The lines of a file that use a clock of the machine. */
+export function clocksIn(text: string): ClockUse[] {
+  const forms = VIRTUAL.test(text) ? ALWAYS : [...ALWAYS, ...WITHOUT_SCHEDULER];
+  return stripComments(text)
+    .split('\n')
+    .flatMap((line) => {
+      const clock = forms.map((form) => form.exec(line)?.[0]).find((each) => each !== undefined);
+      return clock === undefined ? [] : [{ line: line.trim(), clock }];
+    });
+}
