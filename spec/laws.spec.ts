@@ -26,7 +26,7 @@ const stages = globSync('docs/reference/laws/*.md', { cwd: root }).flatMap((file
   lawsOf(readFileSync(`${root}${file}`, 'utf8')),
 );
 const laws = stages.map(({ id }) => id);
-const tests = globSync('spec/**/*.{spec,contract,e2e,browser,oracle,packed,nats}.{ts,tsx}', {
+const tests = globSync('spec/**/*.{spec,contract,e2e,browser,oracle,packed,nats,night}.{ts,tsx}', {
   cwd: root,
 })
   .filter((file) => !file.startsWith('spec/laws') && !file.includes('generated'))

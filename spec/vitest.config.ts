@@ -1,12 +1,14 @@
 /**
- * The configuration of the offline suite: all specs that need neither a real API server nor a browser. Most files share
- * the modules of their worker, which halves the CPU time. A file whose text touches a global has modules of its own.
+ * The configuration of the offline suite: all specs that need neither a real API server nor a browser. `npm test` runs the
+ * projects whose names begin with `fast`, and `npm run test:slow` those of `slow.txt`. Most files share the modules of
+ * their worker, which halves the CPU time. A file whose text touches a global has modules of its own.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { IsolatedFirst } from './support/isolated-first.ts';
+import { TEST_HANG_MS } from './support/patience.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -26,20 +28,37 @@ const isolated = specs.filter(
     LEAVES_RUNNING.test(file) || TOUCHES_GLOBALS.test(readFileSync(`${root}${file}`, 'utf8')),
 );
 
+const SLOW = readFileSync(here('./slow.txt'), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'));
+
 const shared = {
   root,
   resolve: { conditions: ['rx-informer-source'] },
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
 };
 
-/** The limits are for a machine with other work; a test that succeeds never waits for them. */
-const patient = {
+const test = {
   // The processes that tests start load the same sources again and again.
   env: { NODE_COMPILE_CACHE: here('../node_modules/.cache/compiled') },
   setupFiles: [here('./support/setup.ts'), here('./support/load-guards.ts')],
-  testTimeout: Number(process.env.TEST_TIMEOUT_MS ?? 60_000),
-  expect: { poll: { timeout: 20_000 } },
+  testTimeout: TEST_HANG_MS,
+  hookTimeout: TEST_HANG_MS,
 };
+
+/** Two projects for some of the specs. */
+function projects(name: string, isIncluded: (file: string) => boolean) {
+  const included = specs.filter(isIncluded);
+  const own = included.filter((file) => isolated.includes(file));
+  const others = included.filter((file) => !isolated.includes(file));
+  return [
+    {
+      ...shared,
+      test: { ...test, name: `${name}, shared modules`, include: others, isolate: false },
+    },
+    { ...shared, test: { ...test, name: `${name}, own modules`, include: own } },
+  ];
+}
 
 export default defineConfig({
   ...shared,
@@ -51,16 +70,8 @@ export default defineConfig({
     // A file must not depend on the files before it, so their order is random.
     sequence: { shuffle: { files: true }, sequencer: IsolatedFirst },
     projects: [
-      {
-        ...shared,
-        test: {
-          name: 'shared modules',
-          include: specs.filter((file) => !isolated.includes(file)),
-          isolate: false,
-          ...patient,
-        },
-      },
-      { ...shared, test: { name: 'own modules', include: isolated, ...patient } },
+      ...projects('fast', (file) => !SLOW.includes(file)),
+      ...projects('slow', (file) => SLOW.includes(file)),
     ],
   },
 });

@@ -1,6 +1,7 @@
 /** The configuration of the browser suite: the dashboard, and informers in pages, in Chromium. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { TEST_HANG_MS } from '../support/patience.ts';
 
 const shared = {
   root: fileURLToPath(new URL('../..', import.meta.url)),
@@ -15,9 +16,8 @@ const ALONE = ['load', 'dashboard-frames', 'tabs-load', 'persist-load', 'paintin
 
 const test = {
   setupFiles: [fileURLToPath(new URL('../support/setup.ts', import.meta.url))],
-  expect: { poll: { timeout: 20_000 } },
-  testTimeout: 180_000,
-  hookTimeout: 120_000,
+  testTimeout: TEST_HANG_MS,
+  hookTimeout: TEST_HANG_MS,
   // The Vite configurations of the documentation import the library.
   execArgv: ['--conditions=rx-informer-source'],
 };

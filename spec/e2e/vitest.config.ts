@@ -1,6 +1,7 @@
 /** The configuration of the end-to-end suite, which runs against a real kube-apiserver. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { TEST_HANG_MS } from '../support/patience.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -21,10 +22,8 @@ const shared = {
 const test = {
   globalSetup: [here('./global-setup.ts')],
   setupFiles: [here('../support/setup.ts')],
-  // These end a test that hangs, and judge nothing: on a busy machine a restart of the server alone takes 15 s.
-  expect: { poll: { timeout: 60_000 } },
-  testTimeout: 180_000,
-  hookTimeout: 240_000,
+  testTimeout: TEST_HANG_MS,
+  hookTimeout: TEST_HANG_MS,
 };
 
 export default defineConfig({

@@ -1,6 +1,7 @@
 /** The configuration of the suite for user-interface frameworks. It needs the packages of `.suites`. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { TEST_HANG_MS } from '../support/patience.ts';
 
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
@@ -9,6 +10,6 @@ export default defineConfig({
   test: {
     include: ['spec/frameworks/**/*.spec.ts'],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
-    testTimeout: 20_000,
+    testTimeout: TEST_HANG_MS,
   },
 });

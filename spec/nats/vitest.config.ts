@@ -1,6 +1,7 @@
 /** The configuration of the NATS suite, which runs against a real nats-server. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { TEST_HANG_MS } from '../support/patience.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -15,9 +16,8 @@ const shared = {
 
 const test = {
   setupFiles: [here('../support/setup.ts')],
-  expect: { poll: { timeout: 20_000 } },
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  testTimeout: TEST_HANG_MS,
+  hookTimeout: TEST_HANG_MS,
 };
 
 export default defineConfig({

@@ -18,8 +18,41 @@ export interface Result {
   readonly ended: string;
   /** What the step printed about itself, such as `12 passed, 0 failed`. */
   readonly figures: readonly string[];
+  /** What is worse than in the last result of the step that the folder had. */
+  readonly worse?: readonly string[];
   /** The end of the log, if the step failed. */
   readonly tail: readonly string[];
+}
+
+/** A ratio of one run, such as `1.32 ×`. */
+const RATIO = /(\d+(?:\.\d+)?) ?×/g;
+/** More of these is better; of everything else less. */
+const MORE_IS_BETTER = /events|a second/i;
+/** Runs of the same commit differ by less. */
+const NOISE = 1.1;
+
+/** Says what is worse than before: a failure, and ratios of figures whose texts are equal without their numbers. */
+export function worseThan(
+  before: Result | undefined,
+  { ok, figures }: Pick<Result, 'ok' | 'figures'>,
+): string[] {
+  if (before === undefined) return [];
+  const since = before.commit.slice(0, 8);
+  const failed = before.ok && !ok ? [`it failed; at ${since} it ended ok`] : [];
+  const named = (line: string) => line.replace(/\d+(?:\.\d+)?/g, '#');
+  const ratiosOf = (line: string) => [...line.matchAll(RATIO)].map(([, ratio]) => Number(ratio));
+  const former = new Map(before.figures.map((line) => [named(line), ratiosOf(line)]));
+  const lost = figures.filter((line) => {
+    const then = former.get(named(line)) ?? [];
+    return ratiosOf(line).some((now, at) => {
+      const factor = now / (then[at] ?? now);
+      return (MORE_IS_BETTER.test(line) ? 1 / factor : factor) > NOISE;
+    });
+  });
+  return [
+    ...failed,
+    ...lost.map((line) => `${line}; at ${since} ${former.get(named(line))?.join(' and ')} ×`),
+  ];
 }
 
 /** The results by the names of their steps. */
@@ -104,6 +137,9 @@ export function page(steps: readonly Step[], results: Results): string {
     ({ name }) =>
       `\n## ${name} failed\n\nThe complete log is \`${name}.log\`.\n\n\`\`\`text\n${results[name]?.tail.join('\n')}\n\`\`\`\n`,
   );
+  const worse = steps.flatMap(({ name }) =>
+    (results[name]?.worse ?? []).map((line) => `\n- **${name} is worse**: ${line}`),
+  );
   const total = found.reduce((sum, { seconds }) => sum + seconds, 0);
   return `# Results of the nightly run
 
@@ -111,7 +147,7 @@ export function page(steps: readonly Step[], results: Results): string {
 
 - failed: ${named(failed)}
 - with other counts than a complete night (in bold below): ${named(shortened)}
-- not run: ${named(missing)}
+- not run: ${named(missing)}${worse.join('')}
 
 | step | counts | result | seconds | commit, end | how to repeat a failure |
 |---|---|---|---|---|---|

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commitName, figuresOf, readResults, tailOf } from './results.ts';
+import { commitName, figuresOf, type Result, readResults, tailOf, worseThan } from './results.ts';
 import { type Night, runNight } from './run.ts';
 import { NIGHT, type Step } from './steps.ts';
 
@@ -147,4 +147,30 @@ it('the steps of a night have unique names and scripts that exist', () => {
   const names = NIGHT.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   for (const { command } of NIGHT) expect(Object.keys(scripts)).toContain(command[2]);
+});
+
+describe('what is worse than in the last run', () => {
+  const before: Result = {
+    ...{ commit: 'bbbb2222cccc', counts: {}, ok: true, seconds: 1, ended: '', tail: [] },
+    figures: ['sync: CPU 1.00 × the floor', 'hot: events a second 0.90 × the floor', '9 passed'],
+  };
+  const now = (...figures: string[]) => worseThan(before, { ok: true, figures });
+
+  it('is a ratio that grew, and a rate that fell, by more than a tenth', () => {
+    const slower = now('sync: CPU 1.20 × the floor', 'hot: events a second 0.70 × the floor');
+    expect(slower).toEqual([
+      'sync: CPU 1.20 × the floor; at bbbb2222 1 ×',
+      'hot: events a second 0.70 × the floor; at bbbb2222 0.9 ×',
+    ]);
+    expect(now('sync: CPU 1.05 × the floor', 'hot: events a second 1.90 × the floor')).toEqual([]);
+    expect(now('another: CPU 9.00 × the floor', '3 passed')).toEqual([]);
+  });
+
+  it('is a step that failed, on the page and in the output', async () => {
+    await run([step('a')]);
+    writeFileSync(join(folder, 'broken'), '');
+    await run([step('a')], { commit: 'cccc3333dddd' });
+    expect(page()).toContain('- **a is worse**: it failed; at aaaa1111 it ended ok');
+    expect(said).toContain('a is worse: it failed; at aaaa1111 it ended ok');
+  });
 });

@@ -21,6 +21,7 @@ import {
   type Result,
   readResults,
   tailOf,
+  worseThan,
   writeResults,
 } from './results.ts';
 import { NIGHT, type Step } from './steps.ts';
@@ -63,7 +64,11 @@ async function execute(
   return code;
 }
 
-async function runStep(step: Step, { folder, commit, env }: Night): Promise<Result> {
+async function runStep(
+  step: Step,
+  { folder, commit, env }: Night,
+  before: Result | undefined,
+): Promise<Result> {
   const counts = countsOf(step, env);
   const logFile = join(folder, `${step.name}.log`);
   const began = performance.now();
@@ -71,13 +76,15 @@ async function runStep(step: Step, { folder, commit, env }: Night): Promise<Resu
   const code = await execute(command, { ...env, ...counts }, logFile);
   const log = readFileSync(logFile, 'utf8');
   const ok = code === 0;
+  const figures = figuresOf(step, log);
   return {
     commit,
     counts,
     ok,
     seconds: Math.round((performance.now() - began) / 1000),
     ended: new Date().toISOString(),
-    figures: figuresOf(step, log),
+    figures,
+    worse: worseThan(before, { ok, figures }),
     tail: ok ? [] : tailOf(log),
   };
 }
@@ -114,10 +121,11 @@ export async function runNight(night: Night): Promise<boolean> {
       continue;
     }
     say(`${name} begins`);
-    const result = await runStep(step, night);
+    const result = await runStep(step, night, results[name]);
     results = { ...results, [name]: result };
     writeResults(folder, steps, results);
     ok &&= result.ok;
+    for (const line of result.worse ?? []) say(`${name} is worse: ${line}`);
     say(`${name}: ${result.ok ? 'ok' : 'FAIL'} after ${result.seconds} s`);
   }
   writeResults(folder, steps, results);

@@ -77,6 +77,12 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run test:next`',
   },
   {
+    name: 'measured',
+    command: npm('test:night'),
+    counts: {},
+    repeat: '`npm run test:night -- FILE`, with the file of the log',
+  },
+  {
     name: 'fuzz',
     command: npm('test:fuzz'),
     counts: { FUZZ_CHAINS: '100000' },
@@ -94,7 +100,6 @@ export const NIGHT: readonly Step[] = [
       // Other lives every day.
       PAGE_SEED: String(Math.floor(Date.now() / 86_400_000)),
       WORKER_LIVES: '20000',
-      TEST_TIMEOUT_MS: '3600000',
     },
     repeat:
       'the same counts: seeds count from 1, and the log names the seed. `PERSIST_SEED=…` repeats one warm start, `INDEXED_DB_SEED=…` one life of a database',
@@ -102,12 +107,12 @@ export const NIGHT: readonly Step[] = [
   {
     name: 'models',
     command: npm(
-      'test',
+      'test:slow',
       ...['spec/models/informer-life.spec.ts', 'spec/models/sharded-informer.spec.ts'],
     ),
     counts: { LIFE_RUNS: '10000', SHARD_SEEDS: '200' },
     repeat:
-      '`SHARD_SEED=7 SHARD_SEEDS=7 npm test -- spec/models/sharded-informer.spec.ts`, or the seed and path of the log as parameters of `fc.assert`',
+      '`SHARD_SEED=7 SHARD_SEEDS=7 npm run test:slow -- spec/models/sharded-informer.spec.ts`, or the seed and path of the log as parameters of `fc.assert`',
   },
   {
     name: 'faults',

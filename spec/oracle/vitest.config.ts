@@ -1,6 +1,7 @@
 /** The configuration of the oracle, which runs client-go and this library on the same servers and scripts. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { TEST_HANG_MS } from '../support/patience.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -15,6 +16,6 @@ export default defineConfig({
     reporters: ['default', here('../support/closing-line.ts')],
     // Many seeds run concurrently, because client-go waits 800 ms or longer before it relists.
     maxConcurrency: 80,
-    testTimeout: 120_000,
+    testTimeout: TEST_HANG_MS,
   },
 });

@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { TEST_HANG_MS } from '../support/patience.ts';
 
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
@@ -15,8 +16,8 @@ export default defineConfig({
     // The library is packed and installed once.
     globalSetup: [fileURLToPath(new URL('./consumer.ts', import.meta.url))],
     reporters: ['default', fileURLToPath(new URL('../support/closing-line.ts', import.meta.url))],
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: TEST_HANG_MS,
+    hookTimeout: TEST_HANG_MS,
     // Each test starts one or two processes.
     maxConcurrency: 2,
   },
