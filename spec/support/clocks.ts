@@ -8,7 +8,8 @@ export interface ClockUse {
 }
 
 /** In a file with virtual time the scheduler's waits take no real time. */
-const VIRTUAL = /virtual-time\.ts|createVirtualTime|useFakeTimers|TestScheduler|rx\/clock\.ts/;
+const VIRTUAL =
+  /virtual-time\.ts|createVirtualTime|useFakeTimers|TestScheduler|\bmarbles\b|rx\/clock\.ts/;
 
 const ALWAYS: readonly RegExp[] = [
   /\bperformance\.now\b/,
@@ -41,7 +42,7 @@ const ALWAYS: readonly RegExp[] = [
 const WITHOUT_SCHEDULER: readonly RegExp[] = [
   /(?<![\w.$])(?:timer|interval|delay|timeout|debounceTime|throttleTime|auditTime|sampleTime|bufferTime)\([^,()]*\)/,
   // Fewer than 60,000 milliseconds.
-  /\btimeoutMs(?::|\s*=)\s*(?:\d{1,4}|[1-5]?\d_\d{3}|[1-5]\d{4})\b/,
+  /\btimeoutMs(?::|\s*=)\s*(?:[1-9]\d{0,3}|[1-5]?\d_\d{3}|[1-5]\d{4})\b/,
 ];
 
 /** The lines of a file that use a clock of the machine. */
