@@ -8,7 +8,7 @@ import {
   type ListPart,
 } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { firstValueFrom, NEVER, Subject, timer } from 'rxjs';
+import { firstValueFrom, NEVER, Subject } from 'rxjs';
 import { filter, take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { brief } from '../support/brief.ts';
@@ -262,7 +262,7 @@ describe('delivery', () => {
     await informer.stop();
     source.listed(9, pod('web', 9));
     informer.start();
-    await informer.whenSynced({ timeoutMs: 1_000 });
+    await informer.whenSynced();
     expect(informer.lastSyncResourceVersion).toBe('9');
     // The sets that it was given are still delivered.
     gate.next();
@@ -273,7 +273,7 @@ describe('delivery', () => {
 
   it('I11: a limit below one is refused', () => {
     const informer = createSharedInformer(scriptedListWatch());
-    const policy = { kind: 'drop', limit: 0, ready: () => timer(1) } as const;
+    const policy = { kind: 'drop', limit: 0, ready: () => NEVER } as const;
     expect(() => deliver(informer, policy)).toThrow(/limit is 0/);
   });
 

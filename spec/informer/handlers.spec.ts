@@ -2,8 +2,9 @@
 import { addEventHandler, createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, marbles, seededRandom } from 'rx-informer/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { eventually } from '../support/patience.ts';
 import {
   added,
   deleted,
@@ -146,11 +147,12 @@ describe('handlers', () => {
     const { ApiError } = await import('rx-informer');
     const error = ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410);
     source.send({ ...gone, error });
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(seen).toEqual([
-      ['delete', 2, '9'],
-      ['update', 2, '9'],
-    ]);
+    await eventually(() =>
+      expect(seen).toEqual([
+        ['delete', 2, '9'],
+        ['update', 2, '9'],
+      ]),
+    );
     await informer.stop();
   });
 
@@ -185,6 +187,8 @@ describe('handlers', () => {
     }));
 
   it('X5, I18: a period or a linger over 2^31 ms is kept, and an infinite one never ends', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
     for (const longMs of [3e9, Number.POSITIVE_INFINITY]) {
       const source = scriptedListWatch();
       let resyncs = 0;
@@ -203,7 +207,7 @@ describe('handlers', () => {
       const left = createSharedInformer(source, { lingerMs: longMs });
       source.listed(1, pod('web', 1));
       left.changes$.subscribe().unsubscribe();
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      await vi.advanceTimersByTimeAsync(30);
       expect([resyncs, left.status.phase, left.indexer.size]).toEqual([0, 'watching', 1]);
       await Promise.all([informer.stop(), own.stop(), left.stop()]);
     }

@@ -17,6 +17,7 @@ import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { portOf } from '../../lib/informer/part.ts';
 import { brief } from '../support/brief.ts';
+import { eventually } from '../support/patience.ts';
 import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { logging } from './handler-rig.ts';
 
@@ -224,9 +225,8 @@ describe('lifecycle', () => {
         0,
       ]);
     }
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await eventually(() => expect(reported).toHaveLength(5));
     config.onUnhandledError = null;
-    expect(reported).toHaveLength(5);
   });
 
   it('I8: a start after a stop begins a new generation, which reports only the difference', async () => {

@@ -88,7 +88,7 @@ describe('the parts of an informer', () => {
     let isDone = false;
     const refreshed = informer.refresh().then(() => (isDone = true));
     sources$.next({ listerWatchers: [shop] });
-    await new Promise((resolve) => setTimeout(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
     expect(isDone).toBe(false);
     shop.listed(5, pod('b', 4));
     await refreshed;

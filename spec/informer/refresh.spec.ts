@@ -4,6 +4,7 @@ import { config, Subject, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../store/sets.ts';
+import { eventually } from '../support/patience.ts';
 import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 const lost = (retryAfterMs?: number) =>
@@ -258,11 +259,10 @@ describe('refresh', () => {
       await refreshed;
       expect(informer.indexer.size).toBe(1);
       await informer.stop();
-      await new Promise((resolve) => setTimeout(resolve));
+      await eventually(() => expect(errors).toEqual(['Error: no events']));
     } finally {
       config.onUnhandledError = silence;
     }
-    expect(errors).toEqual(['Error: no events']);
   });
 
   it('I81: the first list, which is in progress, serves the refresh', async () => {

@@ -15,6 +15,7 @@ import { BehaviorSubject, filter, map, NEVER, take, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { HandFedServer, type Thing, things } from '../support/hand-fed-server.ts';
+import { eventually } from '../support/patience.ts';
 import {
   deleted,
   modified,
@@ -290,7 +291,7 @@ describe('an informer that refuses every object', () => {
       const statuses: InformerStatus[] = [];
       informer.status$.subscribe((status) => statuses.push(status));
       informer.start();
-      await informer.whenSynced({ timeoutMs: 15_000 });
+      await informer.whenSynced();
       expect(informer.status.refused).toBe(COUNT);
       expect(informer.status.refusedObjects).toHaveLength(10);
       expect(statuses.length).toBeLessThan(COUNT / 10);
@@ -315,12 +316,13 @@ describe('an informer that refuses every object', () => {
     const statuses: InformerStatus[] = [];
     informer.status$.subscribe((status) => statuses.push(status));
     informer.start();
-    await informer.whenSynced({ timeoutMs: 15_000 });
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect([statuses.at(-1)?.refusedItems, statuses.at(-1)?.lastRefusal]).toEqual([
-      COUNT,
-      refusal.reason,
-    ]);
+    await informer.whenSynced();
+    await eventually(() =>
+      expect([statuses.at(-1)?.refusedItems, statuses.at(-1)?.lastRefusal]).toEqual([
+        COUNT,
+        refusal.reason,
+      ]),
+    );
     expect(statuses.length).toBeLessThan(10);
     await informer.stop();
   });

@@ -31,11 +31,11 @@ describe("the namespace ''", () => {
     const deleted: string[] = [];
     addEventHandler(informer, { onDelete: ({ key }) => deleted.push(key) });
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.whenSynced();
     await informer.stop();
     server.objects.delete(configMaps, { namespace: 'lab', name: 'gone' });
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.whenSynced();
     expect(informer.indexer.listKeys()).toEqual(['shop/kept']);
     expect(deleted).toEqual(['lab/gone']);
     await informer.stop();
@@ -46,11 +46,11 @@ describe("the namespace ''", () => {
     const informer = createSharedInformer(source);
     source.listed(1, pod('a', 1), pod('b', 1));
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.whenSynced();
     await informer.stop();
     source.listed(5, pod('b', 1));
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.whenSynced();
     expect(informer.indexer.listKeys()).toEqual(['shop/b']);
     await informer.stop();
   });
@@ -86,7 +86,7 @@ describe("the namespace ''", () => {
     sources[0]?.listed(1, pod('a', 1));
     sources.length = 0;
     informer.start();
-    await informer.whenSynced({ timeoutMs: 1_000 });
+    await informer.whenSynced();
     expect(informer.indexer.size).toBe(1);
     await informer.stop();
   });

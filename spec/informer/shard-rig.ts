@@ -17,16 +17,13 @@ import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/testing';
 import { BehaviorSubject, delayWhen, filter, type Observable, take } from 'rxjs';
 import { expect } from 'vitest';
-import { eventually } from '../support/patience.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
 
 /** The ranges of the slots of these namespaces. They have different slots. */
 export const of = (...namespaces: string[]): readonly ShardRange[] =>
   shardRanges(namespaces.map(shardSlotOf));
 
 export const NAMESPACES = ['bar', 'cart', 'dock', 'shop'];
-
-export const sleep = (ms: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, ms));
 
 export interface ShardRigOptions {
   readonly server?: FakeApiServerOptions;
@@ -58,13 +55,21 @@ const ranges = ({ shardSelector = '' }: { readonly shardSelector?: string | unde
 
 /** By `namespace`. `gates` holds lists and watches back, each that selects so many ranges. */
 export function shardRig(options: ShardRigOptions = {}) {
-  const fake = createFakeApiServer({ shardedListAndWatch: true, ...options.server });
+  const time = new VirtualTime();
+  const fake = createFakeApiServer({
+    shardedListAndWatch: true,
+    scheduler: time,
+    ...options.server,
+  });
   for (const namespace of NAMESPACES) {
     fake.objects.create(configMaps, { metadata: { namespace, name: 'one' } });
   }
   const ranges$ = new BehaviorSubject(of(...(options.own ?? ['bar', 'cart'])));
-  const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch });
-  const source = createListWatch(client, configMaps, options.listWatch);
+  const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
+  const source = createListWatch(client, configMaps, {
+    scheduler: time,
+    ...options.listWatch,
+  });
   const gates = {
     lists: new Map<number, Gate>(),
     pages: new Gate(),
@@ -82,12 +87,13 @@ export function shardRig(options: ShardRigOptions = {}) {
   const informer = createShardedInformer(listerWatcher, {
     shards: { by: 'namespace', ranges$ },
     backoff: () => 5,
+    scheduler: time,
     ...options.informer,
   });
   const told: string[] = [];
-  const isLive = () => eventually(() => expect(informer.status.live).toBe(true));
+  const isLive = () => time.until(() => expect(informer.status.live).toBe(true));
   return {
-    ...{ fake, informer, ranges$, gates, told, isLive },
+    ...{ time, fake, informer, ranges$, gates, told, isLive },
     keys: () => [...informer.indexer.listKeys()].sort(),
     /** How many lists and watches have selected so many ranges. */
     requests: (use: 'list' | 'watch', of: number) =>
@@ -104,7 +110,7 @@ export function shardRig(options: ShardRigOptions = {}) {
         }
       });
       informer.start();
-      await informer.whenSynced({ timeoutMs: 5_000 });
+      await time.until(informer.whenSynced());
       await isLive();
       told.length = 0;
     },

@@ -18,7 +18,7 @@ import { type ConfigMap, configMaps, replicaSets } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServerOptions } from 'rx-informer/testing';
 import { BehaviorSubject, delayWhen, NEVER, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../support/patience.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
 
 /** The ranges of the slots of these namespaces. They have different slots. */
 const of = (...namespaces: string[]) => shardRanges(namespaces.map(shardSlotOf));
@@ -28,15 +28,17 @@ function rig(
   options: FakeApiServerOptions & { own?: readonly string[]; shards?: OwnedShards } = {},
 ) {
   const { own = ['bar', 'cart'], shards, ...server } = options;
-  const fake = createFakeApiServer({ shardedListAndWatch: true, ...server });
+  const time = new VirtualTime();
+  const fake = createFakeApiServer({ shardedListAndWatch: true, scheduler: time, ...server });
   for (const namespace of NAMESPACES) {
     fake.objects.create(configMaps, { metadata: { namespace, name: 'one' } });
   }
   const ranges$ = new BehaviorSubject<readonly ShardRange[]>(of(...own));
-  const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch });
+  const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
   const informer = createShardedInformer(createListWatch(client, configMaps), {
     shards: shards ?? { by: 'namespace', ranges$ },
     backoff: () => 5,
+    scheduler: time,
   });
   const sets: ChangeSet<ConfigMap>[] = [];
   const keys = () => [...informer.indexer.listKeys()].sort();
@@ -51,8 +53,8 @@ function rig(
   const start = async () => {
     informer.changes$.subscribe((set) => sets.push(set));
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
-    await eventually(() => expect(informer.status.live).toBe(true));
+    await time.until(informer.whenSynced());
+    await time.until(() => expect(informer.status.live).toBe(true));
   };
   const told = (from = 0) =>
     sets.slice(from).flatMap((set) => {
@@ -75,7 +77,7 @@ function rig(
         ...named('+', added),
       ];
     });
-  return { fake, informer, ranges$, keys, touch, selectors, start, told, sets, client };
+  return { time, fake, informer, ranges$, keys, touch, selectors, start, told, sets, client };
 }
 
 describe('createShardedInformer', () => {
@@ -91,13 +93,13 @@ describe('createShardedInformer', () => {
   });
 
   it('H54, H60: if the server ignores the selector, the client filters lists and events, and the status says so', async () => {
-    const { fake, informer, start, keys, touch, told } = rig({ shardedListAndWatch: false });
+    const { time, fake, informer, start, keys, touch, told } = rig({ shardedListAndWatch: false });
     await start();
     expect(keys()).toEqual(['bar/one', 'cart/one']);
     touch('dock', 'x');
     fake.objects.delete(configMaps, { namespace: 'shop', name: 'one' });
     touch('bar', 'x');
-    await eventually(() => expect(told()).toContain('watch ~bar'));
+    await time.until(() => expect(told()).toContain('watch ~bar'));
     expect(told()).toEqual(['initial +bar', 'initial +cart', 'watch ~bar']);
     expect(informer.status.shards).toMatchObject({ serverFilters: false });
     expect(informer.status.shards?.message).toContain('the server sends all objects');
@@ -118,11 +120,12 @@ describe('createShardedInformer', () => {
   });
 
   it('H60: a list of metadata does not say that it was filtered; many UIDs in the ranges do', async () => {
-    const server = createFakeApiServer({ shardedListAndWatch: true });
+    const time = new VirtualTime();
+    const server = createFakeApiServer({ shardedListAndWatch: true, scheduler: time });
     for (let at = 0; at < 100; at++) {
       server.objects.create(configMaps, { metadata: { namespace: 'shop', name: `n${at}` } });
     }
-    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
     for (const [by, known] of [
       ['uid', true],
       ['namespace', undefined],
@@ -134,9 +137,10 @@ describe('createShardedInformer', () => {
       );
       const informer = createShardedInformer(createMetadataListWatch(client, configMaps), {
         shards: { by, ranges$ },
+        scheduler: time,
       });
       informer.start();
-      await informer.whenSynced({ timeoutMs: 5_000 });
+      await time.until(informer.whenSynced());
       expect(informer.indexer.size).toBeGreaterThan(10);
       expect(informer.status.shards?.serverFilters).toBe(known);
       await informer.stop();
@@ -144,13 +148,13 @@ describe('createShardedInformer', () => {
   });
 
   it('H55: of ranges that arrive only these are listed, at the newest version, and one watch over all follows', async () => {
-    const { fake, informer, start, keys, ranges$, selectors, told, sets } = rig();
+    const { time, fake, informer, start, keys, ranges$, selectors, told, sets } = rig();
     await start();
     const from = sets.length;
     fake.clearRequests();
     ranges$.next(of('bar', 'cart', 'dock'));
-    await eventually(() => expect(keys()).toEqual(['bar/one', 'cart/one', 'dock/one']));
-    await eventually(() => expect(informer.status.live).toBe(true));
+    await time.until(() => expect(keys()).toEqual(['bar/one', 'cart/one', 'dock/one']));
+    await time.until(() => expect(informer.status.live).toBe(true));
     expect(told(from)).toEqual(['rebalance +dock']);
     expect(selectors('list')).toEqual([
       `shardRange(object.metadata.namespace, '${of('dock')[0]?.start}', '${of('dock')[0]?.end}')`,
@@ -164,19 +168,19 @@ describe('createShardedInformer', () => {
   });
 
   it('H55: changes while the list of arriving ranges is answered are neither missed nor told twice, nor told in the wrong order', async () => {
-    const { fake, informer, start, keys, ranges$, touch, told, sets } = rig();
+    const { time, fake, informer, start, keys, ranges$, touch, told, sets } = rig();
     await start();
     const from = sets.length;
     fake.faults.delay(40, { use: 'list' });
     ranges$.next(of('bar', 'cart', 'dock'));
     for (let step = 0; step < 8; step++) {
       for (const namespace of ['bar', 'dock']) touch(namespace, String(step));
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await time.advance(10);
     }
-    await eventually(() => expect(keys()).toContain('dock/one'));
+    await time.until(() => expect(keys()).toContain('dock/one'));
     const text = (namespace: string) =>
       informer.indexer.getByKey(`${namespace}/one`)?.data?.['text'];
-    await eventually(() => expect([text('bar'), text('dock')]).toEqual(['7', '7']));
+    await time.until(() => expect([text('bar'), text('dock')]).toEqual(['7', '7']));
     expect(told(from).filter((each) => each.endsWith('bar'))).toHaveLength(8);
     const versions = sets
       .slice(from)
@@ -191,7 +195,8 @@ describe('createShardedInformer', () => {
   it('H55: an object whose name was taken over in another shard while the ranges were listed does not come back', async () => {
     // Two shards by UID: the first object is in one, its successor of the same name in the other.
     let uid = 0;
-    const fake = createFakeApiServer({ shardedListAndWatch: true });
+    const time = new VirtualTime();
+    const fake = createFakeApiServer({ shardedListAndWatch: true, scheduler: time });
     const metadata = { namespace: 'shop', name: 'one' };
     const create = (wanted: boolean) => {
       for (;;) {
@@ -205,7 +210,7 @@ describe('createShardedInformer', () => {
     const half = (first: number) => Array.from({ length: 32 }, (_, slot) => first + slot);
     create(false);
     const ranges$ = new BehaviorSubject(shardRanges(half(0)));
-    const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch });
+    const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
     const listWatch = createListWatch(client, configMaps);
     const release = new Subject<void>();
     let isHeld = false;
@@ -217,23 +222,23 @@ describe('createShardedInformer', () => {
           return isHeld ? answer$.pipe(delayWhen(() => release)) : answer$;
         },
       },
-      { shards: { by: 'uid', ranges$ } },
+      { shards: { by: 'uid', ranges$ }, scheduler: time },
     );
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
-    await eventually(() => expect(informer.status.live).toBe(true));
+    await time.until(informer.whenSynced());
+    await time.until(() => expect(informer.status.live).toBe(true));
     const deleted: string[] = [];
     addEventHandler(informer, { onDelete: (gone) => deleted.push(gone.uid) });
     isHeld = true;
     ranges$.next(shardRanges([...half(0), ...half(32)]));
-    await eventually(() => expect(fake.requests.at(-1)?.use).toBe('list'));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await time.until(() => expect(fake.requests.at(-1)?.use).toBe('list'));
+    await time.advance(20);
     fake.objects.delete(configMaps, metadata);
     const successor = create(true);
-    await eventually(() => expect(informer.indexer.getByKey('shop/one')).toBeDefined());
+    await time.until(() => expect(informer.indexer.getByKey('shop/one')).toBeDefined());
     release.next();
-    await eventually(() => expect(informer.status.shards?.arriving).toEqual([]));
-    await eventually(() => expect(informer.status.live).toBe(true));
+    await time.until(() => expect(informer.status.shards?.arriving).toEqual([]));
+    await time.until(() => expect(informer.status.live).toBe(true));
     expect(informer.indexer.getByKey('shop/one')?.metadata.uid).toBe(successor);
     expect(deleted).not.toContain(successor);
     expect(uid).toBeGreaterThan(1);
@@ -241,7 +246,7 @@ describe('createShardedInformer', () => {
   });
 
   it('H56: objects of ranges that leave are told of as left, not as deleted, and a controller queues no key', async () => {
-    const { informer, start, keys, ranges$, told, sets } = rig();
+    const { time, informer, start, keys, ranges$, told, sets } = rig();
     const calls: string[] = [];
     const handler = {
       onAdd: ({ metadata }: ConfigMap) => calls.push(`+${metadata?.namespace}`),
@@ -266,42 +271,42 @@ describe('createShardedInformer', () => {
     });
     await start();
     controller.start();
-    await eventually(() => expect(reconciled.sort()).toEqual(['bar/one', 'cart/one']));
+    await time.until(() => expect(reconciled.sort()).toEqual(['bar/one', 'cart/one']));
     const from = sets.length;
     ranges$.next(of('bar'));
     expect(keys()).toEqual(['bar/one']);
     expect(told(from)).toEqual(['rebalance <cart']);
     expect(calls).toEqual(['+bar', '+cart', '+cart', '<cart/one', '<cart/one']);
     expect(deleted).toEqual([]);
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await time.advance(30);
     expect(reconciled).toHaveLength(2);
     await controller.stop();
     await informer.stop();
   });
 
   it('H57: a relist deletes what is missing in its ranges, and nothing of ranges that arrived while it was in progress', async () => {
-    const { fake, informer, start, keys, ranges$, told, sets } = rig();
+    const { time, fake, informer, start, keys, ranges$, told, sets } = rig();
     await start();
     fake.objects.delete(configMaps, { namespace: 'cart', name: 'one' });
-    await eventually(() => expect(keys()).toEqual(['bar/one']));
+    await time.until(() => expect(keys()).toEqual(['bar/one']));
     const from = sets.length;
     fake.faults.delay(30, { use: 'list' });
     void informer.refresh();
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await time.advance(5);
     ranges$.next(of('bar', 'cart', 'dock'));
-    await eventually(() => expect(keys()).toEqual(['bar/one', 'dock/one']));
-    await informer.refresh();
+    await time.until(() => expect(keys()).toEqual(['bar/one', 'dock/one']));
+    await time.until(informer.refresh());
     expect(told(from)).toEqual(['rebalance +dock']);
     await informer.stop();
   });
 
   it('H58: ranges that leave during a list of several pages are not stored again by its later pages', async () => {
-    const { fake, informer, keys, ranges$ } = rig({ own: NAMESPACES, pageSizeMax: 1 });
+    const { time, fake, informer, keys, ranges$ } = rig({ own: NAMESPACES, pageSizeMax: 1 });
     fake.faults.delay(10, { use: 'list' });
     informer.start();
-    await eventually(() => expect(keys()).toContain('bar/one'));
+    await time.until(() => expect(keys()).toContain('bar/one'));
     ranges$.next(of('cart'));
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await time.until(informer.whenSynced());
     expect(keys()).toEqual(['cart/one']);
     await informer.stop();
   });
@@ -321,7 +326,7 @@ describe('createShardedInformer', () => {
   it('H59: before the first ranges nothing is requested; without ranges the informer is synced, and a refresh resolves', async () => {
     const waiting = rig({ shards: { by: 'uid', ranges$: NEVER } });
     waiting.informer.start();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await waiting.time.advance(60_000);
     expect(waiting.fake.requests).toEqual([]);
     expect(waiting.informer.status).toMatchObject({
       synced: false,
@@ -329,16 +334,16 @@ describe('createShardedInformer', () => {
     });
     await waiting.informer.stop();
 
-    const { fake, informer, start, keys, ranges$ } = rig({ own: [] });
+    const { time, fake, informer, start, keys, ranges$ } = rig({ own: [] });
     await start();
     expect(fake.requests).toEqual([]);
-    await informer.refresh();
+    await time.until(informer.refresh());
     ranges$.next(of('bar'));
-    await eventually(() => expect(keys()).toEqual(['bar/one']));
+    await time.until(() => expect(keys()).toEqual(['bar/one']));
     ranges$.next([]);
     expect(keys()).toEqual([]);
     expect(informer.status).toMatchObject({ synced: true, live: true });
-    await eventually(() => expect(fake.openWatches).toEqual([]));
+    await time.until(() => expect(fake.openWatches).toEqual([]));
     await informer.stop();
   });
 
@@ -357,8 +362,9 @@ describe('createShardedInformer', () => {
   });
 
   it('H62: owned objects are in the shard of the UID of their controller, and leave with another controller', async () => {
-    const fake = createFakeApiServer({ shardedListAndWatch: true });
-    const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch });
+    const time = new VirtualTime();
+    const fake = createFakeApiServer({ shardedListAndWatch: true, scheduler: time });
+    const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
     const owner = (name: string, uid: string) =>
       ownerReferenceOf({ metadata: { namespace: 'shop', name, uid } }, replicaSets);
     const create = (name: string, owners: ReturnType<typeof owner>[]) =>
@@ -378,22 +384,22 @@ describe('createShardedInformer', () => {
       onLeave: ({ key }) => calls.push(`<${key}`),
     });
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await time.until(informer.whenSynced());
     expect(informer.indexer.listKeys()).toEqual(['shop/mine']);
     expect(fake.requests.every(({ query }) => query['shardSelector'] === undefined)).toBe(true);
     expect(informer.status.shards).toMatchObject({ serverFilters: false });
-    await eventually(() => expect(informer.status.live).toBe(true));
+    await time.until(() => expect(informer.status.live).toBe(true));
     fake.objects.modify(configMaps, { namespace: 'shop', name: 'mine' }, ({ metadata }) => {
       if (metadata !== undefined) metadata.ownerReferences = [owner('db', 'db-uid')];
     });
-    await eventually(() => expect(informer.indexer.size).toBe(0));
+    await time.until(() => expect(informer.indexer.size).toBe(0));
     expect(calls).toEqual(['<shop/mine']);
     await informer.stop();
   });
 
   it('H63: ranges that are invalid, and an error of their stream, are reported, and the shards stay', async () => {
     const ranges$ = new Subject<readonly ShardRange[]>();
-    const { informer, keys } = rig({ shards: { by: 'namespace', ranges$ } });
+    const { time, informer, keys } = rig({ shards: { by: 'namespace', ranges$ } });
     const reported: unknown[] = [];
     const listener = (error: unknown) => reported.push(String(error));
     const others = process.listeners('uncaughtException');
@@ -401,10 +407,10 @@ describe('createShardedInformer', () => {
     process.on('uncaughtException', listener);
     informer.start();
     ranges$.next(of('bar'));
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await time.until(informer.whenSynced());
     ranges$.next([{ start: '1', end: '2' }]);
     ranges$.error(new Error('the ring is gone'));
-    await eventually(() => expect(reported).toHaveLength(2));
+    await time.until(() => expect(reported).toHaveLength(2));
     process.removeListener('uncaughtException', listener);
     for (const other of others) process.on('uncaughtException', other);
     expect(reported[0]).toContain('shard range');
@@ -416,14 +422,14 @@ describe('createShardedInformer', () => {
   });
 
   it('H64: a second after ranges have left, the watch selects no more than is held', async () => {
-    const { fake, informer, start, ranges$, selectors } = rig();
+    const { time, fake, informer, start, ranges$, selectors } = rig();
     await start();
     ranges$.next(of('bar'));
     expect(selectors('watch')).toHaveLength(1);
-    await eventually(() => expect(selectors('watch')).toHaveLength(2));
+    await time.until(() => expect(selectors('watch')).toHaveLength(2));
     expect(selectors('watch')[1]?.split('||')).toHaveLength(1);
     expect(selectors('list')).toHaveLength(1);
-    await eventually(() => expect(fake.openWatches).toHaveLength(1));
+    await time.until(() => expect(fake.openWatches).toHaveLength(1));
     await informer.stop();
   });
 });

@@ -17,8 +17,8 @@ import { type ConfigMap, configMaps, replicaSets } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { BehaviorSubject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../support/patience.ts';
-import { Gate, sleep } from './shard-rig.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
+import { Gate } from './shard-rig.ts';
 
 interface Options {
   readonly listWatch?: ListWatchOptions<ConfigMap>;
@@ -28,8 +28,9 @@ interface Options {
 
 /** Owns `web` and not `db`. */
 function rig({ listWatch = {}, informer: options = {}, pollMs }: Options = {}) {
-  const fake = createFakeApiServer();
-  const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch });
+  const time = new VirtualTime();
+  const fake = createFakeApiServer({ scheduler: time });
+  const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
   const owners = (...names: readonly string[]) =>
     names.map((name) =>
       ownerReferenceOf({ metadata: { namespace: 'shop', name, uid: `${name}-uid` } }, replicaSets),
@@ -48,15 +49,17 @@ function rig({ listWatch = {}, informer: options = {}, pollMs }: Options = {}) {
   const of = (...names: readonly string[]) =>
     shardRanges(names.map((name) => shardSlotOf(`${name}-uid`)));
   const ranges$ = new BehaviorSubject(of('web'));
-  const plain = createListWatch(client, configMaps, listWatch);
+  const plain = createListWatch(client, configMaps, { scheduler: time, ...listWatch });
   const lists = new Gate();
   const source = {
     ...plain,
     list: (request: ListRequest<ConfigMap>) => lists.pass(plain.list(request)),
   };
   const informer = createShardedInformer(
-    pollMs === undefined ? source : createPollingListWatch(source, { intervalMs: pollMs }),
-    { backoff: () => 5, ...options, shards: { by: 'owner', ranges$ } },
+    pollMs === undefined
+      ? source
+      : createPollingListWatch(source, { intervalMs: pollMs, scheduler: time }),
+    { backoff: () => 5, scheduler: time, ...options, shards: { by: 'owner', ranges$ } },
   );
   const calls: string[] = [];
   addEventHandler(informer, {
@@ -66,12 +69,12 @@ function rig({ listWatch = {}, informer: options = {}, pollMs }: Options = {}) {
   });
   const start = async () => {
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
-    await eventually(() => expect(informer.status.live).toBe(true));
+    await time.until(informer.whenSynced());
+    await time.until(() => expect(informer.status.live).toBe(true));
     calls.length = 0;
   };
   const keys = () => [...informer.indexer.listKeys()].sort();
-  return { fake, informer, ranges$, of, create, give, calls, start, keys, lists };
+  return { time, fake, informer, ranges$, of, create, give, calls, start, keys, lists };
 }
 
 describe('a sharded informer by owner', () => {
@@ -82,7 +85,7 @@ describe('a sharded informer by owner', () => {
   ])(
     'H62: an object that got another owner while nothing was watched leaves with the next list (%s), and a deleted one is deleted',
     async (_, options) => {
-      const { fake, informer, create, give, calls, start, keys } = rig(options);
+      const { time, fake, informer, create, give, calls, start, keys } = rig(options);
       create('gone', 'web');
       create('replaced', 'web');
       await start();
@@ -93,7 +96,7 @@ describe('a sharded informer by owner', () => {
       }
       create('replaced', 'db');
       fake.objects.compact();
-      await eventually(() => expect(keys()).toEqual(['shop/mine']));
+      await time.until(() => expect(keys()).toEqual(['shop/mine']));
       expect(calls.sort()).toEqual(['-shop/gone', '-shop/replaced', '<shop/moves']);
       await informer.stop();
     },
@@ -101,7 +104,7 @@ describe('a sharded informer by owner', () => {
 
   it('H62: an object that was refused is tried again only in the shard of its owner', async () => {
     let isRefusing = true;
-    const { informer, ranges$, of, start, keys } = rig({
+    const { time, informer, ranges$, of, start, keys } = rig({
       listWatch: {
         transform: (object) => {
           if (isRefusing) throw new Error('no');
@@ -114,17 +117,17 @@ describe('a sharded informer by owner', () => {
     const refused = () => informer.status.refusedObjects?.map(({ key }) => key).sort() ?? [];
     expect(refused()).toEqual(['shop/mine', 'shop/moves']);
     ranges$.next(of('web', 'db'));
-    await eventually(() => expect(refused()).toEqual(['shop/mine', 'shop/moves', 'shop/other']));
+    await time.until(() => expect(refused()).toEqual(['shop/mine', 'shop/moves', 'shop/other']));
     ranges$.next(of('db'));
-    await eventually(() => expect(refused()).toEqual(['shop/other']));
+    await time.until(() => expect(refused()).toEqual(['shop/other']));
     isRefusing = false;
-    await eventually(() => expect(keys()).toEqual(['shop/other']));
+    await time.until(() => expect(keys()).toEqual(['shop/other']));
     await informer.stop();
   });
 
   it('H62: an object leaves with a new owner also if that state, or its last state, is refused', async () => {
     let isRefusing = false;
-    const { fake, informer, give, create, calls, start, keys } = rig({
+    const { time, fake, informer, give, create, calls, start, keys } = rig({
       listWatch: {
         transform: (object) => {
           if (isRefusing) throw new Error('no');
@@ -135,13 +138,13 @@ describe('a sharded informer by owner', () => {
     await start();
     isRefusing = true;
     give('moves', 'db');
-    await eventually(() => expect(keys()).toEqual(['shop/mine']));
+    await time.until(() => expect(keys()).toEqual(['shop/mine']));
     for (const name of ['mine', 'other'])
       fake.objects.delete(configMaps, { namespace: 'shop', name });
-    await eventually(() => expect(keys()).toEqual([]));
+    await time.until(() => expect(keys()).toEqual([]));
     isRefusing = false;
     create('last', 'web');
-    await eventually(() => expect(keys()).toEqual(['shop/last']));
+    await time.until(() => expect(keys()).toEqual(['shop/last']));
     expect(calls).toEqual(['<shop/moves', '-shop/mine', '+shop/last']);
     expect(informer.status.refusedObjects).toBeUndefined();
     expect(informer.status.unknownDeletions).toBe(0);
@@ -149,27 +152,27 @@ describe('a sharded informer by owner', () => {
   });
 
   it('H55, H62: an object that has left through held shards does not come back in the state of the list of others', async () => {
-    const { fake, informer, ranges$, of, create, give, calls, start, keys, lists } = rig();
+    const { time, fake, informer, ranges$, of, create, give, calls, start, keys, lists } = rig();
     await start();
     lists.shut();
     ranges$.next(of('web', 'db'));
-    await eventually(() => expect(fake.requests.at(-1)?.use).toBe('list'));
-    await sleep(20);
+    await time.until(() => expect(fake.requests.at(-1)?.use).toBe('list'));
+    await time.advance(20);
     // The list is answered already, with the state in which its shard arrives.
     give('other', 'web');
-    await eventually(() => expect(keys()).toContain('shop/other'));
+    await time.until(() => expect(keys()).toContain('shop/other'));
     give('other', 'cache');
-    await eventually(() => expect(keys()).not.toContain('shop/other'));
+    await time.until(() => expect(keys()).not.toContain('shop/other'));
     create('last', 'db');
     lists.open();
-    await eventually(() => expect(keys()).toContain('shop/last'));
-    await eventually(() => expect(informer.status.live).toBe(true));
+    await time.until(() => expect(keys()).toContain('shop/last'));
+    await time.until(() => expect(informer.status.live).toBe(true));
     expect(calls).toEqual(['+shop/other', '<shop/other', '+shop/last']);
     await informer.stop();
   });
 
   it('H62: of several owners the controller counts, and an object without one is in no shard', async () => {
-    const { fake, informer, create, start, keys } = rig();
+    const { time, fake, informer, create, start, keys } = rig();
     create('orphan');
     const two = create('two', 'db', 'web');
     await start();
@@ -182,16 +185,16 @@ describe('a sharded informer by owner', () => {
         if (db !== undefined) delete db.controller;
       },
     );
-    await eventually(() => expect(keys()).toEqual(['shop/mine', 'shop/moves', 'shop/two']));
+    await time.until(() => expect(keys()).toEqual(['shop/mine', 'shop/moves', 'shop/two']));
     await informer.stop();
   });
 
   it('H64: ranges that leave cause no other watch, because a server cannot select by owner', async () => {
-    const { fake, informer, ranges$, of, start, keys } = rig();
+    const { time, fake, informer, ranges$, of, start, keys } = rig();
     ranges$.next(of('web', 'db'));
     await start();
     ranges$.next(of('web'));
-    await sleep(1_200);
+    await time.advance(5_000);
     expect(keys()).toEqual(['shop/mine', 'shop/moves']);
     expect(fake.requests.filter(({ use }) => use === 'watch')).toHaveLength(1);
     await informer.stop();

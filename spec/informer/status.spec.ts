@@ -20,6 +20,7 @@ import { describe, expect, it } from 'vitest';
 import { compressions } from '../delta/compressions.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../support/brief.ts';
+import { eventually } from '../support/patience.ts';
 import {
   added,
   bookmark,
@@ -181,7 +182,7 @@ describe('status', () => {
     });
     const informer = createSharedInformer(source);
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.whenSynced();
     expect(informer.indexer.listKeys()).toEqual(['shop/good']);
     expect(informer.status.refused).toBe(1);
     expect(informer.status.refusedObjects?.[0]).toMatchObject({
@@ -193,7 +194,7 @@ describe('status', () => {
       metadata: { ...at, ...(version === undefined ? {} : { resourceVersion: version }) },
       data: { size: '2' },
     });
-    await informer.whenObserved('shop/bad', server.objects.resourceVersion, { timeoutMs: 5_000 });
+    await informer.whenObserved('shop/bad', server.objects.resourceVersion);
     expect(informer.indexer.getByKey('shop/bad')).toBeDefined();
     expect(informer.status.refused).toBe(0);
     await informer.stop();
@@ -298,7 +299,7 @@ describe('stages connected by hand', () => {
       source.send(deleted(pod('db', 5)), added(pod('db', 6, 'second')), bookmark(7));
       source.listed(9, pod('db', 6, 'second'), pod('api', 8));
       source.send({ type: 'ERROR', error: expired() });
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await eventually(() => expect(sets.some((set) => set.startsWith('relist'))).toBe(true));
       return sets;
     };
     const shared = await story((source) => {

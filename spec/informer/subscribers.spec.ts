@@ -5,6 +5,7 @@ import { config, type Subscription, take, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { reportSubscriberErrors } from '../../lib/informer/handlers/report-subscriber-errors.ts';
 import { brief } from '../support/brief.ts';
+import { eventually } from '../support/patience.ts';
 import {
   added,
   deleted,
@@ -41,9 +42,8 @@ describe('isolation', () => {
     failing.subscribe({ next: () => undefined, complete: () => undefined });
     const received: unknown[] = [];
     failing.subscribe({ next: () => undefined, error: (error) => received.push(error) });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => expect([reported.length, received.length]).toEqual([2, 1]));
     config.onUnhandledError = null;
-    expect([reported.length, received.length]).toEqual([2, 1]);
   });
 });
 
@@ -192,9 +192,8 @@ describe('subscribers', () => {
     source.send(added(pod('web', 2)));
     expect(names).toEqual(['web']);
     await informer.stop();
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await eventually(() => expect(reported.map(String)).toEqual(['Error: worse']));
     config.onUnhandledError = null;
-    expect(reported.map(String)).toEqual(['Error: worse']);
   });
 
   it('I1: added$ replays the store, updated$ and deleted$ do not', async () => {

@@ -2,6 +2,7 @@
 import { ApiError, createSharedInformer } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import {
   added,
   bookmark,
@@ -24,7 +25,7 @@ async function settled<T>(promise: Promise<T>): Promise<T | 'pending' | string> 
   const caught = promise.catch((error: Error) => error.message);
   return Promise.race([
     caught,
-    new Promise<'pending'>((resolve) => setTimeout(resolve, 1, 'pending')),
+    new Promise<'pending'>((resolve) => setImmediate(resolve, 'pending')),
   ]);
 }
 
@@ -70,9 +71,10 @@ describe('whenSynced', () => {
   });
 
   it('I9: the timeout error says that the informer was not started, or which error blocks it', async () => {
+    const time = new VirtualTime();
     const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { name: 'pods' });
-    await expect(informer.whenSynced({ timeoutMs: 5 })).rejects.toThrow(
+    const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
+    await expect(time.until(informer.whenSynced({ timeoutMs: 5 }))).rejects.toThrow(
       'pods is not synced after 5 ms: it was not started',
     );
     const failing = createSharedInformer(
@@ -82,11 +84,11 @@ describe('whenSynced', () => {
           throw ApiError.fromStatus({ code: 403, reason: 'Forbidden', message: 'no' }, 403);
         },
       },
-      { name: 'secrets' },
+      { name: 'secrets', scheduler: time },
     );
     failing.start();
-    const error = await failing
-      .whenSynced({ timeoutMs: 5, whileBlocked: 'wait' })
+    const error = await time
+      .until(failing.whenSynced({ timeoutMs: 5, whileBlocked: 'wait' }))
       .catch((caught: ApiError) => caught);
     expect(error).toMatchObject({ code: 403, reason: 'Forbidden' });
     expect((error as ApiError).message).toBe('secrets is not synced after 5 ms: no');
@@ -193,8 +195,9 @@ describe('whenObserved', () => {
   });
 
   it('I10: whenAtLeast resolves with a list or a bookmark that is not older than the version', async () => {
+    const time = new VirtualTime();
     const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { name: 'pods' });
+    const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
     const first = informer.whenAtLeast('5');
     expect(await settled(informer.whenAtLeast('0x'))).toMatch(/whenAtLeast: "0x" is no/);
     // The answer to a write may have no version.
@@ -207,7 +210,7 @@ describe('whenObserved', () => {
     const wait = informer.whenAtLeast('12');
     source.send(modified(pod('web', 11)));
     expect(await settled(wait)).toBe('pending');
-    expect(await settled(informer.whenAtLeast('99', { timeoutMs: 0 }))).toMatch(
+    expect(await time.until(informer.whenAtLeast('99', { timeoutMs: 0 }).catch(String))).toMatch(
       /pods has not observed version 99 within 0 ms; it is at 11/,
     );
     source.send(bookmark(12));
@@ -218,8 +221,13 @@ describe('whenObserved', () => {
   });
 
   it('I10: the timeout error says which version the store has', async () => {
-    const { informer } = synced();
-    await expect(informer.whenObserved('shop/web', '99', { timeoutMs: 5 })).rejects.toThrow(
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, { scheduler: time });
+    source.listed(10);
+    informer.start();
+    const wait = informer.whenObserved('shop/web', '99', { timeoutMs: 5 });
+    await expect(time.until(wait)).rejects.toThrow(
       'informer has not observed shop/web within 5 ms; it is at 10',
     );
     await expect(informer.whenObserved('shop/web', 'abc')).rejects.toThrow(

@@ -19,6 +19,29 @@ export class VirtualTime extends PublicClock {
     this.frame = until;
   }
 
+  /** Lets time pass until the promise has settled, or until the check neither throws nor returns `false`. */
+  async until<R>(wanted: Promise<R> | (() => R)): Promise<R> {
+    if (wanted instanceof Promise) {
+      let open = true;
+      const close = () => {
+        open = false;
+      };
+      wanted.then(close, close);
+      await this.until(() => !open);
+      return wanted;
+    }
+    for (let step = 0; ; step++) {
+      await this.advance(step < 1_000 ? 1 : 100);
+      try {
+        const result = wanted();
+        if (result !== false) return result;
+        if (step === 10_000) throw new Error(`it never happened: ${wanted}`);
+      } catch (error) {
+        if (step === 10_000) throw error;
+      }
+    }
+  }
+
   /** Moves only the clock, as after a sleep: due actions run late. */
   jump(ms: number): void {
     this.frame += ms;
