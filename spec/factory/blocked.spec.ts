@@ -21,7 +21,7 @@ function watched(wait: Promise<void>): { outcome: Outcome } {
 
 const waits = (factory: InformerFactory) => ({
   hasty: watched(factory.whenSynced()),
-  patient: watched(factory.whenSynced({ whileBlocked: 'wait', timeoutMs: 30_000 })),
+  patient: watched(factory.whenSynced({ whileBlocked: 'wait', timeoutMs: 60_000 })),
 });
 
 describe('whenSynced of a factory', () => {
@@ -56,10 +56,10 @@ describe('whenSynced of a factory', () => {
       /^3 of 4 informers not synced: secrets\/shop \(forbidden: .*no secrets\); nodes \(unauthorized: .*no nodes\); configmaps\/shop\+till \(namespace till backoff: .*broken\)\. They keep trying; to wait for that, pass whileBlocked: 'wait'$/,
     );
     expect(patient.outcome).toBe('pending');
-    await time.advance(30_000);
+    await time.advance(60_000);
     expect(patient.outcome).toMatchObject({ reason: 'NotObserved' });
     expect(String(patient.outcome)).toContain(
-      '3 of 4 informers not synced after 30000 ms: secrets',
+      '3 of 4 informers not synced after 60000 ms: secrets',
     );
   });
 
@@ -86,7 +86,7 @@ describe('whenSynced of a factory', () => {
     own.informer(secrets);
     server.faults.failNext({ resource: secrets }, { status: 500, times: 4 });
     own.start();
-    const wait = watched(own.whenSynced({ timeoutMs: 60_000 }));
+    const wait = watched(own.whenSynced());
     await time.advance(1_000);
     expect(wait.outcome).toBe('pending');
     await time.advance(30_000);
@@ -108,7 +108,7 @@ describe('whenSynced of a factory', () => {
       server.faults.delay(10_000, { resource: pods });
       if (status === 500) server.faults.failNext({ resource: pods }, { status: 500, times: 1 });
       own.start();
-      const wait = watched(own.whenSynced({ timeoutMs: 120_000 }));
+      const wait = watched(own.whenSynced());
       await time.advance(5_000);
       expect(wait.outcome).toBe('pending');
       await time.advance(100_000);
@@ -124,7 +124,7 @@ describe('whenSynced of a factory', () => {
     server.faults.delay(20_000, { resource: pods });
     server.faults.failNext({ resource: secrets }, { status: 403, times: 99 });
     own.start();
-    const wait = watched(own.whenSynced({ timeoutMs: 60_000 }));
+    const wait = watched(own.whenSynced());
     await time.advance(100);
     expect(wait.outcome).toBe('pending');
     await stopped.stop();
@@ -156,8 +156,8 @@ describe('whenSynced of a factory', () => {
     own.informer(secrets);
     server.faults.failNext({ resource: secrets }, { status: 403, message: 'no', times: 99 });
     own.start();
-    const wait = watched(own.whenSynced({ whileBlocked: 'wait', timeoutMs: 20_000 }));
-    await time.advance(30_000);
+    const wait = watched(own.whenSynced({ whileBlocked: 'wait', timeoutMs: 60_000 }));
+    await time.advance(60_000);
     expect(wait.outcome).toMatchObject({ code: 403 });
     expect(warnings).toEqual([
       'secrets: blocked (forbidden): LIST v1/secrets: no. The informer keeps trying, and nothing listens to its status$',

@@ -93,12 +93,12 @@ describe('an informer factory', () => {
     expect(server.requests).toEqual([]);
     own.start();
     own.start();
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     expect(requestedPaths()).toEqual(['/api/v1/nodes', '/api/v1/pods']);
     expect(handled).toHaveLength(3);
 
     const late = own.lister(configMaps, { namespace: 'shop' });
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     expect(late.list()).toEqual([]);
     own.start();
     own.informer(pods);
@@ -123,15 +123,15 @@ describe('an informer factory', () => {
       { status: 500, message: 'broken', times: 99 },
     );
     own.start();
-    const limit = { timeoutMs: 5_000, whileBlocked: 'wait' } as const;
+    const limit = { timeoutMs: 60_000, whileBlocked: 'wait' } as const;
     const failure = own.whenSynced(limit).catch((error) => error);
-    await until(own.informer(pods).whenSynced({ timeoutMs: 1_000 }));
+    await until(own.informer(pods).whenSynced());
     expect(podLister.list()).toHaveLength(3);
-    await time.advance(5_000);
+    await time.advance(60_000);
     const error = await failure;
     expect(error).toMatchObject({ name: 'ApiError', code: 0, reason: 'NotObserved' });
     expect(error.message).toMatch(
-      /^2 of 3 informers not synced after 5000 ms: ui\/secrets\/shop \(forbidden: .*no secrets\); ui\/configmaps\/shop\+till \(namespace till backoff: .*broken\)$/,
+      /^2 of 3 informers not synced after 60000 ms: ui\/secrets\/shop \(forbidden: .*no secrets\); ui\/configmaps\/shop\+till \(namespace till backoff: .*broken\)$/,
     );
     expect(error.missing.map(({ name }: { name: string }) => name)).toEqual([
       'ui/secrets/shop',
@@ -141,7 +141,7 @@ describe('an informer factory', () => {
     // If there is one cause, the error is that cause.
     const one = own.stop(configMaps, { namespaces: ['shop', 'till'] });
     await one;
-    const alone = own.whenSynced({ timeoutMs: 1_000 }).catch((thrown) => thrown);
+    const alone = own.whenSynced().catch((thrown) => thrown);
     await time.advance(1_000);
     expect(await alone).toMatchObject({ code: 403, reason: 'Forbidden' });
   });
@@ -160,9 +160,9 @@ describe('an informer factory', () => {
     const own = factory();
     await own.whenSynced();
     own.informer(pods);
-    const idle = own.whenSynced({ timeoutMs: 1_000 }).catch((error) => error.message);
-    await time.advance(1_000);
-    expect(await idle).toBe('pods is not synced after 1000 ms: pods (it was not started)');
+    const idle = own.whenSynced({ timeoutMs: 60_000 }).catch((error) => error.message);
+    await time.advance(60_000);
+    expect(await idle).toBe('pods is not synced after 60000 ms: pods (it was not started)');
     const waiting = own.whenSynced().catch((error) => error.message);
     await own.stop();
     expect(await waiting).toBe('pods is not synced: pods (stopped)');
@@ -176,7 +176,7 @@ describe('an informer factory', () => {
     const completed = vi.fn();
     own.start();
     informer.changes$.subscribe({ complete: completed });
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     expect(server.openWatches).toHaveLength(2);
     await own.stop();
     expect(completed).toHaveBeenCalledTimes(1);
@@ -191,7 +191,7 @@ describe('an informer factory', () => {
 
     server.objects.delete(pods, place('web-0'));
     own.start();
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     expect(own.informer(pods)).toBe(informer);
     expect(own.lister(pods).list()).toHaveLength(2);
     expect(server.openWatches).toHaveLength(3);
@@ -204,7 +204,7 @@ describe('an informer factory', () => {
     const own = factory();
     const [first, other] = [own.informer(pods, { namespace: 'shop' }), own.informer(pods)];
     own.start();
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     await own.stop(pods, { namespace: 'shop' });
     expect(first.isStopped).toBe(true);
     expect(other.isStopped).toBe(false);
@@ -213,7 +213,7 @@ describe('an informer factory', () => {
     await own.stop(secrets);
     const again = own.informer(pods, { namespace: 'shop' });
     expect(again).not.toBe(first);
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     expect(server.openWatches).toHaveLength(2);
   });
 
@@ -226,7 +226,7 @@ describe('an informer factory', () => {
     expect(second.informer).toBe(informer);
     const completed = vi.fn();
     informer.changes$.subscribe({ complete: completed });
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     first.release();
     first.release();
     await time.advance(20_000);
@@ -295,7 +295,7 @@ describe('an informer factory', () => {
     const own = factory({ namespaces: ['till', 'shop'] });
     const lister = own.lister(pods);
     own.start();
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     expect(where(lister.list())).toEqual(['shop/web-0', 'till/web-0']);
     expect(where(lister.namespace('till').list('app=web'))).toEqual(['till/web-0']);
     expect(requestedPaths()).toEqual([
@@ -304,7 +304,7 @@ describe('an informer factory', () => {
     ]);
     const made = server.objects.create(pods, { metadata: place('web-1', 'till') });
     server.objects.create(pods, { metadata: place('web-1', 'other') });
-    await until(lister.atLeast(made, { timeoutMs: 5_000 }));
+    await until(lister.atLeast(made));
     expect(where(lister.list())).toEqual(['shop/web-0', 'till/web-0', 'till/web-1']);
     expect(Object.keys(own.informer(pods).status.scopes ?? {})).toEqual(['shop', 'till']);
   });
@@ -316,7 +316,7 @@ describe('an informer factory', () => {
     const tills = own.lister(pods, { namespace: 'till', labelSelector: 'app=none' });
     own.informer(nodes);
     own.start();
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     expect(where(lister.list())).toEqual(['shop/web-0']);
     // With one namespace a bare name is enough.
     expect(lister.get('web-0').metadata?.namespace).toBe('shop');
@@ -341,7 +341,7 @@ describe('an informer factory', () => {
     const lister = own.lister(pods);
     own.informer(nodes);
     own.start();
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     expect(where(lister.list())).toEqual(['till/web-0']);
     const selectors = server.requests.map(({ path, query }) => `${path} ${query.labelSelector}`);
     expect(selectors.sort()).toEqual([
@@ -374,7 +374,7 @@ describe('an informer factory', () => {
     own.informer(nodes).updated$.subscribe(() => resyncs.nodes++);
     const partial = own.lister(pods, { as: 'metadata' });
     own.start();
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     expect(own.lister(pods).byIndex('phase', 'Running')).toHaveLength(3);
     expect(own.lister(pods).byIndex('app', 'web')).toHaveLength(3);
     expect(own.lister(pods).byIndex('namespace', 'shop')).toHaveLength(1);

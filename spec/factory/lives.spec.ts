@@ -70,10 +70,10 @@ describe('an informer that is stopped separately', () => {
       informer.status$.subscribe({ complete: completed });
       await until(own.stop());
       own.start();
-      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      await until(own.whenSynced());
       await until(informer.stop());
       own.start();
-      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      await until(own.whenSynced());
       if (isHeld) release();
       expect(completed).not.toHaveBeenCalled();
       if (how === 'stop(resource)') await until(own.stop(pods));
@@ -97,13 +97,13 @@ describe('an informer that is stopped separately', () => {
       },
     ]) {
       const informer = own.informer(pods);
-      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      await until(own.whenSynced());
       await informer.stop();
       expect(server.openWatches).toHaveLength(0);
       server.objects.delete(pods, place('web-0'));
       expect(ask()).toBe(informer);
       expect(informer.isStopped).toBe(false);
-      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      await until(own.whenSynced());
       expect(own.lister(pods).list()).toHaveLength(2);
       expect(server.openWatches).toHaveLength(1);
       server.objects.create(pods, { metadata: place('web-0') });
@@ -116,13 +116,13 @@ describe('an informer that is stopped separately', () => {
     const informer = own.informer(pods);
     own.informer(nodes);
     own.start();
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     await informer.stop();
     const requests = server.requests.length;
     await time.advance(1_000);
     expect(server.requests).toHaveLength(requests);
     own.start();
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     expect([informer.isStopped, server.openWatches.length]).toEqual([false, 2]);
 
     await own.stop();
@@ -137,10 +137,10 @@ describe('an informer that is stopped separately', () => {
     const informer = own.informer(pods);
     own.informer(nodes);
     own.start();
-    await until(own.whenSynced({ timeoutMs: 5_000 }));
+    await until(own.whenSynced());
     const said = () =>
       until(
-        own.whenSynced({ timeoutMs: 1_000 }).then(
+        own.whenSynced().then(
           () => 'synced',
           ({ message }) => message,
         ),
@@ -172,13 +172,13 @@ describe('a factory that is started again within a callback of its stop', () => 
         own.informer(resource as typeof pods),
       );
       own.start();
-      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      await until(own.whenSynced());
       let starts = 0;
       informers[at]?.status$.subscribe(({ phase }) => {
         if (phase === 'stopped' && starts++ === 0) own.start();
       });
       await until(own.stop());
-      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      await until(own.whenSynced());
       expect(informers.map(({ status }) => status.live)).toEqual([true, true, true]);
       await until(own.stop());
       expect(informers.map(({ status }) => status.phase)).toEqual([

@@ -156,12 +156,12 @@ describe('a dynamic factory', () => {
     const factory = dynamic(all, { name: 'late' });
     factory.start();
     const lister = factory.lister({ group: 'example.com', version: 'v1', plural: 'widgets' });
-    await expect(all.until(factory.whenSynced({ timeoutMs: 1_000 }))).rejects.toThrow(
+    await expect(all.until(factory.whenSynced())).rejects.toThrow(
       /^late\/widgets.example.com is not synced: late\/widgets.example.com \(no-such-resource/,
     );
-    const limit = { timeoutMs: 1_000, whileBlocked: 'wait' } as const;
+    const limit = { timeoutMs: 60_000, whileBlocked: 'wait' } as const;
     await expect(all.until(factory.whenSynced(limit))).rejects.toThrow(
-      /^late\/widgets.example.com is not synced after 1000 ms: late\/widgets.example.com \(no-such-resource/,
+      /^late\/widgets.example.com is not synced after 60000 ms: late\/widgets.example.com \(no-such-resource/,
     );
     all.server.addResource(widgets);
     all.server.objects.create(widgets, { metadata: place('w') });

@@ -21,7 +21,7 @@ async function stoppedWorld() {
   const view = queries.view(query());
   let calls = 0;
   const leave = view.subscribe(() => calls++);
-  await r.until(factory.whenSynced({ timeoutMs: 5_000 }));
+  await r.until(factory.whenSynced());
   const before = calls;
   await r.until(factory.stop(pods, shop));
   expect(calls).toBeGreaterThan(before);
@@ -42,7 +42,7 @@ describe('a view whose informer was removed', () => {
       const own = factory();
       const { changes$ } = own.informer(pods, shop);
       own.start();
-      await until(own.whenSynced({ timeoutMs: 5_000 }));
+      await until(own.whenSynced());
       const view = toView(changes$);
       const leaves = [view.subscribe(() => undefined)];
       await until(own.stop(pods, shop));
@@ -109,9 +109,9 @@ describe('a view whose informer was removed', () => {
     factory.start();
     const view = createLiveQueries(factory).view(query());
     const leave = view.subscribe(() => undefined);
-    await r.until(factory.whenSynced({ timeoutMs: 5_000 }));
+    await r.until(factory.whenSynced());
     factory.informer(pods);
-    await r.until(factory.whenSynced({ timeoutMs: 5_000 }));
+    await r.until(factory.whenSynced());
     await r.until(factory.stop(pods, shop));
     r.server.objects.apply(pods, [{ metadata: place('late', 'shop') }]);
     await r.time.advance(3_000);
@@ -130,7 +130,7 @@ describe('a view whose informer was removed', () => {
     const till = { namespace: 'till' };
     for (const scope of [shop, till]) factory.informer(pods, scope);
     factory.start();
-    await r.until(factory.whenSynced({ timeoutMs: 5_000 }));
+    await r.until(factory.whenSynced());
     const queries = createLiveQueries(factory);
     const view = queries.view(liveQuery({ from: pods, namespace: ['shop', 'till'] }));
     const leave = view.subscribe(() => undefined);

@@ -44,16 +44,7 @@ export function rig(): Rig {
     server,
     client,
     time,
-    async until(promise) {
-      let open = true;
-      const close = () => {
-        open = false;
-      };
-      promise.then(close, close);
-      for (let step = 0; open && step < 1_000; step++) await time.advance(10);
-      if (open) throw new Error('the promise did not settle within 10 s');
-      return promise;
-    },
+    until: (promise) => time.until(promise),
     factory: (options = {}) => {
       const factory = createInformerFactory(client, { scheduler: time, projections, ...options });
       onTestFinished(() => factory.stop());

@@ -3,6 +3,7 @@ import { createClusters, createInformerFactory, type KubeClient } from 'rx-infor
 import { configMaps, pods } from 'rx-informer/resources';
 import { config, of, throwError } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/patience.ts';
 import { folding, worldOf } from './world.ts';
 
 afterEach(() => {
@@ -225,8 +226,7 @@ describe('a cluster that fails in part', () => {
     expect(clusters.status.text).toContain('west: cannot be shown: west does not start');
     early.unsubscribe();
     await clusters.stop();
-    await new Promise((resolve) => setTimeout(resolve));
-    expect(errors).toEqual(['north does not stop', 'north does not stop']);
+    await eventually(() => expect(errors).toEqual(['north does not stop', 'north does not stop']));
   });
 
   it('U5: two versions of one resource have a status each', async () => {
