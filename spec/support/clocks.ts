@@ -12,8 +12,8 @@ const VIRTUAL =
   /virtual-time\.ts|createVirtualTime|useFakeTimers|TestScheduler|\bmarbles\b|rx\/clock\.ts/;
 
 const ALWAYS: readonly RegExp[] = [
-  /\bperformance\.now\b/,
-  /\bDate\.now\b/,
+  /\bperformance\.now\b(?! =)/,
+  /\bDate\.now\b(?! =)/,
   /\bnew Date\(\)/,
   /\bhrtime\b/,
   /\bcpuUsage\b/,
@@ -22,8 +22,8 @@ const ALWAYS: readonly RegExp[] = [
   /\bheapUsed\b/,
   /\bmonitorEventLoopDelay\b/,
   /\bUSUAL_MS\b/,
-  /\bsetTimeout\b/,
-  /\bsetInterval\b/,
+  // Neither the name of a function that is replaced nor its replacement.
+  /(?<!')\bset(?:Timeout|Interval)\b(?!:)/,
   /\bnode:timers\b/,
   /\bAbortSignal\.timeout\b/,
   /\bAtomics\.wait\(/,
