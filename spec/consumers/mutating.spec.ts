@@ -11,6 +11,7 @@ import {
   toView,
 } from 'rx-informer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { isProduction } from '../support/production.ts';
 import {
   added,
@@ -203,12 +204,12 @@ describe('a consumer that changes, without the guard,', () => {
 
       source.listed(20, pod('a', 7), pod('c', 5), pod('d', 6));
       source.fail(gone());
-      for (let turn = 0; turn < 5; turn++) await settle();
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      const held = informer.indexer
-        .list()
-        .map(({ metadata }) => `${metadata?.name}@${metadata?.resourceVersion}`);
-      expect(held.sort()).toEqual(['a@7', 'c@5', 'd@6']);
+      const held = () =>
+        informer.indexer
+          .list()
+          .map(({ metadata }) => `${metadata?.name}@${metadata?.resourceVersion}`);
+      await eventually(() => expect(held().sort()).toEqual(['a@7', 'c@5', 'd@6']));
+      await eventually(() => expect(informer.status.live).toBe(true));
       source.send(deleted(pod('a', 21)), added(pod('e', 22)), modified(pod('c', 23)));
       await settle();
       expect([...informer.indexer.listKeys()].sort()).toEqual(['shop/c', 'shop/d', 'shop/e']);

@@ -12,6 +12,7 @@ import {
 import { NEVER, Observable, of, Subject } from 'rxjs';
 import { mergeMap, take } from 'rxjs/operators';
 import { describe, expect, it, vi } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import { added, deleted, modified, type Pod, pod } from '../support/scripted-list-watch.ts';
 import { type Rig, rig, STORY, settle } from './rig.ts';
 
@@ -196,8 +197,9 @@ describe('a consumer that is never ready', () => {
 
 describe('a consumer that is slower than the changes', () => {
   it('I24: one warning names a slow handler', async () => {
+    const time = new VirtualTime();
     let calls = 0;
-    const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 5));
+    const pause = () => new Promise<void>((resolve) => time.schedule(() => resolve(), 5));
     const { source, warnings, stop } = rig(
       (informer) =>
         addEventHandler(
@@ -206,12 +208,12 @@ describe('a consumer that is slower than the changes', () => {
           { onAdd: () => (++calls <= 3 ? pause() : settle()) },
           { name: 'slow', slowAfterMs: 1, slowPending: 10 },
         ),
-      {},
+      { scheduler: time },
     );
     source.listed(1);
     await settle();
     source.send(...Array.from({ length: KEYS }, (_, at) => added(pod(name(at), 2 + at))));
-    for (let slow = 0; slow < 4; slow++) await pause();
+    await time.advance(20);
     for (let turn = 0; turn < KEYS + 5; turn++) await settle();
     expect(warnings).toEqual(['slow-handler slow']);
     await stop();

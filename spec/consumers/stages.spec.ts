@@ -20,6 +20,7 @@ import { NEVER, of, Subject, throwError } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../store/sets.ts';
+import { eventually } from '../support/patience.ts';
 import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { unhandled } from './unhandled.ts';
 
@@ -134,8 +135,7 @@ describe('a listener of a stage that throws', () => {
     createListWatch(client, configMaps, { decoding: () => decoding })
       .list({ resourceVersion: '0' })
       .subscribe({ error: (error) => seen.push(error) });
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(seen).toEqual([expect.any(ApiError)]);
+    await eventually(() => expect(seen).toEqual([expect.any(ApiError)]));
     expect(String(seen[0])).toMatch(/LIST v1\/configmaps: no/);
     expect(await errors.reports()).toEqual([]);
   });

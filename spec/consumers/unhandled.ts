@@ -1,5 +1,6 @@
 /** Collects the errors that rxjs reports as unhandled. */
 import { config } from 'rxjs';
+import { allReported } from '../support/reported-errors.ts';
 
 export interface Unhandled {
   /** Waits until rxjs, which reports asynchronously, has reported all errors so far, and returns them. */
@@ -12,7 +13,6 @@ export function unhandled(): Unhandled {
   const before = config.onUnhandledError;
   const errors: unknown[] = [];
   config.onUnhandledError = (error) => errors.push(error);
-  const allReported = () => new Promise((resolve) => setTimeout(resolve, 5));
   return {
     async reports() {
       await allReported();

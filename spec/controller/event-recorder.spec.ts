@@ -9,6 +9,7 @@ import { eventsV1Events, nodes, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { allReported } from '../support/reported-errors.ts';
 
 function rig(options: Partial<EventRecorderOptions> = {}) {
   const scheduler = new VirtualTime();
@@ -202,7 +203,7 @@ describe('an event recorder', () => {
     recorder.event(pod, { reason: '', message: '' });
     await recorder.close();
     recorder.event(pod, synced);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await allReported();
     config.onUnhandledError = null;
     expect([unhandled.length, dropped.length]).toEqual([3, 0]);
   });

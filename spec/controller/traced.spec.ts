@@ -13,6 +13,7 @@ import {
 import { config, NEVER, Observable, of, throwError } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { allReported } from '../support/reported-errors.ts';
 import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 class RecordedSpan implements Span {
@@ -242,7 +243,7 @@ describe('traced', () => {
       expect(reconcile('a', REQUEST)).toEqual({ requeueAfterMs: calls });
     }
     expect(calls).toBe(3);
-    await new Promise((resolve) => setTimeout(resolve));
+    await allReported();
     expect(reports).toEqual(['before', 'after', 'span']);
     expect(() => traced({} as never, () => undefined)).toThrow(
       /not a tracer; pass trace.getTracer/,
@@ -260,7 +261,7 @@ describe('traced', () => {
     };
     const { controller, types } = rig(() => lazy as Promise<undefined>);
     await controller.whenReady();
-    await new Promise((resolve) => setTimeout(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
     expect([works, types]).toEqual([1, ['ok']]);
     await controller.stop();
   });

@@ -17,6 +17,7 @@ import {
 import { changeSet } from 'rx-informer/testing';
 import { BehaviorSubject, config, type Observable, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { allReported } from '../support/reported-errors.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, item, type Step, World } from './world.ts';
 
@@ -256,7 +257,7 @@ describe('functions that throw', () => {
     expect(rows(set('x', 2), set('y', 5))).toEqual([{ key: 'a', n: 3, list: '2,3,5' }]);
     expect(rows(drop('z'), set('x', 7))).toEqual([{ key: 'a', n: 1, list: '5' }]);
     expect(view.refusedRows()).toEqual([['liveGroupBy', 'x', 'Error: seven']]);
-    await new Promise((resolve) => setTimeout(resolve));
+    await allReported();
     expect(new Set(reported.map(String))).toEqual(new Set(['Error: three']));
   });
 
@@ -272,7 +273,7 @@ describe('functions that throw', () => {
     const { rows } = grouped({ stuck });
     rows(set('x', 1), set('y', 1));
     expect(rows(drop('x'))).toEqual([{ key: 'a', stuck: 1 }]);
-    await new Promise((resolve) => setTimeout(resolve));
+    await allReported();
     expect(reported.map(String)).toEqual(['Error: stuck']);
   });
 

@@ -19,12 +19,12 @@ beforeAll(() => {
 describe('pipelines of live operators', () => {
   it('Q20: hold the naive answer after each of ten thousand events', () => {
     // Another seed each time; a seed that goes wrong is part of the error.
-    const { events, pipelines } = runScenarios(10_000, Date.now() % 1_000_000_000);
+    const { events, pipelines } = runScenarios(10_000, Math.floor(Math.random() * 1_000_000_000));
     expect(events).toBeGreaterThanOrEqual(10_000);
     for (const [name, count] of pipelines) {
       expect([name, count > 0]).toEqual([name, true]);
     }
-  }, 120_000);
+  });
 
   it('Q20: hold an answer of a former or a present parameter while several compute in slices', () => {
     let during = 0;
@@ -33,7 +33,7 @@ describe('pipelines of live operators', () => {
     });
     fc.assert(property, { numRuns: 80 });
     expect(during).toBeGreaterThan(50);
-  }, 120_000);
+  });
 
   it('Q20: a window around a row is where that row is, or was last', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];

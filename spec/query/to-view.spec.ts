@@ -18,6 +18,7 @@ import { take, tap } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Pod, pod } from '../delta/pods.ts';
 import { isProduction } from '../support/production.ts';
+import { allReported } from '../support/reported-errors.ts';
 import {
   added,
   deleted,
@@ -496,7 +497,7 @@ describe('a view of a pipe that fails', () => {
     const loop = (async () => {
       for await (const rows of view) received.push(`${rows.length} rows`);
     })();
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await new Promise((resolve) => setImmediate(resolve));
     source.error(new Error('a projection threw'));
     await expect(loop).rejects.toThrow('a projection threw');
     expect(received).toEqual(['0 rows', 'Error: a projection threw']);
@@ -508,7 +509,7 @@ describe('a view of a pipe that fails', () => {
     const { source, view } = failing();
     view.subscribe(() => undefined);
     source.error(new Error('boom'));
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await allReported();
     expect(reported).toEqual(['Error: boom']);
     expect(view.getSnapshot().rows).toEqual([]);
   });

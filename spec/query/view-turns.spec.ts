@@ -414,7 +414,7 @@ describe('the listeners of a view', () => {
     const loop = (async () => {
       for await (const rows of view) looped.push(rows.map(({ metadata }) => metadata.name).join());
     })();
-    const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
     await turn();
     status$.next({ phase: 'watching' } as InformerStatus);
     await turn();

@@ -2,6 +2,7 @@ import { type ReflectorStatus, reflect } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { config, EMPTY, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { allReported } from '../support/reported-errors.ts';
 import { rig } from './rig.ts';
 import { answer, brief, events, expired, listPart, opened, script } from './script.ts';
 
@@ -228,7 +229,7 @@ describe('reports of failures', () => {
       flush();
       tries = requested.length;
     });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await allReported();
     config.onUnhandledError = null;
     expect(tries).toBe(2);
     expect(reported.map(String)).toEqual(['Error: mine', 'Error: mine']);

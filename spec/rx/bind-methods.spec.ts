@@ -25,7 +25,7 @@ describe('destructured methods', () => {
     const { getSnapshot, subscribe, select } = view;
     let calls = 0;
     const leave = subscribe(() => calls++);
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.whenSynced();
     expect(getSnapshot().rows.map(({ metadata }) => metadata.name)).toEqual(['web']);
     const { getSnapshot: getRow } = select(made.metadata.uid);
     expect([getRow()?.metadata.name, calls > 0]).toEqual(['web', true]);
@@ -45,7 +45,7 @@ describe('destructured methods', () => {
     const informer = createSharedInformer(createListWatch(client, pods));
     const { start, stop, whenSynced, indexer } = informer;
     start();
-    await whenSynced({ timeoutMs: 5_000 });
+    await whenSynced();
     const { get: read, list: readAll, byIndex: readIndex } = indexer.snapshot$.value;
     expect(indexer.getByKey('shop/web')).toBe(read('shop/web'));
     expect(indexer.list()).toBe(readAll());
@@ -68,7 +68,7 @@ describe('destructured methods', () => {
     const informer = createSharedInformer(createListWatch(client, pods));
     const { start, stop, whenReady } = createController({ for: informer, reconcile: () => {} });
     start();
-    await whenReady({ timeoutMs: 5_000 });
+    await whenReady();
     await stop();
     await informer.stop();
   });

@@ -27,7 +27,7 @@ import {
 } from 'rx-informer';
 import { asyncScheduler, concat, NEVER, of, Subject } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { stopwatch } from '../../lib/rx/stopwatch.ts';
 import { leaseServer } from '../controller/lease-server.ts';
 import { pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
@@ -362,15 +362,15 @@ describe('a stopwatch', () => {
   it('X9: reads only the clock of its scheduler, also inside a TestScheduler', async () => {
     const time = new VirtualTime();
     const virtual = stopwatch(time);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    const system = clockOf('the clock of the system');
+    await system.pass(5);
     expect(virtual()).toBe(0);
     time.jump(7);
     expect(virtual()).toBe(7);
     new TestScheduler(() => undefined).run(({ flush }) => {
       const passedMs = stopwatch(asyncScheduler);
-      const until = performance.now() + 5;
       asyncScheduler.schedule(() => {
-        while (performance.now() < until);
+        vi.advanceTimersByTime(5);
         expect(passedMs()).toBe(3);
       }, 3);
       flush();
@@ -379,13 +379,12 @@ describe('a stopwatch', () => {
   });
 
   it('X9: agrees with the clock of the system while that clock is not set', async () => {
-    const passedMs = stopwatch(asyncScheduler);
-    const startMs = Date.now();
+    const { scheduler, pass } = clockOf('the clock of the system');
+    const passedMs = stopwatch(scheduler);
+    const startMs = scheduler.now();
     for (let look = 0; look < 50_000; look++) passedMs();
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    // The process may be interrupted between the two readings, but not each time.
-    const apartMs = () => Math.abs(passedMs() - (Date.now() - startMs));
-    expect(Math.min(...Array.from({ length: 20 }, apartMs))).toBeLessThan(20);
+    await pass(30);
+    expect([passedMs(), scheduler.now() - startMs]).toEqual([30, 30]);
   });
 });
 

@@ -58,7 +58,7 @@ export const CLOCKS: Record<string, () => SettableClock> = {
         await vi.advanceTimersByTimeAsync(ms);
         await settle();
       },
-      set: (byMs) => vi.setSystemTime(Date.now() + byMs),
+      set: (byMs) => vi.setSystemTime(asyncScheduler.now() + byMs),
       restore: () => vi.useRealTimers(),
     };
   },

@@ -4,13 +4,14 @@ import { take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { Drain, through } from '../../lib/rx/drain.ts';
 import { type MachineEffect, machine } from '../../lib/rx/machine.ts';
+import { allReported } from '../support/reported-errors.ts';
 
 /** Runs `act` and returns the errors that were reported as unhandled. */
 async function reported(act: () => void): Promise<string[]> {
   const errors: string[] = [];
   config.onUnhandledError = (error) => errors.push(String(error));
   act();
-  await new Promise((resolve) => setTimeout(resolve, 2));
+  await allReported();
   config.onUnhandledError = null;
   return errors;
 }

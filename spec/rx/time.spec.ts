@@ -18,6 +18,7 @@ import { idleTimeout } from '../../lib/rx/idle-timeout.ts';
 import { lease } from '../../lib/rx/lease.ts';
 import { longTimer, looseTimer } from '../../lib/rx/long-timer.ts';
 import { timingOf } from '../../lib/rx/timing.ts';
+import { allReported } from '../support/reported-errors.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 describe('a lease', () => {
@@ -116,7 +117,7 @@ describe('a lease', () => {
     shared.acquire()();
     shared.acquire();
     shared.end();
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await allReported();
     config.onUnhandledError = null;
     expect(log).toEqual(['start', 'linger', 'start', 'ended']);
     expect(reported).toHaveLength(2);

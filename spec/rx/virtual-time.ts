@@ -11,6 +11,32 @@ interface VirtualClock extends VirtualTimeScheduler {
 /** The class of the public scheduler, so that the same specs run on the packed library. */
 const PublicClock = createVirtualTime().scheduler.constructor as new () => VirtualClock;
 
+/** Lets virtual time pass until the promise has settled, or until the check neither throws nor returns `false`. */
+export async function passUntil<R>(
+  pass: (ms: number) => Promise<void>,
+  wanted: Promise<R> | (() => R),
+): Promise<R> {
+  if (wanted instanceof Promise) {
+    let open = true;
+    const close = () => {
+      open = false;
+    };
+    wanted.then(close, close);
+    await passUntil(pass, () => !open);
+    return wanted;
+  }
+  for (let step = 0; ; step++) {
+    await pass(step < 1_000 ? 1 : 100);
+    try {
+      const result = wanted();
+      if (result !== false) return result;
+      if (step === 10_000) throw new Error(`it never happened: ${wanted}`);
+    } catch (error) {
+      if (step === 10_000) throw error;
+    }
+  }
+}
+
 export class VirtualTime extends PublicClock {
   /** As `advance`, but synchronously, for code without promises. */
   elapse(ms: number): void {
@@ -20,26 +46,8 @@ export class VirtualTime extends PublicClock {
   }
 
   /** Lets time pass until the promise has settled, or until the check neither throws nor returns `false`. */
-  async until<R>(wanted: Promise<R> | (() => R)): Promise<R> {
-    if (wanted instanceof Promise) {
-      let open = true;
-      const close = () => {
-        open = false;
-      };
-      wanted.then(close, close);
-      await this.until(() => !open);
-      return wanted;
-    }
-    for (let step = 0; ; step++) {
-      await this.advance(step < 1_000 ? 1 : 100);
-      try {
-        const result = wanted();
-        if (result !== false) return result;
-        if (step === 10_000) throw new Error(`it never happened: ${wanted}`);
-      } catch (error) {
-        if (step === 10_000) throw error;
-      }
-    }
+  until<R>(wanted: Promise<R> | (() => R)): Promise<R> {
+    return passUntil((ms) => this.advance(ms), wanted);
   }
 
   /** Moves only the clock, as after a sleep: due actions run late. */

@@ -2,6 +2,7 @@
 import { liveFilter, liveMap, liveSort, type RefusedRow, toView } from 'rx-informer';
 import { BehaviorSubject, config } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { allReported } from '../../support/reported-errors.ts';
 import { type Item, World } from '../world.ts';
 
 afterEach(() => {
@@ -20,7 +21,6 @@ function worldOf(...numbers: number[]): World {
   world.reset(numbers.map((n) => ({ name: `n${n}`, n })));
   return world;
 }
-const turn = () => new Promise((resolve) => setTimeout(resolve, 2));
 function reports(): string[] {
   const reported: string[] = [];
   config.onUnhandledError = (error) => reported.push(String(error));
@@ -55,7 +55,7 @@ describe('rows that are refused', () => {
     // The view shows the rows and what was refused in one snapshot.
     expect([shown.length, shown[0]?.length]).toEqual([1, 2]);
     leave();
-    await turn();
+    await allReported();
     expect(reported).toEqual([]);
   });
 
@@ -101,11 +101,11 @@ describe('rows that are refused', () => {
     const subscription = liveFilter<Item>(refusing(2))(world.changes$).subscribe();
     world.commit([set('n1', 5)]);
     world.commit([set('n1', 6)]);
-    await turn();
+    await allReported();
     expect(reported).toEqual(['Error: refuses 2']);
     world.commit([set('n2', 3)]);
     world.commit([set('n2', 2)]);
-    await turn();
+    await allReported();
     // Another state of the object is another failure.
     expect(reported).toEqual(['Error: refuses 2', 'Error: refuses 2']);
     subscription.unsubscribe();
@@ -136,7 +136,7 @@ describe('rows that are refused', () => {
     world.commit([set('a', 2), set('b', 3)]);
     leaves = false;
     world.commit([{ ...set('a', 2), what: 'delete' }]);
-    await turn();
+    await allReported();
     view.subscribe(() => undefined);
     expect(view.getSnapshot().status.refusedRows).toEqual([]);
   });
