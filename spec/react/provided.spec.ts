@@ -2,11 +2,13 @@
 import { createClient, createInformerFactory } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
+import { asyncScheduler } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createProvided } from '../../lib/react/provided.ts';
 import { eventually } from '../support/patience.ts';
 
-const macrotask = () => new Promise((resolve) => setTimeout(resolve, 10));
+/** A provider ends in a timer of this scheduler, and equal timers run in their order. */
+const macrotask = () => new Promise<void>((resolve) => asyncScheduler.schedule(() => resolve()));
 
 function clientOf() {
   const server = createFakeApiServer({ resources: [pods] });

@@ -65,7 +65,8 @@ describe('the lease of a render', () => {
     takeOver(awaited);
     expect(hasRenderLease(awaited)).toBe(false);
     await eventually(() => expect(server.openWatches.length).toBe(1));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
+    await eventually(() => expect(awaited.getSnapshot().rows).toHaveLength(1));
     expect(server.requests.map(({ use }) => use)).toEqual(['watch']);
     leave();
     await eventually(() => expect(server.openWatches.length).toBe(0));

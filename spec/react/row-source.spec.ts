@@ -1,15 +1,17 @@
 /** Tests the sources beneath the hooks, without React. */
 import { type ChangeSet, createSharedInformer, toView } from 'rx-informer';
 import { changeSet } from 'rx-informer/testing';
-import { BehaviorSubject, config, defer, merge, Subject } from 'rxjs';
+import { asyncScheduler, BehaviorSubject, config, defer, merge, Subject } from 'rxjs';
 import { filter, takeUntil } from 'rxjs/operators';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SucceedingSource, sourceOfView, ViewSource } from '../../lib/react/row-source.ts';
+import { allReported } from '../support/reported-errors.ts';
 import { scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
 
 const pod = (name: string) => ({ metadata: { name, uid: name } });
 type Pod = ReturnType<typeof pod>;
-const macrotask = () => new Promise((resolve) => setTimeout(resolve));
+/** The sources end in a timer of this scheduler, and equal timers run in their order. */
+const macrotask = () => new Promise<void>((resolve) => asyncScheduler.schedule(() => resolve()));
 
 describe('a source of rows', () => {
   it('V3: returns the same immutable result until something changes', () => {
@@ -156,7 +158,7 @@ describe('a source of rows', () => {
     expect([failures.length, source.getSnapshot().error?.message]).toEqual([2, 'late']);
     leave();
     await informer.stop();
-    await macrotask();
+    await allReported();
     expect(reported).toEqual(['late']);
   });
 

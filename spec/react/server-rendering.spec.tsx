@@ -14,12 +14,12 @@ import {
   useSuspenseQuery,
   useView,
 } from 'rx-informer/react';
-import { pods } from 'rx-informer/resources';
-import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { nodes, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
 import { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 
-function render(element: ReactElement): { readonly text: string; readonly server: FakeApiServer } {
+function render(element: ReactElement) {
   const server = createFakeApiServer();
   server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
@@ -31,7 +31,14 @@ function render(element: ReactElement): { readonly text: string; readonly server
       {element}
     </InformerProvider>
   );
-  return { text: renderToString(app), server };
+  const text = renderToString(app);
+  /** The paths of all requests up to the list of the nodes, which nothing on the page requests. */
+  const requested = async () => {
+    await factory.informer(nodes).whenSynced();
+    await factory.stop();
+    return [...new Set(server.requests.map(({ path }) => path))];
+  };
+  return { text, requested };
 }
 
 describe('a server render', () => {
@@ -51,8 +58,8 @@ describe('a server render', () => {
       const status = [useStatus(), useQueryStatus(liveQuery({ from: pods }))];
       return JSON.stringify([list, query.rows, own.rows, object, synced, informer, ...status]);
     }
-    const { text, server } = render(<All />);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { text, requested } = render(<All />);
+    const paths = await requested();
     expect(JSON.parse(text.replaceAll('&quot;', '"'))).toEqual([
       { rows: [], total: 0, synced: false, stale: false, status: { refusedRows: [] } },
       [],
@@ -63,7 +70,7 @@ describe('a server render', () => {
       { rows: [], total: 0, synced: false, stale: false, status: { refusedRows: [] } },
       { rows: [], total: 0, synced: false, stale: false, status: { refusedRows: [] } },
     ]);
-    expect(server.requests).toEqual([]);
+    expect(paths).toEqual(['/api/v1/nodes']);
     expect(subscriptions).toBe(0);
   });
 
@@ -82,14 +89,14 @@ describe('a server render', () => {
   it('V14: a suspending hook gives the empty answer, without a request', async () => {
     const List = () =>
       `${useSuspenseList(pods).rows.length} ${useSuspenseQuery(liveQuery({ from: pods })).synced}`;
-    const { text, server } = render(
+    const { text, requested } = render(
       <Suspense fallback="loading">
         <List />
       </Suspense>,
     );
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const paths = await requested();
     expect(text).toContain('0 false');
-    expect(server.requests).toEqual([]);
+    expect(paths).toEqual(['/api/v1/nodes']);
   });
 
   it('V5: a function without a key is refused, and the message says what to pass', () => {

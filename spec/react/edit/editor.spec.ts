@@ -6,7 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { editorOf } from '../../../lib/react/edit/editor.ts';
 import { createProvided } from '../../../lib/react/provided.ts';
 import { sourceOfQuery } from '../../../lib/react/query-sources.ts';
-import { eventually } from '../../support/patience.ts';
+import { CLOCKS, type SettableClock } from '../../rx/clock.ts';
+import { passUntil } from '../../rx/virtual-time.ts';
 
 const target = { namespace: 'shop', name: 'web' };
 
@@ -17,6 +18,9 @@ function silently<P extends Promise<unknown>>(promise: P): P {
 }
 
 async function rig() {
+  // The frames of a view have no scheduler.
+  const time = (CLOCKS['the clock of the system'] as () => SettableClock)();
+  const until = <R>(wanted: Promise<R> | (() => R)) => passUntil(time.pass, wanted);
   const server = createFakeApiServer({ initialResourceVersion: '100' });
   const create = (name: string) =>
     server.objects.create(deployments, {
@@ -47,13 +51,14 @@ async function rig() {
   onTestFinished(async () => {
     for (const leave of leaves) leave();
     await factory.stop();
+    time.restore();
   });
-  await eventually(() => expect(large.getSnapshot().synced && text() === '1').toBe(true));
+  await until(() => expect(large.getSnapshot().synced && text() === '1').toBe(true));
   seen.length = 0;
   const edit = (
     replicas: number,
     of: KubernetesObject | typeof target = target,
-    timeoutMs = 5_000,
+    timeoutMs = 60_000,
     signal?: AbortSignal,
   ) =>
     silently(
@@ -69,17 +74,17 @@ async function rig() {
     );
   const stored = () => server.objects.list(deployments)[0]?.spec?.replicas;
   const patches = () => server.requests.filter(({ method }) => method === 'PATCH').length;
-  return { server, provided, large, seen, text, edit, stored, patches, create };
+  return { time, until, server, provided, large, seen, text, edit, stored, patches, create };
 }
 
 describe('an edit', () => {
   it('V12: shows in every query before the server has it, and once', async () => {
-    const { server, large, seen, text, edit, stored } = await rig();
+    const { until, server, large, seen, text, edit, stored } = await rig();
     const held = server.faults.silence();
     const done = edit(4);
-    await eventually(() => expect(text()).toBe('4'));
+    await until(() => expect(text()).toBe('4'));
     expect(large.getSnapshot().rows).toEqual([{ name: 'web', replicas: 4 }]);
-    expect((await done).spec?.replicas).toBe(4);
+    expect((await until(done)).spec?.replicas).toBe(4);
     expect(stored()).toBe(4);
     held.heal();
     const [web] = server.objects.list(deployments);
@@ -87,12 +92,12 @@ describe('an edit', () => {
       ...web,
       metadata: { ...web?.metadata, labels: { seen: 'yes' } },
     } as Deployment);
-    await eventually(() => expect(seen.length).toBeGreaterThan(1));
+    await until(() => expect(seen.length).toBeGreaterThan(1));
     expect(new Set(seen)).toEqual(new Set(['4']));
   });
 
   it('V13: is rolled back with the words of the server', async () => {
-    const { server, seen, text, edit, stored } = await rig();
+    const { until, server, seen, text, edit, stored } = await rig();
     const message = 'deployments.apps "web" is forbidden: exceeded quota';
     server.faults.failNext({ method: 'PATCH' }, {
       status: 403,
@@ -102,15 +107,15 @@ describe('an edit', () => {
     // Otherwise the error arrives before the next frame.
     server.faults.delay(50, { method: 'PATCH' });
     const done = edit(4);
-    await eventually(() => expect(text()).toBe('4'));
-    await expect(done).rejects.toThrow(/exceeded quota/);
-    await eventually(() => expect(text()).toBe('1'));
+    await until(() => expect(text()).toBe('4'));
+    await expect(until(done)).rejects.toThrow(/exceeded quota/);
+    await until(() => expect(text()).toBe('1'));
     expect(stored()).toBe(1);
     expect(seen).toEqual(['4', '1']);
   });
 
   it('V13: waits for an earlier edit of an object that no hook lists', async () => {
-    const { server, provided, create } = await rig();
+    const { time, until, server, provided, create } = await rig();
     const namespace = 'other';
     server.objects.create(deployments, {
       metadata: { namespace, name: 'web' },
@@ -119,7 +124,6 @@ describe('an edit', () => {
     create('db');
     // The first edit reads the object, and takes longer.
     const slow = server.faults.delay(50, { method: 'GET' });
-    setTimeout(() => slow.heal(), 10);
     const order: string[] = [];
     const add = (of: string, target: string | KubernetesObject) =>
       provided
@@ -131,7 +135,7 @@ describe('an edit', () => {
             if (spec) spec.replicas = (spec.replicas ?? 0) * 2 + 1;
           },
           options: {},
-          timeoutMs: 5_000,
+          timeoutMs: 60_000,
         })
         .then(() => order.push(of));
     const [unlisted] = server.objects
@@ -139,12 +143,15 @@ describe('an edit', () => {
       .filter(({ metadata }) => metadata.namespace === namespace);
     const { apiVersion, metadata } = unlisted as Deployment;
     const row = { apiVersion, kind: 'PartialObjectMetadata', metadata } as KubernetesObject;
-    await Promise.all([
+    const all = Promise.all([
       add('first', `${namespace}/web`),
       add('second', row),
       add('third', unlisted as KubernetesObject),
       add('another object', 'shop/db'),
     ]);
+    await time.pass(10);
+    slow.heal();
+    await until(all);
     expect(order.filter((of) => of !== 'another object')).toEqual(['first', 'second', 'third']);
     expect(order.at(-1)).toBe('third');
     const now = server.objects.get(deployments, { namespace, name: 'web' });
@@ -152,123 +159,123 @@ describe('an edit', () => {
   });
 
   it('V13: ends with its signal while it waits for another, is rolled back and not sent', async () => {
-    const { server, text, edit, stored, patches } = await rig();
+    const { time, until, server, text, edit, stored, patches } = await rig();
     const fault = server.faults.neverAnswer({ method: 'PATCH' });
     const first = edit(4, target, 1_000);
     const left = new AbortController();
-    const aborted = edit(7, target, 5_000, left.signal);
-    await eventually(() => expect(text()).toBe('7'));
+    const aborted = edit(7, target, 60_000, left.signal);
+    await until(() => expect(text()).toBe('7'));
     left.abort();
-    await expect(aborted).rejects.toMatchObject({ reason: 'Aborted' });
-    await eventually(() => expect(text()).toBe('4'));
+    await expect(until(aborted)).rejects.toMatchObject({ reason: 'Aborted' });
+    await until(() => expect(text()).toBe('4'));
     expect(patches()).toBe(1);
     // The next edit waits for the first one nevertheless.
     const last = edit(9);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await time.pass(50);
     expect(patches()).toBe(1);
     fault.heal();
-    await expect(first).rejects.toMatchObject({ reason: 'Silent' });
-    await last;
+    await expect(until(first)).rejects.toMatchObject({ reason: 'Silent' });
+    await until(last);
     expect([patches(), stored()]).toEqual([2, 9]);
   });
 
   it('V12: is aborted and rolled back if the server does not answer within the time limit', async () => {
-    const { server, text, edit } = await rig();
+    const { until, server, text, edit } = await rig();
     const fault = server.faults.neverAnswer({ method: 'PATCH' });
     const done = edit(4, target, 200);
-    await eventually(() => expect(text()).toBe('4'));
-    await expect(done).rejects.toThrow(
+    await until(() => expect(text()).toBe('4'));
+    await expect(until(done)).rejects.toThrow(
       'edit deployments.apps web: the server has not answered for 200 ms; the change may still take effect',
     );
-    await eventually(() => expect(text()).toBe('1'));
+    await until(() => expect(text()).toBe('1'));
     fault.heal();
   });
 
   it('V12: shows the state of the informer again if no echo comes within the time limit', async () => {
-    const { server, text, edit } = await rig();
+    const { until, server, text, edit } = await rig();
     const fault = server.faults.silence();
-    await edit(4, target, 200);
-    await eventually(() => expect(text()).toBe('4'));
-    await eventually(() => expect(text()).toBe('1'));
+    await until(edit(4, target, 200));
+    await until(() => expect(text()).toBe('4'));
+    await until(() => expect(text()).toBe('1'));
     fault.heal();
-    await eventually(() => expect(text()).toBe('4'));
+    await until(() => expect(text()).toBe('4'));
   });
 
   it('V12: shows the state of the informer again after several edits without an echo', async () => {
-    const { server, text, edit } = await rig();
+    const { until, server, text, edit } = await rig();
     server.faults.silence();
-    await Promise.all([edit(4, target, 200), edit(7, target, 200)]);
-    await eventually(() => expect(text()).toBe('7'));
-    await eventually(() => expect(text()).toBe('1'));
+    await until(Promise.all([edit(4, target, 200), edit(7, target, 200)]));
+    await until(() => expect(text()).toBe('7'));
+    await until(() => expect(text()).toBe('1'));
   });
 
   it('V13: waits for the former edit of the same object, and needs no second attempt', async () => {
-    const { server, seen, text, edit, stored, patches } = await rig();
+    const { time, until, server, seen, text, edit, stored, patches } = await rig();
     const delay = server.faults.delay(50, { method: 'PATCH' });
     const both = [edit(4), edit(7)];
-    await eventually(() => expect(text()).toBe('7'));
-    await Promise.all(both);
+    await until(() => expect(text()).toBe('7'));
+    await until(Promise.all(both));
     expect(stored()).toBe(7);
     expect(patches()).toBe(2);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await time.pass(50);
     expect(new Set(seen)).toEqual(new Set(['7']));
     delay.heal();
   });
 
   it('V13: is sent on the answer to the former one, which the watch has not delivered yet', async () => {
-    const { server, edit, stored, patches } = await rig();
+    const { until, server, edit, stored, patches } = await rig();
     const held = server.faults.silence();
-    await Promise.all([edit(4), edit(7)]);
+    await until(Promise.all([edit(4), edit(7)]));
     expect([stored(), patches()]).toEqual([7, 2]);
     held.heal();
   });
 
   it('V13: goes on after the error of the former one', async () => {
-    const { server, text, edit, stored } = await rig();
+    const { until, server, text, edit, stored } = await rig();
     server.faults.failNext({ method: 'PATCH' }, { status: 403 });
     const first = edit(4);
     const second = edit(7);
-    await expect(first).rejects.toThrow();
-    await second;
+    await expect(until(first)).rejects.toThrow();
+    await until(second);
     expect(stored()).toBe(7);
-    await eventually(() => expect(text()).toBe('7'));
+    await until(() => expect(text()).toBe('7'));
   });
 
   it('V12: ends with the deletion of the object', async () => {
-    const { server, large, text, edit } = await rig();
+    const { until, server, large, text, edit } = await rig();
     const delay = server.faults.delay(2_000, { method: 'PATCH' });
     const done = edit(4);
-    await eventually(() => expect(text()).toBe('4'));
+    await until(() => expect(text()).toBe('4'));
     server.objects.delete(deployments, target);
-    await expect(done).rejects.toThrow(/not found/);
-    await eventually(() => expect(text()).toBe(''));
+    await expect(until(done)).rejects.toThrow(/not found/);
+    await until(() => expect(text()).toBe(''));
     expect(large.getSnapshot().rows).toEqual([]);
     delay.heal();
   });
 
   it('C15: a recipe that removes the metadata is refused before any query shows it', async () => {
-    const { server, provided, seen, text, patches, edit } = await rig();
+    const { until, server, provided, seen, text, patches, edit } = await rig();
     const held = server.faults.silence();
-    const options = { resource: deployments, target, options: {}, timeoutMs: 5_000 };
+    const options = { resource: deployments, target, options: {}, timeoutMs: 60_000 };
     const recipe = (draft: { metadata?: unknown }) => {
       delete draft.metadata;
     };
     const refused = provided.part(editorOf).edit<Deployment>({ ...options, recipe });
-    await expect(refused).rejects.toThrow('metadata.name is undefined; it must stay "web"');
-    await edit(2);
-    await eventually(() => expect(text()).toBe('2'));
+    await expect(until(refused)).rejects.toThrow('metadata.name is undefined; it must stay "web"');
+    await until(edit(2));
+    await until(() => expect(text()).toBe('2'));
     expect([seen, patches()]).toEqual([['2'], 1]);
     held.heal();
   });
 
   it('V12: of an object that no query shows is only sent', async () => {
-    const { server, edit, text, create } = await rig();
+    const { until, server, edit, text, create } = await rig();
     const other = create('other');
-    await eventually(() => expect(text()).toBe('1,1'));
+    await until(() => expect(text()).toBe('1,1'));
     server.faults.silence();
     const late = create('late');
-    await edit(5, late);
-    await edit(6, { namespace: 'shop', name: 'late' });
+    await until(edit(5, late));
+    await until(edit(6, { namespace: 'shop', name: 'late' }));
     expect(
       server.objects.list(deployments).find(({ metadata }) => metadata?.name === 'late')?.spec
         ?.replicas,

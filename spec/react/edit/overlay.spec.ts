@@ -233,7 +233,7 @@ describe('the queries of a provider', () => {
     const metadata = queries.channelOf(liveQuery({ from: pods, as: 'metadata' })).view;
     const leaves = [complete, metadata].map((view) => view.subscribe(() => undefined));
     factory.start();
-    await factory.whenSynced({ timeoutMs: 5_000 });
+    await factory.whenSynced();
     const draft = { ...made, spec: { nodeName: 'node-1' } };
     await eventually(() => expect(metadata.getSnapshot().rows).toHaveLength(1));
     const overlay = provided.part(overlayOf);
