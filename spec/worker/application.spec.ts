@@ -2,8 +2,17 @@
  * Tests a worker and its tabs as an application uses them, by public names only: `serveQueries` behind ports in virtual time, and
  * `connectWorker` in pages that share a fake document.
  */
-import { createClient, createInformerFactory, liveFilter, liveMap, liveQuery } from 'rx-informer';
-import { pods } from 'rx-informer/resources';
+import fc from 'fast-check';
+import {
+  createClient,
+  createInformerFactory,
+  type LiveQueries,
+  liveFilter,
+  liveMap,
+  liveQuery,
+  liveSort,
+} from 'rx-informer';
+import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import {
   askedQueries,
@@ -142,6 +151,13 @@ function application({ names = [], token, allows, ...options }: ApplicationOptio
       const pod = server.objects.get(pods, { namespace: 'shop', name });
       server.objects.update(pods, { ...pod, status: { phase } } as never);
     },
+    /** By phase, then by name. */
+    names: () =>
+      server.objects
+        .list(pods)
+        .map(({ metadata, status }) => [`${status?.phase}`, `${metadata?.name}`] as const)
+        .sort(([phase, name], [other, its]) => (phase + name < other + its ? -1 : 1))
+        .map(([, name]) => name),
     remove: (name: string) => server.objects.delete(pods, { namespace: 'shop', name }),
     watches: () => server.requests.filter(({ query }) => 'watch' in (query as object)).length,
     served: () => served,
@@ -159,6 +175,15 @@ const byName = liveQuery({
   select: { name: 'metadata.name', phase: 'status.phase' },
   orderBy: { path: 'metadata.name' },
 });
+
+/** The names of the Pods, in the order of their phases. */
+const moved = (_params: undefined, live: LiveQueries) => {
+  const rankOf = ({ metadata, status }: Pod) => `${status?.phase}${metadata?.name}`;
+  return live.stream(liveQuery({ from: pods })).pipe(
+    liveSort<Pod>((one, other) => (rankOf(one) < rankOf(other) ? -1 : 1)),
+    liveMap(({ metadata }) => ({ name: metadata?.name })),
+  );
+};
 
 function follow(cluster: WorkerCluster, query: Parameters<WorkerCluster['view']>[0] = byName) {
   const view = cluster.view(query as typeof byName);
@@ -227,6 +252,67 @@ describe('the rows of a tab', () => {
     app.remove('d');
     await pass();
     expect([tab.names, tab.shown.total]).toEqual([['c', 'b'], 2]);
+  });
+
+  it('B1: move with their order, also if nothing that is selected has changed', async () => {
+    const app = application({ names: ['a', 'b', 'c'] });
+    const cluster = app.open();
+    const query = { from: pods, select: { name: 'metadata.name' } } as const;
+    const orderBy = [{ path: 'status.phase' }, { path: 'metadata.name' }] as const;
+    const all = follow(cluster, liveQuery({ ...query, orderBy }) as typeof byName);
+    const some = follow(cluster, liveQuery({ ...query, orderBy, limit: 10 }) as typeof byName);
+    await pass();
+    const [a, b, c] = all.shown.rows;
+    app.setPhase('a', 'Terminating');
+    await pass();
+    expect([all.names, some.names]).toEqual([
+      ['b', 'c', 'a'],
+      ['b', 'c', 'a'],
+    ]);
+    for (const [at, row] of [b, c, a].entries()) expect(all.shown.rows[at]).toBe(row);
+    app.put('d', 'Unknown');
+    await pass();
+    expect([all.names, some.names]).toEqual([
+      ['b', 'c', 'a', 'd'],
+      ['b', 'c', 'a', 'd'],
+    ]);
+  });
+
+  it('B1: are those of the server after any series of changes of a column that is not selected', async () => {
+    const write = fc.tuple(
+      fc.constantFrom('put', 'set', 'set', 'set', 'remove'),
+      fc.nat(5),
+      fc.nat(3),
+    );
+    const step = fc.tuple(fc.array(write, { maxLength: 4 }), fc.constantFrom('visible', 'hidden'));
+    const property = fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+      page.turn('visible');
+      const app = application({ names: ['0', '1', '2', '3'], queries: { moved } });
+      const cluster = app.open({ lingerMs: 0 });
+      const select = { name: 'metadata.name' } as const;
+      const orderBy = [{ path: 'status.phase' }, { path: 'metadata.name' }] as const;
+      const plain = { from: pods, select, orderBy } as const;
+      const all = follow(cluster, liveQuery(plain) as typeof byName);
+      const some = follow(cluster, liveQuery({ ...plain, offset: 1, limit: 2 }) as typeof byName);
+      const stream = follow(cluster, { named: 'moved' } as never);
+      await pass();
+      for (const [writes, state] of steps) {
+        for (const [what, name, phase] of writes) {
+          const isThere = app.names().includes(`${name}`);
+          if (what === 'put' && !isThere) app.put(`${name}`, `${phase}`);
+          else if (what === 'set' && isThere) app.setPhase(`${name}`, `${phase}`);
+          else if (what === 'remove' && isThere) app.remove(`${name}`);
+        }
+        page.turn(state);
+        await pass();
+        if (state === 'hidden') continue;
+        const expected = app.names();
+        expect([all.names, stream.names]).toEqual([expected, expected]);
+        expect([some.names, some.shown.total]).toEqual([expected.slice(1, 3), expected.length]);
+      }
+      cluster.close();
+    });
+    await fc.assert(property, { numRuns: 40 });
   });
 
   it('B2: are the complete objects with a limit and without select', async () => {

@@ -19,7 +19,7 @@ import { BrowserRig, follow, type RigTab } from './browser-rig.ts';
 
 interface Row {
   readonly name: string;
-  readonly phase: string;
+  readonly phase?: string;
   /** Of the stream: how many Pods have this phase. */
   readonly alike?: number;
 }
@@ -62,6 +62,19 @@ const QUERIES = [
   liveQuery({ from: pods, orderBy: { path: 'metadata.name' }, limit: 2 }),
   workerQuery<typeof streams, 'alike'>('alike', 'c'),
   workerQuery<typeof streams, 'alike'>('alike', ''),
+  // A change of the phase moves a row of which it changes nothing.
+  liveQuery({
+    from: pods,
+    select: { name: 'metadata.name' },
+    orderBy: [{ path: 'status.phase', direction: 'desc' }, { path: 'metadata.name' }],
+  }),
+  liveQuery({
+    from: pods,
+    select: { name: 'metadata.name' },
+    orderBy: [{ path: 'status.phase' }, { path: 'metadata.name' }],
+    offset: 1,
+    limit: 3,
+  }),
 ];
 const USERS = ['ann', 'bob'];
 
@@ -70,7 +83,12 @@ function answerOf(at: number, objects: readonly Pod[]): readonly Row[] {
   const rows = objects
     .map(({ metadata, status }) => ({ name: metadata?.name ?? '', phase: status?.phase ?? '' }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (at === 1) return rows.sort((a, b) => (a.phase < b.phase ? -1 : a.phase > b.phase ? 1 : 0));
+  const byPhase = (sign: number) =>
+    rows.toSorted((a, b) => sign * (a.phase < b.phase ? -1 : a.phase > b.phase ? 1 : 0));
+  const nameOnly = ({ name }: Row) => ({ name });
+  if (at === 1) return byPhase(1);
+  if (at === 6) return byPhase(-1).map(nameOnly);
+  if (at === 7) return byPhase(1).slice(1, 4).map(nameOnly);
   if (at === 2)
     return rows
       .filter(({ phase }) => phase !== 'b')

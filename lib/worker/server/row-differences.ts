@@ -1,6 +1,7 @@
 /** Makes the differences that bring a tab up to date out of the change sets that its query emits. */
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
 import type { RowDifference } from '../messages.ts';
+import { movedRows } from './moved-rows.ts';
 
 type Set = AnyChangeSet<unknown>;
 type Rows = NonNullable<RowDifference['rows']>;
@@ -9,6 +10,8 @@ type Rows = NonNullable<RowDifference['rows']>;
 export class RowDifferences {
   /** The rows without an order, in the order in which they were added. */
   #places = new Map<string, number>();
+  /** The order that the tab has. */
+  #order: RowOrder<unknown> | undefined;
 
   /** The rows, and what is gone. */
   of(set: Set): Pick<RowDifference, 'reset' | 'gone' | 'rows' | 'total' | 'synced'> {
@@ -16,6 +19,8 @@ export class RowDifferences {
     const order = set.order as RowOrder<unknown> | undefined;
     const gone: string[] = [];
     const rows: [id: string, position: number, row: unknown][] = [];
+    const before = this.#order;
+    this.#order = order;
     if (order === undefined) this.#unordered(set, gone, rows);
     else if (reset) {
       for (let at = 0; at < order.size; at++)
@@ -24,6 +29,11 @@ export class RowDifferences {
       for (const { id, previous, object } of set.changes) {
         if (object !== undefined) rows.push([id, order.indexOf(id), object]);
         else if (previous !== undefined) gone.push(id);
+      }
+      if (before !== undefined && before !== order) {
+        const sent = new Set(set.changes.map(({ id }) => id));
+        for (const at of movedRows(before, order, (id) => sent.has(id)))
+          rows.push([order.idAt(at) as string, at, order.at(at)]);
       }
       rows.sort(([, one], [, other]) => one - other);
     }
