@@ -11,8 +11,9 @@ import type { ListPart, WatchEvent } from './watch-event.ts';
 
 /**
  * Transforms a received object before it is stored, for example to remove fields. A transform runs once per object.
- * It must return a new object or the same object unchanged, and must keep name, namespace, UID and resourceVersion.
- * If it throws, the object is refused. client-go: tools/cache/controller.go, TransformFunc.
+ * It returns a new object or the received one, which it may change, and must keep name, namespace, UID and
+ * resourceVersion. If it throws, the object is refused, and a later try receives the same object again, with what was
+ * changed in it. client-go: tools/cache/controller.go, TransformFunc.
  */
 export type Transform<T> = (object: T) => T;
 

@@ -1,10 +1,17 @@
-import { createClient, createListWatch, defineResource, type Transform } from 'rx-informer';
+import {
+  createClient,
+  createListWatch,
+  defineResource,
+  type Refusal,
+  type Transform,
+} from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { firstValueFrom, merge } from 'rxjs';
 import { filter, mergeMap, scan, toArray } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { rig } from '../reflector/rig.ts';
-import { type Anything, list, watch } from './decoder.ts';
+import { decodings } from '../support/decodings.ts';
+import { type Anything, bytes, list, watch } from './decoder.ts';
 
 const object = (name: string, more: object = {}) => ({
   metadata: { name, namespace: 'd', uid: name, resourceVersion: '1' },
@@ -113,6 +120,12 @@ describe('managedFields', () => {
   });
 });
 
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  Object.freeze(value);
+  for (const each of Object.values(value)) freeze(each);
+}
+
 describe('a transform', () => {
   it.each([
     ['a LIST', { initialList: 'pages' as const }, 'L0'],
@@ -154,6 +167,51 @@ describe('a transform', () => {
     if (each.metadata?.name === 'bad') throw new Error('not this one');
     return each;
   };
+
+  it.each(Object.entries(decodings))(
+    'D4: a transform may change what it receives, with the decoding %s',
+    (_name, decoding) => {
+      const long = 'x'.repeat(100);
+      const states = ['Pending', 'Pending', 'Pending', 'Running', 'Running', 'Pending'].map(
+        (phase, at) => ({
+          kind: 'Pod',
+          apiVersion: 'v1',
+          metadata: { name: 'a', uid: 'u1', resourceVersion: `${at + 1}`, annotations: { long } },
+          spec: { containers: [{ name: 'main', image: 'web:1' }], long },
+          status: { phase, conditions: [{ type: 'Noise' }, { type: 'Ready', message: long }] },
+        }),
+      );
+      const transform = (object: Anything) => {
+        const pod = object as unknown as (typeof states)[number];
+        Object.assign(pod.metadata.annotations, { seen: true });
+        if (pod.status.phase === 'Pending') return object;
+        pod.status.conditions.shift();
+        for (const each of pod.spec.containers) each.image = each.image.split(':')[0] ?? '';
+        return object;
+      };
+      const stored = new Map<string, Anything>();
+      const known = { get: (key: string) => stored.get(key), size: 1, keys: () => stored.keys() };
+      const refusals: Refusal[] = [];
+      const decoder = decoding().watch<Anything>({
+        resource: defineResource<Anything>({
+          ...{ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: false },
+        }),
+        ...{ maxFrameBytes: 10_000, keepManagedFields: false, transform, known },
+        onRefused: (each) => refusals.push(each),
+      });
+      const shown: unknown[] = [];
+      for (const state of states) {
+        const [event] = decoder.push(bytes(line('MODIFIED', state))) ?? [];
+        if (event?.type !== 'MODIFIED') continue;
+        // As a store in development does, so that a change of an earlier state throws.
+        freeze(event.object);
+        stored.set('a', event.object);
+        shown.push(event.object);
+      }
+      expect(refusals).toEqual([]);
+      expect(shown).toEqual(states.map((each) => transform(structuredClone(each) as never)));
+    },
+  );
 
   it('D5: an object whose transform throws is refused and reported with its key; the others are stored', () => {
     const { out, refused, refusals, failure } = list(

@@ -7,7 +7,7 @@ import { isText } from '../json-scan.ts';
 import { parseText } from '../json-text.ts';
 import { ObjectHead } from '../object-head.ts';
 import { type DecodeCounts, type ObjectReader, ObjectText } from '../object-reader.ts';
-import { Difference } from './difference.ts';
+import { copyOf, Difference } from './difference.ts';
 import type { KeptDocument } from './document.ts';
 import type { RecentDocuments } from './recent-documents.ts';
 
@@ -94,14 +94,14 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
     this.count(compared === undefined ? 'parsed' : 'compared');
     const value = compared ?? parseText(this.#text.behind(head, bytes, from, to), 'an object');
     if (hash === undefined) return value;
+    let isKept = compared !== undefined && earlier !== undefined;
     if (isLast) recent.drop(hash);
-    else if (
-      (compared === undefined || earlier === undefined) &&
-      (recent.isRecent(hash, to - from) || earlier !== undefined)
-    ) {
+    else if (!isKept && (recent.isRecent(hash, to - from) || earlier !== undefined)) {
       recent.keep(hash, this.#form, bytes, from, to, value);
+      isKept = true;
     }
-    return value;
+    // A transform may change what it receives, also in parts of the kept value.
+    return isKept && this.#hasTransform ? wholeCopy(value, 0) : value;
   }
 
   #compareStored(bytes: Uint8Array, from: number, to: number): unknown {
@@ -125,6 +125,14 @@ export class DifferentialReader<T extends KubernetesObject> implements ObjectRea
       return undefined;
     }
   }
+}
+
+/** Copies a value of JSON at every depth. */
+function wholeCopy(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = copyOf(value, depth);
+  for (const name in copy) copy[name] = wholeCopy(copy[name], depth + 1);
+  return copy;
 }
 
 /** A hash of bytes. */

@@ -31,9 +31,10 @@ export class LazyReader<T extends KubernetesObject> implements ObjectReader<T> {
   #block = new Uint8Array(0);
   #used = 0;
 
-  constructor(context: Pick<DecodeContext<T>, 'known' | 'keepManagedFields'>) {
-    const { known, keepManagedFields } = context;
-    this.#known = known;
+  constructor(context: Pick<DecodeContext<T>, 'known' | 'keepManagedFields' | 'transform'>) {
+    const { known, keepManagedFields, transform } = context;
+    // A transform may change what it receives, so that has no parts of a stored object.
+    this.#known = transform === undefined ? known : undefined;
     this.#keepManagedFields = keepManagedFields;
     this.#whole = new WholeReader({ keepManagedFields });
   }

@@ -35,8 +35,12 @@ export function randomSetting(random: Random): Setting {
   };
 }
 
-/** Refuses some objects. */
+/** Refuses some objects, and changes the others, also in parts that may be those of an earlier state. */
 export function transform(object: Anything): Anything {
   if (typeof object['spec'] === 'string') throw new Error('refused');
-  return { ...object, transformed: true };
+  for (const part of Object.values(object)) {
+    if (Array.isArray(part)) part.push('transformed');
+    else if (typeof part === 'object' && part !== null) Object.assign(part, { transformed: true });
+  }
+  return object;
 }
