@@ -5,7 +5,7 @@ export interface Deletion {
   readonly slot: number;
 }
 
-/** Most deletions are never asked for, if a predicate drops them, so only this many of these are kept. */
+/** If a predicate drops deletions, nobody asks for them, so only this many of these outlast their change set. */
 const UNASKED = 1_000;
 
 /** Remembers the slots of deleted objects until their keys are done. */
@@ -19,12 +19,21 @@ export class DeletedKeys {
     return this.#asked.size + this.#unasked.size;
   }
 
+  /**
+   * Call this before the deletions of a change set are noted. All of them are kept until the next set, because a set may delete any
+   * number of objects, and the sources of a controller ask for them when all are noted.
+   */
+  beginSet(): void {
+    let excess = this.#unasked.size - UNASKED;
+    for (const key of this.#unasked.keys()) {
+      if (excess-- <= 0) return;
+      this.#unasked.delete(key);
+    }
+  }
+
   note(key: string, slot: number): void {
     this.forget(key);
     this.#unasked.set(key, { slot });
-    if (this.#unasked.size <= UNASKED) return;
-    const [oldest = ''] = this.#unasked.keys();
-    this.#unasked.delete(oldest);
   }
 
   get(key: string): Deletion | undefined {

@@ -88,6 +88,7 @@ export class DividedKeys implements KeyShards {
     this.#deleted = new DeletedKeys();
     const following = this.#objects.changes$.subscribe({
       next: ({ changes }) => {
+        this.#deleted.beginSet();
         for (const { key, object, previous, last, left } of changes) {
           const gone = left === true ? undefined : (last ?? previous);
           if (object !== undefined || gone === undefined) this.#deleted.forget(key);

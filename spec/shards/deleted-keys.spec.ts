@@ -7,11 +7,25 @@ describe('DeletedKeys', () => {
     const deleted = new DeletedKeys();
     deleted.note('queued', 1);
     expect(deleted.get('queued')).toEqual({ slot: 1 });
-    for (let at = 0; at < 5_000; at++) deleted.note(`dropped-${at}`, 2);
+    for (let at = 0; at < 5_000; at++) {
+      deleted.beginSet();
+      deleted.note(`dropped-${at}`, 2);
+    }
+    expect(deleted.size).toBe(1_002);
+    deleted.beginSet();
     expect(deleted.size).toBe(1_001);
     expect(deleted.get('queued')).toEqual({ slot: 1 });
     expect(deleted.get('dropped-0')).toBeUndefined();
     expect(deleted.get('dropped-4999')).toEqual({ slot: 2 });
+  });
+
+  it('H10: all deletions of one set are remembered until the next one', () => {
+    const deleted = new DeletedKeys();
+    deleted.beginSet();
+    for (let at = 0; at < 5_000; at++) deleted.note(`gone-${at}`, 3);
+    for (let at = 0; at < 4_999; at++) expect(deleted.get(`gone-${at}`)).toEqual({ slot: 3 });
+    deleted.beginSet();
+    expect(deleted.size).toBe(5_000);
   });
 
   it('H10: deletions of lost slots, of done keys and of keys that exist again are forgotten', () => {

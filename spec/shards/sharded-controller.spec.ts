@@ -32,9 +32,10 @@ interface Replica {
   isCut: boolean;
 }
 
-function rig() {
+function rig(settings: { readonly historyLimit?: number } = {}) {
   const time = new VirtualTime();
-  const server = createFakeApiServer({ resources: [leases, configMaps], scheduler: time });
+  const resources = [leases, configMaps];
+  const server = createFakeApiServer({ resources, scheduler: time, ...settings });
   const create = (at: number) =>
     server.objects.create(configMaps, {
       metadata: { namespace: NAMESPACES[at % 9] ?? '', name: `c${at}` },
@@ -125,6 +126,46 @@ describe('a controller in shards', () => {
     expect(keys.filter((each) => each.includes(keyOf(deleted)))).toHaveLength(1);
     await stop();
   });
+
+  it.each(['uid', 'namespace'] as const)(
+    'H10: of 3,000 deletions in one set each is reconciled by one replica, by %s',
+    async (by) => {
+      const { time, server, replica, replicas, settle, stop, keyOf, create } = rig({
+        historyLimit: 10,
+      });
+      for (let at = OBJECTS; at < 3_000; at++) create(at);
+      const sets: number[] = [];
+      const gone: string[] = [];
+      const reconcile: ControllerOptions<ConfigMap>['reconcile'] = (key, { object }) => {
+        if (object === undefined) gone.push(key);
+      };
+      for (let at = 0; at < 2; at++) replica({ by, reconcile });
+      await settle();
+      const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
+      const witness = createSharedInformer(createListWatch(client, configMaps), {
+        scheduler: time,
+      });
+      witness.changes$.subscribe(({ changes, cause }) => {
+        if (cause === 'relist') sets.push(changes.length);
+      });
+      await time.advance(1_000);
+      const outage = server.faults.refuse({ resource: configMaps });
+      server.faults.closeWatches({ resource: configMaps });
+      const objects = server.objects.list(configMaps);
+      for (const { metadata } of objects) {
+        const { namespace = '', name = '' } = metadata ?? {};
+        server.objects.delete(configMaps, { namespace, name });
+      }
+      outage.heal();
+      await time.advance(60_000);
+      expect(sets).toEqual([3_000]);
+      expect(gone).toHaveLength(3_000);
+      expect(gone.toSorted()).toEqual(objects.map(keyOf).toSorted());
+      for (const each of replicas) expect(each.keys.length).toBeGreaterThan(0);
+      await witness.stop();
+      await stop();
+    },
+  );
 
   it('H11: a replica that joins gets its share after the running reconciles of these slots have ended', async () => {
     const { time, replica, settle, stop, all, keyOf } = rig();
