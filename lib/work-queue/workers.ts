@@ -1,8 +1,9 @@
 /** Workers, which take keys from a queue and reconcile them: the engine of `workQueue` and of controllers. */
-import { Subject } from 'rxjs';
+import { Subject, type Subscription } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { checkedWait } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
+import { nextMacrotask } from '../rx/next-macrotask.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
 import {
@@ -16,6 +17,9 @@ import {
 } from './reconcile-run.ts';
 import type { PriorityQueue, RateLimitingQueue } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue-options.ts';
+
+/** How long runs begin one after another before the event loop turns, in milliseconds: renewals of a Lease and watches need its turns. */
+const SLICE_MS = 8;
 
 type Verdict =
   | { type: 'ok' }
@@ -37,6 +41,8 @@ export interface WorkersOwner<K extends string, R extends ReconcileRun<K>> {
     startMs: number,
   ) => R;
   reconcile(run: R): ReturnType<Reconcile<K>>;
+  /** Whether a run may begin now. While it may not, keys stay in the queue. @defaultValue always */
+  mayBegin?(): boolean;
   /** Receives the outcomes in the order in which the runs end, and none within another. */
   outcome(run: R, outcome: Outcome<K>): void;
   /** The run has ended, and its outcome was received or is dropped. `isDone`: its key needs no further one. */
@@ -63,6 +69,14 @@ export class Workers<K extends string, R extends ReconcileRun<K>> implements Run
   /** Keys that have used the one `requeueAfterMs` that each key gets after the source has ended. */
   readonly #lastRequeues = new Set<K>();
   #busy = 0;
+  /** When the running slice began, on the stopwatch; absent while there is no work. */
+  #sliceMs: number | undefined;
+  /** How long runs have been called since the event loop turned last or had a pause, in milliseconds. */
+  #calledMs = 0;
+  /** When the last call returned, on the stopwatch. */
+  #returnedMs = 0;
+  /** The wait for a turn of the event loop, between two slices. */
+  #turning: Subscription | undefined;
   #sourceEnded = false;
   #pumping = false;
   #closed = false;
@@ -93,16 +107,41 @@ export class Workers<K extends string, R extends ReconcileRun<K>> implements Run
     if (this.#pumping || this.#closed) return;
     this.#pumping = true;
     const { concurrency = 1 } = this.#options;
-    while (!this.#closed && this.#busy < concurrency) {
+    while (!this.#closed && this.#busy < concurrency && this.#queue.len > 0) {
+      const nowMs = this.#passedMs();
+      if (this.#mustTurn(nowMs) || this.#owner.mayBegin?.() === false) break;
       const key = this.#queue.tryGet();
       if (key === undefined) break;
-      this.#begin(key);
+      this.#begin(key, nowMs);
+      this.#returnedMs = this.#passedMs();
+      this.#calledMs += this.#returnedMs - nowMs;
     }
+    if (this.#busy === 0 && this.#queue.len === 0) this.#sliceMs = undefined;
     this.#pumping = false;
     if (!this.#closed && this.#drained()) {
       this.#closed = true;
       this.out.run(() => this.#owner.drained?.());
     }
+  }
+
+  /**
+   * Lets the event loop turn after each slice. A wait for I/O looks like work, and then costs one turn. What arrives after a pause
+   * begins at once; without a pause the calls of runs count on, because a source may emit many keys in one turn.
+   */
+  #mustTurn(nowMs: number): boolean {
+    if (this.#turning !== undefined) return true;
+    if (this.#sliceMs === undefined) {
+      if (nowMs - this.#returnedMs >= SLICE_MS) this.#calledMs = 0;
+      this.#sliceMs = nowMs - this.#calledMs;
+    }
+    if (nowMs - this.#sliceMs < SLICE_MS) return false;
+    this.#turning = nextMacrotask(this.#options.scheduler).subscribe(() => {
+      this.#turning = undefined;
+      this.#sliceMs = undefined;
+      this.#calledMs = 0;
+      this.pump();
+    });
+    return true;
   }
 
   /** No other key comes from the source. */
@@ -119,6 +158,7 @@ export class Workers<K extends string, R extends ReconcileRun<K>> implements Run
   /** Begins no other run and drops outcomes. Runs of Promises stay `working` until they settle. */
   stop(reason?: unknown): void {
     this.#closed = true;
+    this.#turning?.unsubscribe();
     this.stopped$.next();
     for (const run of [...this.#runs]) {
       if (run.ended) this.#release(run, false);
@@ -133,8 +173,7 @@ export class Workers<K extends string, R extends ReconcileRun<K>> implements Run
     return this.#sourceEnded && (waiting === 0 || this.#options.drainDelayed === false);
   }
 
-  #begin(key: K): void {
-    const startMs = this.#passedMs();
+  #begin(key: K, startMs: number): void {
     const attempt = (this.#failures.get(key) ?? 0) + 1;
     const run = new this.#owner.Run(key, attempt, this.#queue.queuedMs(key), startMs);
     this.#runs.add(run);

@@ -419,7 +419,7 @@ describe('stopping a controller', () => {
   });
 
   it('K29: only a reconcile that reads its signal makes an AbortController', async () => {
-    const { source, control } = rig();
+    const { scheduler, source, control } = rig();
     let made = 0;
     const { AbortController: real } = globalThis;
     vi.stubGlobal(
@@ -442,7 +442,7 @@ describe('stopping a controller', () => {
     source.listed(1, pod('a', 1), pod('b', 1));
     made = 0;
     controller.start();
-    from(['shop/a', 'shop/b']).pipe(workQueue(reconcile)).subscribe();
+    from(['shop/a', 'shop/b']).pipe(workQueue(reconcile, { scheduler })).subscribe();
     const once = [
       ['shop/a', 0],
       ['shop/b', 1],

@@ -109,14 +109,19 @@ describe('a pipeline that unsubscribes from a shared queue', () => {
     const outcomes: string[] = [];
     keys$
       .pipe(
-        workQueue((_key, { attempt }) => {
-          log.push('begins');
-          const end = new Subject<ReconcileResult>();
-          ends.push(end);
-          return attempt === 1 && ends.length > 2
-            ? throwError(() => new TerminalError('no')).pipe(finalize(() => log.push('torn down')))
-            : end.pipe(finalize(() => log.push('torn down')));
-        }),
+        workQueue(
+          (_key, { attempt }) => {
+            log.push('begins');
+            const end = new Subject<ReconcileResult>();
+            ends.push(end);
+            return attempt === 1 && ends.length > 2
+              ? throwError(() => new TerminalError('no')).pipe(
+                  finalize(() => log.push('torn down')),
+                )
+              : end.pipe(finalize(() => log.push('torn down')));
+          },
+          { scheduler: new VirtualTime() },
+        ),
       )
       .subscribe(({ type }) => outcomes.push(type));
     for (const key of ['a', 'a']) keys$.next(key);

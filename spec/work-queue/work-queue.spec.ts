@@ -28,6 +28,8 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 const brief = ({ key, type, attempt }: Outcome) => `${key} ${type} ${attempt}`;
+/** A clock that stands still, so that the runs of a test are one slice, however slow the machine is. */
+const still = (): { readonly scheduler: VirtualTime } => ({ scheduler: new VirtualTime() });
 const limiter = () => itemExponentialFailureRateLimiter({ baseMs: 5, maxMs: 20 });
 
 /** A reconciler that takes `ms`, and logs its start. */
@@ -205,10 +207,10 @@ describe('workQueue', () => {
       throw why;
     };
     of('a')
-      .pipe(workQueue(fail(error)))
+      .pipe(workQueue(fail(error), still()))
       .subscribe((outcome) => seen.push(outcome));
     of('b')
-      .pipe(workQueue(fail(new Error('x')), { maxRetries: 0 }))
+      .pipe(workQueue(fail(new Error('x')), { ...still(), maxRetries: 0 }))
       .subscribe((outcome) => seen.push(outcome));
     expect(seen).toMatchObject([
       { key: 'a', type: 'gaveUp', error, attempt: 1 },
@@ -222,7 +224,7 @@ describe('workQueue', () => {
     const ran: string[] = [];
     const keys = ['a', '', undefined, 42, Object.create(null), 'b'] as string[];
     from(keys)
-      .pipe(workQueue((key) => void ran.push(key)))
+      .pipe(workQueue((key) => void ran.push(key), still()))
       .subscribe((outcome) => seen.push(outcome));
     expect(ran).toEqual(['a', 'b']);
     expect(seen.map(({ type }) => type)).toEqual([
@@ -253,7 +255,7 @@ describe('workQueue', () => {
     };
     const seen: Outcome[] = [];
     from(['a', 'b'])
-      .pipe(workQueue(failing(1), { rateLimiter }))
+      .pipe(workQueue(failing(1), { ...still(), rateLimiter }))
       .subscribe((outcome) => seen.push(outcome));
     expect(seen).toMatchObject([
       { key: 'a', type: 'gaveUp', error },
@@ -287,7 +289,7 @@ describe('workQueue', () => {
     const keys$ = new Subject<string>();
     const reconcile: Reconcile = (key, context) =>
       failing(1)(key, context) ?? { requeueAfterMs: 1000 };
-    keys$.pipe(workQueue(reconcile, { queue })).subscribe();
+    keys$.pipe(workQueue(reconcile, { ...still(), queue })).subscribe();
     keys$.next('a');
     expect(queue.numRequeues('a')).toBe(1);
     keys$.next('a');
@@ -302,7 +304,7 @@ describe('workQueue', () => {
       const outcomes: Outcome[] = [];
       NEVER.pipe(
         startWith('a', 'a'),
-        workQueue(() => answers.shift(), { queue }),
+        workQueue(() => answers.shift(), { ...still(), queue }),
       ).subscribe((outcome) => outcomes.push(outcome));
       expect(outcomes).toMatchObject([{ type: 'requeued' }, { type: 'gaveUp', attempt: 1 }]);
       expect(outcomes[1]).toHaveProperty('error', expect.any(TypeError));
@@ -423,7 +425,7 @@ describe('workQueue', () => {
       kept.push(context);
       return kept.length === 2 ? new Promise(() => undefined) : undefined;
     };
-    const subscription = from(['a', 'b']).pipe(workQueue(reconcile)).subscribe();
+    const subscription = from(['a', 'b']).pipe(workQueue(reconcile, still())).subscribe();
     subscription.unsubscribe();
     expect(kept.map(({ signal }) => signal.aborted)).toEqual([false, true]);
   });
@@ -446,7 +448,7 @@ describe('workQueue', () => {
         subscription.unsubscribe();
         return () => log.push('left');
       });
-    const subscription = keys$.pipe(workQueue(reconcile)).subscribe();
+    const subscription = keys$.pipe(workQueue(reconcile, still())).subscribe();
     keys$.next('a');
     expect(log).toEqual(['left']);
   });
@@ -462,7 +464,7 @@ describe('workQueue', () => {
             finish = resolve;
           });
     const subscription = from(['o', 'p'])
-      .pipe(workQueue(reconcile, { queue, concurrency: 2 }))
+      .pipe(workQueue(reconcile, { ...still(), queue, concurrency: 2 }))
       .subscribe();
     expect(queue.processing).toBe(2);
     subscription.unsubscribe();
@@ -492,7 +494,7 @@ describe('workQueue', () => {
           emitted += 1;
         }),
         map(String),
-        workQueue(() => {}),
+        workQueue(() => {}, still()),
         take(3),
       )
       .subscribe(({ key }) => seen.push(key));
@@ -511,7 +513,7 @@ describe('workQueue', () => {
         range(0, 30_000)
           .pipe(
             map((each) => `default/pod-${each}`),
-            workQueue(reconcile),
+            workQueue(reconcile, still()),
             map(({ key }) => key),
             toArray(),
           )
@@ -536,7 +538,8 @@ describe('workQueue', () => {
       }
       return undefined;
     };
-    keys$.pipe(workQueue(reconcile)).subscribe(() => {
+    // In virtual time, which stands still, so that the keys are one slice.
+    keys$.pipe(workQueue(reconcile, { ...still() })).subscribe(() => {
       worked += 1;
     });
     keys$.next('first');
@@ -552,7 +555,9 @@ describe('workQueue', () => {
     const keys$ = new Subject<string>();
     const log: string[] = [];
     keys$
-      .pipe(workQueue((key) => (key === 'first' ? first$ : undefined), { concurrency: 2 }))
+      .pipe(
+        workQueue((key) => (key === 'first' ? first$ : undefined), { ...still(), concurrency: 2 }),
+      )
       .subscribe(({ key }) => {
         log.push(`( ${key}`);
         if (key === 'first') for (const each of ['a', 'b']) keys$.next(each);
@@ -568,7 +573,7 @@ describe('workQueue', () => {
     const seen = new Set<string>();
     let depth = 0;
     let deepest = 0;
-    keys$.pipe(workQueue(() => {})).subscribe(({ key }) => {
+    keys$.pipe(workQueue(() => {}, { ...still() })).subscribe(({ key }) => {
       depth += 1;
       deepest = Math.max(deepest, depth);
       seen.add(key);
@@ -588,7 +593,7 @@ describe('workQueue', () => {
         workQueue((key) => {
           runs.push(key);
           if (runs.length === 1) for (const each of ['a', 'b', 'a', 'b']) keys$.next(each);
-        }),
+        }, still()),
       )
       .subscribe();
     keys$.next('a');
@@ -611,12 +616,75 @@ describe('workQueue', () => {
     });
   });
 
+  it.each<[string, () => ReturnType<Reconcile>]>([
+    ['return', () => undefined],
+    ['return settled Promises', () => Promise.resolve()],
+    ['return Observables of values', () => of(undefined)],
+  ])('K30: timers run between reconciles that %s', async (_how, result) => {
+    const time = new VirtualTime();
+    let runs = 0;
+    const waits: number[] = [];
+    const tick = () => {
+      const dueMs = time.now() + 10;
+      time.schedule(() => {
+        waits.push(time.now() - dueMs);
+        if (runs < 200) tick();
+      }, 10);
+    };
+    tick();
+    const done: string[] = [];
+    range(0, 200)
+      .pipe(
+        map((each) => `${each}`),
+        workQueue(
+          () => {
+            runs += 1;
+            time.jump(1);
+            return result();
+          },
+          { scheduler: time },
+        ),
+      )
+      .subscribe(({ key }) => done.push(key));
+    await time.advance(1_000);
+    expect(done).toHaveLength(200);
+    expect(waits.length).toBeGreaterThan(8);
+    expect(Math.max(...waits)).toBeLessThan(9);
+  });
+
+  it('K30: a key that arrives after a pause begins at once, and a stop drops the wait for a turn', () => {
+    const time = new VirtualTime();
+    const keys$ = new Subject<string>();
+    const begun: string[] = [];
+    const working = keys$
+      .pipe(
+        workQueue(
+          (key) => {
+            begun.push(key);
+            time.jump(5);
+          },
+          { scheduler: time },
+        ),
+      )
+      .subscribe(({ key }) => {
+        if (key === 'c') for (const next of ['d', 'e', 'f']) keys$.next(next);
+      });
+    for (const key of ['a', 'b', 'c']) {
+      keys$.next(key);
+      time.jump(1_000);
+      expect([begun.includes(key), time.pending]).toEqual([true, key === 'c' ? 1 : 0]);
+    }
+    expect(begun).toEqual(['a', 'b', 'c', 'd']);
+    working.unsubscribe();
+    expect(time.pending).toBe(0);
+  });
+
   it('K24: continues when a consumer throws', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     const keys$ = new Subject<string>();
     const runs: string[] = [];
-    keys$.pipe(workQueue((key) => void runs.push(key))).subscribe(() => {
+    keys$.pipe(workQueue((key) => void runs.push(key), still())).subscribe(() => {
       throw new Error('consumer');
     });
     for (const key of ['a', 'b', 'a']) keys$.next(key);
@@ -629,7 +697,7 @@ describe('workQueue', () => {
     const queue = createRateLimitingQueue();
     const seen: unknown[] = [];
     const broken$ = from(['a', 'b']).pipe(
-      workQueue(() => {}, { queue }),
+      workQueue(() => {}, { ...still(), queue }),
       map(() => {
         throw new Error('step');
       }),
@@ -638,7 +706,7 @@ describe('workQueue', () => {
     expect([queue.processing, queue.shuttingDown]).toEqual([0, false]);
     of('c')
       .pipe(
-        workQueue(() => {}, { queue }),
+        workQueue(() => {}, { ...still(), queue }),
         map(brief),
       )
       .subscribe((outcome) => seen.push(outcome));
@@ -684,7 +752,7 @@ describe('workQueue', () => {
       c: () => ({ requeue: true }),
     };
     const reconcile: Reconcile = (key, context) => (answers[key] as Reconcile)(key, context);
-    (NEVER as Observable<string>).pipe(workQueue(reconcile, { queue })).subscribe({
+    (NEVER as Observable<string>).pipe(workQueue(reconcile, { ...still(), queue })).subscribe({
       next: (outcome) => seen.push(brief(outcome)),
       complete: () => seen.push('complete'),
     });
