@@ -55,6 +55,7 @@ export const IDLE: ControllerStatus = {
   leading: false,
   waitingFor: [],
   ended: [],
+  unfinished: [],
 };
 
 /** The error of `whenReady` when its timeout has passed. */

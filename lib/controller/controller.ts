@@ -91,7 +91,7 @@ export interface ControllerOptions<
 
 /**
  * `idle`: never started. `syncing`: a cache is not complete yet. `standby`: another process leads, this one is joining the ring, or a
- * reconcile still runs that a stop has abandoned. `running`: reconciling.
+ * reconcile of an earlier time still runs. `running`: reconciling.
  * `stopping`: waiting for running reconciles.
  */
 export type ControllerPhase = 'idle' | 'syncing' | 'standby' | 'running' | 'stopping' | 'stopped';
@@ -109,6 +109,11 @@ export interface ControllerStatus {
   readonly waitingFor: readonly string[];
   /** The sources that ended while the controller was running. Their changes no longer reach the controller. */
   readonly ended: readonly string[];
+  /**
+   * The keys whose reconciles still run although the lead was lost, or a stop has abandoned them. This process does not compete until
+   * they have ended.
+   */
+  readonly unfinished: readonly string[];
 }
 
 /** An outcome, with the reasons for which its key was queued. */
@@ -131,7 +136,10 @@ export interface Controller {
   /** Emits the current status synchronously, then each transition. Completes when the controller has stopped. */
   readonly status$: Observable<ControllerStatus>;
   readonly status: ControllerStatus;
-  /** False once a source has ended while the controller runs. For a liveness probe. */
+  /**
+   * False once a source has ended while the controller runs, and while a reconcile outlasts the lead that it began in. For a
+   * liveness probe that fails several times before it restarts the process.
+   */
   readonly healthy$: Observable<boolean>;
   /** Whether the controller reconciles: the caches are complete and, with an election, this process leads. For a readiness probe. */
   readonly ready$: Observable<boolean>;

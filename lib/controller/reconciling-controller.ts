@@ -30,13 +30,15 @@ import { IDLE, notReady, sourcesOf } from './controller-sources.ts';
 import type { Source, WatchedInformer } from './sources.ts';
 import { Term, Terms } from './term.ts';
 
+const LOST = 'the lead was lost, or the membership in the ring is over';
+
 /** The implementation of `createController`. */
 export class ReconcilingController<T extends KubernetesObject> implements Controller {
   readonly name: string;
   readonly outcomes$: Observable<ControllerOutcome> = defer(() => this.#outcomes);
   readonly status$: Observable<ControllerStatus> = defer(() => this.#status);
   readonly healthy$: Observable<boolean> = this.status$.pipe(
-    map(({ ended }) => ended.length === 0),
+    map(({ ended, unfinished }) => ended.length === 0 && unfinished.length === 0),
     distinctUntilChanged(),
   );
   readonly ready$: Observable<boolean> = this.status$.pipe(
@@ -157,7 +159,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
         notReady(this.name, options.timeoutMs ?? 0, {
           phase: this.status.phase,
           missing: this.#waitingFor(),
-          unfinished: this.#leading ? this.working : [],
+          unfinished: this.working,
           lastError: (this.#elector ?? this.#shards)?.lastError,
           shards: this.#shards?.text,
         }),
@@ -195,6 +197,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     held?.unsubscribe();
     this.#held = undefined;
     this.#leading = false;
+    this.#terms.takeUnreached();
     this.#synced.clear();
     this.#ended.clear();
     this.#publish('stopped');
@@ -212,12 +215,15 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     if (held === undefined || held.closed) return;
     const synced = this.#waitingFor().length === 0;
     const permission = this.#elector ?? this.#shards;
-    if (synced && permission !== undefined && !this.#electing) {
+    // A process whose former reconciles run competes for nothing, because it could not work.
+    if (synced && permission !== undefined && !this.#electing && this.working.length === 0) {
       this.#electing = true;
       held.add(followLeading(permission, (leads) => this.#lead(leads)));
       held.add(() => {
         this.#electing = false;
       });
+      const release = this.#elector?.onLost?.(() => this.#terms.ended());
+      if (release !== undefined) held.add(release);
       this.#ownElector?.start();
       if (this.#shards !== undefined) {
         held.add(this.#shards.text$.subscribe(() => this.#publish()));
@@ -237,24 +243,26 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     if (!leads && this.#term !== undefined) {
       const term = this.#term;
       this.#term = undefined;
-      term.end(
-        ApiError.local(
-          'Aborted',
-          `${this.name}: the lead was lost, or the membership in the ring is over`,
-        ),
-      );
-      this.#terms.release(term);
+      this.#terms.lose(term, ApiError.local('Aborted', `${this.name}: ${LOST}`));
     }
     this.#proceed();
   }
 
   #begin(): void {
+    const permission = this.#elector ?? this.#shards;
     const term: Term<T> = new Term<T>({
       name: this.name,
       options: this.#options,
       sources: this.#sources,
       scheduler: this.#scheduler,
       shards: this.#shards,
+      first: this.#terms.takeUnreached(),
+      lost:
+        permission &&
+        (() =>
+          permission.isLeading === false
+            ? ApiError.local('Aborted', `${this.name}: ${LOST}`)
+            : undefined),
       read: (key) => this.#main.indexer.getByKey(key),
       prefixOf: (key) => this.#main.prefixOf?.(key) ?? '',
       emit: (outcome) => this.#outcomes.next(outcome),
@@ -294,6 +302,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
 
   #publish(phase: ControllerPhase = this.#phase()): void {
     const waitingFor = this.#waitingFor().map(({ name }) => name);
+    const isLate = phase === 'standby' && this.#term === undefined;
     const status: ControllerStatus = {
       phase,
       synced: this.#held !== undefined && waitingFor.length === 0,
@@ -301,6 +310,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       shards: this.#shards?.text,
       waitingFor: this.#held === undefined ? [] : waitingFor,
       ended: [...this.#ended].map(({ name }) => name),
+      unfinished: isLate ? this.working : [],
     };
     if (JSON.stringify(status) === JSON.stringify(this.status)) return;
     this.#status.next(status);

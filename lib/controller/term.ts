@@ -1,11 +1,14 @@
 /**
  * A term: the time in which a controller reconciles, from the moment when its caches are complete and it leads until it stops or
- * loses the lead. Each term begins with every existing object, so no state is carried from one term to the next.
+ * loses the lead. Each term begins with every existing object, so the only state that is carried from one term to the next is an order:
+ * the keys that a lost term has not reconciled are the first ones of the next. Otherwise short terms would never reach the end of a
+ * long list.
  */
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
 import { type ObjectName, splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
+import { liveSignal } from '../rx/live-signal.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { KeyShards } from '../shards/shard-member.ts';
 import { PriorityKeyQueue } from '../work-queue/priority-queue.ts';
@@ -46,6 +49,13 @@ export interface TermHost<T extends KubernetesObject> {
   report(error: unknown, where: string, key?: string): void;
   /** The keys that this replica may work on; absent if it works on all. */
   readonly shards?: KeyShards | undefined;
+  /**
+   * Returns why this process may not work any more, by the time and before any timer has run; `undefined` while it may. Absent if it
+   * always may.
+   */
+  readonly lost: (() => ApiError | undefined) | undefined;
+  /** The keys with which the term begins, if they still exist. */
+  readonly first: readonly string[];
   /** Called when a reconcile has ended. */
   settled(): void;
 }
@@ -57,6 +67,18 @@ class Run extends ReconcileRun<string> {
    * is not called and no outcome is emitted.
    */
   reasons: readonly string[] | undefined;
+  /** What the signal asks when it is read; absent if it asks nothing. */
+  lost: (() => ApiError | undefined) | undefined;
+  #isLive = false;
+
+  override get controller(): AbortController {
+    const controller = super.controller;
+    if (this.lost !== undefined && !this.#isLive) {
+      this.#isLive = true;
+      liveSignal(controller, this.lost);
+    }
+    return controller;
+  }
 }
 
 /** Holds the reasons for which each key is queued, and the reconciles in progress. */
@@ -83,6 +105,7 @@ export class Term<T extends KubernetesObject> {
       {
         Run,
         reconcile: (run) => this.#reconcile(run),
+        mayBegin: () => host.lost?.() === undefined,
         outcome: (run, outcome) => this.#outcome(run, outcome),
         released: (run, isDone) => {
           shards?.end(run, isDone);
@@ -100,8 +123,18 @@ export class Term<T extends KubernetesObject> {
     return this.#workers.working;
   }
 
+  /** The keys that this term has not reconciled, in the order in which they would have been. */
+  get unreached(): readonly string[] {
+    return [...new Set([...this.working, ...this.#reasons.keys()])];
+  }
+
   begin(): void {
-    const { sources, shards } = this.#host;
+    const { sources, shards, first } = this.#host;
+    // Without a reason until a source queues them, too.
+    for (const key of first) {
+      this.#reasons.set(key, new Set());
+      this.#queue.addWithOptions(key, { priority: LOW_PRIORITY });
+    }
     const gain = (key: string) => this.#wake(key, 'shards', LOW_PRIORITY);
     // Before the sources, because a deletion is noted with its slot before its key is queued.
     if (shards !== undefined) this.#intake.add(shards.follow(gain));
@@ -167,11 +200,13 @@ export class Term<T extends KubernetesObject> {
     if (!isVoid && this.#incomplete.defers(key)) return undefined;
     const noted = this.#reasons.get(key);
     this.#reasons.delete(key);
-    if (isVoid) return undefined;
+    // One of the first keys that no source has queued.
+    if (isVoid || noted?.size === 0) return undefined;
     // A delayed requeue may run after an earlier reconcile has used its reason.
     const reasons = noted === undefined ? [attempt > 1 ? 'retry' : 'requeue'] : [...noted];
     run.reasons = reasons;
-    shards?.begin(run);
+    if (shards === undefined) run.lost = this.#host.lost;
+    else shards.begin(run);
     const name = nameIn(key, prefixOf?.(key) ?? '');
     return options.reconcile(key, {
       ...{ key, name, object: read(key), reasons, attempt, queuedMs },
@@ -196,6 +231,10 @@ export class Terms<T extends KubernetesObject> {
   /** Ended terms whose reconciles ignore their signals. They still count as working, but nothing waits for them in vain. */
   readonly #abandoned = new Set<Term<T>>();
   #onSettled: (() => void) | undefined;
+  /** What the last term has not reconciled, if it was lost. */
+  #unreached: readonly string[] = [];
+  /** Called when no reconcile runs any more. */
+  #onEnded: (() => void)[] = [];
 
   constructor(scheduler: SchedulerLike) {
     this.#scheduler = scheduler;
@@ -210,6 +249,28 @@ export class Terms<T extends KubernetesObject> {
     this.#terms.add(term);
   }
 
+  /** Ends a term because the lead was lost. */
+  lose(term: Term<T>, reason: ApiError): void {
+    this.#unreached = term.unreached;
+    term.end(reason);
+    this.release(term);
+  }
+
+  /** Returns once what the term that was lost last has not reconciled. */
+  takeUnreached(): readonly string[] {
+    const unreached = this.#unreached;
+    this.#unreached = [];
+    return unreached;
+  }
+
+  /** Resolves when no reconcile runs; `undefined` if none does. */
+  ended(): Promise<void> | undefined {
+    if (this.working.length === 0) return undefined;
+    return new Promise((resolve) => {
+      this.#onEnded.push(resolve);
+    });
+  }
+
   /** Forgets a term that has ended, once its last reconcile has ended. */
   release(term: Term<T>): void {
     if (term.working.length > 0) return;
@@ -220,6 +281,7 @@ export class Terms<T extends KubernetesObject> {
   /** Call this when a reconcile has ended. */
   settled(): void {
     this.#onSettled?.();
+    if (this.working.length === 0) for (const ended of this.#onEnded.splice(0)) ended();
   }
 
   abort(reason: ApiError): void {

@@ -34,6 +34,10 @@ export interface ElectionMemory {
   lastError: ApiError | undefined;
   /** The reasons of the warnings since the Lease was won last. */
   readonly warned: Set<string>;
+  /** What `onLost` has registered. */
+  readonly work: Set<() => Promise<unknown> | undefined>;
+  /** Resolves when no work of a lost lead runs; absent if none does. */
+  late: Promise<unknown> | undefined;
 }
 
 /** The time at which a leader stops leading, unless it has renewed before. */
@@ -111,6 +115,13 @@ export class Candidacy {
     this.#report(ApiError.local('NotObserved', `${this.#where}: ${late}; ${why}`));
   }
 
+  /** Why this process leads no more, if it was not stopped. */
+  lostError(): ApiError {
+    const { identity, renewDeadlineMs } = this.#options;
+    const message = `${this.#where}: not renewed within ${renewDeadlineMs} ms; ${identity} is no longer the leader`;
+    return ApiError.local('NotObserved', message);
+  }
+
   /** Completes the streams of the candidacy. */
   complete(): void {
     this.leading.complete();
@@ -142,6 +153,7 @@ export class Candidacy {
 
   /** Resolves with whether this process holds the Lease, as far as the server has confirmed. */
   async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {
+    if (this.#memory.late !== undefined) return await this.#standBack(signal);
     // A leader writes its last Lease again without reading it, so a renewal is one request.
     if (this.leading.value && this.#memory.lease !== undefined) {
       try {
@@ -169,6 +181,15 @@ export class Candidacy {
     if (holder !== '' && holder !== this.#options.identity && !this.#expired) return false;
     await this.#write('PUT', this.#held(lease), signal);
     return true;
+  }
+
+  /** Only reads the Lease: the work of the last lead still runs, so this process could not work, and another one must. */
+  async #standBack(signal: AbortSignal): Promise<boolean> {
+    const lease = await this.#lock.read(signal);
+    if (lease !== undefined) this.#observe(lease);
+    const late = 'work of its last lead, whose signal has aborted, has not ended';
+    const message = `${this.#where}: ${this.#options.identity} does not compete, because ${late}`;
+    throw ApiError.local('NotObserved', message);
   }
 
   /**
@@ -242,6 +263,8 @@ export class Candidacy {
     const sent = this.#sent;
     // After the machine slept, the response may be processed before the timer fires, so the stopwatch is read, too.
     if (sent === undefined || sent.passed || this.#passedMs() >= sent.atMs) return this.#lose();
+    // The response came after the deadline, and before its timer. `isLeading` was false meanwhile, so work may have been refused.
+    if (this.leading.value && !this.isLeading) return this.#overdue();
     this.#sent = undefined;
     this.#deadline?.timer.unsubscribe();
     this.#deadline = sent;
@@ -250,9 +273,7 @@ export class Candidacy {
   }
 
   #overdue(): void {
-    const { identity, renewDeadlineMs } = this.#options;
-    const message = `${this.#where}: not renewed within ${renewDeadlineMs} ms; ${identity} is no longer the leader`;
-    this.#report(ApiError.local('NotObserved', message));
+    this.#report(this.lostError());
     this.#lose();
   }
 
@@ -260,14 +281,24 @@ export class Candidacy {
     this.#deadline?.timer.unsubscribe();
     this.#deadline = undefined;
     this.#attempt?.abort();
-    if (this.leading.value) this.leading.next(false);
+    if (!this.leading.value) return;
+    this.leading.next(false);
+    const memory = this.#memory;
+    const ends = [...memory.work].map((end) => end()).filter((ended) => ended !== undefined);
+    if (ends.length === 0) return;
+    const late = Promise.allSettled(ends).then(() => {
+      if (memory.late === late) memory.late = undefined;
+    });
+    memory.late = late;
   }
 
   /** Warns of each reason once until the Lease is won, because a missing right would look like another leader. */
   #warn({ reason, message }: ApiError): void {
     const { warned } = this.#memory;
-    if (!this.#running || reason === 'Aborted' || warned.has(reason)) return;
-    warned.add(reason);
+    // Several states of this process are not observed, and each is a reason of its own.
+    const why = reason === 'NotObserved' ? message : reason;
+    if (!this.#running || reason === 'Aborted' || warned.has(why)) return;
+    warned.add(why);
     console.warn(`leader election: ${message} (it goes on; pass onError to receive such errors)`);
   }
 

@@ -47,6 +47,13 @@ export interface LeaderElector {
   readonly isLeading: boolean;
   /** The last failure, until a request succeeds; it may explain why no process leads. */
   readonly lastError: ApiError | undefined;
+  /**
+   * Registers work that must end before this process competes again after it has lost the lead, because a process that cannot work must
+   * not hold the Lease. `end` is called when the lead is lost. If such work runs, it returns a promise that resolves when none does, and until
+   * then `onError` and `lastError` say that this process does not compete. Returns a function that removes it. `createController` calls
+   * this method.
+   */
+  onLost?(end: () => Promise<unknown> | undefined): () => void;
   /** Starts to compete. Has no effect if it competes already; during a stop it starts when that stop is done. */
   start(): void;
   /**

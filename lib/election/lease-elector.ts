@@ -3,6 +3,7 @@
 import { defer, type Observable } from 'rxjs';
 import { distinctUntilChanged } from 'rxjs/operators';
 import type { ApiError } from '../meta/api-error.ts';
+import { liveSignal } from '../rx/live-signal.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { Candidacy, type ElectionMemory, type LeaseElectorOptions } from './candidacy.ts';
 import { StartStop } from './start-stop.ts';
@@ -22,8 +23,12 @@ export class LeaseElector {
     this.#candidacy.leader.pipe(distinctUntilChanged()),
   );
   readonly #options: LeaseElectorOptions;
-  readonly #memory: ElectionMemory = { lastError: undefined, warned: new Set() };
+  readonly #memory: ElectionMemory = {
+    ...{ lastError: undefined, warned: new Set(), work: new Set() },
+    late: undefined,
+  };
   readonly #life: StartStop;
+  /** The work of `run`. */
   readonly #work = new Set<Work>();
   #candidacy: Candidacy;
   #stops = 0;
@@ -31,6 +36,10 @@ export class LeaseElector {
   constructor(options: LeaseElectorOptions) {
     this.#options = options;
     this.identity = options.identity;
+    this.onLost(() => {
+      const running = [...this.#work].map(({ done }) => done);
+      return running.length === 0 ? undefined : Promise.all(running);
+    });
     this.#candidacy = new Candidacy(options, this.#memory);
     this.#life = new StartStop(
       () => this.#candidacy.start(),
@@ -44,6 +53,13 @@ export class LeaseElector {
 
   get isLeading(): boolean {
     return this.#candidacy.isLeading;
+  }
+
+  onLost(end: () => Promise<unknown> | undefined): () => void {
+    const { work } = this.#memory;
+    const each = () => end();
+    work.add(each);
+    return () => work.delete(each);
   }
 
   start(): void {
@@ -65,11 +81,14 @@ export class LeaseElector {
 
   /** Calls `work` each time this candidacy leads, until the candidacy ends. */
   #follow(work: (signal: AbortSignal) => unknown): Promise<void> {
-    const { leading } = this.#candidacy;
+    const candidacy = this.#candidacy;
+    const { leading } = candidacy;
+    const lost = () => (candidacy.isLeading ? undefined : candidacy.lostError());
     return new Promise((resolve, reject) => {
       let running: Work | undefined;
       const begin = () => {
         const controller = new AbortController();
+        liveSignal(controller, lost);
         const call = async () => {
           await work(controller.signal);
         };

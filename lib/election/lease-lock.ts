@@ -51,7 +51,7 @@ export class LeaseLock {
     const limit = longTimer(renewDeadlineMs, scheduler).subscribe(() => attempt.abort());
     try {
       for (;;) {
-        const lease = await this.#read(attempt.signal);
+        const lease = await this.read(attempt.signal);
         if (lease?.spec?.holderIdentity !== identity) return;
         try {
           await this.request('PUT', released(lease, scheduler.now()), attempt.signal);
@@ -78,7 +78,7 @@ export class LeaseLock {
   }
 
   /** Returns the Lease, or `undefined` if it was deleted. */
-  async #read(signal: AbortSignal): Promise<LeaseObject | undefined> {
+  async read(signal: AbortSignal): Promise<LeaseObject | undefined> {
     try {
       return await this.request('GET', undefined, signal);
     } catch (error) {

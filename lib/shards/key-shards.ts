@@ -3,6 +3,7 @@ import { type Observable, Subscription } from 'rxjs';
 import { filter, map, take } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { shardSlot, shardSlotOf } from '../meta/shard-ranges/shard-filter.ts';
+import { liveSignal } from '../rx/live-signal.ts';
 import { DeletedKeys, type Deletion } from './deleted-keys.ts';
 import type {
   KeyShards,
@@ -52,6 +53,11 @@ export class DividedKeys implements KeyShards {
 
   get text(): string {
     return this.#member.status.text;
+  }
+
+  get isLeading(): boolean {
+    const [slot] = this.#member.status.owned;
+    return slot === undefined || this.#member.ownsSlot(slot);
   }
 
   start(): void {
@@ -183,31 +189,4 @@ export class DividedKeys implements KeyShards {
       this.#waiting.set(slot, [...(this.#waiting.get(slot) ?? []), resolve]);
     });
   }
-}
-
-/**
- * Makes the signal of `controller` ask `isOver` each time it is read. Returns the same signal. A timer alone would be late in a
- * process that was stopped: the code that runs first may send a write.
- */
-export function liveSignal(
-  controller: AbortController,
-  isOver: () => Error | undefined,
-): AbortSignal {
-  const { signal } = controller;
-  const isAborted = () => Reflect.get(AbortSignal.prototype, 'aborted', signal) as boolean;
-  const aborted = () => {
-    if (isAborted()) return true;
-    const reason = isOver();
-    if (reason !== undefined) controller.abort(reason);
-    return isAborted();
-  };
-  Object.defineProperties(signal, {
-    aborted: { get: aborted },
-    throwIfAborted: {
-      value: () => {
-        if (aborted()) throw signal.reason;
-      },
-    },
-  });
-  return signal;
 }

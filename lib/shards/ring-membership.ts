@@ -10,7 +10,12 @@ import { distinctUntilChanged, map, takeUntil } from 'rxjs/operators';
 import { StartStop } from '../election/start-stop.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { type ShardRange, sameRanges, shardRanges } from '../meta/shard-ranges/ranges.ts';
+import {
+  SHARD_SLOTS,
+  type ShardRange,
+  sameRanges,
+  shardRanges,
+} from '../meta/shard-ranges/ranges.ts';
 import { type ShardBy, shardSlot } from '../meta/shard-ranges/shard-filter.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
@@ -41,6 +46,10 @@ export interface RingSettings extends RingPlace {
   readonly onError?: ((error: ApiError) => void) | undefined;
 }
 
+const ALL_SLOTS: readonly number[] = /* @__PURE__ */ [...Array(SHARD_SLOTS).keys()];
+const LATE =
+  'does not join, because work of its last membership, whose signals have aborted, has not ended';
+
 /** One run of a member, from a start to a stop. Consists of one membership after the other. */
 interface Run {
   readonly aborting: AbortController;
@@ -48,6 +57,8 @@ interface Run {
   server: RingServer;
   ending: EndingSlots;
   wait?: Subscription;
+  /** Whether the work of a former membership still runs. */
+  isLate?: boolean;
   expiry?: Subscription;
   /** Called when the member has left. */
   onLeft?: () => void;
@@ -200,7 +211,10 @@ export class RingMembership implements DividingMember {
     run.ending.end(endingSlots(run.member, this.#passedMs()));
   }
 
-  /** Begins the next membership, under another id, because the others may have taken the slots. */
+  /**
+   * Begins the next membership, under another id, because the others may have taken the slots. It joins when the work of the former one
+   * has ended: a process that cannot work must not own slots.
+   */
   #joinAgain(run: Run): void {
     const { id, validUntilMs } = run.member;
     const { namespace, name, periods } = this.#settings;
@@ -215,7 +229,25 @@ export class RingMembership implements DividingMember {
     run.ending.stop();
     run.ending = this.#endingSlots();
     run.wait?.unsubscribe();
-    this.#perform(run, { type: 'wait', ms: 1 });
+    const join = () => {
+      run.isLate = false;
+      this.#perform(run, { type: 'wait', ms: 1 });
+    };
+    if (this.#work.size === 0) return join();
+    run.wait = longTimer(periods.retryPeriodMs, this.#scheduler).subscribe(() => {
+      run.isLate = true;
+      this.#report(ApiError.local('NotObserved', `ring ${namespace}/${name}: ${LATE}`));
+      this.#publish();
+    });
+    // Of all slots, because a slot may have been released while work on it ran.
+    const ends = [...this.#work].flatMap((end) => ALL_SLOTS.map(async (slot) => await end(slot)));
+    const { member } = run;
+    void Promise.allSettled(ends).then(() => {
+      if (this.#run !== run || run.member.id !== member.id) return;
+      join();
+      this.#publish();
+    });
+    return undefined;
   }
 
   /** Publishes the loss of all slots when their time is over, even if no response arrives. */
@@ -274,7 +306,8 @@ export class RingMembership implements DividingMember {
     const { member } = this.#run ?? {};
     const isStopping = this.#life.stopping !== undefined;
     const status = member === undefined ? STOPPED : statusOf(member, this.#passedMs(), isStopping);
-    if (JSON.stringify(status) !== JSON.stringify(this.status)) this.#status.next(status);
+    const shown = this.#run?.isLate === true ? { ...status, text: LATE } : status;
+    if (JSON.stringify(shown) !== JSON.stringify(this.status)) this.#status.next(shown);
   }
 
   #failed(error: unknown): void {

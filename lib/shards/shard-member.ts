@@ -85,6 +85,8 @@ export interface ShardedRun {
 export interface KeyShards {
   /** As {@link ShardMember.joined$}. */
   readonly leading$: Observable<boolean>;
+  /** Whether the membership lasts. Also compares the time, as {@link ShardMember.owns}. */
+  readonly isLeading: boolean;
   readonly lastError: ApiError | undefined;
   /** The text of the status, now and at each change. */
   readonly text: string;
@@ -133,7 +135,8 @@ export interface ShardMember {
   admitsSlot(slot: number): boolean;
   /**
    * Registers work that must end before a slot is released. `end` is called with the slot, and returns a promise that resolves when
-   * no work on it runs. After `drainMs` it is no longer waited for. Returns a function that removes it.
+   * no work on it runs. After `drainMs` it is no longer waited for. If a membership is over without a release, it is called with every
+   * slot, and this member joins again when no work runs. Returns a function that removes it.
    */
   onRelease(end: (slot: number) => Promise<unknown>): () => void;
   /** Divides the keys of one controller. `createController` calls it with its name and its informer. */

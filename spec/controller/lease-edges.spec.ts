@@ -171,7 +171,59 @@ describe('a lease', () => {
     },
   );
 
-  it('N18: work that returns after the lead was lost and won again is begun again', async () => {
+  it('N14: a renewal that is answered after the deadline of the one before, and before its timer, ends the lead', async () => {
+    const { scheduler, client, story } = rig();
+    let answer = () => {};
+    let isHeld = false;
+    const slow: typeof client = {
+      request: async (request) => {
+        const answered = await client.request(request);
+        if (isHeld) {
+          await new Promise<void>((resolve) => {
+            answer = resolve;
+          });
+        }
+        return answered as never;
+      },
+    };
+    const elector = createLeaderElector({ ...place, client: slow, identity: 'a', scheduler });
+    elector.leading$.subscribe((leads) => story.push(`${scheduler.now()} ${leads}`));
+    elector.start();
+    await scheduler.advance(7_900);
+    isHeld = true;
+    await scheduler.advance(200);
+    // The event loop was blocked, and the response is processed before the timers.
+    scheduler.jump(8_500);
+    expect(elector.isLeading).toBe(false);
+    isHeld = false;
+    answer();
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    expect(story.slice(1)).toEqual(['0 false', '0 true', '16600 false']);
+    await scheduler.advance(5_000);
+    expect(elector.isLeading).toBe(true);
+    await Promise.all([elector.stop(), scheduler.advance(1_000)]);
+  });
+
+  it('N14: the signal of run() compares the time when it is read', async () => {
+    const { scheduler, elector } = rig();
+    const signals: AbortSignal[] = [];
+    const running = elector.run((signal) => {
+      signals.push(signal);
+    });
+    await scheduler.advance(1_000);
+    const [signal] = signals;
+    expect(signal?.aborted).toBe(false);
+    scheduler.jump(10_000);
+    expect([signal?.aborted, `${signal?.reason}`]).toEqual([
+      true,
+      expect.stringContaining('not renewed within 10000 ms'),
+    ]);
+    expect(() => signal?.throwIfAborted()).toThrow('a is no longer the leader');
+    await Promise.all([elector.stop(), scheduler.advance(1_000)]);
+    await running;
+  });
+
+  it('N18: a candidate whose work outlasts its lead begins it again when it has returned', async () => {
     const { scheduler, server, elector } = rig();
     const story: string[] = [];
     let finish = () => {};
@@ -187,11 +239,13 @@ describe('a lease', () => {
     await scheduler.advance(11_000);
     server.fate = () => ({});
     await scheduler.advance(30_000);
-    // It holds the Lease again, and its former work has not ended.
-    expect([elector.isLeading, story]).toEqual([true, ['0 begins', '10000 aborted']]);
+    expect([elector.isLeading, story]).toEqual([false, ['0 begins', '10000 aborted']]);
+    expect(elector.lastError?.message).toBe(
+      'lease shop/billing: a does not compete, because work of its last lead, whose signal has aborted, has not ended',
+    );
     finish();
-    await scheduler.advance(0);
-    expect(story).toEqual(['0 begins', '10000 aborted', '42000 begins']);
+    await scheduler.advance(2_000);
+    expect(story).toEqual(['0 begins', '10000 aborted', '43000 begins']);
     finish();
     await Promise.all([elector.stop(), scheduler.advance(1_000)]);
     finish();

@@ -7,7 +7,7 @@ import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { firstValueFrom, of as rxOf } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { liveSignal } from '../../lib/shards/key-shards.ts';
+import { liveSignal } from '../../lib/rx/live-signal.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { eventually } from '../support/patience.ts';
 
