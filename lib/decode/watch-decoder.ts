@@ -133,8 +133,10 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     const metadata = table
       ? table.bookmarkOf(object)
       : (object as KubernetesObject | undefined)?.metadata;
-    const resourceVersion = metadata?.resourceVersion;
-    if (typeof resourceVersion !== 'string' || resourceVersion === '') {
+    const given = metadata?.resourceVersion;
+    const resourceVersion = typeof given === 'string' ? given : '';
+    // Within a list it says that the list is at its end, or that it is none, whatever its version.
+    if (resourceVersion === '' && !this.#isList) {
       const message = `${this.#context.resource.plural}: a bookmark without resourceVersion`;
       this.#context.onRefused({ reason: ApiError.local('Unexpected', message) });
       return;

@@ -119,6 +119,8 @@ export interface StreamReading {
   readonly objects: readonly KubernetesObject[];
   /** The keys of the objects, in the same order. */
   readonly keys: readonly string[];
+  /** The number of ADDED events. */
+  readonly added: number;
   readonly removed: readonly string[];
   readonly refused: readonly Refused[];
   /** Whether objects are stored ones that were not parsed. */
@@ -128,8 +130,8 @@ export interface StreamReading {
   readonly error: ApiError | undefined;
 }
 
-/** The error for a bookmark before the end mark. A streaming LIST has none, so the server sends an ordinary watch. */
-function ignoredRequest(): ApiError {
+/** The error for an ordinary watch in place of a streaming LIST. */
+export function ignoredRequest(): ApiError {
   const message =
     'the server ignored sendInitialEvents: it sent an ordinary watch instead of a streaming list';
   return new ApiError({ code: 501, reason: 'NotImplemented', message });
@@ -140,6 +142,7 @@ function readAdditions(events: readonly Addition[]): StreamReading {
   return {
     objects: events.map(({ object }) => object),
     keys: events.map(({ key }) => key),
+    added: events.length,
     removed: [],
     refused: [],
     unparsed: events.some(({ unparsed }) => unparsed === true),
@@ -154,10 +157,12 @@ export function readStream(events: readonly Event[]): StreamReading {
   const objects = new Map<string, KubernetesObject>();
   const removed = new Set<string>();
   const refused = new Map<string, Refused>();
+  let added = 0;
   let unparsed = false;
   const reading = (end: StreamReading['end'], error: ApiError | undefined): StreamReading => ({
     objects: [...objects.values()],
     keys: [...objects.keys()],
+    added,
     removed: [...removed],
     refused: [...refused.values()],
     unparsed,
@@ -168,6 +173,7 @@ export function readStream(events: readonly Event[]): StreamReading {
     const event = events[at] as Event;
     if (event.type === 'ERROR') return reading(undefined, event.error);
     if (event.type === 'BOOKMARK') {
+      // A streaming LIST has no bookmark before its end mark.
       if (!event.initialEventsEnd) return reading(undefined, ignoredRequest());
       const { resourceVersion } = event;
       return reading({ resourceVersion, rest: events.slice(at + 1) }, undefined);
@@ -185,6 +191,7 @@ export function readStream(events: readonly Event[]): StreamReading {
       removed.delete(key);
       refused.delete(key);
       objects.set(key, event.object);
+      if (event.type === 'ADDED') added++;
       unparsed ||= event.unparsed === true;
     }
   }

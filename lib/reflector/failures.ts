@@ -107,7 +107,7 @@ function askNewest(again: typeof list, memory: Memory, moment: Moment): Next {
 function listFailed(memory: Memory, error: ApiError, moment: Moment): Next {
   if (isVersionUnavailable(error)) return askNewest(list, memory, moment);
   // The next try begins with the streaming LIST again, unless the server does not support it.
-  return backOff(memory, 'relist', moment);
+  return backOff({ ...memory, refusesStreams: false }, 'relist', moment);
 }
 
 /**
@@ -126,6 +126,16 @@ function fruitlessStream(
   }
   const [next, effects] = backOff({ ...memory, streamFailures: 0 }, 'list', moment);
   return [next, byServer ? [{ type: 'remember-no-watch-list' }, ...effects] : effects];
+}
+
+/**
+ * Lists in pages after streaming LISTs that ended with a 5xx. A server that cannot answer such a request may say so, and
+ * one that is overloaded, too. Only the first of them answers a LIST at the same moment.
+ */
+function listInstead(memory: Memory, moment: Moment): Next {
+  const suspecting = { ...memory, streamFailures: 0, refusesStreams: true };
+  const waits = memory.error?.retryAfterMs !== undefined || retryAfterLeftMs(memory, moment) > 0;
+  return waits ? backOff(suspecting, 'list', moment) : list(suspecting, moment);
 }
 
 /** A watch failed and delivered nothing. Resumes it at its version; relists after the second such watch in a row. */
@@ -149,6 +159,9 @@ function streamFailed(state: Streaming, memory: Memory, error: ApiError, moment:
   }
   // A response that begins and then stays silent is an ordinary watch: the server has ignored sendInitialEvents.
   const ignored = error.reason === 'Silent' && state.opened;
+  if (error.code >= 500 && memory.streamFailures + 1 >= MAX_STREAM_FAILURES && !insists) {
+    return listInstead(memory, moment);
+  }
   const byServer = ignored || error.reason === 'Malformed';
   return fruitlessStream(memory, { givesUp: ignored, byServer }, moment);
 }

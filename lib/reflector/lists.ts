@@ -81,6 +81,7 @@ export function replaced(
     retriedNewest: false,
     refreshing: undefined,
     streamFailures: 0,
+    refusesStreams: false,
     fruitless: 0,
     relists: memory.synced ? memory.relists + 1 : memory.relists,
     // The list shows the state at its beginning. The changes since then follow in the watch.
@@ -104,7 +105,10 @@ export function listed(state: Listing, input: Listed, moment: Moment): Next {
   const [next, commit] = replaced(memory, input, moment);
   const fromEtcd = paginated || (isFirst && 'paginated' in input && input.paginated);
   const [watching, effects] = watch({ ...next, paginated: fromEtcd }, moment);
-  return [watching, [...commit, ...effects]];
+  const found: readonly ReflectorEffect[] = memory.refusesStreams
+    ? [{ type: 'remember-no-watch-list' }]
+    : [];
+  return [watching, [...commit, ...found, ...effects]];
 }
 
 /** A streaming LIST goes on as the watch, without a second request. */

@@ -80,7 +80,10 @@ export function stream(memory: Memory, moment: Moment): Next {
   const request = watchRequest(memory.versionUnavailable ? '' : memory.resourceVersion, moment);
   const timeoutMs = request.timeoutSeconds * 1000;
   return [
-    { ...requested(memory, moment), phase: 'streaming', timeoutMs, loaded: 0, reused: false },
+    {
+      ...{ ...requested(memory, moment), phase: 'streaming', timeoutMs },
+      ...{ loaded: 0, added: 0, beganMs: undefined, reused: false },
+    },
     [{ ...request, type: 'watch', initialEvents: true, reuse: mayReuse(memory) }],
   ];
 }

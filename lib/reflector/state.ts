@@ -71,6 +71,8 @@ export interface Memory {
   readonly paginated: boolean;
   /** The number of streaming LISTs that have failed in a row. */
   readonly streamFailures: number;
+  /** The last streaming LIST failed with a 5xx. If the LIST that follows succeeds, the server refuses streaming LISTs. */
+  readonly refusesStreams: boolean;
   /** After an expired version a list was sent without the backoff, and no long healthy time has followed yet. */
   readonly listedPromptly: boolean;
   /** The number of watches in a row that failed and delivered nothing. */
@@ -116,6 +118,10 @@ export interface Streaming extends Requested {
   /** The server ends the watch after this long, in milliseconds. */
   readonly timeoutMs: number;
   readonly loaded: number;
+  /** The number of ADDED events. */
+  readonly added: number;
+  /** When the first event arrived. */
+  readonly beganMs: number | undefined;
   /** As for a LIST in pages. */
   readonly reused: boolean;
 }
@@ -289,6 +295,7 @@ export function initialMemory(nowMs: number, resumeFrom = ''): Memory {
     retriedNewest: false,
     paginated: false,
     streamFailures: 0,
+    refusesStreams: false,
     listedPromptly: false,
     fruitless: 0,
     refreshing: undefined,

@@ -5,7 +5,7 @@
  */
 import { ApiError } from '../meta/api-error.ts';
 import { catchUp, heard, ticked } from './catch-up.ts';
-import { readEvents, readStream } from './events.ts';
+import { ignoredRequest, readEvents, readStream } from './events.ts';
 import { aborting, failed, shortWatch, streamClosed, VERY_SHORT_MS } from './failures.ts';
 import {
   continued,
@@ -73,7 +73,7 @@ type OfWait = 'elapsed' | 'resumed';
 /** The inputs that each phase ignores, for example late responses to a request that no longer matters. */
 interface Ignored {
   listing: 'alive' | 'doubted' | 'events' | 'closed' | 'awake' | OfWait | OfNextWatch;
-  streaming: 'alive' | 'doubted' | 'part' | 'restart' | 'awake' | OfWait | OfNextWatch;
+  streaming: 'doubted' | 'part' | 'restart' | 'awake' | OfWait | OfNextWatch;
   watching: 'part' | 'restart' | OfWait;
   paused: OfRequest | 'awake' | 'elapsed' | OfNextWatch;
   backoff: OfRequest | 'resumed' | OfNextWatch;
@@ -88,6 +88,15 @@ export type ReflectorTable = {
 };
 
 type Requested = Listing | Streaming | Watching;
+
+/**
+ * How long after its first event a streaming LIST may end, in milliseconds, and how much longer for each object. An
+ * ordinary watch, which some servers send in its place, never has the end mark.
+ */
+const LIST_MS = 30_000;
+const OBJECT_MS = 100;
+/** The longest time, in milliseconds. A watch is not requested for less, so the server ends most lists later. */
+const LONGEST_LIST_MS = 300_000;
 
 const markQueued = (state: Requested, queued: InputOf<'queued'>): Next => [
   { ...state, queued },
@@ -131,15 +140,28 @@ function otherHistory(): ApiError {
   return new ApiError({ code: 410, reason: 'Expired', message });
 }
 
+/** Something has arrived that is not the end of the list. If it comes too late, the server sends an ordinary watch. */
+function streamAlive(state: Streaming, _input: unknown, moment: Moment): Next {
+  const { requestedMs, beganMs = requestedMs + LIST_MS, added } = state;
+  const grownMs = Math.min(LIST_MS + added * OBJECT_MS, LONGEST_LIST_MS);
+  const limitMs = moment.config.initialList === 'stream' ? LONGEST_LIST_MS : grownMs;
+  if (moment.nowMs - beganMs <= limitMs) return [state, []];
+  return failed(state, { error: ignoredRequest() }, moment);
+}
+
 function streamEvents(state: Streaming, { events }: InputOf<'events'>, moment: Moment): Next {
-  const { objects, keys, removed, refused, unparsed, end, error } = readStream(events);
+  const { objects, keys, added, removed, refused, unparsed, end, error } = readStream(events);
   const reused = state.reused || unparsed;
   if (error !== undefined) return failed(state, { error }, moment);
   if (end === undefined) {
     const loaded = Math.max(0, state.loaded + objects.length - removed.length);
-    const partial = { ...state, loaded, reused };
+    const { nowMs } = moment;
+    const beganMs = state.beganMs ?? nowMs;
+    const partial = { ...state, loaded, reused, beganMs, added: state.added + added };
     const next = objects.length > 0 ? remember(partial, { blocked: undefined }) : partial;
-    return [next, replacing({ objects, keys, removed, refused }, moment)];
+    const part = replacing({ objects, keys, removed, refused }, moment);
+    const [waiting, effects] = streamAlive(next, undefined, moment);
+    return [waiting, [...part, ...effects]];
   }
   const { resourceVersion } = end;
   const again = rereadIfDoubted(state.memory, reused, resourceVersion, moment);
@@ -208,6 +230,7 @@ export const reflectorTable: ReflectorTable = {
     queued: markQueued,
     sending: markSending,
     opened: markOpened,
+    alive: streamAlive,
     events: streamEvents,
     listed: relisted,
     closed: streamClosed,

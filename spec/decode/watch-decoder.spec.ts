@@ -169,6 +169,22 @@ describe('input that is not an object of the kind', () => {
     },
   );
 
+  it('D9: within a list, a bookmark without a version is passed on, and ends the list only as an end mark', () => {
+    const annotations = { 'k8s.io/initial-events-end': 'true' };
+    const bookmarks = [
+      line('BOOKMARK', { kind: 'Pod', metadata: {} }),
+      line('BOOKMARK', { kind: 'Pod', metadata: { resourceVersion: 7, annotations } }),
+    ];
+    const decoded = bookmarks.map((each) => watch([each, each], { reuse: false }));
+    const event = { type: 'BOOKMARK', resourceVersion: '' };
+    expect(decoded.map(({ out }) => out)).toEqual([
+      [{ ...event, initialEventsEnd: false }],
+      [{ ...event, initialEventsEnd: true }],
+    ]);
+    // The second bookmark is not within the list any more.
+    expect(decoded.map(({ refusals }) => refusals.length)).toEqual([1, 1]);
+  });
+
   it('D7: an object whose kind or name is not a string is refused, and the stream continues', () => {
     const lines = ['{"kind":{"toString":1}', '{"kind":["hush"]', '{"kind":7', '{"kind":"Pod"'].map(
       (start) => `{"type":"ADDED","object":${start},"metadata":{"name":{"toString":"hush"}}}}\n`,

@@ -1,7 +1,15 @@
-import { ApiError, type ListerWatcher, type ReflectOptions, reflect } from 'rx-informer';
+import {
+  ApiError,
+  type ListerWatcher,
+  type ReflectOptions,
+  reflect,
+  type WatchSignal,
+} from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
-import { concat, NEVER, type Observable, of, throwError } from 'rxjs';
+import { concat, interval, NEVER, type Observable, of, type SchedulerLike, throwError } from 'rxjs';
+import { map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { type Rig, rig } from './rig.ts';
 import {
   answer,
   brief,
@@ -17,11 +25,12 @@ import {
 type Answers = Parameters<typeof script>[0];
 
 function run(
-  answers: Answers,
+  given: Answers | ((scheduler: SchedulerLike) => Answers),
   untilMs: number,
   options: ReflectOptions<Pod> & Pick<ListerWatcher<Pod>, 'watchList'> = {},
 ) {
   return marbles(({ scheduler, flush }) => {
+    const answers = typeof given === 'function' ? given(scheduler) : given;
     const { watchList = true, ...rest } = options;
     const scripted = script(answers, { watchList });
     const emitted: string[] = [];
@@ -58,6 +67,13 @@ describe('a streaming list (TestWatchList)', () => {
     expect(requested).toBe('S L0 W7');
     expect(emitted).toEqual(['x', '(z@7', ')@7']);
     expect(remembered).toBe(1);
+  });
+
+  it('R31: a bookmark without a version before the end mark shows the same', () => {
+    const watches = [open(['+a@1', 'b@'], ['+b@3']), open()];
+    const { requested, emitted, remembered } = run({ watches, lists }, 100);
+    expect([requested, remembered]).toEqual(['S L0 W7', 1]);
+    expect(emitted).toEqual(['x', '(z@7', ')@7']);
   });
 
   it('R5: events after the end mark in one batch are changes after the list', () => {
@@ -148,9 +164,7 @@ describe('a streaming list that fails', () => {
 
   it.each([
     ['a lost connection', failing(refused)],
-    ['HTTP 500', failing(answer(500))],
     ['HTTP 429', failing(answer(429))],
-    ['an ERROR 500', closed('+a@1', answer(500))],
     ['garbage', failing(ApiError.local('Malformed', 'no JSON'))],
     ['the wrong kind', closed('+a@1', ApiError.local('Unexpected', 'what'))],
     ['a clean close before the end mark', closed('+a@1')],
@@ -164,6 +178,36 @@ describe('a streaming list that fails', () => {
       expect(run(answers, 8_500).requested).toBe('S S S L0 W7');
     },
   );
+
+  it.each([
+    ['HTTP 500', failing(answer(500))],
+    ['HTTP 503', failing(answer(503))],
+    ['an ERROR 500', closed('+a@1', answer(500))],
+  ])(
+    'R6, W4: after three times %s a LIST is sent immediately, and if it succeeds the server is remembered',
+    (_name, watch) => {
+      // 1200 and 2400 ms.
+      const answers = { watches: [watch, watch, watch, closed(expired), open()], lists };
+      expect(run(answers, 3_500)).toMatchObject({ requested: 'S S', remembered: 0 });
+      const { requested, remembered } = run(answers, 6_000);
+      expect([requested, remembered]).toEqual(['S S S L0 W7 L7 W7', 1]);
+    },
+  );
+
+  it('R6, R19: a server that fails the LIST, too, is only unavailable, and is not remembered', () => {
+    const down = failing(answer(503));
+    const answers = { watches: [down, down, down, open(['end@9'])], lists: [down] };
+    const { requested, remembered } = run(answers, 20_000);
+    expect([requested, remembered]).toEqual(['S S S L0 S', 0]);
+  });
+
+  it('R6: an outage of which the last try still has a 5xx with Retry-After waits before the LIST', () => {
+    const down = failing(answer(503));
+    const busy = failing(answer(503, '', 10_000));
+    const answers = { watches: [down, down, busy, open()], lists };
+    expect(run(answers, 13_500).requested).toBe('S S S');
+    expect(run(answers, 13_700).requested).toBe('S S S L0 W7');
+  });
 
   it('R6: after that LIST the next relist is a streaming list again', () => {
     const dead = failing(refused);
@@ -210,5 +254,88 @@ describe('a streaming list that fails', () => {
       lists: [failing(answer(500))],
     };
     expect(run(answers, 2_000).requested).toBe('S L0 S');
+  });
+});
+
+/** The API behind it does not know streaming lists, and answers with an ordinary watch without bookmarks. */
+function ordinary(objects: readonly string[], reflect: ReflectOptions<Pod> = {}): Rig {
+  return rig(
+    {
+      ...{ objects, reflect },
+      fetch: (server) => (url, init) =>
+        server.fetch(
+          String(url).replace(/&(sendInitialEvents|resourceVersionMatch)=\w+/g, ''),
+          init,
+        ),
+    },
+    ({ faults }) => void faults.withoutBookmarks(),
+  );
+}
+
+describe('a streaming list that has no end', () => {
+  /** Advances by `seconds`, with a change every 10 s. */
+  async function busy(run: Rig, seconds: number, change: (at: number) => void): Promise<void> {
+    for (let at = 10; at <= seconds; at += 10) {
+      await run.advance(10_000);
+      change(at);
+      await run.advance(100);
+    }
+  }
+  const phaseOf = ({ status }: Rig) => [status?.phase, status?.synced];
+  const listed = ({ server }: Rig) => server.requests.filter(({ use }) => use === 'list').length;
+
+  it('R31, W4: with a change every 10 s it gets a LIST 30 s after its first object, and is remembered', async () => {
+    const run = ordinary(['a']);
+    await busy(run, 20, () => run.touch('a'));
+    expect(phaseOf(run)).toEqual(['streaming', false]);
+    await busy(run, 10, () => run.touch('a'));
+    expect(phaseOf(run)).toEqual(['watching', true]);
+    expect(run.errors.map(({ code, message }) => [code, message])).toEqual([
+      [501, expect.stringContaining('ignored sendInitialEvents')],
+    ]);
+    run.server.faults.emitError({ code: 410, reason: 'Expired' });
+    await run.advance(10_000);
+    expect(listed(run)).toBe(2);
+    run.subscription.unsubscribe();
+  });
+
+  it('R31: each object that is added gives it 0.1 s more', async () => {
+    const run = ordinary(Array.from({ length: 150 }, (_, at) => `p${at}`));
+    await busy(run, 40, () => run.touch('p1'));
+    expect(phaseOf(run)).toEqual(['streaming', false]);
+    await busy(run, 10, () => run.touch('p1'));
+    expect(phaseOf(run)).toEqual(['watching', true]);
+    run.subscription.unsubscribe();
+  });
+
+  it('R31: after five minutes it gets a LIST, however many objects are added', async () => {
+    const names = Array.from({ length: 3_000 }, (_, at) => `p${at}`);
+    const run = ordinary(names, { minWatchTimeoutMs: 900_000 });
+    await busy(run, 290, (at) => run.create(`q${at}`));
+    expect(phaseOf(run)).toEqual(['streaming', false]);
+    await busy(run, 10, (at) => run.create(`r${at}`));
+    expect(phaseOf(run)).toEqual(['watching', true]);
+    run.subscription.unsubscribe();
+  });
+
+  it('R31: without an object it gets a LIST a minute after the request, also if only empty lines arrive', () => {
+    const alive: WatchSignal<Pod> = { kind: 'alive' };
+    const answers = (scheduler: SchedulerLike) => {
+      const blank = interval(10_000, scheduler).pipe(map(() => alive));
+      return { watches: [concat(of(opened), blank), open()], lists };
+    };
+    const { requested, remembered } = run(answers, 60_000);
+    expect([requested, remembered]).toEqual(['S', 0]);
+    expect(run(answers, 70_100)).toMatchObject({ requested: 'S L0 W7', remembered: 1 });
+  });
+
+  it("R31: with 'stream' it is not given up before five minutes have passed", async () => {
+    const run = ordinary(['a'], { initialList: 'stream', minWatchTimeoutMs: 900_000 });
+    await busy(run, 290, () => run.touch('a'));
+    expect([run.status?.phase, run.errors]).toEqual(['streaming', []]);
+    await busy(run, 10, () => run.touch('a'));
+    expect(run.status?.phase).toBe('backoff');
+    expect(listed(run)).toBe(0);
+    run.subscription.unsubscribe();
   });
 });

@@ -196,7 +196,10 @@ const memory: Memory = { ...initialMemory(0), resourceVersion: '5', synced: true
 const request = { memory, queued: undefined, opened: false, requestedMs: 0 };
 const states: { readonly [Phase in ReflectorPhase]: Extract<ReflectorState, { phase: Phase }> } = {
   listing: { ...request, phase: 'listing', loaded: 0, remaining: undefined, reused: false },
-  streaming: { ...request, phase: 'streaming', timeoutMs: 0, loaded: 0, reused: false },
+  streaming: {
+    ...{ ...request, phase: 'streaming', timeoutMs: 0 },
+    ...{ loaded: 0, added: 0, beganMs: undefined, reused: false },
+  },
   watching: {
     ...request,
     phase: 'watching',
