@@ -16,7 +16,14 @@ import type { ReflectOptions } from '../reflector/reflect-options.ts';
 import { reflect } from '../reflector/reflector.ts';
 import { looseTimer } from '../rx/long-timer.ts';
 import type { Claimant, SharedStore } from './shared-store.ts';
-import { clusterUid, hasKnownFormat, isUsable, snapshotHead, snapshotId } from './snapshot-head.ts';
+import {
+  clusterIn,
+  clusterUid,
+  hasKnownFormat,
+  isUsable,
+  snapshotHead,
+  snapshotId,
+} from './snapshot-head.ts';
 import type { SnapshotChange, StoredSnapshot } from './snapshot-store.ts';
 import { readStored, storedObjects } from './stored-json.ts';
 import { type WarmSource, type Warmth, warmListWatch } from './warm-list-watch.ts';
@@ -25,6 +32,10 @@ type Deltas<T> = readonly Delta<T>[];
 
 /** How long changes are collected before they are written, in milliseconds. */
 const COLLECT_MS = 1_000;
+/** How long a warm start waits for the UID of the cluster after a list was answered, in milliseconds. */
+const UID_MS = 5_000;
+/** The shortest time between two requests for the UID after one that failed, in milliseconds. */
+const ASK_AGAIN_MS = 60_000;
 
 /** Keeps the objects of one ListerWatcher during one run. */
 export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claimant {
@@ -34,8 +45,12 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   readonly #collection: ReadCollection;
   readonly #scope: string | undefined;
   readonly #id: string;
-  /** '' until it is known. */
+  /** '' until the UID of the cluster is known. Until then nothing is shown and nothing is written. */
   #head = '';
+  /** Set while the UID is requested. */
+  #asking: Promise<string> | undefined;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #hasWarnedOfUid = false;
   /** `loading`: a warm start is possible or in progress. `off`: nothing is written any more. */
   #phase: 'loading' | 'listing' | 'following' | 'off' = 'loading';
   #mayStream: () => boolean = () => true;
@@ -117,24 +132,69 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
 
   async open(): Promise<Warmth<T> | undefined> {
     this.#changed = new Set();
-    const { options } = this.#shared;
+    // In parallel with the store. Whether it fails matters only where something is stored.
+    this.#identify().catch(() => undefined);
     const { scheduler } = this.#port.timing;
-    const [cluster, stored] = await Promise.all([
-      clusterUid(this.#collection.client),
-      this.#shared.read(this.#id, this.#before, scheduler).catch((error: unknown) => {
+    const stored = await this.#shared
+      .read(this.#id, this.#before, scheduler)
+      .catch((error: unknown) => {
         this.#off(`the store cannot be read: ${ApiError.from(error, 'read').message}`);
-      }),
-    ]);
-    this.#head = snapshotHead(this.#collection, options, cluster);
+      });
     if (stored === undefined || !this.isWarm) return undefined;
-    const nowMs = scheduler.now();
-    if (isUsable(stored, this.#head, { maxAgeMs: options.maxAgeMs, nowMs })) {
-      return { resourceVersion: stored.resourceVersion, parts: this.#parsed(stored) };
+    const { options } = this.#shared;
+    // Only the server can say whether its cluster is this one.
+    const head = snapshotHead(this.#collection, options, clusterIn(stored.head));
+    if (!isUsable(stored, head, { maxAgeMs: options.maxAgeMs, nowMs: scheduler.now() })) {
+      if (!hasKnownFormat(stored.head))
+        this.#warn('it was written by another version of rx-informer');
+      return undefined;
     }
-    if (!hasKnownFormat(stored.head))
-      this.#warn('it was written by another version of rx-informer');
-    this.#delete();
-    return undefined;
+    const isSame = async (listed: Promise<unknown>) =>
+      head === (this.#head || (await this.#headWithin(listed)));
+    return { resourceVersion: stored.resourceVersion, isSame, parts: this.#parsed(stored) };
+  }
+
+  /** Returns the head; '' if the server answers lists and not the request for the UID. Rejects if it answers neither. */
+  async #headWithin(listed: Promise<unknown>): Promise<string> {
+    const waits = new Promise<string>((resolve) => {
+      const { scheduler } = this.#port.timing;
+      void listed.then(
+        () => looseTimer(UID_MS, scheduler, () => resolve('')),
+        () => undefined,
+      );
+    });
+    const known = this.#identify().catch(async () => {
+      await listed;
+      return '';
+    });
+    return Promise.race([known, waits, listed.then(() => known)]);
+  }
+
+  /** Returns the head, for which the UID of the cluster is requested. */
+  #identify(): Promise<string> {
+    this.#asking ??= clusterUid(this.#collection.client)
+      .then((cluster) => {
+        this.#head = snapshotHead(this.#collection, this.#shared.options, cluster);
+        this.#schedule();
+        return this.#head;
+      })
+      .finally(() => {
+        this.#asking = undefined;
+      });
+    return this.#asking;
+  }
+
+  /** The server answers lists, so it should know its UID. */
+  #askAgain(): void {
+    const nowMs = this.#port.timing.scheduler.now();
+    if (this.#asking !== undefined || Math.abs(nowMs - this.#askedMs) < ASK_AGAIN_MS) return;
+    this.#askedMs = nowMs;
+    this.#identify().catch((error: unknown) => {
+      if (this.#hasWarnedOfUid || this.#phase === 'off') return;
+      this.#hasWarnedOfUid = true;
+      const { message } = ApiError.from(error, 'GET namespace kube-system');
+      this.#warn(`the UID of the cluster is not known: ${message}`);
+    });
   }
 
   async *#parsed({ parts, savedAtMs }: StoredSnapshot): AsyncGenerator<readonly T[]> {
@@ -248,6 +308,7 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
 
   #schedule(): void {
     if (!this.#mayWrite() || this.#timer !== undefined || this.#isWriting) return;
+    if (this.#head === '') return this.#askAgain();
     this.#timer = looseTimer(COLLECT_MS, this.#port.timing.scheduler, () => this.#write());
   }
 

@@ -75,13 +75,22 @@ export function hasKnownFormat(head: string): boolean {
   return head.startsWith(`{"format":${FORMAT},`);
 }
 
-/** The identity in a head; `undefined` if the text is not a head. */
-export function identityIn(head: string): string | undefined {
+function textIn(head: string, name: 'cluster' | 'identity'): string | undefined {
   try {
-    return (JSON.parse(head) as { readonly identity?: string } | null)?.identity;
+    return (JSON.parse(head) as { readonly [each: string]: string } | null)?.[name];
   } catch {
     return undefined;
   }
+}
+
+/** The identity in a head; `undefined` if the text is not a head. */
+export function identityIn(head: string): string | undefined {
+  return textIn(head, 'identity');
+}
+
+/** The UID of the cluster in a head; '' if it has none. */
+export function clusterIn(head: string): string {
+  return textIn(head, 'cluster') ?? '';
 }
 
 /** Whether a stored collection may be shown. A collection from the future was stored with another clock, so its age is not known. */

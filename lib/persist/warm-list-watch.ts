@@ -33,6 +33,11 @@ const MOST_EMPTY = 3;
 /** Stored objects, and their version. */
 export interface Warmth<T> {
   readonly resourceVersion: string;
+  /**
+   * Whether the objects are those of this server and this program; `listed` is a list of the server. Rejects if that cannot be
+   * known yet.
+   */
+  isSame(listed: Promise<unknown>): Promise<boolean>;
   /** The objects in parts. Throws if the store is damaged. */
   readonly parts: AsyncIterable<readonly T[]>;
 }
@@ -43,7 +48,7 @@ export interface WarmSource<T> {
   readonly isWarm: boolean;
   /** Whether streaming lists may be requested after the warm start. */
   mayStream(): boolean;
-  /** Returns the stored objects; `undefined` if none may be used. Rejects if that cannot be known yet. */
+  /** Returns the stored objects; `undefined` if there are none. */
   open(): Promise<Warmth<T> | undefined>;
   /** An event has changed this key since the stored version. */
   changed(key: string): void;
@@ -107,17 +112,14 @@ class WarmStart<T> {
     try {
       const warmth = await this.#from.open();
       if (subscriber.closed) return;
-      if (warmth === undefined) {
-        this.#from.end('unusable');
-        subscriber.add(coldWatch(this.#inner, this.#from, this.#request).subscribe(subscriber));
-        return;
-      }
+      if (warmth === undefined) return this.#startCold();
       this.#at = warmth.resourceVersion;
       const newest = this.#newestVersion();
       // A refusal of the server is handled below, after the objects.
       newest.catch(() => undefined);
       // The objects are shown already, so they are not read again for a server that does not answer.
       if (isRetry) await newest;
+      if (!(await warmth.isSame(newest))) return this.#startCold();
       await this.#load(warmth);
       this.#target = await newest;
       if (subscriber.closed) return;
@@ -134,6 +136,14 @@ class WarmStart<T> {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  #startCold(): void {
+    if (this.#subscriber.closed) return;
+    this.#from.end('unusable');
+    this.#subscriber.add(
+      coldWatch(this.#inner, this.#from, this.#request).subscribe(this.#subscriber),
+    );
   }
 
   /** Sends the stored objects, and yields to the event loop as the demand says. */

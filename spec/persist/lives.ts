@@ -137,9 +137,12 @@ export async function live(seed: number): Promise<Lived> {
     // Until the server has been asked for its version, it must not pass the versions of the lost history.
     const isLost = [...store.collections.values()].some((each) => lost.has(each));
     const hasFaults = !isLost && random() < 0.4;
+    /** The server cannot say which cluster it is. Then a list follows, and a warning if it still cannot after that list. */
+    let isUnknown = false;
     if (hasFaults) {
       note('faults');
       const use = pick(['list', 'watch', 'call'] as const);
+      isUnknown = use === 'call';
       server.faults.failNext(
         { use },
         { status: pick([500, 503, 429]), times: 1 + Math.floor(random() * 3) },
@@ -226,7 +229,7 @@ export async function live(seed: number): Promise<Lived> {
     if (contents(informer).join(' ') !== now()) told(`has ${contents(informer)}: ${now()}`);
     if (!informer.hasSynced) told('is not synced');
     const lists = requestsOf(server).filter((each) => each === 'L' || each === 'S').length;
-    if (isInWindow && !wasForbidden) {
+    if (isInWindow && !wasForbidden && !isUnknown) {
       note('warm');
       if (lists > 0 && !wasForbidden)
         told(`listed ${lists} times: ${requestsOf(server).join(' ')}`);
@@ -238,7 +241,7 @@ export async function live(seed: number): Promise<Lived> {
     const written = [...store.collections.values()].find(isOwn);
     if (written === undefined) told('stored nothing');
     else if (shown(written) !== now()) told(`stored ${shown(written)}: ${now()}`);
-    if (life.warnings.some(({ type }) => type === 'not-stored'))
+    if (!isUnknown && life.warnings.some(({ type }) => type === 'not-stored'))
       told(life.warnings[0]?.message ?? '');
   }
   return { wrong, seen };

@@ -79,27 +79,59 @@ describe('a stored collection', () => {
     informer.start();
     await rig.time.advance(10);
     expect(rig.store.only).toBeUndefined();
-    expect(requestsOf(rig.server)).toEqual(['S']);
+    expect(informer.indexer.size).toBe(1);
+    expect(requestsOf(rig.server)).toEqual(['L1', 'S']);
     await end();
   });
 
   it.each([
     ['the server fails', { status: 500 }],
     ['a proxy answers with a page', { status: 200, body: '<html>', contentType: 'text/html' }],
-  ])('P11: is not shown before the cluster is known: %s', async (_what, answer) => {
+    ['it hangs', undefined],
+  ])(
+    'P8, P11: is not shown if the cluster is not known, and a list follows at once: %s',
+    async (_what, answer) => {
+      const rig = persistRig();
+      rig.put('s0', 1);
+      await rig.once();
+      rig.put('s1', 1);
+      const uid = { use: 'call' } as const;
+      const fault =
+        answer === undefined
+          ? rig.server.faults.neverAnswer(uid)
+          : rig.server.faults.failNext(uid, { ...answer, times: 999 });
+      const { informer, warnings, end } = rig.life();
+      const shown: boolean[] = [];
+      informer.status$.subscribe(({ stale }) => shown.push(stale === true));
+      informer.start();
+      await rig.time.advance(answer === undefined ? 5_100 : 100);
+      expect(requestsOf(rig.server)).toEqual(['L1', 'S']);
+      expect([informer.hasSynced, contents(informer)]).toEqual([true, ['shop/s0=1', 'shop/s1=1']]);
+      expect(shown).not.toContain(true);
+      await rig.time.advance(150_000);
+      expect(rig.store.only).toBeUndefined();
+      expect(warnings.map(({ type }) => type)).toEqual(['not-stored']);
+      expect(warnings[0]?.message).toContain('the UID of the cluster is not known');
+      // When the cluster is known, everything is stored.
+      fault.heal();
+      await rig.time.advance(150_000);
+      expect(rig.store.only?.objects.size).toBe(2);
+      await end();
+    },
+  );
+
+  it('P8: lists without a wait for the cluster if nothing is stored, and stores it when the cluster is known', async () => {
     const rig = persistRig();
     rig.put('s0', 1);
-    await rig.once();
-    rig.server.objects.advance(5);
-    rig.server.faults.failNext({ use: 'call' }, { ...answer, times: 2 });
+    const fault = rig.server.faults.neverAnswer({ use: 'call' });
     const { informer, end } = rig.life();
     informer.start();
     await rig.time.advance(100);
-    expect(informer.indexer.size).toBe(0);
-    expect(informer.status.phase).toBe('backoff');
-    await rig.time.advance(10_000);
-    expect(requestsOf(rig.server)[0]).toBe('L1');
-    expect(contents(informer)).toEqual(['shop/s0=1']);
+    expect([informer.hasSynced, contents(informer)]).toEqual([true, ['shop/s0=1']]);
+    expect(rig.store.only).toBeUndefined();
+    fault.heal();
+    await rig.time.advance(200_000);
+    expect(rig.store.only?.objects.size).toBe(1);
     await end();
   });
 
