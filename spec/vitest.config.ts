@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { IsolatedFirst } from './support/isolated-first.ts';
 import { TEST_HANG_MS } from './support/patience.ts';
+import { SLOW } from './support/slow-specs.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -27,10 +28,6 @@ const isolated = specs.filter(
   (file) =>
     LEAVES_RUNNING.test(file) || TOUCHES_GLOBALS.test(readFileSync(`${root}${file}`, 'utf8')),
 );
-
-const SLOW = readFileSync(here('./slow.txt'), 'utf8')
-  .split('\n')
-  .filter((line) => line !== '' && !line.startsWith('#'));
 
 const shared = {
   root,

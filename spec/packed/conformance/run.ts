@@ -20,6 +20,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { SLOW } from '../../support/slow-specs.ts';
 import { packInto, root } from '../consumer.ts';
 import { outsideSpecs, reachedFrom } from './outside-specs.ts';
 
@@ -29,8 +30,9 @@ type Mode = (typeof MODES)[number];
 /** The least numbers of tests in each mode, of all and by folder of `spec`, so that none is lost without notice. */
 const LEAST = { '': 300, node: 20, persist: 20, react: 20, worker: 20, nats: 20 };
 
-/** Random campaigns, the fake server and examples, which take long and do not depend on NODE_ENV. */
+/** Random campaigns, the fake server, examples and the slow specs, which take long and do not depend on NODE_ENV. */
 const LONG = [
+  ...SLOW.map((file) => file.replace(/^spec\/|\.spec\.ts$/g, '')),
   ...['models', 'conformance', '*/*lives', '*/*life', '*/random-*', 'node/canaries'],
   ...['examples', 'generated-examples'],
 ];
