@@ -429,7 +429,7 @@ describe('compression', () => {
       createListWatch(createClient({ baseUrl: served.url }), pods),
     );
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.whenSynced();
     expect(server.requests.map(({ query }) => query['sendInitialEvents'])).toEqual(['true']);
     await informer.stop();
     await served.close();

@@ -38,7 +38,7 @@ describe('a browser without URL.canParse and AbortSignal.any', () => {
       expect(client.connectionsLeft).toBe(6);
       const informer = createSharedInformer(createListWatch(client, pods));
       informer.start();
-      await informer.whenSynced({ timeoutMs: 5_000 });
+      await informer.whenSynced();
       expect(informer.indexer.size).toBe(1);
       await informer.stop();
       const factory = createInformerFactory(client);
