@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { jsonDecoding } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
@@ -225,30 +223,6 @@ describe('an item without an end', () => {
     }
     expect(decoder.failure).toMatchObject({ reason: 'TooLarge' });
     expect(sent).toBeLessThan(1_200);
-  });
-});
-
-describe('a stored item', () => {
-  it('D8: a stored item retains neither the other items nor the text of its list (TestReflectorListExtract)', () => {
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as () => void;
-    const heapOf = () => {
-      for (let times = 0; times < 3; times++) collect();
-      return process.memoryUsage().heapUsed;
-    };
-    const kept: unknown[] = [];
-    const before = heapOf();
-    for (let page = 0; page < 10; page++) {
-      const items = Array.from({ length: 20 }, (_, at) =>
-        item(`pod-number-${page}-${at}`, { text: `${at}`.padStart(100_000, 'x') }),
-      );
-      const { out } = list([JSON.stringify({ ...head, metadata, items })]);
-      // Keeps one object, and the name of another one.
-      kept.push(out[0], out[1]?.metadata?.name);
-    }
-    // Of 20 MB, ten objects of 100 kB are kept.
-    expect(heapOf() - before).toBeLessThan(5_000_000);
-    expect(kept).toHaveLength(20);
   });
 });
 
