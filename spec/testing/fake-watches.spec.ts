@@ -26,7 +26,7 @@ describe('watches of a fake server', () => {
     for (let index = 0; index < 500; index++) {
       server.objects.create(pods, pod(`p-${index}`, { pad: 'x'.repeat(500) }));
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(server.openWatches[0]?.sent).toBe(0);
     const first = await wire.lines();
     expect(server.openWatches[0]?.sent).toBe(first.length);

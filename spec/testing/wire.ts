@@ -1,5 +1,6 @@
 /** A client that reads watches of a fake server chunk by chunk, for the specs of the fake server. */
 import { defineResource } from 'rx-informer';
+import { createFakeApiServer } from 'rx-informer/testing';
 
 export const pods = defineResource({
   group: '',
@@ -59,10 +60,9 @@ export class Wire {
       .map((line) => short(JSON.parse(line)));
   }
 
-  /** Whether nothing arrives within `ms` milliseconds. */
-  async isQuiet(ms = 30): Promise<boolean> {
-    const read = this.#reader.read().then(() => false);
-    return Promise.race([read, new Promise<boolean>((done) => setTimeout(done, ms, true))]);
+  /** Whether nothing arrives until the promise resolves. */
+  isQuiet(during: Promise<unknown>): Promise<boolean> {
+    return Promise.race([this.#reader.read().then(() => false), during.then(() => true)]);
   }
 
   abort(): void {
@@ -72,3 +72,18 @@ export class Wire {
 
 export const short = ({ type, object }: Line): string =>
   `${type} ${object.reason ?? object.metadata.name ?? object.metadata.resourceVersion}`;
+
+/** Whether a promise has not settled when another server has answered several requests. */
+export async function hangs(answer: Promise<unknown>): Promise<boolean> {
+  let isOpen = true;
+  const settle = () => {
+    isOpen = false;
+  };
+  answer.then(settle, settle);
+  const other = await createFakeApiServer().serve();
+  for (let times = 0; times < 5; times++) {
+    await (await fetch(`${other.url}/version`, { headers: { connection: 'close' } })).text();
+  }
+  await other.close();
+  return isOpen;
+}

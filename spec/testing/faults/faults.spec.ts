@@ -7,11 +7,14 @@ import {
   type NumericOption,
   wholeOrInfinite,
 } from '../../models/numeric-range.ts';
-import { pod, pods, Wire } from '../wire.ts';
+import { VirtualTime } from '../../rx/virtual-time.ts';
+import { eventually } from '../../support/patience.ts';
+import { hangs, pod, pods, Wire } from '../wire.ts';
 
 const BOOKMARKS = 'watch=1&allowWatchBookmarks=true';
 
 describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
+  let time: VirtualTime;
   let server: FakeApiServer;
   let base = 'http://fake';
   let fetch: typeof globalThis.fetch;
@@ -19,7 +22,8 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
   const aborts: AbortController[] = [];
 
   beforeEach(async () => {
-    server = createFakeApiServer();
+    time = new VirtualTime();
+    server = createFakeApiServer({ scheduler: time });
     fetch = server.fetch;
     if (way === 'in process') return;
     const served = await server.serve();
@@ -38,18 +42,8 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
     return fetch(base + path, { signal: abort.signal });
   };
   const watch = (query = 'watch=1') => Wire.open(fetch, query, base);
-  const hangs = (answer: Promise<unknown>) => {
-    const done = answer.then(
-      () => false,
-      () => false,
-    );
-    return Promise.race([done, new Promise<boolean>((late) => setTimeout(late, 50, true))]);
-  };
   /** Waits for a condition, because over a socket the server notices an event later. */
-  const until = async (is: () => boolean) => {
-    for (let tries = 0; !is() && tries < 200; tries++) await new Promise((r) => setTimeout(r, 5));
-    expect(is()).toBe(true);
-  };
+  const until = (is: () => boolean) => eventually(is);
 
   it('failNext answers with an error, a given number of times', async () => {
     const fault = server.faults.failNext(
@@ -190,12 +184,13 @@ describe.each(['in process', 'over HTTP'] as const)('faults, %s', (way) => {
 
   it('delay answers later, with the state at that time', async () => {
     const fault = server.faults.delay(40);
-    const before = performance.now();
     const answer = ask();
-    await new Promise((resolve) => setTimeout(resolve, 15));
+    await until(() => time.pending === 1);
+    await time.advance(39);
+    expect(time.pending).toBe(1);
     server.objects.create(pods, pod('a'));
+    await time.advance(1);
     expect((await (await answer).json()).items).toHaveLength(1);
-    expect(performance.now() - before).toBeGreaterThan(35);
     fault.heal();
   });
 
@@ -239,8 +234,7 @@ describe('faults of pending requests', () => {
     const timers = () => scheduler.actions.filter(({ closed }) => !closed).length;
     const abort = new AbortController();
     const answer = server.fetch('http://fake/api/v1/pods?watch=1', { signal: abort.signal });
-    await new Promise((resolve) => setTimeout(resolve));
-    expect(timers()).toBe(1);
+    await eventually(() => expect(timers()).toBe(1));
     abort.abort(new Error('enough'));
     await expect(answer).rejects.toThrow('enough');
     expect(timers()).toBe(0);
@@ -249,11 +243,14 @@ describe('faults of pending requests', () => {
   });
 
   it('withoutBookmarks also stops the periodic bookmarks', async () => {
-    const server = createFakeApiServer({ bookmarkIntervalMs: 10 });
+    const time = new VirtualTime();
+    const server = createFakeApiServer({ bookmarkIntervalMs: 10, scheduler: time });
     const wire = await Wire.open(server.fetch, `${BOOKMARKS}&resourceVersion=1`);
-    expect(await wire.lines()).toEqual(['BOOKMARK 1']);
+    const first = wire.lines();
+    await time.advance(10);
+    expect(await first).toEqual(['BOOKMARK 1']);
     server.faults.withoutBookmarks();
-    expect(await wire.isQuiet(60)).toBe(true);
+    expect(await wire.isQuiet(time.advance(60))).toBe(true);
     wire.abort();
   });
 });

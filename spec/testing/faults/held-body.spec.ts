@@ -5,7 +5,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/patience.ts';
 
 const WATCH = '/api/v1/configmaps?watch=true&resourceVersion=1&timeoutSeconds=600';
-const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const end of endings.splice(0)) await end();
@@ -37,11 +36,15 @@ describe.each(['in process', 'over a socket'] as const)('a body that is held bac
       read().catch(() => {});
       return seen;
     };
-    return { server, create, watch };
+    /** Resolves after the answer to a later request. */
+    const settle = async () => {
+      await (await fetch(`${served.url}/api/v1/configmaps`)).text();
+    };
+    return { server, create, watch, settle };
   }
 
   it('is sent in pieces of the given size', async () => {
-    const { server, create, watch } = await setUp();
+    const { server, create, watch, settle } = await setUp();
     server.faults.holdBack({ bytes: 1000, head: false });
     const seen = watch();
     create(300);
@@ -53,7 +56,7 @@ describe.each(['in process', 'over a socket'] as const)('a body that is held bac
   });
 
   it('is sent at its end, together with the head', async () => {
-    const { server, create, watch } = await setUp();
+    const { server, create, watch, settle } = await setUp();
     server.faults.holdBack();
     const seen = watch();
     create(10);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listen, type TestServer } from '../../node/servers.ts';
 import { testOnlyCa } from '../../node/test-only-certificates.ts';
 import { VirtualTime } from '../../rx/virtual-time.ts';
-import { pod, pods, Wire } from '../wire.ts';
+import { hangs, pod, pods, Wire } from '../wire.ts';
 
 describe('a TCP proxy', () => {
   const server = createFakeApiServer();
@@ -24,13 +24,6 @@ describe('a TCP proxy', () => {
   });
 
   const ask = (path = '/version') => fetch(base + path, { headers: { connection: 'close' } });
-  const hangs = (answer: Promise<unknown>) => {
-    const done = answer.then(
-      () => false,
-      () => false,
-    );
-    return Promise.race([done, new Promise<boolean>((late) => setTimeout(late, 80, true))]);
-  };
 
   it('A58: forwards bytes unchanged, and counts them', async () => {
     server.objects.apply(pods, [pod('big', { pad: 'x'.repeat(300_000) })]);
@@ -101,11 +94,27 @@ describe('a TCP proxy', () => {
 
   it('A58: throttles the bytes to the client until it is healed', async () => {
     server.objects.apply(pods, [pod('big', { pad: 'x'.repeat(4_000) })]);
-    const fault = proxy.throttle(10_000);
-    const before = performance.now();
-    await (await ask('/api/v1/pods')).text();
-    expect(performance.now() - before).toBeGreaterThan(350);
+    const time = new VirtualTime();
+    const slow = await createTcpProxy({ target: served.url, scheduler: time });
+    const fault = slow.throttle(10_000);
+    let isComplete = false;
+    const answer = fetch(`http://127.0.0.1:${slow.port}/api/v1/pods`, {
+      headers: { connection: 'close' },
+    });
+    const read = answer
+      .then((response) => response.text())
+      .then(() => {
+        isComplete = true;
+      });
+    // Bytes travel in real time, and the pauses between them pass in virtual time.
+    while (!isComplete) {
+      await time.advance(1);
+      expect(slow.bytesToClients).toBeLessThan(10 * time.frame + 1_000);
+    }
+    await read;
+    expect(slow.bytesToClients).toBeGreaterThan(4_000);
     fault.heal();
+    await slow.close();
     server.objects.delete(pods, { name: 'big', namespace: 'shop' });
   });
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eventually } from '../../support/patience.ts';
 import { pod, pods, Wire } from '../wire.ts';
 
 const STREAM =
@@ -28,10 +28,7 @@ async function raw(query: string, encoding: string) {
   const chunks: Buffer[] = [];
   response.on('data', (chunk) => chunks.push(chunk));
   response.on('error', () => {});
-  const reaches = async (count: number) => {
-    for (let tries = 0; chunks.length < count && tries < 200; tries++) await sleep(5);
-    expect(chunks).toHaveLength(count);
-  };
+  const reaches = (count: number) => eventually(() => expect(chunks).toHaveLength(count));
   return { encoding: response.headers['content-encoding'], chunks, reaches, request };
 }
 
@@ -45,8 +42,7 @@ it('A63: each flush of a streaming list is a separate gzip member', async () => 
   expect(texts[0]).toMatch(/"ADDED".*"name":"a".*\n.*initial-events-end.*\n$/);
   expect(texts[1]).toMatch(/^{"type":"ADDED".*"name":"b".*\n$/);
   request.destroy();
-  for (let tries = 0; server.openWatches.length > 0 && tries < 200; tries++) await sleep(5);
-  expect(server.openWatches).toEqual([]);
+  await eventually(() => expect(server.openWatches).toEqual([]));
 });
 
 it('A63: a client that does not accept gzip gets none, and a plain watch is not compressed', async () => {
