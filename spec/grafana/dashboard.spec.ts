@@ -63,7 +63,7 @@ async function measured(): Promise<ReadonlyMap<string, Instrument>> {
   });
   factory.start();
   controller.start();
-  await controller.whenReady({ timeoutMs: 20_000 });
+  await controller.whenReady();
   for (const [name, callback] of gauges) {
     callback({ observe: (_, attributes) => label(name, attributes) });
   }

@@ -131,11 +131,11 @@ it.each<InitialList>(['auto', 'stream'])(
     const first = createSharedInformer(createListWatch(client, pods), { initialList });
     const second = createSharedInformer(createListWatch(client, configMaps), { initialList });
     first.start();
-    await first.whenSynced({ timeoutMs: 5_000 });
+    await first.whenSynced();
     const pod = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
-    await first.whenObserved('shop/web', pod.metadata.resourceVersion, { timeoutMs: 5_000 });
+    await first.whenObserved('shop/web', pod.metadata.resourceVersion);
     second.start();
-    await second.whenSynced({ timeoutMs: 5_000 });
+    await second.whenSynced();
     await eventually(() => expect(asked(server, 'configmaps')).toBe('L W'));
     expect(asked(server, 'pods')).toBe('S L W');
     await Promise.all([first.stop(), second.stop()]);

@@ -186,8 +186,8 @@ describe('a projection', () => {
       seen.push([previous.cells, object.cells]),
     );
     informer.deleted$.subscribe(({ key, object }) => seen.push([key, object.cells]));
-    await informer.whenSynced({ timeoutMs: 5_000 });
-    await informer.whenObserved('shop/web-1', '11', { timeoutMs: 5_000 });
+    await informer.whenSynced();
+    await informer.whenObserved('shop/web-1', '11');
     expect(sent).toHaveLength(1);
     expect(informer.indexer.list()).toEqual([
       {

@@ -80,7 +80,7 @@ describe('the decoding of stored objects', () => {
         wasStale ||= stale === true;
       });
       informer.start();
-      await informer.whenSynced({ timeoutMs: 20_000 });
+      await informer.whenSynced();
       await informer.stop();
       await persist.close();
       return { wasStale, objects: informer.indexer.list() };

@@ -61,7 +61,7 @@ async function live(
   );
   const lister = factory.lister(services);
   factory.start();
-  await factory.whenSynced({ timeoutMs: 20_000 });
+  await factory.whenSynced();
   const names = lister.list().map(({ metadata }) => metadata?.name ?? '');
   await factory.stop();
   await persist.close();
@@ -168,7 +168,7 @@ describe('fileSnapshots', () => {
     );
     factory.informer(services);
     factory.start();
-    await factory.whenSynced({ timeoutMs: 20_000 });
+    await factory.whenSynced();
     const first = persist.close();
     await persist.close();
     await fileSnapshots({ folder, ...options }).close();
@@ -181,14 +181,14 @@ describe('fileSnapshots', () => {
       import { fileSnapshots } from 'rx-informer/node';
       fileSnapshots({ folder: process.argv[1], identity: 'alice', kinds: [] });
       console.log('locked');
-      setInterval(() => undefined, 1_000);
+      process.stdin.resume();
     `;
     const other = spawn(
       process.execPath,
       ['--conditions=rx-informer-source', '--input-type=module', '-e', script, folder],
       {
         cwd: fileURLToPath(new URL('../..', import.meta.url)),
-        stdio: ['ignore', 'pipe', 'inherit'],
+        stdio: ['pipe', 'pipe', 'inherit'],
       },
     );
     await once(other.stdout, 'data');

@@ -12,6 +12,7 @@ import {
 import { configMaps, deployments, pods, secrets } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { MemoryStore } from './memory-store.ts';
 import { contents, type LifeOptions, persistRig, requestsOf, services } from './rig.ts';
 
@@ -536,9 +537,10 @@ describe('the options', () => {
     factory.informer(pods);
     factory.informer(services, { namespace: 'shop' });
     factory.start();
-    await factory.whenSynced({ timeoutMs: 5_000 });
+    await factory.whenSynced();
     await factory.stop();
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    expect([...store.collections.keys()]).toEqual([expect.stringContaining('services')]);
+    await eventually(() =>
+      expect([...store.collections.keys()]).toEqual([expect.stringContaining('services')]),
+    );
   });
 });

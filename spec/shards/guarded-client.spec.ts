@@ -1,11 +1,17 @@
 /** The writes of a reconcile: nothing leaves after its slot is lost, and nothing is overwritten unseen. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createClient, createResourceClient, guardedClient, type KubeRequest } from 'rx-informer';
+import {
+  createClient,
+  createResourceClient,
+  guardedClient,
+  type KubeRequest,
+  type Transport,
+} from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { firstValueFrom, of as rxOf } from 'rxjs';
+import { firstValueFrom, of as rxOf, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { liveSignal } from '../../lib/rx/live-signal.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -64,14 +70,19 @@ describe('the signal of a reconcile', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const transport = createUndiciTransport({ baseUrl, maxConnections: 1 });
+    const single = createUndiciTransport({ baseUrl, maxConnections: 1 });
+    const kinds: string[] = [];
+    const transport: Transport = {
+      ...single,
+      send: (request) => single.send(request).pipe(tap(({ kind }) => void kinds.push(kind))),
+    };
     const client = createClient({ baseUrl, transport });
     const first = client.request({ path: '/first' });
     await eventually(() => expect(seen).toEqual(['/first']));
     const { state, signal } = reconcile();
     const writing = guardedClient(client, signal).request(write);
     const refused = expect(writing).rejects.toThrow(/aborted/);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(() => kinds.filter((kind) => kind === 'queued').length === 2);
     state.lost = true;
     answer();
     await first;

@@ -175,7 +175,7 @@ describe('names of prototype properties', () => {
       indexers: { constructor: byNamespace },
     });
     informer.start();
-    await informer.whenSynced({ timeoutMs: 5_000 });
+    await informer.whenSynced();
     const names = ['__proto__', 'constructor', 'toString', 'then'];
     for (const name of names) {
       const metadata = { name, namespace: name, annotations: { [name]: name } };
@@ -199,9 +199,7 @@ describe('names of prototype properties', () => {
         })
         .catch(() => {});
       const got = await api.get(`${name}/${name}`);
-      await informer.whenObserved(`${name}/${name}`, got.metadata?.resourceVersion ?? '', {
-        timeoutMs: 5_000,
-      });
+      await informer.whenObserved(`${name}/${name}`, got.metadata?.resourceVersion ?? '');
       expect(informer.indexer.getByKey(`${name}/${name}`)).toEqual(got);
       expect(informer.indexer.byIndex('constructor', name)).toHaveLength(1);
       expect(Object.getPrototypeOf(got)).toBe(Object.prototype);

@@ -56,39 +56,35 @@ export async function ensureBuiltBinary(binary: BuiltBinary): Promise<string> {
   if (spawnSync(program, [versionArgument]).status !== 0) throw new Error(needsCompiler);
   mkdirSync(join(path, '..'), { recursive: true });
   process.stderr.write(`building ${what} (about ${takes} the first time)…\n`);
-  const started = performance.now();
   // Two runs may build concurrently. Each uses a name of its own, and the last rename counts.
   const unfinished = `${path}.${process.pid}`;
-  const code = await build(binary, unfinished, started);
+  const code = await build(binary, unfinished);
   if (code !== 0) {
     rmSync(unfinished, { force: true });
     throw new Error(`Building ${what} failed: ${join(sources, 'build.sh')} exited with ${code}.`);
   }
   renameSync(unfinished, path);
-  process.stderr.write(`built ${path} in ${seconds(started)} s\n`);
+  process.stderr.write(`built ${path}\n`);
   return path;
 }
 
 function build(
   { sources, modules = 'go', what }: BuiltBinary,
   out: string,
-  started: number,
 ): Promise<number | null> {
   const child = spawn(join(sources, 'build.sh'), {
     env: { ...process.env, OUT: out, MODFILE: `${modules}.mod` },
     // The output of the compiler (downloads, errors) goes to stderr, so that stdout stays clean for the caller.
     stdio: ['ignore', 2, 2],
   });
-  const tick = setInterval(
-    () => process.stderr.write(`still building ${what}, ${seconds(started)} s\n`),
-    30_000,
-  );
+  const everyS = 30;
+  let passedS = 0;
+  const tick = setInterval(() => {
+    passedS += everyS;
+    process.stderr.write(`still building ${what}, ${passedS} s\n`);
+  }, everyS * 1000);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', resolve);
   }).finally(() => clearInterval(tick)) as Promise<number | null>;
-}
-
-function seconds(since: number): string {
-  return ((performance.now() - since) / 1000).toFixed(0);
 }

@@ -9,7 +9,7 @@ export interface ClockUse {
 
 /** In a file with virtual time the scheduler's waits take no real time. */
 const VIRTUAL =
-  /virtual-time\.ts|createVirtualTime|useFakeTimers|TestScheduler|\bmarbles\b|rx\/clock\.ts/;
+  /virtual-time\.ts|createVirtualTime|useFakeTimers|TestScheduler|\bmarbles\b|\b(?:rig|world)\.pass\(|rx\/clock\.ts/;
 
 const ALWAYS: readonly RegExp[] = [
   /\bperformance\.now\b(?! =)/,

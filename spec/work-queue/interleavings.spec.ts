@@ -120,7 +120,7 @@ const TIMES: Record<string, () => Time> = {
         return vi.getTimerCount();
       },
       pass: (ms) => void vi.advanceTimersByTime(ms),
-      setBack: (ms) => void vi.setSystemTime(Date.now() - ms),
+      setBack: (ms) => void vi.setSystemTime(asyncScheduler.now() - ms),
       end: () => void vi.useRealTimers(),
     };
   },

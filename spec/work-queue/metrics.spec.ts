@@ -10,6 +10,7 @@ import {
 import { config, of } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { allReported } from '../support/reported-errors.ts';
 
 /** A provider that records the reported values, by instrument. */
 function recorder() {
@@ -159,7 +160,7 @@ describe('metrics of a queue', () => {
       metrics: { ...provider, createCounter: () => ({ add: fail }) },
     });
     queue.add('foo');
-    await new Promise((resolve) => setTimeout(resolve));
+    await allReported();
     config.onUnhandledError = null;
     // For the value at the beginning, and for the key.
     expect([queue.tryGet(), reported]).toEqual(['foo', [full, full]]);
@@ -193,7 +194,7 @@ describe('metrics of a queue', () => {
       queue.done('foo');
       queue.shutDown();
     }
-    await new Promise((resolve) => setTimeout(resolve));
+    await allReported();
     config.onUnhandledError = null;
     // The gauges that were created before the error are released, too.
     expect([reported, gauges.size]).toEqual([

@@ -1,6 +1,7 @@
 import { parallelizeUntil } from 'rx-informer';
 import { config } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { allReported } from '../support/reported-errors.ts';
 
 const loopTurns = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -55,7 +56,7 @@ describe('parallelizeUntil', () => {
         if (piece === 1) throw new Error('piece 1');
         seen.push(piece);
       });
-      await new Promise((resolve) => setTimeout(resolve));
+      await allReported();
     } finally {
       config.onUnhandledError = null;
     }

@@ -91,14 +91,14 @@ describe('a work queue', () => {
       const queue = createWorkQueue({ scheduler: time });
       const inHand = new Set<string>();
       const worked = new Map<string, number>();
-      const sleep = (ms: number) =>
+      const pause = (ms: number) =>
         new Promise<void>((resolve) => time.schedule(() => resolve(), ms));
       const worker = async (): Promise<void> => {
         for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
           expect(inHand.has(key)).toBe(false);
           expect(key).not.toBe('added after shutdown');
           inHand.add(key);
-          await sleep(3);
+          await pause(3);
           worked.set(key, (worked.get(key) ?? 0) + 1);
           inHand.delete(key);
           queue.done(key);
@@ -107,7 +107,7 @@ describe('a work queue', () => {
       const producer = async (index: number): Promise<void> => {
         for (let round = 0; round < 5; round++) {
           queue.add(`key-${(index + round) % 50}`);
-          await sleep(1);
+          await pause(1);
         }
       };
       const workers = Array.from({ length: 10 }, worker);

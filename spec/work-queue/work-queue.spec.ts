@@ -26,6 +26,7 @@ import {
 import { map, startWith, take, tap, toArray } from 'rxjs/operators';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { allReported } from '../support/reported-errors.ts';
 
 const brief = ({ key, type, attempt }: Outcome) => `${key} ${type} ${attempt}`;
 /** A clock that stands still, so that the runs of a test are one slice, however slow the machine is. */
@@ -688,7 +689,7 @@ describe('workQueue', () => {
       throw new Error('consumer');
     });
     for (const key of ['a', 'b', 'a']) keys$.next(key);
-    await new Promise((resolve) => setTimeout(resolve));
+    await allReported();
     config.onUnhandledError = null;
     expect([runs, reported.length]).toEqual([['a', 'b', 'a'], 3]);
   });

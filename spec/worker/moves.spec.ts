@@ -373,11 +373,11 @@ describe('a tab whose shared worker loads slowly', () => {
     const page = async () => ({ served: { connect: (port: never) => rig.served.connect(port) } });
     const { cluster } = rig.open({ shared: undefined, dedicated, page });
     const tab = follow(cluster, names);
-    // The messages of a page that serves itself take real time.
+    // The messages of a page that serves itself take turns of the event loop.
     const pass = async (ms: number) => {
       for (let at = 0; at < ms; at += 100) {
         await rig.pass(100);
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
       }
     };
     await pass(5_900);
