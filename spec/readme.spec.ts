@@ -23,9 +23,6 @@ describe('README', () => {
 
   it.each(programs)(
     'A88: example %# runs as an ES module and prints what the README shows',
-    {
-      timeout: 60_000,
-    },
     ({ program, shown }) => {
       // It runs in the root of the package, where the package's own name resolves to its sources.
       const printed = execFileSync(

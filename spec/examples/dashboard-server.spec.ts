@@ -52,8 +52,7 @@ function ask(
 }
 
 /**
- * Sends raw bytes and returns the response head, at the latest when the server closes the connection or after a
- * second.
+ * Sends raw bytes and returns the response head, or what has arrived when the server closes the connection.
  */
 function sendRaw(text: string): Promise<string> {
   return new Promise((resolve) => {
@@ -63,7 +62,7 @@ function sendRaw(text: string): Promise<string> {
       socket.destroy();
       resolve(answer);
     };
-    socket.setEncoding('latin1').setTimeout(1000, end);
+    socket.setEncoding('latin1');
     socket.on('data', (part: string) => {
       answer += part;
       if (answer.includes('\r\n\r\n')) end();

@@ -47,7 +47,7 @@ async function kubeconfig(server: string): Promise<string> {
   return file;
 }
 
-describe('a failed start gives its reason in one sentence', { timeout: 60_000 }, () => {
+describe('a failed start gives its reason in one sentence', () => {
   test.each([
     [['--rate', 'fast'], 2, /--rate/],
     [['--embedded', '--kubeconfig', 'x'], 2, /--embedded/],
@@ -74,7 +74,7 @@ describe('a failed start gives its reason in one sentence', { timeout: 60_000 },
   });
 });
 
-describe('a start', { timeout: 90_000 }, () => {
+describe('a start', () => {
   async function started(args: readonly string[], env?: Readonly<Record<string, string>>) {
     const dashboard = start(args, env);
     await eventually(() =>

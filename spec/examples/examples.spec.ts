@@ -114,12 +114,12 @@ describe('examples', () => {
   });
 
   // Run concurrently, because they spend most of their time waiting.
-  test.concurrent.for(files)('%s', { timeout: 100_000 }, async (name, { expect }) => {
-    const { stdout, stderr } = await run(
-      process.execPath,
-      ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning', folder + name],
-      { timeout: 90_000 },
-    );
+  test.concurrent.for(files)('%s', async (name, { expect }) => {
+    const { stdout, stderr } = await run(process.execPath, [
+      '--conditions=rx-informer-source',
+      '--disable-warning=ExperimentalWarning',
+      folder + name,
+    ]);
     expect(stderr).toBe('');
     const lines = stdout.trimEnd().split('\n');
     const expected = printed[name] ?? [];

@@ -17,11 +17,9 @@ import { eventually } from '../support/patience.ts';
 const main = fileURLToPath(new URL('../../examples/sample-controller/main.ts', import.meta.url));
 const run = promisify(execFile);
 
-test('the demo runs and ends', { timeout: 100_000 }, async () => {
+test('the demo runs and ends', async () => {
   const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
-  const { stdout, stderr } = await run(process.execPath, [...flags, main, '--embedded'], {
-    timeout: 90_000,
-  });
+  const { stdout, stderr } = await run(process.execPath, [...flags, main, '--embedded']);
   expect(stderr).toBe('');
   expect(stdout.split('\n').filter((line) => line.startsWith('--'))).toEqual([
     '-- three Foos were created, and each has its Deployment',
@@ -32,9 +30,7 @@ test('the demo runs and ends', { timeout: 100_000 }, async () => {
   expect(stdout).not.toMatch(/failed|gaveUp|dropped/);
 });
 
-test('without a cluster the program says what is missing and how to run the demo, without a stack trace', {
-  timeout: 100_000,
-}, async () => {
+test('without a cluster the program says what is missing and how to run the demo, without a stack trace', async () => {
   const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
   const folder = mkdtempSync(join(tmpdir(), 'sample-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
