@@ -6,6 +6,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { config } from 'rxjs';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { allReported } from '../support/reported-errors.ts';
 
 afterEach(() => {
   config.onUnhandledError = null;
@@ -112,7 +113,7 @@ describe('debug', () => {
     });
     informer.start();
     await scheduler.advance(100);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await allReported();
     expect(informer.status.live).toBe(true);
     expect(String(reported[0])).toContain('a bad sink');
     expect(taken().length).toBe(4);

@@ -163,9 +163,7 @@ function staged({ elected, concurrency, runs }: Story) {
 }
 
 describe('a controller', () => {
-  it('N2, N8, N19, N21: in any order of calls loses no key, runs none twice at the same time, and ends', {
-    timeout: 60_000,
-  }, async () => {
+  it('N2, N8, N19, N21: in any order of calls loses no key, runs none twice at the same time, and ends', async () => {
     let reconciled = 0;
     await fc.assert(
       fc.asyncProperty(aStory, async (story) => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { config } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { Drain } from '../../lib/rx/drain.ts';
+import { allReported } from '../support/reported-errors.ts';
 
 interface Task {
   readonly throws: boolean;
@@ -62,7 +63,7 @@ describe('a drain', () => {
         }),
       );
       // rxjs reports errors in a separate task.
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await allReported();
       expect(reported).toBe(thrown);
       expect(thrown).toBeGreaterThan(0);
     } finally {

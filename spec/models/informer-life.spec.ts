@@ -16,6 +16,7 @@ import {
   World,
   type WorldOptions,
 } from './life-world.ts';
+import { allReported } from '../support/reported-errors.ts';
 
 type Step =
   | { readonly act: Act }
@@ -101,7 +102,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   // rxjs reports errors with a timer, so the last reports arrive later.
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await allReported();
   config.onUnhandledError = null;
 });
 

@@ -142,9 +142,7 @@ function staged(story: Story, dice: () => number) {
 }
 
 describe('electors', () => {
-  it('N13, N21, N22: never lead at the same time, and in the end one leads', {
-    timeout: 60_000,
-  }, async () => {
+  it('N13, N21, N22: never lead at the same time, and in the end one leads', async () => {
     let changes = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -180,9 +178,7 @@ describe('electors', () => {
     expect(changes).toBeGreaterThan(300);
   });
 
-  it('N13, T10: keep the lead if their client is busy', {
-    timeout: 60_000,
-  }, async () => {
+  it('N13, T10: keep the lead if their client is busy', async () => {
     await fc.assert(
       fc.asyncProperty(aStory, async (story) => {
         const quiet: Story = {

@@ -46,7 +46,7 @@ const baseUrl = 'http://127.0.0.1:1';
 const subscribed = (stream: { subscribe(observer: object): Subscription }) =>
   new Promise((resolve, reject) => {
     const run = stream.subscribe({ next: resolve, complete: () => resolve(0), error: reject });
-    setTimeout(() => run.unsubscribe());
+    setImmediate(() => run.unsubscribe());
     resolve(0);
   });
 
