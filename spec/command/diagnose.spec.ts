@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { inspectKubeConfig } from 'rx-informer/node';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asyncScheduler } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../../lib/command/command.ts';
 import { base64, kubeconfig } from '../node/kubeconfigs.ts';
 import { listen } from '../node/servers.ts';
@@ -51,6 +52,13 @@ function tokenOf(claims: object): string {
   return `${part({ alg: 'none' })}.${part(claims)}.c2lnbmF0dXJl`;
 }
 
+/** Stops the clock that shows the time of day, and returns its time in seconds. */
+function stoppedS(): number {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return Math.round(asyncScheduler.now() / 1_000);
+}
+
 /** An API server over TLS and HTTP/2. */
 async function secured() {
   const server = createFakeApiServer();
@@ -76,7 +84,7 @@ async function secured() {
 describe('rx-informer diagnose', () => {
   it('C55: says that nothing is wrong, with the protocol, TLS, the token and the rights', async () => {
     const { cluster } = await secured();
-    const nowS = Math.round(Date.now() / 1_000);
+    const nowS = stoppedS();
     const token = tokenOf({ iat: nowS - 1_800, exp: nowS + 3_600 });
     const own = ['--kubeconfig', await config(cluster, { token }), '--seconds', '1'];
     const { code, out, error } = await ran('diagnose', ...own, '--namespace', 'shop');
@@ -90,7 +98,7 @@ describe('rx-informer diagnose', () => {
 
   it('C55: names an expired token, a wrong kind and the fix, and fails with exit code 1', async () => {
     const { cluster } = await secured();
-    const token = tokenOf({ exp: Math.round(Date.now() / 1_000) - 600 });
+    const token = tokenOf({ exp: stoppedS() - 600 });
     const own = ['--kubeconfig', await config(cluster, { token }), '--seconds', '1'];
     const { code, out, error } = await ran('diagnose', ...own);
     expect(out).toContain('error RX108: the token expired 10 min ago\n  Renew the token');
@@ -128,8 +136,8 @@ describe('rx-informer diagnose', () => {
     const of = (user?: object) => inspectKubeConfig({ text: kubeconfig(cluster, user) })();
     const facts = await of(own);
     expect(facts).toMatchObject({ credentials: { kind: 'certificate', renews: false } });
-    expect(facts.credentials?.expiresAtMs).toBeGreaterThan(Date.now());
-    expect(facts.certificateEndsAtMs).toBeGreaterThan(Date.now());
+    expect(facts.credentials?.expiresAtMs).toBeGreaterThan(Date.parse('2030-01-01'));
+    expect(facts.certificateEndsAtMs).toBeGreaterThan(Date.parse('2030-01-01'));
     expect(await of({ token: 'opaque' })).toMatchObject({
       credentials: { kind: 'token', renews: false },
     });

@@ -52,20 +52,20 @@ export const compressing = (target: string): Promise<TestServer> =>
 /** Says that it is this much earlier. */
 export const early = (target: string, ms: number): Promise<TestServer> =>
   forwarded(target, (upstream, response) => {
-    const date = new Date(Date.now() - ms).toUTCString();
+    const date = new Date(Date.parse(upstream.headers.date ?? '') - ms).toUTCString();
     response.writeHead(upstream.statusCode ?? 502, { ...upstream.headers, date });
     response.flushHeaders();
     upstream.pipe(response);
   });
 
-/** Cuts every response after some time. */
-export const limited = (target: string, ms: number): Promise<TestServer> =>
+/** Cuts each watch when its head is sent. */
+export const cutting = (target: string): Promise<TestServer> =>
   forwarded(target, (upstream, response) => {
+    const { req } = upstream as IncomingMessage & { readonly req: { readonly path: string } };
     response.writeHead(upstream.statusCode ?? 502, upstream.headers);
     response.flushHeaders();
-    upstream.pipe(response);
-    const timer = setTimeout(() => response.destroy(), ms);
-    response.on('close', () => clearTimeout(timer));
+    if (req.path.includes('watch=')) setImmediate(() => response.destroy());
+    else upstream.pipe(response);
   });
 
 /** Refuses every request that does not have this token. */

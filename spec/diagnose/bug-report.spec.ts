@@ -75,7 +75,7 @@ async function started(): Promise<InformerFactory> {
   onTestFinished(() => factory.stop());
   for (const resource of [secrets, things]) debug(factory.informer(resource), () => undefined);
   factory.start();
-  await factory.whenSynced({ timeoutMs: 10_000 }).catch(() => undefined);
+  await factory.whenSynced().catch(() => undefined);
   return factory;
 }
 
