@@ -31,12 +31,6 @@ const KNOWN: readonly {
     test: /(a form|search parameters) rejects the call/,
     reason: 'in Bun a form and search parameters have a form in JSON',
   },
-  {
-    runtime: 'Bun',
-    file: 'spec/informer/relist-allocation.spec.ts',
-    test: /S29/,
-    reason: 'Bun has no profiler of the heap',
-  },
 ];
 
 const IMPORTS = /^(?:import|export)\b[^;'"]*?from ['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm;
