@@ -140,25 +140,14 @@ export function expectFailure(
 
 export const names = (list: Json): string[] => list.items.map((item: Json) => item.metadata.name);
 
-/** Returns the next `count` lines. Fails if they do not arrive in time, or if the watch ends before. */
-export async function take(lines: WatchLines, count: number, timeoutMs = 20_000): Promise<Json[]> {
+/** Returns the next `count` lines. Fails if the watch ends before. */
+export async function take(lines: WatchLines, count: number): Promise<Json[]> {
   const taken: Json[] = [];
-  if (count === 0) return taken;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`received ${taken.length} of ${count} lines: ${JSON.stringify(taken)}`));
-    }, timeoutMs);
-  });
   const iterator = lines[Symbol.asyncIterator]();
-  try {
-    while (taken.length < count) {
-      const next = await Promise.race([iterator.next(), late]);
-      if (next.done) throw new Error(`the watch ended after ${JSON.stringify(taken)}`);
-      taken.push(next.value);
-    }
-  } finally {
-    clearTimeout(timer);
+  while (taken.length < count) {
+    const next = await iterator.next();
+    if (next.done) throw new Error(`the watch ended after ${JSON.stringify(taken)}`);
+    taken.push(next.value);
   }
   return taken;
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { Agent, type RequestOptions as HttpsOptions, request as httpsRequest } from 'node:https';
 import type { AccessRoleRule } from 'rx-informer';
+import { eventually } from '../support/patience.ts';
 import {
   type ApiServer,
   minorOf,
@@ -76,10 +77,6 @@ function headersOf(message: IncomingMessage): Headers {
   return headers;
 }
 
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 /** Creates the definition of widgets and waits until they can be listed and watched, which takes a moment. */
 async function addWidgets(server: ApiServer): Promise<void> {
   const made = await server.request(
@@ -90,16 +87,13 @@ async function addWidgets(server: ApiServer): Promise<void> {
     },
   );
   if (made.status !== 201 && made.status !== 409) throw new Error(made.text);
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const query = { watch: '1', timeoutSeconds: '1' };
+  const query = { watch: '1', timeoutSeconds: '1' };
+  await eventually(async () => {
     const list = await server.request('GET', widgets('default'));
-    if (list.status === 200) {
-      const watch = await server.request('GET', widgets('default'), { query });
-      if (watch.status === 200) return;
-    }
-    await sleep(100);
-  }
-  throw new Error('the custom resource was not served in time');
+    if (list.status !== 200) return false;
+    const watch = await server.request('GET', widgets('default'), { query });
+    return watch.status === 200;
+  }, 'the custom resource is served');
 }
 
 /** Opens the access to a real server. `close` leaves the server running. */
@@ -165,17 +159,16 @@ export async function openRealApiServer(real: RealApiServer): Promise<ApiServer>
       });
       const headers = { 'impersonate-user': user };
       // The authorizer sees the new objects after a moment.
-      for (let attempt = 0; attempt < 100; attempt++) {
+      await eventually(async () => {
         const { apiGroups, resources, verbs, resourceNames } = rules[0] as AccessRoleRule;
         const asked = { group: apiGroups[0], resource: resources[0], verb: verbs[0], namespace };
         const resourceAttributes = { ...asked, name: resourceNames?.[0] };
         const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
         const body = { spec: { resourceAttributes } };
         const review = await succeed(server, 'POST', path, { body, headers });
-        if (review.status.allowed) return headers;
-        await sleep(50);
-      }
-      throw new Error('the rights were not granted in time');
+        return review.status.allowed === true;
+      }, 'the rights are granted');
+      return headers;
     },
     async close() {
       agent.destroy();

@@ -1,5 +1,6 @@
 /** Watches: their events, and their ends. */
 import { expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import {
   type ApiServer,
   all,
@@ -150,10 +151,11 @@ export function watchTests(server: () => ApiServer): void {
           isHere = true;
         });
         // The watch begins when it is open, and would send the existing objects first.
-        for (let at = 0; !isHere && at < 20; at++) {
-          await fill(server(), namespace, [`b${at}`]);
-          await new Promise((resolve) => setTimeout(resolve, 300));
-        }
+        let at = 0;
+        await eventually(async () => {
+          if (!isHere) await fill(server(), namespace, [`b${at++}`]);
+          return isHere;
+        });
         expect((await first).map(short)).toEqual([expect.stringMatching(/^ADDED b/)]);
       },
     );
@@ -283,9 +285,18 @@ export function watchTests(server: () => ApiServer): void {
         timeoutSeconds: '4',
       }),
     );
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+    };
+    watched.then(over, over);
     // A real server sends bookmarks only for versions newer than that at the start of the watch.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await fill(server(), await server().freshNamespace(), ['b']);
+    const others = await server().freshNamespace();
+    let at = 0;
+    await eventually(async () => {
+      if (!isOver) await fill(server(), others, [`b${at++}`]);
+      return isOver;
+    });
     const lines = await watched;
     expect(lines.length).toBeGreaterThan(0);
     for (const { type, object } of lines) {
