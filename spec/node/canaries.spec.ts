@@ -20,7 +20,7 @@ import {
 import { createUndiciTransport } from 'rx-informer/node';
 import { pods, type Secret, secrets } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { config, lastValueFrom, of, timer } from 'rxjs';
+import { config, lastValueFrom, of, Subject } from 'rxjs';
 import { catchError, map, takeUntil, toArray } from 'rxjs/operators';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../support/patience.ts';
@@ -176,6 +176,9 @@ async function callAll(client: KubeClient): Promise<void> {
     { op: 'test', path: '/data/password', value: btoa(sentCanaries.body) },
     { op: 'replace', path: '/data/password/x', value: sentCanaries.body },
   ] as const;
+  const ended = new Subject<void>();
+  const watch = () =>
+    lastValueFrom(api.watch({ namespace: 'shop', resourceVersion: '1' }).pipe(takeUntil(ended)));
   const calls: Record<string, () => Promise<unknown>> = {
     get: () => api.get('shop/a'),
     list: () => api.list({ namespace: 'shop', labelSelector: `x=${sentCanaries.query}` }),
@@ -190,10 +193,6 @@ async function callAll(client: KubeClient): Promise<void> {
     deleteAll: () => api.namespace('shop').deleteCollection(),
     edit: () => api.edit('shop/a', recipe, at),
     'edit of an old object': () => api.edit(complete, recipe, { ...at, check: 'uid' }),
-    watch: () =>
-      lastValueFrom(
-        api.watch({ namespace: 'shop', resourceVersion: '1' }).pipe(takeUntil(timer(200))),
-      ),
     log: () => lastValueFrom(createResourceClient(client, pods).log('shop/a').pipe(toArray())),
     evict: () => createResourceClient(client, pods).evict('shop/a'),
     discovery: () => createDiscovery(client).served(),
@@ -207,14 +206,20 @@ async function callAll(client: KubeClient): Promise<void> {
         body: complete,
       }),
   };
-  await Promise.all(
-    Object.entries(calls).map(([name, call]) =>
-      call().then(
-        () => outputs.push(`${name}: ok`),
-        (error) => record(name, error),
-      ),
+  const called = Object.entries(calls).map(([name, call]) =>
+    call().then(
+      () => outputs.push(`${name}: ok`),
+      (error) => record(name, error),
     ),
   );
+  const watched = watch().then(
+    () => outputs.push('watch: ok'),
+    (error) => record('watch', error),
+  );
+  // The watch has had as much time as all other calls.
+  await Promise.all(called);
+  ended.next();
+  await watched;
 }
 
 /** Runs informers and a factory until they have reported a status. */
@@ -254,12 +259,12 @@ async function inform(client: KubeClient): Promise<void> {
     inside.push(informer, informer.indexer.getIndexers());
     informer.start();
     await eventually(() => turns > 0, 'the informer has connected or failed');
-    await informer.whenSynced({ timeoutMs: 20 }).catch((error) => record('whenSynced', error));
+    await informer.whenSynced({ timeoutMs: 0 }).catch((error) => record('whenSynced', error));
     await informer
-      .whenObserved('shop/z', '99', { timeoutMs: 20 })
+      .whenObserved('shop/z', '99', { timeoutMs: 0 })
       .catch((error) => record('whenObserved', error));
   }
-  await factory.whenSynced({ timeoutMs: 20 }).catch((error) => record('factory', error));
+  await factory.whenSynced({ timeoutMs: 0 }).catch((error) => record('factory', error));
   for (const each of inside) outputs.push(inspect(each, { depth: 4 }));
   await Promise.all([...informers.map((informer) => informer.stop()), factory.stop()]);
 }

@@ -1,6 +1,8 @@
 /** The life of a credential plugin: its standard input, its end, and the answers that are refused. */
+import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { clientFromKubeConfig, type KubeConfigClientOptions } from 'rx-informer/node';
 import { describe, expect, it, vi } from 'vitest';
 import { preparedPlugin } from '../../lib/node/exec-plugin.ts';
@@ -67,7 +69,8 @@ describe('the end of a plugin that hangs', () => {
     await eventually(() => started().length === 2, 'the plugin');
     one.abort();
     await failed[0];
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // A plugin that was ended would be gone when another process has run.
+    await promisify(execFile)('true');
     expect(running()).toHaveLength(2);
     two.abort();
     await eventually(() => running().length === 0, 'its end');

@@ -57,7 +57,7 @@ export const resetBeforeHead: Failure = onSocket('http', (socket) => {
   socket.once('data', () => socket.resetAndDestroy());
 });
 export const closedInBody: Failure = onSocket('http', (socket) => {
-  socket.once('data', () => socket.write(HEAD, () => setTimeout(() => socket.destroy(), 20)));
+  socket.once('data', () => socket.write(HEAD, () => setImmediate(() => socket.destroy())));
 });
 export const silent: Failure = onSocket('http', () => {});
 export const plainOnTlsPort: Failure = onSocket('https', (socket) => {

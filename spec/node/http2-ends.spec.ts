@@ -33,7 +33,15 @@ async function open(answer: (stream: RawStream) => void) {
   endings.push(server.close, () => transport.close());
   return { server, transport };
 }
-const soon = (task: () => void) => setTimeout(task, 20);
+
+/** What the servers do after the client has received the first half. */
+const later: (() => void)[] = [];
+const soon = (task: () => void) => void later.push(task);
+/** Lets the servers go on when the condition holds. */
+async function goOnWhen(isSo: () => boolean): Promise<void> {
+  await eventually(isSo, 'the first half');
+  for (const task of later.splice(0)) task();
+}
 
 it.each([NO_ERROR, CANCEL, INTERNAL_ERROR])(
   'T18: a stream that is reset with code %i within its body is incomplete',
@@ -43,6 +51,7 @@ it.each([NO_ERROR, CANCEL, INTERNAL_ERROR])(
       soon(() => stream.reset(code));
     });
     const seen = watch(transport.send(get));
+    await goOnWhen(() => seen.text === 'half');
     await seen.ended;
     expect([seen.text, seen.completed]).toEqual(['half', false]);
     expectClean(seen.error, 'Network', []);
@@ -58,6 +67,7 @@ it('T18: a stream that ended before it was reset is complete', async () => {
     });
   });
   const both = [watch(transport.send(get)), watch(transport.send(get))];
+  await goOnWhen(() => both.every(({ text }) => text === 'half'));
   for (const seen of both) {
     await seen.ended;
     expect(seen).toMatchObject({ text: 'half and half', completed: true });
@@ -78,8 +88,10 @@ it.each([
   const capacity = new Subject<void>();
   const demand = () => (sent.text === 'half' ? capacity : null);
   const sent = watch(transport.send({ ...get, demand }));
-  await eventually(() => sent.text === 'half', 'the first half');
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await goOnWhen(() => sent.text === 'half');
+  // On the same connection this comes after the second half.
+  const other = watch(transport.send(get));
+  await eventually(() => other.text === 'half', 'the first half of another stream');
   expect(sent.text).toBe('half');
   capacity.next();
   await sent.ended;
@@ -96,6 +108,7 @@ it('T18: the end of each stream of a connection is recognized separately', async
     );
   });
   const all = Array.from({ length: 12 }, () => watch(transport.send(get)));
+  await goOnWhen(() => all.every(({ text }) => text === 'x'));
   await Promise.all(all.map((seen) => seen.ended));
   expect(all.map(({ completed }) => completed)).toEqual(
     Array.from({ length: 12 }, (_, at) => at % 2 === 0),
@@ -110,7 +123,7 @@ it('T18, C10: a log that is cut ends with an error', async () => {
   });
   const client = createClient({ baseUrl: server.url, transport });
   const lines: string[] = [];
-  const end = await new Promise((resolve) =>
+  const ended = new Promise((resolve) =>
     createResourceClient(client, pods)
       .log('shop/web-0')
       .subscribe({
@@ -119,6 +132,8 @@ it('T18, C10: a log that is cut ends with an error', async () => {
         error: resolve,
       }),
   );
+  await goOnWhen(() => lines.length === 2);
+  const end = await ended;
   expect(lines).toEqual(['one', 'two']);
   expect(expectClean(end, 'Network', []).message).toContain('stream was reset before its end');
 });

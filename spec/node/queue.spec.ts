@@ -3,7 +3,9 @@
  * silence of the server.
  */
 
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import {
   type ApiError,
   createClient,
@@ -16,9 +18,11 @@ import {
 import { createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import { eventually } from '../support/patience.ts';
-import { endings, open, prepareKubeconfigs } from './kubeconfig-rig.ts';
+import { endings, folder, open, prepareKubeconfigs } from './kubeconfig-rig.ts';
 import { kubeconfig } from './kubeconfigs.ts';
 import { expectClean, watch } from './seen.ts';
 import { listen, opened, type Response } from './servers.ts';
@@ -29,11 +33,16 @@ prepareKubeconfigs();
 const get = { method: 'GET', path: '/api/v1/pods', use: 'watch' } as const;
 
 /** A reflector with short timeouts, and the phases and errors that it reported. */
-function reflected(client: KubeClient, initialList: 'pages' | 'stream') {
+function reflected(
+  client: KubeClient,
+  initialList: 'pages' | 'stream',
+  scheduler: SchedulerLike = asyncScheduler,
+) {
   const errors: ApiError[] = [];
   const seen: { status?: ReflectorStatus } = {};
   const run = reflect(createListWatch(client, pods), {
     initialList,
+    scheduler,
     requestTimeoutMs: 500,
     onError: (error) => void errors.push(error),
     onStatus: (status) => {
@@ -64,7 +73,7 @@ it('T12: a request that waits for a connection emits queued, and sending when un
   const first = kindsOf(transport);
   await eventually(() => responses.length === 1, 'the first');
   const second = kindsOf(transport);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
   expect([first, second]).toEqual([['queued', 'sending'], ['queued']]);
   responses[0]?.end('x');
   await eventually(() => responses.length === 2, 'the second');
@@ -112,9 +121,10 @@ it.each(['pages', 'stream'] as const)(
     endings.push(server.close, () => client.close());
     const first = reflected(client, 'stream');
     await eventually(() => first.seen.status?.synced === true, 'the first');
-    const second = reflected(client, initialList);
+    const time = new VirtualTime();
+    const second = reflected(client, initialList, time);
     await eventually(() => second.seen.status?.phase === 'queued', 'the queue');
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await time.advance(10_000);
     expect([second.errors, second.seen.status?.phase]).toEqual([[], 'queued']);
     first.run.unsubscribe();
     await eventually(() => second.seen.status?.synced === true, 'the second');
@@ -125,17 +135,18 @@ it('R15, T12: the time of a slow plugin does not count as a silence of the serve
   const fake = createFakeApiServer();
   const server = await fake.serve();
   endings.push(server.close);
-  const print = `setTimeout(() => console.log(JSON.stringify({
-    apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 't' } })), 1_500)`;
-  const exec = {
-    apiVersion: 'client.authentication.k8s.io/v1',
-    command: process.execPath,
-    args: ['-e', print],
-  };
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  const credential = { apiVersion, kind: 'ExecCredential', status: { token: 't' } };
+  const file = join(folder(), 'go-on');
+  const print = `until [ -e "$0" ]; do sleep 0.1; done; echo '${JSON.stringify(credential)}'`;
+  const exec = { apiVersion, command: '/bin/sh', args: ['-c', print, file] };
   const client = await open({ text: kubeconfig({ server: server.url }, { exec }) });
-  const { errors, seen } = reflected(client, 'pages');
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  const time = new VirtualTime();
+  const { errors, seen } = reflected(client, 'pages', time);
+  await eventually(() => seen.status?.phase === 'queued', 'the plugin');
+  await time.advance(10_000);
   expect([errors, seen.status?.phase]).toEqual([[], 'queued']);
+  writeFileSync(file, '');
   await eventually(() => seen.status?.synced === true, 'the list');
 });
 

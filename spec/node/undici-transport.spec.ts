@@ -130,12 +130,15 @@ describe.each(protocols)('over %s', (protocol) => {
   });
 
   it('a body shorter than its content-length is an error', async () => {
+    const responses: Response[] = [];
     const { transport } = await open(protocol, (_, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('too short');
-      setTimeout(() => cut(response), 20);
+      responses.push(response);
     });
     const seen = watch(transport.send(get));
+    await eventually(() => seen.bytes > 0, 'a chunk');
+    for (const response of responses) cut(response);
     await seen.ended;
     expectClean(seen.error, 'Network', []);
   });
@@ -172,11 +175,12 @@ describe.each(protocols)('over %s', (protocol) => {
     const seen = watch(transport.send({ ...get, demand }), { keepText: false });
     await eventually(() => seen.status === 200, 'the head');
     // Waits until the buffers in between are full.
-    let before = -1;
-    while (before !== poured.written) {
+    let before = 0;
+    await eventually(() => {
+      const isFull = poured.written > 0 && poured.written === before;
       before = poured.written;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+      return isFull;
+    }, 'full buffers');
     expect(poured.written).toBeLessThan(32 * 2 ** 20);
     expect(seen.bytes).toBe(0);
     capacity.next();
@@ -245,11 +249,14 @@ describe('over http2', () => {
   });
 
   it.each([0, 2, 11])('a stream reset with code %i within the body is an error', async (code) => {
+    const responses: Response[] = [];
     const { transport } = await open('http2', (_, response) => {
       response.write('half');
-      setTimeout(() => 'stream' in response && response.stream.close(code), 20);
+      responses.push(response);
     });
     const seen = watch(transport.send(get));
+    await eventually(() => seen.bytes > 0, 'the half');
+    for (const response of responses) if ('stream' in response) response.stream.close(code);
     await seen.ended;
     expect(seen.completed).toBe(false);
     expectClean(seen.error, 'Network', []);
