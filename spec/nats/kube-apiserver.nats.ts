@@ -17,7 +17,7 @@ beforeAll(async () => {
   nats = await NatsServer.start();
   cluster = await openCluster();
   client = await clientFromKubeConfig({ file: cluster.kubeconfig });
-}, 600_000);
+});
 afterAll(async () => {
   await client.close();
   await cluster.close();
@@ -51,7 +51,7 @@ describe('a bucket of a real cluster', () => {
         const informer = createSharedInformer(listWatch, { backoff: () => 200 });
         onTestFinished(() => informer.stop());
         informer.start();
-        await informer.whenSynced({ timeoutMs: 30_000 });
+        await informer.whenSynced();
         return informer;
       }),
     );
@@ -78,5 +78,5 @@ describe('a bucket of a real cluster', () => {
     await nats.run();
     await equal('the end of the NATS server');
     expect(readers.map(({ status }) => status.relists)).toEqual([0, 0, 0]);
-  }, 180_000);
+  });
 });

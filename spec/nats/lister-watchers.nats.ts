@@ -15,6 +15,7 @@ import { asyncScheduler } from 'rxjs';
 import { afterAll, beforeAll } from 'vitest';
 import { listerWatcherSuite } from '../lister-watchers/suite.ts';
 import type { World } from '../lister-watchers/world.ts';
+import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
 import { patient } from './scene.ts';
 
@@ -29,8 +30,6 @@ afterAll(() => nats.stop());
 const BATCH = 4;
 /** No scenario lasts so long, so tombstones expire only in `compact`. */
 const TOMBSTONE_MS = 600_000;
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 async function natsWorld(): Promise<World> {
   const bucket = `world${++worlds}`;
@@ -48,7 +47,7 @@ async function natsWorld(): Promise<World> {
     compareEveryMs: Number.POSITIVE_INFINITY,
     backoff: () => 50,
     scheduler: {
-      now: () => performance.now() + passedMs,
+      now: () => asyncScheduler.now() + passedMs,
       schedule: asyncScheduler.schedule.bind(asyncScheduler),
     },
   });
@@ -57,10 +56,14 @@ async function natsWorld(): Promise<World> {
   let newest = '';
   const removed = new Set<string>();
   const settle = async () => {
-    while (publisher.status.phase !== 'publishing' || +publisher.status.resourceVersion < +newest) {
-      await pause(5);
-    }
+    const isPublished = ({ phase, resourceVersion }: typeof publisher.status) =>
+      phase === 'publishing' && +resourceVersion >= +newest;
+    await eventually(() => isPublished(publisher.status), 'the bucket has all writes');
   };
+  let reconnects = 0;
+  void (async () => {
+    for await (const { type } of readers.status()) reconnects += Number(type === 'reconnect');
+  })();
   const horizon = async () => {
     const record = { last_by_subj: `$KV.${bucket}.core.configmaps._._meta` };
     const message = await manager.direct.getMessage(`KV_${bucket}`, record);
@@ -78,8 +81,6 @@ async function natsWorld(): Promise<World> {
       // The messages that were requested, and those of the next request.
       readAhead: BATCH * 2,
     },
-    quietMs: 300,
-    patienceMs: 60_000,
     listerWatcher: (namespace) =>
       createNatsListWatch(readers, configMaps, {
         bucket,
@@ -109,7 +110,8 @@ async function natsWorld(): Promise<World> {
       await settle();
       const before = await horizon();
       passedMs += TOMBSTONE_MS;
-      while (removed.size > 0 && (await horizon()) === before) await pause(20);
+      const isRaised = async () => removed.size === 0 || (await horizon()) !== before;
+      await eventually(isRaised, 'the publisher raises the horizon');
       for (const name of removed) {
         await manager.streams.purge(`KV_${bucket}`, {
           filter: `$KV.${bucket}.core.configmaps.${name}`,
@@ -118,13 +120,20 @@ async function natsWorld(): Promise<World> {
       removed.clear();
     },
     async disconnect() {
+      const before = reconnects;
       await readers.reconnect();
-      // The client reports the loss asynchronously.
-      await pause(100);
+      await eventually(() => reconnects > before, 'the connection is renewed');
       await readers.flush().catch(() => undefined);
     },
     openRequests: async () => (await manager.streams.info(`KV_${bucket}`)).state.consumer_count,
-    pass: pause,
+    // The server writes to a connection in turn.
+    async pass() {
+      await settle();
+      for (const _trip of [1, 2, 3]) {
+        await horizon();
+        await readers.flush();
+      }
+    },
     async close() {
       await publisher.stop();
       await informer.stop();

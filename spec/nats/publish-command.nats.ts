@@ -51,7 +51,7 @@ describe('rx-informer publish', () => {
     await publisher.says('pods: publishing: 2 objects');
     await publisher.says('configmaps: publishing: 0 objects');
     const { informer } = await scene.reader();
-    await informer.whenSynced({ timeoutMs: 10_000 });
+    await informer.whenSynced();
     scene.create('shop', 'web-1');
     await eventually(() => contents(informer).length === 3, 'web-1');
     expect(await publisher.end('SIGTERM')).toEqual({ code: 0, signal: null });
@@ -67,7 +67,7 @@ describe('rx-informer publish', () => {
     const publisher = publish('--kind', 'pods', '--namespace', 'shop', '--as', 'metadata');
     await publisher.says('pods: publishing: 1 objects');
     const { informer } = await scene.reader();
-    await informer.whenSynced({ timeoutMs: 10_000 });
+    await informer.whenSynced();
     const [pod, ...others] = informer.indexer.list();
     expect(others).toEqual([]);
     expect(pod).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'web-0' } });
@@ -98,7 +98,7 @@ describe('rx-informer publish', () => {
     const second = publish('--kind', 'pods', ...lease);
     await second.says('pods: standby');
     const { informer } = await scene.reader();
-    await informer.whenSynced({ timeoutMs: 10_000 });
+    await informer.whenSynced();
     const held = () =>
       scene.api.objects.get(leases, { namespace: 'shop', name: 'publisher' })?.spec;
     const holder = held()?.holderIdentity;
@@ -136,14 +136,17 @@ describe('rx-informer publish', () => {
     await publisher.says('pods: publishing');
     await hurt(nats);
     onTestFinished(() => nats.thaw());
-    // While a message is on its way.
+    // While a message is on its way: the process has read the change when it has renewed the Lease after it.
     scene.create('shop', 'web-1');
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const lease = () => scene.api.objects.get(leases, { namespace: 'shop', name: 'publisher' });
+    for (const _renewal of [1, 2]) {
+      const version = lease()?.metadata.resourceVersion;
+      await eventually(() => lease()?.metadata.resourceVersion !== version, 'a renewal');
+    }
     const ended = publisher.end('SIGTERM');
     await eventually(() => !publisher.isRunning, 'the end of the process');
     expect(await ended).toEqual({ code: 0, signal: null });
-    const held = scene.api.objects.get(leases, { namespace: 'shop', name: 'publisher' });
-    expect(held?.spec?.holderIdentity ?? '').toBe('');
+    expect(lease()?.spec?.holderIdentity ?? '').toBe('');
   });
 
   it('J65: with tls:// a server that offers TLS is used, once its certificate is trusted', async () => {

@@ -14,7 +14,7 @@ import { of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
-import { contents, NOTICED_MS, patient, Scene } from './scene.ts';
+import { beats, contents, patient, Scene } from './scene.ts';
 
 let nats: NatsServer;
 let scene: Scene;
@@ -40,7 +40,7 @@ describe('a publisher', () => {
     informer.changes$.subscribe(({ synced }) => {
       if (synced) sizes.add(informer.indexer.list().length);
     });
-    await informer.whenSynced({ timeoutMs: 30_000 });
+    await informer.whenSynced();
     expect([...sizes]).toEqual([2_500]);
     expect(contents(informer).join()).toBe(truthOf());
     await eventually(() => contents(one).length === 357, 'one namespace');
@@ -120,7 +120,8 @@ describe('a publisher', () => {
     });
     for (let at = 1; at <= 20; at++) {
       scene.create('shop', `web-${at}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      // Each write is another one that both want to make.
+      await eventually(() => informer.indexer.has(`shop/web-${at}`), `web-${at}`);
     }
     await eventually(() => contents(informer).join() === truthOf(), 'the reader is in step');
     expect(told.length).toBe(new Set(told).size);
@@ -241,15 +242,15 @@ describe('a publisher', () => {
   });
 
   it('J14: an empty collection and a namespace without objects are synced, and show the first object', async () => {
-    await scene.publisher(patient);
+    const { publisher } = await scene.publisher(patient);
     const { informer: all } = await scene.reader(patient);
     const { informer: shop } = await scene.reader({ ...patient, namespace: 'shop' });
-    await all.whenSynced({ timeoutMs: 10_000 });
-    await shop.whenSynced({ timeoutMs: 10_000 });
+    await all.whenSynced();
+    await shop.whenSynced();
     const states = () => [all, shop].map(({ status }) => [status.live, status.reconnects]);
     await eventually(() => all.status.live && shop.status.live, 'both are live');
     const before = states();
-    await new Promise((resolve) => setTimeout(resolve, NOTICED_MS));
+    await beats(publisher, 4);
     expect(states()).toEqual(before);
     scene.create('shop', 'web-0');
     await eventually(() => contents(shop).length === 1 && contents(all).length === 1, 'web-0');

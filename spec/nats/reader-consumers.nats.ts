@@ -2,14 +2,13 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { type NatsReaderRights, natsReaderSubjects } from 'rx-informer/nats';
 import { pods } from 'rx-informer/resources';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReaderConsumers } from '../../examples/nats-auth/reader-consumers.ts';
 import { ensureStream } from '../../lib/nats/publish/stream-settings.ts';
 import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
 
 const NAME = 'abc_0';
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 let nats: NatsServer;
 let admin: JetStreamManager;
@@ -37,6 +36,7 @@ beforeEach(async () => {
     subject.includes('CONSUMER.DELETE') && ++deletions === lost
       ? failed
       : request(subject, ...rest);
+  vi.useFakeTimers({ toNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'], now: 0 });
   consumers = new ReaderConsumers(connection, 'k8s', (reason) => errors.push(reason));
   rights = natsReaderSubjects({
     ...{ bucket: 'k8s', resource: pods, namespace: 'shop', consumer: NAME },
@@ -45,6 +45,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   consumers.stop();
+  vi.useRealTimers();
   await nats.stop();
 });
 
@@ -57,37 +58,48 @@ const exists = () =>
 describe('the consumer of a reader', () => {
   it('J22: ends with the right, also if a request to delete it is lost', async () => {
     lost = 2;
-    await consumers.permit(rights, Date.now() + 300);
+    await consumers.permit(rights, 300);
+    await vi.advanceTimersByTimeAsync(299);
+    expect(await exists()).toBe(true);
+    expect(deletions).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
     await eventually(() => deletions === 2, 'the right ends');
     expect(await exists()).toBe(true);
     fail(new Error('no answer'));
     await eventually(() => errors.length === 1, 'the request is lost');
     expect(errors[0]).toBe(`the consumer ${NAME} cannot be deleted: no answer`);
+    await vi.advanceTimersByTimeAsync(1_000);
     await eventually(async () => expect(await exists()).toBe(false));
   });
 
   it('J22: of a right that was renewed is not deleted for the right before, whose deletion was lost', async () => {
     lost = 2;
-    await consumers.permit(rights, Date.now() + 100);
+    await consumers.permit(rights, 100);
+    await vi.advanceTimersByTimeAsync(100);
     await eventually(() => deletions === 2, 'the right ends');
-    await consumers.permit(rights, Date.now() + 600_000);
+    await consumers.permit(rights, 600_000);
     fail(new Error('no answer'));
     await eventually(() => errors.length === 1, 'the request is lost');
-    await pause(1_500);
+    const { length } = errors;
+    await vi.advanceTimersByTimeAsync(5_000);
     expect(await exists()).toBe(true);
+    expect([deletions, errors.length]).toEqual([3, length]);
   });
 
   it('J22: ends at once if its renewal fails, because nothing else would end it', async () => {
-    await consumers.permit(rights, Date.now() + 600_000);
+    await consumers.permit(rights, 600_000);
     lost = 2;
     fail(new Error('no answer'));
-    await expect(consumers.permit(rights, Date.now() + 600_000)).rejects.toThrow('no answer');
+    await expect(consumers.permit(rights, 600_000)).rejects.toThrow('no answer');
+    await vi.advanceTimersByTimeAsync(0);
     await eventually(async () => expect(await exists()).toBe(false));
   });
 
   it('J22: lasts for a right of more than 24.8 days, the longest delay of a timer', async () => {
-    await consumers.permit(rights, Date.now() + 30 * 86_400_000);
-    await pause(300);
+    await consumers.permit(rights, 30 * 86_400_000);
+    // Less than the NATS client waits for an answer.
+    await vi.advanceTimersByTimeAsync(2_000);
     expect(await exists()).toBe(true);
+    expect(deletions).toBe(1);
   });
 });

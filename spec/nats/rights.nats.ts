@@ -5,7 +5,7 @@ import { createSharedInformer } from 'rx-informer';
 import { createNatsListWatch, natsReaderSubjects } from 'rx-informer/nats';
 import { pods, secrets } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../support/patience.ts';
+import { eventually, HANG_MS } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
 import { contents, patient, Scene } from './scene.ts';
 
@@ -79,8 +79,6 @@ afterAll(async () => {
   await nats.stop();
 });
 
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** A reader with the rights of a user. Its consumer serves one reader at a time. */
 async function reader(name: string, namespace?: string) {
   const made = await scene.reader({
@@ -94,7 +92,7 @@ async function reader(name: string, namespace?: string) {
 /** The name of the error of a request that the server must refuse. */
 async function refusal(subject: string, body: object): Promise<string> {
   try {
-    await hostile.request(subject, JSON.stringify(body), { timeout: 15_000 });
+    await hostile.request(subject, JSON.stringify(body), { timeout: HANG_MS });
     return 'answered';
   } catch (error) {
     const { name, cause } = error as Error;
@@ -109,16 +107,27 @@ async function pullTo(reply: string, request: object = { batch: 100, no_wait: tr
   await hostile.flush();
 }
 
+/** Waits until the server has answered the hostile reader's requests so far: a consumer answers in turn. */
+async function answered() {
+  const inbox = createInbox('_INBOX_shop');
+  let answers = 0;
+  const own = hostile.subscribe(inbox, { callback: () => void answers++ });
+  await pullTo(inbox);
+  await eventually(() => answers > 0, 'the consumer answers');
+  own.unsubscribe();
+  await Promise.all([hostile.flush(), admin.flush()]);
+}
+
 describe('the rights of a reader', () => {
   it('J20: suffice for a list and a watch of a namespace, of an empty one, and of all', async () => {
     const { informer: one } = await reader('bank', 'bank');
     const { informer: none } = await reader('shared', 'shared');
     const { informer: all } = await reader('all');
-    await Promise.all([one, all].map((each) => each.whenSynced({ timeoutMs: 10_000 })));
+    await Promise.all([one, all].map((each) => each.whenSynced()));
     scene.create('bank', 'db-1');
     await eventually(() => contents(one).length === 2, 'db-1');
     await eventually(() => contents(all).join() === scene.truth().join(), 'all');
-    await none.whenSynced({ timeoutMs: 10_000 });
+    await none.whenSynced();
     await eventually(() => [one, none, all].every(({ status }) => status.live), 'all are live');
     scene.create('shared', 'x');
     await eventually(() => contents(none).length === 1, 'the first object');
@@ -126,7 +135,7 @@ describe('the rights of a reader', () => {
 
   it('J20: suffice to refresh, to continue after a crash of the server, and to read again from the beginning', async () => {
     const { informer } = await reader('bank', 'bank');
-    await informer.whenSynced({ timeoutMs: 10_000 });
+    await informer.whenSynced();
     await informer.refresh();
     await nats.kill();
     await nats.run();
@@ -136,7 +145,7 @@ describe('the rights of a reader', () => {
     expect(informer.status.relists).toBeLessThanOrEqual(1);
     await informer.stop();
     informer.start();
-    await informer.whenSynced({ timeoutMs: 10_000 });
+    await informer.whenSynced();
     expect(has('db-2')()).toBe(true);
   });
 
@@ -155,7 +164,7 @@ describe('the rights of a reader', () => {
   it('J20: the error of a reader whose consumer was deleted says what to look at', async () => {
     const { stream, consumer } = everything;
     const { informer } = await reader('all');
-    await informer.whenSynced({ timeoutMs: 10_000 });
+    await informer.whenSynced();
     await manager.consumers.delete(stream, consumer.durable_name);
     await eventually(
       () => /does the consumer all-consumer exist/.test(informer.status.error?.message ?? ''),
@@ -211,13 +220,13 @@ describe('the rights of a reader', () => {
 describe('a hostile reader', () => {
   it('J21: reaches no subject of the bucket by the reply of its requests, and the publisher goes on', async () => {
     const { informer: victim } = await reader('bank', 'bank');
-    await victim.whenSynced({ timeoutMs: 10_000 });
+    await victim.whenSynced();
     // More first messages of sets than a server permits batches that have begun.
     for (let at = 0; at < 60; at++) {
       scene.create('shop', `mine-${at}`);
-      await sleep(70);
+      const isPublished = () => publisher.status.objects === scene.truth().length;
+      await eventually(isPublished, 'it is published in a set of its own');
     }
-    await eventually(() => publisher.status.objects === scene.truth().length, 'all are published');
     const heard: string[] = [];
     const noise = admin.subscribe('>', {
       callback: (_error, { subject, reply = '' }) => {
@@ -244,10 +253,11 @@ describe('a hostile reader', () => {
       hostile.publish(`${RESET}.shop-consumer`, '{"seq":1}', { reply });
     }
     await hostile.flush();
-    await sleep(500);
+    await answered();
     scene.create('bank', 'urgent');
     const hasIt = () => victim.indexer.getByKey('bank/urgent') !== undefined;
     await eventually(hasIt, 'the publisher goes on');
+    await admin.flush();
     expect([victim.status.relists, victim.status.reconnects]).toEqual([0, 0]);
     const after = await manager.streams.info('KV_k8s', { subjects_filter: '>' });
     noise.unsubscribe();
@@ -272,16 +282,16 @@ describe('a hostile reader', () => {
     const { informer: neighbour } = await reader('shared', 'shared');
     const { informer: stranger } = await reader('bank', 'bank');
     const victims = [neighbour, stranger];
-    await Promise.all(victims.map((victim) => victim.whenSynced({ timeoutMs: 10_000 })));
+    await Promise.all(victims.map((victim) => victim.whenSynced()));
     await eventually(() => inboxes.has('shared'), 'the inbox of the neighbour is known');
     const inbox = inboxes.get('shared') ?? '';
     expect(inbox).toMatch(/^_INBOX_shared\./);
     const before = victims.map(contents);
     for (const reply of [inbox, '_INBOX_bank.guess', ...inboxes.values()]) await pullTo(reply);
-    await sleep(500);
+    await answered();
     expect(victims.map(contents)).toEqual(before);
-    scene.create('shared', `later-${Date.now()}`);
-    scene.create('bank', `later-${Date.now()}`);
+    scene.create('shared', 'later');
+    scene.create('bank', 'later');
     await eventually(
       () =>
         victims.every((victim, at) => contents(victim).length === (before[at]?.length ?? 0) + 1),
@@ -322,6 +332,8 @@ describe('a hostile reader', () => {
     }
     scene.create('shop', 'while-permitted');
     await eventually(() => got.some((text) => text.includes('while-permitted')), 'it arrives');
+    const { informer: witness } = await reader('all');
+    await witness.whenSynced();
     await manager.consumers.delete(shop.stream, shop.consumer.durable_name);
     scene.create('shop', 'after-revocation');
     const again = await nats.connect(login('shop'));
@@ -331,7 +343,9 @@ describe('a hostile reader', () => {
       connection.publish(`${RESET}.shop-consumer`, '{"seq":1}', { reply: inbox });
     }
     await eventually(() => publisher.status.objects === scene.truth().length, 'it is published');
-    await sleep(1_000);
+    // A later message than the one that it may not get has been delivered, and then all that was sent to it.
+    await eventually(() => witness.indexer.has('shop/after-revocation'), 'the witness has it');
+    await Promise.all([hostile.flush(), again.flush()]);
     expect(got.filter((text) => text.includes('after-revocation'))).toEqual([]);
   });
 });

@@ -8,9 +8,15 @@ import {
   type KubernetesObject,
   type SharedInformer,
 } from 'rx-informer';
-import { createNatsListWatch, type PublishToNatsOptions, publishToNats } from 'rx-informer/nats';
+import {
+  createNatsListWatch,
+  type NatsPublisher,
+  type PublishToNatsOptions,
+  publishToNats,
+} from 'rx-informer/nats';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
+import { eventually } from '../support/patience.ts';
 import type { NatsServer } from './nats-server.ts';
 
 type Pod = KubernetesObject;
@@ -22,8 +28,30 @@ export const fast = {
 
 /** For tests in which nothing is missed: servers and processes may stand still for three seconds. */
 export const patient = { heartbeatMs: 1_500, idleMs: 3_000 };
-/** Longer than a reader with `patient` waits for its publisher, in milliseconds. */
-export const NOTICED_MS = 5_500;
+
+/** Waits until a publisher has written so often; one that has nothing else to write sends heartbeats. */
+export async function beats(publisher: NatsPublisher, count: number): Promise<void> {
+  let last = publisher.status.sequence;
+  let writes = 0;
+  const counting = publisher.status$.subscribe(({ sequence }) => {
+    if (sequence !== last) writes++;
+    last = sequence;
+  });
+  await eventually(() => writes >= count, `${count} heartbeats`);
+  counting.unsubscribe();
+}
+
+/** Waits until a reader has tried to connect again so often. */
+export async function tries(reader: SharedInformer<object>, count: number): Promise<void> {
+  let waits = 0;
+  let before = reader.status.phase;
+  const counting = reader.status$.subscribe(({ phase }) => {
+    if (phase === 'backoff' && before !== 'backoff') waits++;
+    before = phase;
+  });
+  await eventually(() => waits >= count, `${count} tries of the reader`);
+  counting.unsubscribe();
+}
 
 /** Keys and versions of a store, to compare two of them. */
 export function contents(informer: SharedInformer<Pod>): string[] {

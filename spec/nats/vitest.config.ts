@@ -5,9 +5,6 @@ import { TEST_HANG_MS } from '../support/patience.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Many readers load the machine, so nothing else runs beside them. */
-const ALONE = ['spec/nats/acceptance/**'];
-
 const shared = {
   root: here('../..'),
   resolve: { conditions: ['rx-informer-source'] },
@@ -31,7 +28,6 @@ export default defineConfig({
           ...test,
           name: 'beside each other',
           include: ['spec/nats/**/*.nats.ts'],
-          exclude: ALONE,
           // Most of these tests wait for heartbeats and expiries. Each has servers of its own.
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
@@ -41,8 +37,9 @@ export default defineConfig({
         ...shared,
         test: {
           ...test,
-          name: 'alone',
-          include: ALONE.map((folder) => `${folder}/*.nats.ts`),
+          // Many readers, which load the machine, and limits in seconds.
+          name: 'night',
+          include: ['spec/nats/**/*.night.ts'],
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },

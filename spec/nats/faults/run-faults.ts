@@ -5,6 +5,7 @@ import type { KubernetesObject, SharedInformer } from 'rx-informer';
 import type { NatsPublisher } from 'rx-informer/nats';
 import { pods } from 'rx-informer/resources';
 import { createTcpProxy, seededRandom, type TcpProxy } from 'rx-informer/testing';
+import { vi } from 'vitest';
 import { eventually } from '../../support/patience.ts';
 import { NatsServer } from '../nats-server.ts';
 import { Scene } from '../scene.ts';
@@ -19,7 +20,7 @@ export interface Outcome {
   readonly mistakes: readonly string[];
   readonly relists: number;
   readonly sets: number;
-  /** The faults in their order, with their times. */
+  /** The faults in their order, with their steps. */
   readonly log: readonly string[];
 }
 
@@ -29,8 +30,6 @@ const impatient = { pingInterval: 200, timeout: 500, waitOnFirstConnect: true };
 
 /** How far the clock is set back. The NATS client does not connect again until it has caught up. */
 const BACK_MS = 1_500;
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 interface Publishing {
   readonly publisher: NatsPublisher;
@@ -46,10 +45,17 @@ class FaultRun {
   readonly #scene: Scene;
   readonly #links: { readonly publishers: TcpProxy; readonly readers: TcpProxy };
   readonly #publishers: Publishing[] = [];
-  readonly #readers: { judge: Judge; informer: SharedInformer<KubernetesObject> }[] = [];
+  readonly #readers: {
+    readonly judge: Judge;
+    readonly informer: SharedInformer<KubernetesObject>;
+    /** Whether it reads through the link. */
+    readonly behind: boolean;
+  }[] = [];
   #copy: string | undefined;
   readonly #log: string[] = [];
-  readonly #startedMs = performance.now();
+  #at = 0;
+  /** How far the clock has been set back. */
+  #backMs = 0;
 
   private constructor(
     seed: number,
@@ -79,7 +85,7 @@ class FaultRun {
   }
 
   #say(words: string): void {
-    this.#log.push(`${Math.round(performance.now() - this.#startedMs)} ms: ${words}`);
+    this.#log.push(`step ${this.#at}: ${words}`);
   }
 
   /** Changes some objects. */
@@ -110,7 +116,7 @@ class FaultRun {
     const scope = namespace === '' ? {} : { namespace };
     const { informer } = await this.#scene.reader({ ...scope, port, connected: impatient });
     const judge = new Judge(informer, this.#history, namespace, name);
-    this.#readers.push({ judge, informer });
+    this.#readers.push({ judge, informer, behind: port !== this.#nats.port });
     let before = 0;
     // The error is no longer in the status when the list that it caused has arrived.
     let reason = 'no error';
@@ -122,6 +128,16 @@ class FaultRun {
       }
       before = relists;
     });
+  }
+
+  /** Lets what is on its way get some steps further. */
+  async #turns(count: number): Promise<void> {
+    for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async #equal(): Promise<void> {
+    const areEqual = () => this.#readers.every(({ judge }) => judge.isEqual);
+    await eventually(areEqual, 'all readers have what the API server has');
   }
 
   /** Ends a publisher as a crash does: nothing is finished, and nobody is told. */
@@ -136,7 +152,7 @@ class FaultRun {
   async #crash(between: () => void = () => undefined): Promise<void> {
     await this.#nats.kill();
     between();
-    await pause(this.#below(300));
+    await this.#turns(this.#below(300));
     await this.#nats.run();
   }
 
@@ -149,15 +165,20 @@ class FaultRun {
     await connection.close();
   }
 
-  async #lose(link: TcpProxy): Promise<void> {
+  async #lose(link: TcpProxy, isNoticed: () => boolean): Promise<void> {
     const lost = link.halfOpen();
-    await pause(300 + this.#below(500));
+    if (this.#random() < 0.7) await eventually(isNoticed, 'the loss is noticed');
+    else await this.#turns(this.#below(100));
     lost.heal();
   }
 
   /** The faults, with their names. */
   #faults(): [string, () => unknown][] {
     const { publishers, readers } = this.#links;
+    const isAway = () =>
+      this.#readers.every(({ behind, informer }) => !behind || !informer.status.live);
+    const isSilent = () =>
+      this.#publishers.every(({ publisher }) => publisher.status.phase !== 'publishing');
     const always: [string, () => unknown][] = [
       ['kill the publisher', () => this.#killPublisher()],
       ['kill the publisher within a large set', () => this.#killWithin()],
@@ -167,8 +188,8 @@ class FaultRun {
       ['drop the readers', () => readers.drop()],
       ['cut the publishers', () => publishers.cutAfter(this.#below(2_000))],
       ['cut the readers', () => readers.cutAfter(this.#below(5_000))],
-      ['lose the connections of publishers', () => this.#lose(publishers)],
-      ['lose the connections of readers', () => this.#lose(readers)],
+      ['lose the connections of publishers', () => this.#lose(publishers, isSilent)],
+      ['lose the connections of readers', () => this.#lose(readers, isAway)],
       ['set the clock back', () => this.#setClockBack()],
     ];
     const losses: [string, () => unknown][] = [
@@ -182,7 +203,7 @@ class FaultRun {
 
   async #killWithin(): Promise<void> {
     this.#churn(40);
-    await pause(this.#below(15));
+    await this.#turns(this.#below(15));
     await this.#killPublisher();
   }
 
@@ -200,13 +221,14 @@ class FaultRun {
   }
 
   #setClockBack(): void {
-    const now = Date.now;
-    Date.now = () => now() - BACK_MS;
+    this.#backMs += BACK_MS;
   }
 
   async #step(): Promise<void> {
     this.#churn(this.#random() < 0.2 ? 40 : 1 + this.#below(4));
-    await pause(this.#below(120));
+    // Otherwise the fault comes while changes are on their way.
+    if (this.#random() < 0.5 && this.#publishers.length > 0) await this.#equal();
+    else await this.#turns(this.#below(120));
     if (this.#random() < 0.4) {
       const faults = this.#faults();
       const [name, cause] = faults[this.#below(faults.length)] as [string, () => unknown];
@@ -223,20 +245,20 @@ class FaultRun {
     await this.#read('', this.#nats.port, 'all');
     await this.#read('', this.#links.readers.port, 'all behind the link');
     await this.#read('shop', this.#links.readers.port, 'shop behind the link');
-    for (const { informer } of this.#readers) await informer.whenSynced({ timeoutMs: 20_000 });
-    for (let step = 0; step < STEPS; step++) await this.#step();
+    for (const { informer } of this.#readers) await informer.whenSynced();
+    for (; this.#at < STEPS; this.#at++) await this.#step();
     this.#say('end');
     while (this.#publishers.length > 1) await this.#killPublisher();
     if (this.#publishers.length === 0) await this.#publish();
     this.#churn(1);
-    const areEqual = () => this.#readers.every(({ judge }) => judge.isEqual);
-    await eventually(areEqual, 'all readers have what the API server has');
+    await this.#equal();
     this.#say('equal');
   }
 
   async run(): Promise<Outcome> {
-    const now = Date.now;
     const mistakes: string[] = [];
+    const { now } = Date;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() - this.#backMs);
     try {
       await this.#play();
     } catch (error) {
@@ -246,7 +268,7 @@ class FaultRun {
       ];
       mistakes.push(`${error}; ${statuses.join('; ')}`);
     } finally {
-      Date.now = now;
+      clock.mockRestore();
       await this.#scene.stop();
       await this.#links.publishers.close();
       await this.#links.readers.close();

@@ -1,6 +1,6 @@
 /**
- * Many readers behind one watch, while the publisher and then the NATS server are killed. The short form runs with the
- * NATS suite; `npm run test:nats-scale` runs the long form.
+ * Many readers behind one watch, while the publisher and then the NATS server are killed. `npm run test:nats-scale` runs the
+ * long form.
  */
 import { loadavg } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';

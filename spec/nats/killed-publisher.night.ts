@@ -50,7 +50,7 @@ async function follow(namespace?: string) {
     endMs = live || !synced ? Number.POSITIVE_INFINITY : Math.min(endMs, performance.now());
   });
   informer.start();
-  await informer.whenSynced({ timeoutMs: 10_000 });
+  await informer.whenSynced();
   return {
     notices: async (sinceMs: number): Promise<number> => {
       await eventually(() => endMs < Number.POSITIVE_INFINITY, 'the reader notices');
