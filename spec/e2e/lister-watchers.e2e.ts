@@ -3,6 +3,7 @@ import {
   createListWatch,
   createMetadataListWatch,
   createResourceClient,
+  createSharedInformer,
   type KubeClient,
   type KubernetesObject,
   type ListerWatcher,
@@ -77,11 +78,15 @@ describe.skipIf(noControl)('a real kube-apiserver', () => {
         },
       },
     });
+    // A later write that has arrived over the same connection.
+    const fence = createSharedInformer(
+      createMetadataListWatch(plain, configMaps, { labelSelector: `fence=${world}` }),
+    );
+    fence.start();
+    await fence.whenSynced();
     const existing = new Set<string>();
     return {
       traits,
-      quietMs: 150,
-      patienceMs: 20_000,
       listerWatcher: (namespace) =>
         make(client, { labelSelector, ...(namespace === undefined ? {} : { namespace }) }),
       async put(namespace, name, value) {
@@ -106,8 +111,14 @@ describe.skipIf(noControl)('a real kube-apiserver', () => {
       },
       disconnect: async () => undefined,
       openRequests: async () => open,
-      pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      async pass() {
+        const place = { namespace: 'elsewhere', generateName: 'fence-', labels: { fence: world } };
+        const { metadata } = await own.create({ metadata: place });
+        const key = `elsewhere/${metadata.name}`;
+        await fence.whenObserved(key, metadata.resourceVersion);
+      },
       async close() {
+        await fence.stop();
         for (const key of existing) {
           const [namespace = '', name = ''] = key.split('/');
           await own.delete({ namespace, name });

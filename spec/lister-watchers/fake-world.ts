@@ -86,8 +86,6 @@ export function fakeWorld({ make, traits }: { make: MakeSource; traits: Traits }
   return {
     traits,
     scheduler: time,
-    quietMs: 300,
-    patienceMs: 60_000,
     listerWatcher: (namespace) =>
       make(client, { scheduler: time, ...(namespace === undefined ? {} : { namespace }) }),
     async put(namespace, name, value) {

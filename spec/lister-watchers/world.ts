@@ -4,6 +4,7 @@
  */
 import type { KubernetesObject, ListerWatcher } from 'rx-informer';
 import type { SchedulerLike } from 'rxjs';
+import { eventually } from '../support/patience.ts';
 
 /** How this kind of ListerWatcher differs from others. The suite skips the scenarios that cannot apply. */
 export interface Traits {
@@ -36,14 +37,10 @@ export interface Written {
 /** One server with its collection of ConfigMaps, and ListerWatchers of it. Empty at the beginning. */
 export interface World {
   readonly traits: Traits;
-  /** The scheduler of informers. @defaultValue rxjs's `asyncScheduler` */
+  /** The virtual time of informers and of the server. Without it the world has real servers. */
   readonly scheduler?: SchedulerLike;
-  /**
-   * How long the suite waits before it concludes that nothing happens, in milliseconds. Virtual time may be generous.
-   */
-  readonly quietMs: number;
-  /** How long the suite waits for something that must happen, in milliseconds. */
-  readonly patienceMs: number;
+  /** How long the suite waits for something that must happen, in virtual milliseconds. @defaultValue 60,000 */
+  readonly patienceMs?: number;
   /** Creates a ListerWatcher of one namespace, or of all. Its objects have labels. */
   listerWatcher(namespace?: string): ListerWatcher<KubernetesObject>;
   /** Creates or updates the ConfigMap with the label `value`. Resolves when the server has stored it. */
@@ -60,11 +57,17 @@ export interface World {
   disconnect(): Promise<void>;
   /** The number of LISTs and WATCHes that the server is answering, or consumers that it keeps for them. */
   openRequests(): Promise<number>;
-  /** Lets time pass. */
+  /**
+   * Lets virtual time pass. A world with real servers waits for a round trip instead, after which everything has arrived
+   * that the servers had sent before.
+   */
   pass(ms: number): Promise<void>;
   /** Ends the world: closes connections and deletes what it has created. */
   close(): Promise<void>;
 }
+
+/** How long nothing must happen, in virtual milliseconds. */
+const QUIET_MS = 300;
 
 const violations = new WeakMap<World, unknown>();
 
@@ -78,9 +81,9 @@ export function checkViolations(world: World): void {
   if (violations.has(world)) throw violations.get(world);
 }
 
-/** Waits for as long as the suite waits before it concludes that nothing happens. */
+/** Waits until what would happen would have happened. */
 export async function quiet(world: World): Promise<void> {
-  await world.pass(world.quietMs);
+  await world.pass(QUIET_MS);
   checkViolations(world);
 }
 
@@ -91,11 +94,20 @@ export async function until(
   condition: () => boolean | Promise<boolean>,
   seen: () => string = () => '',
 ): Promise<void> {
+  if (world.scheduler === undefined) {
+    const isOver = async () => violations.has(world) || (await condition());
+    await eventually(isOver, what).catch((error: Error) => {
+      throw new Error(`${error.message}. ${seen()}`);
+    });
+    checkViolations(world);
+    return;
+  }
+  const { patienceMs = 60_000 } = world;
   const stepMs = 20;
   for (let passedMs = 0; !(await condition()); passedMs += stepMs) {
     checkViolations(world);
-    if (passedMs >= world.patienceMs) {
-      throw new Error(`not within ${world.patienceMs} ms: ${what}. ${seen()}`);
+    if (passedMs >= patienceMs) {
+      throw new Error(`not within ${patienceMs} ms: ${what}. ${seen()}`);
     }
     await world.pass(stepMs);
   }
