@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { HANG_MS } from '../support/patience.ts';
 import { ClientGo } from './client-go.ts';
 import { historyOf, type Item } from './history.ts';
 import { Ours } from './ours.ts';
@@ -25,9 +26,7 @@ interface Theirs {
 
 /** The number of seeds of a run. */
 const SEEDS = 240;
-const TIMEOUT_MS = 60_000;
 const FIRST = 'first';
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** How often the seeds reached the cases that they are meant to cover. */
 const reached = {
@@ -78,7 +77,8 @@ async function play(
   for (const step of scenario.steps) {
     if (step.kind === 'write') {
       for (const stage of stages) for (const write of step.writes) stage.write(write);
-    } else if (step.kind === 'wait') await sleep(step.ms);
+    } else if (step.kind === 'wait')
+      await Promise.all(stages.map((stage) => stage.wait(step.until)));
     else if (step.kind === 'trouble') for (const stage of stages) stage.trouble(step.trouble);
     else if (step.kind === 'handler') {
       ours.addHandler(step.name, step.resyncMs);
@@ -127,18 +127,18 @@ describe.concurrent('an informer beside client-go', () => {
       const mark = (content: string) => {
         const [version = '', same] = stages.map((stage) => stage.mark(content));
         expect(same, 'both servers have the same history').toBe(version);
-        return { key, resourceVersion: version, timeoutMs: TIMEOUT_MS };
+        return { key, resourceVersion: version, timeoutMs: HANG_MS };
       };
       const end = mark('end');
       clientGo.send({ seed, op: 'await', ...end });
       expect((await clientGo.answer(seed)).error).toBeUndefined();
-      await ours.hasSeen(key, end.resourceVersion, TIMEOUT_MS);
+      await ours.hasSeen(key, end.resourceVersion);
       const last = mark('the very end');
       expect(stages[1].truth()).toEqual(stages[0].truth());
       clientGo.send({ seed, op: 'finish', ...last });
       const theirs = await clientGo.answer(seed);
       expect(theirs.error).toBeUndefined();
-      await ours.hasSeen(key, last.resourceVersion, TIMEOUT_MS);
+      await ours.hasSeen(key, last.resourceVersion);
       expect(ours.errors).toEqual([]);
 
       const truth = byKey(stages[0].truth());

@@ -9,8 +9,8 @@ import {
   type ResourceEventHandler,
   type SharedInformer,
 } from 'rx-informer';
-import { filter, firstValueFrom, timeout } from 'rxjs';
 import { drawDecoding } from '../support/decodings.ts';
+import { eventually } from '../support/patience.ts';
 import { diceOf } from './dice.ts';
 import type { Item } from './history.ts';
 import type { Scenario } from './scenario.ts';
@@ -92,16 +92,16 @@ export class Ours {
    * Waits until the store is synced and shows a version of an object. The parts of an initial list are visible before
    * its end.
    */
-  async hasSeen(key: string, version: string, timeoutMs: number): Promise<void> {
+  async hasSeen(key: string, version: string): Promise<void> {
     const shows = () => this.informer.indexer.get(key)?.metadata?.resourceVersion === version;
-    const seen = this.informer.changes$.pipe(
-      filter(({ synced }) => synced && shows()),
-      timeout({ first: timeoutMs }),
-    );
-    await firstValueFrom(seen).catch(() => {
-      const status = JSON.stringify(this.informer.status);
-      throw new Error(`ours has not seen ${key} at ${version} after ${timeoutMs} ms: ${status}`);
+    let hasSeen = false;
+    const seeing = this.informer.changes$.subscribe(({ synced }) => {
+      hasSeen ||= synced && shows();
     });
+    await eventually(() => hasSeen, `ours sees ${key} at ${version}`).catch((error: Error) => {
+      throw new Error(`${error.message}: ${JSON.stringify(this.informer.status)}`);
+    });
+    seeing.unsubscribe();
   }
 
   async close(): Promise<void> {

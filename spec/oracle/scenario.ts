@@ -40,7 +40,8 @@ export type Trouble =
 /** One step of a script. */
 export type Step =
   | { readonly kind: 'write'; readonly writes: readonly Write[] }
-  | { readonly kind: 'wait'; readonly ms: number }
+  /** For so many round trips, or until both informers watch. */
+  | { readonly kind: 'wait'; readonly until: number | 'watched' }
   | { readonly kind: 'trouble'; readonly trouble: Trouble }
   | { readonly kind: 'handler'; readonly name: string; readonly resyncMs: number }
   | { readonly kind: 'remove'; readonly name: string };
@@ -123,7 +124,10 @@ export function scenarioOf(seed: number): Scenario {
       const writes = Array.from({ length: burst }, () => writeOf(dice, silent));
       steps.push({ kind, writes });
     } else if (kind === 'wait') {
-      steps.push({ kind, ms: dice.pick([0, 0, 1, 3, 10, 10, 30, 60, 150, 400, 1_100]) });
+      steps.push({
+        kind,
+        until: dice.pick([0, 0, 1, 1, 1, 1, 3, 6, 15, 'watched', 'watched'] as const),
+      });
     } else if (kind === 'trouble') {
       const hard = costly > 0 && dice.chance(0.4);
       if (hard) costly--;

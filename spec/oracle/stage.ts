@@ -7,6 +7,7 @@ import {
   type Served,
 } from 'rx-informer/testing';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { eventually } from '../support/patience.ts';
 import { diceOf } from './dice.ts';
 import { type HistoryEntry, type Item, sees } from './history.ts';
 import { MARKER, MARKER_LABEL, type Scenario, type Trouble, type Write } from './scenario.ts';
@@ -19,7 +20,8 @@ export const configMaps = defineResource<Item>({
   namespaced: true,
 });
 
-const TROUBLE_MS = 300;
+/** How long a lasting fault lasts, in round trips. */
+const TROUBLE_TRIPS = 30;
 const FINALIZER = 'example.com/hold';
 
 /** Whether a request begins a LIST, in any form. */
@@ -41,7 +43,8 @@ export class Stage {
   readonly scenario: Scenario;
   readonly history: HistoryEntry[] = [];
   readonly #server: FakeApiServer;
-  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+  /** What happens after so many round trips. */
+  readonly #planned = new Set<{ trips: number; readonly act: () => void }>();
   /** The clock, which only the steps of the script advance, so that two servers write the same timestamps. */
   #nowMs = Date.UTC(2026, 0, 1);
   #served: Served | undefined;
@@ -73,7 +76,6 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearTimeout(timer);
     await this.#served?.close();
   }
 
@@ -153,25 +155,43 @@ export class Stage {
     const since = this.#lostAfter;
     if (since === undefined) return;
     const hasListed = () => this.#server.requests.slice(since).some(isFirstOfList);
-    while (!hasListed()) {
+    await eventually(() => {
+      if (hasListed()) return true;
       this.#server.faults.expireWatches();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return false;
+    }, 'the informer lists again');
   }
 
   heal(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
+    this.#planned.clear();
     this.#server.faults.healAll();
   }
 
-  /** Ends a lasting fault after a time. */
+  /** Waits for round trips to the server, or until an informer watches it. */
+  async wait(until: number | 'watched'): Promise<void> {
+    if (until !== 'watched') {
+      for (let trip = 0; trip < until; trip++) await this.#trip();
+      return;
+    }
+    await eventually(async () => {
+      await this.#trip();
+      return this.#server.openWatches.length > 0;
+    }, 'the informer watches');
+  }
+
+  /** A round trip, within which what is on its way gets further. */
+  async #trip(): Promise<void> {
+    await (await fetch(`${this.#served?.url}/version`)).arrayBuffer();
+    for (const planned of this.#planned) {
+      if (--planned.trips > 0) continue;
+      this.#planned.delete(planned);
+      planned.act();
+    }
+  }
+
+  /** Ends a lasting fault after a while. */
   #forAWhile(fault: { heal(): void }): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      fault.heal();
-    }, TROUBLE_MS);
-    this.#timers.add(timer);
+    this.#planned.add({ trips: TROUBLE_TRIPS, act: () => fault.heal() });
   }
 
   trouble(trouble: Trouble): void {
@@ -185,8 +205,7 @@ export class Stage {
         break;
       case 'close-storm':
         for (let count = 1; count <= 10; count++) {
-          const timer = setTimeout(() => faults.closeWatches(), count * 30);
-          this.#timers.add(timer);
+          this.#planned.add({ trips: count * 3, act: () => faults.closeWatches() });
         }
         break;
       case 'expire':
