@@ -77,6 +77,10 @@ export interface Origin {
   readonly refusedRows: ReadonlySet<object>;
   /** Whether the name of a cluster stands before each id and key. */
   readonly isOverClusters?: boolean | undefined;
+  /** How many names stand before the id and key of an object. @defaultValue 1 over clusters, otherwise 0 */
+  readonly names?: number | undefined;
+  /** How many parts stand behind them. @defaultValue 0 */
+  readonly parts?: number | undefined;
 }
 
 const NONE: ReadonlySet<never> = /* @__PURE__ */ new Set();

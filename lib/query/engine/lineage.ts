@@ -21,10 +21,36 @@ export function lineageOf(stream: Observable<unknown>): Lineage {
   return originOf(stream) as Lineage;
 }
 
-/** The lineage of an operator over these sources. */
+/** What stands before and behind the id and the key of an object in those of the rows of a stream. */
+export interface RowForm {
+  readonly names: number;
+  readonly parts: number;
+}
+
+/** That of rows of which nothing is known, and of groups, whose ids are keys of the user. */
+const PLAIN: RowForm = { names: 0, parts: 0 };
+
+export function formOf({ isOverClusters, names, parts = 0 }: Origin): RowForm {
+  return { names: names ?? (isOverClusters ? 1 : 0), parts };
+}
+
+/** How the ids of an operator's rows are made. */
+export type RowIds = 'first' | 'named' | 'shared' | 'parts' | 'groups';
+
+function formAfter(ids: RowIds, forms: readonly RowForm[]): RowForm {
+  const { names, parts } = forms[0] ?? PLAIN;
+  if (ids === 'first') return { names, parts };
+  if (ids === 'parts') return { names, parts: parts + 1 };
+  const isOne = forms.every((each) => each.names === names && each.parts === parts);
+  if (ids === 'groups' || !isOne) return PLAIN;
+  return { names: ids === 'named' ? names + 1 : names, parts };
+}
+
+/** The lineage of an operator over these sources. The ids of the rows are those of the first, unless `ids` says otherwise. */
 export function descend(
   sources: readonly Observable<unknown>[],
   own: readonly RefusedRows[],
+  ids: RowIds = 'first',
 ): Lineage {
   const above = sources.map(lineageOf);
   return {
@@ -33,5 +59,6 @@ export function descend(
     refusedRows: new Set([...above.flatMap(({ refusedRows }) => [...refusedRows]), ...own]),
     merge: mergePipeStatus,
     isOverClusters: above.some((each) => each.isOverClusters),
+    ...formAfter(ids, above.map(formOf)),
   };
 }

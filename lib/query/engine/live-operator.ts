@@ -15,7 +15,7 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
 ): Observable<S> {
   const refusedRows = new RefusedRows();
   const params$ = operator.params.filter(isObservable);
-  const lineage = descend([...operator.sources, ...params$], [refusedRows]);
+  const lineage = descend([...operator.sources, ...params$], [refusedRows], operator.ids);
   const stream = new Observable<AnyChangeSet<Out>>((subscriber) => {
     const drain = new Drain();
     const run = (task: () => void) =>

@@ -8,6 +8,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
+import type { RowIds } from './lineage.ts';
 
 /** A row as a machine holds it. */
 export interface HeldRow<T> {
@@ -92,6 +93,8 @@ export interface Operator<Out> extends LiveOptions {
   readonly sources: readonly Observable<AnyChangeSet<unknown>>[];
   /** The parameters, each a {@link Param}. */
   readonly params: readonly unknown[];
+  /** How the ids of its rows are made. @defaultValue those of the first source */
+  readonly ids?: RowIds | undefined;
   /** Whether its machine subscribes to streams of its own, so that it emits at the end of the turn. */
   readonly hasInnerStreams?: boolean | undefined;
   /** Whether its functions are not called for a row that has not changed: they make rows or subscribe, or set times. */

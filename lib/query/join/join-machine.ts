@@ -139,7 +139,7 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
     const others = this.context.attempt(
       id,
       key,
-      () => this.#matching.between?.(id, object, isGone),
+      () => this.#matching.between?.(id, key, object, isGone),
       BETWEEN,
     );
     for (const row of others ?? []) {

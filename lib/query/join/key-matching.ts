@@ -1,26 +1,38 @@
 /** Matches rows that have a key in common. */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { uidOf } from '../../meta/kubernetes-object.ts';
-import { Bucket, type LeftRow, type Matching, type RightRow } from './matching.ts';
+import { Bucket, type LeftRow, type Matching, type RightRow, type Sides } from './matching.ts';
+import { uidOfRow } from './object-of-row.ts';
 
 /** The result of a key function: a key, several keys, or nothing. */
 export type JoinKeys = string | readonly string[] | null | undefined;
+
+type OwnerReferences = NonNullable<KubernetesObject['metadata']>['ownerReferences'];
 
 type KeysOf = (object: never, nowMs: number, key: string, id: string) => JoinKeys;
 
 const NO_BUCKETS: readonly Bucket[] = [];
 
 /** The keys for a join by owner: on one side the UID, on the other the UIDs of the owners. */
-export function ownerKeys(owner: 'left' | 'right'): { left: KeysOf; right: KeysOf } {
-  // A row that is no object any more still has the UID as its id.
+export function ownerKeys(owner: 'left' | 'right', sides: Sides): { left: KeysOf; right: KeysOf } {
+  // A row that is no object any more still has the UID in its id.
   const own = (object: KubernetesObject, _nowMs: number, _key: string, id: string) =>
-    uidOf(object) || id;
-  const owners = ({ metadata }: KubernetesObject) => {
-    const references = metadata?.ownerReferences;
+    uidOf(object) || uidOfRow(id, sides[owner]);
+  const owners = (object: KubernetesObject, _nowMs: number, key: string) => {
+    const references = ownersOf(object, key);
     // Most objects have one owner.
     return references?.length === 1 ? references[0]?.uid : references?.map(({ uid }) => uid);
   };
   return owner === 'left' ? { left: own, right: owners } : { left: owners, right: own };
+}
+
+/** The owners of an object. A row that is no object is refused, because it would be joined with nothing in silence. */
+export function ownersOf(object: KubernetesObject, key: string): OwnerReferences {
+  const { metadata } = Object(object) as KubernetesObject;
+  if (metadata !== undefined) return metadata.ownerReferences;
+  throw new TypeError(
+    `liveJoin: the row ${key} has no metadata, so its owners are not known; join by owner first, and make other rows behind the join`,
+  );
 }
 
 export class KeyMatching implements Matching {

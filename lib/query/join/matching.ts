@@ -2,6 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
+import type { RowForm } from '../engine/lineage.ts';
 import type { HeldRow } from '../engine/machine.ts';
 import { Members } from './members.ts';
 
@@ -61,13 +62,26 @@ export interface Matching {
    * Takes an object of the stream between, which has changed or is gone, and returns the rows whose buckets may be others
    * now. Only the matching of a {@link Relation} has it.
    */
-  between?(id: string, object: KubernetesObject, isGone: boolean): Iterable<LeftRow | RightRow>;
+  between?(
+    id: string,
+    key: string,
+    object: KubernetesObject,
+    isGone: boolean,
+  ): Iterable<LeftRow | RightRow>;
+}
+
+/** What the ids and keys of both sides of a join tell. */
+export interface Sides {
+  readonly left: RowForm;
+  readonly right: RowForm;
+  /** Whether the name of a cluster stands before those of both. */
+  readonly isOverClusters: boolean;
 }
 
 /** A relation that reads a stream of its own. */
 export interface Relation {
   readonly between$: Observable<AnyChangeSet<unknown>>;
-  match(): Matching;
+  match(rights: unknown, sides: Sides): Matching;
 }
 
 export const RELATION: unique symbol = /* @__PURE__ */ Symbol('relation');

@@ -1,13 +1,15 @@
 /** Matches a left row with the right rows that its label selector selects. Left rows with equal selectors share a bucket. */
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import {
   type LabelRequirement,
   type LabelSelector,
   type LabelSelectorObject,
   parseLabelSelector,
 } from '../../meta/label-selector.ts';
+import type { RowForm } from '../engine/lineage.ts';
 import { ROWS_A_STEP } from '../engine/slice.ts';
-import { Bucket, type LeftRow, type Matching, type RightRow } from './matching.ts';
+import { Bucket, type LeftRow, type Matching, type RightRow, type Sides } from './matching.ts';
+import { placeOfRow } from './object-of-row.ts';
 
 /** A label selector in any of its forms. */
 export type AnySelector = string | LabelSelectorObject | LabelSelector;
@@ -49,21 +51,22 @@ function isParsed(selector: AnySelector): selector is LabelSelector {
   return typeof selector === 'object' && 'matches' in selector;
 }
 
-/** The namespace of a row. A row that is no object any more still has the key of the object. */
-function namespaceOf({ metadata }: KubernetesObject, key: string): string {
-  if (metadata !== undefined) return metadata.namespace ?? '';
-  const slash = key.indexOf('/');
-  return slash === -1 ? '' : key.slice(0, slash);
+/** The names before the key of a row, and the namespace. A row that is no object any more still has the key of the object. */
+function placeOf(
+  object: KubernetesObject,
+  { id, key }: LeftRow | RightRow,
+  form: RowForm,
+): readonly [names: readonly string[], namespace: string] {
+  const { metadata } = Object(object) as KubernetesObject;
+  const [names, namespace] = placeOfRow(id, key, form);
+  // Only an object without a namespace is in none. The metadata of a template says nothing.
+  return [names, metadata?.namespace ?? (uidOf(object) === '' ? namespace : '')];
 }
 
-/** The cluster of a row, and the namespace in it. */
-function placeOf(object: KubernetesObject, key: string): readonly [cluster: string, rest: string] {
-  const { metadata } = object;
+/** The cluster of an object in a union of streams of which only some are over clusters. */
+function clusterOf({ metadata }: KubernetesObject, key: string): string {
   const [first = '', ...rest] = key.split('/');
-  if (metadata === undefined) return [first, namespaceOf(object, rest.join('/'))];
-  // Other names may stand before that of the cluster.
-  const { namespace = '' } = metadata;
-  return [rest.at(namespace === '' ? -2 : -3) ?? first, namespace];
+  return (metadata && rest.at(metadata.namespace ? -3 : -2)) ?? first;
 }
 
 function labelsOf({ metadata }: KubernetesObject): Readonly<Record<string, string>> {
@@ -73,7 +76,7 @@ function labelsOf({ metadata }: KubernetesObject): Readonly<Record<string, strin
 export class SelectorMatching implements Matching {
   readonly #selectorOf: SelectorOf;
   readonly #acrossNamespaces: boolean;
-  readonly #isOverClusters: boolean;
+  readonly #sides: Sides;
   readonly #rights: ReadonlyMap<string, RightRow>;
   readonly #scopes = new Map<string, Scope>();
   readonly #unfilled = new Set<Scope>();
@@ -85,9 +88,9 @@ export class SelectorMatching implements Matching {
     selectorOf: SelectorOf,
     acrossNamespaces: boolean,
     rights: ReadonlyMap<string, RightRow>,
-    isOverClusters: boolean,
+    sides: Sides,
   ) {
-    this.#isOverClusters = isOverClusters;
+    this.#sides = sides;
     this.#selectorOf = selectorOf;
     this.#acrossNamespaces = acrossNamespaces;
     this.#rights = rights;
@@ -99,7 +102,7 @@ export class SelectorMatching implements Matching {
     if (isParsed(selector) && selector.isNothing === true) return NO_BUCKETS;
     const isText = typeof selector === 'string' || isParsed(selector);
     const given = isText ? selector.toString() : JSON.stringify(selector);
-    const name = this.#nameOf(object, row.key);
+    const name = this.#nameOf(object, row, this.#sides.left);
     const [before] = row.buckets as readonly SelectorBucket[];
     if (before?.given === given && before.scope.name === name) return row.buckets;
     return [
@@ -108,7 +111,7 @@ export class SelectorMatching implements Matching {
   }
 
   ofRight(row: RightRow, object: never): readonly Bucket[] {
-    const scope = this.#scope(this.#nameOf(object, row.key));
+    const scope = this.#scope(this.#nameOf(object, row, this.#sides.right));
     const before = this.#scopeOf.get(row);
     if (before !== scope) {
       if (before !== undefined) this.#leave(before, row);
@@ -179,11 +182,15 @@ export class SelectorMatching implements Matching {
   }
 
   /** The name of the scope in which a row selects and is selected. */
-  #nameOf(object: KubernetesObject, key: string): string {
+  #nameOf(object: KubernetesObject, row: LeftRow | RightRow, form: RowForm): string {
     const isAcross = this.#acrossNamespaces;
-    if (!this.#isOverClusters) return isAcross ? '' : namespaceOf(object, key);
-    const [cluster, namespace] = placeOf(object, key);
-    return isAcross ? cluster : `${cluster}/${namespace}`;
+    if (isAcross && !this.#sides.isOverClusters) return '';
+    if (!this.#sides.isOverClusters) return placeOf(object, row, form)[1];
+    const isKnown = form.names > 0;
+    const [names, namespace] = placeOf(object, row, isKnown ? form : { ...form, names: 1 });
+    // Names of unions may stand before that of the cluster.
+    const cluster = isKnown ? names.at(-1) : clusterOf(object, row.key);
+    return isAcross ? `${cluster}` : `${cluster}/${namespace}`;
   }
 
   #scope(name: string): Scope {

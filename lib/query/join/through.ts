@@ -2,8 +2,9 @@
 import { isObservable, type Observable } from 'rxjs';
 import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
+import type { RowForm } from '../engine/lineage.ts';
 import { sameList } from '../operators/shallow-equal.ts';
-import { type JoinKeys, KeyMatching } from './key-matching.ts';
+import { type JoinKeys, KeyMatching, ownersOf } from './key-matching.ts';
 import {
   type Bucket,
   type LeftRow,
@@ -12,6 +13,7 @@ import {
   type Relation,
   type RightRow,
 } from './matching.ts';
+import { uidOfRow } from './object-of-row.ts';
 
 /** A relation that {@link through} has made, for the option `on` of `liveJoin`. */
 export interface JoinThrough {
@@ -22,12 +24,14 @@ type Row = LeftRow | RightRow;
 
 const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([]);
 
-function ownersOf(object: KubernetesObject): readonly string[] {
-  return object.metadata?.ownerReferences?.map(({ uid }) => uid) ?? NONE;
+function ownerUids(object: KubernetesObject, key: string): readonly string[] {
+  return ownersOf(object, key)?.map(({ uid }) => uid) ?? NONE;
 }
 
 class ThroughMatching implements Matching {
   readonly #owner: 'left' | 'right';
+  /** That of the rows with the upper owners. */
+  readonly #form: RowForm;
   readonly #keys: KeyMatching;
   /** The UIDs of the owners of each object between, by its own UID. */
   readonly #above = new Map<string, readonly string[]>();
@@ -36,8 +40,9 @@ class ThroughMatching implements Matching {
   /** The UIDs of the owners of each owned row. */
   readonly #owners = new Map<Row, readonly string[]>();
 
-  constructor(owner: 'left' | 'right') {
+  constructor(owner: 'left' | 'right', form: RowForm) {
     this.#owner = owner;
+    this.#form = form;
     const own = (keys: never) => keys as JoinKeys;
     this.#keys = new KeyMatching(own, own);
   }
@@ -62,9 +67,9 @@ class ThroughMatching implements Matching {
     return undefined;
   }
 
-  between(id: string, object: KubernetesObject, isGone: boolean): Iterable<Row> {
+  between(id: string, key: string, object: KubernetesObject, isGone: boolean): Iterable<Row> {
     const uid = uidOf(object) || id;
-    const owners = isGone ? NONE : ownersOf(object);
+    const owners = isGone ? NONE : ownerUids(object, key);
     if (sameList(owners, this.#above.get(uid) ?? NONE)) return NONE;
     if (owners.length === 0) this.#above.delete(uid);
     else this.#above.set(uid, owners);
@@ -72,9 +77,9 @@ class ThroughMatching implements Matching {
   }
 
   #keysOf(side: 'left' | 'right', row: Row, object: KubernetesObject): JoinKeys {
-    // A row that is no object any more still has the UID as its id.
-    if (side === this.#owner) return uidOf(object) || row.id;
-    const owners = ownersOf(object);
+    // A row that is no object any more still has the UID in its id.
+    if (side === this.#owner) return uidOf(object) || uidOfRow(row.id, this.#form);
+    const owners = ownerUids(object, row.key);
     this.#own(row, owners);
     return owners.flatMap((uid) => this.#above.get(uid) ?? NONE);
   }
@@ -153,6 +158,9 @@ export function through<T>(
   if (owner !== 'left' && owner !== 'right') {
     throw new TypeError(`through: owner is ${JSON.stringify(owner)}; it must be 'left' or 'right'`);
   }
-  const relation: Relation = { between$, match: () => new ThroughMatching(owner) };
+  const relation: Relation = {
+    between$,
+    match: (_rights, sides) => new ThroughMatching(owner, sides[owner]),
+  };
   return { [RELATION]: relation };
 }

@@ -168,6 +168,7 @@ export function liveFlatMap<A, B>(
     liveOperator<B, ChangeSet<B>>({
       scheduler: options.scheduler,
       name: 'liveFlatMap',
+      ids: 'parts',
       isRemembering: true,
       sources: [source],
       params: [project],

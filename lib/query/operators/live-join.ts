@@ -3,12 +3,18 @@ import { isObservable, type Observable } from 'rxjs';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
-import { lineageOf } from '../engine/lineage.ts';
+import { formOf, lineageOf } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/machine.ts';
 import { JoinMachine, type JoinParts } from '../join/join-machine.ts';
 import { type JoinKeys, KeyMatching, ownerKeys } from '../join/key-matching.ts';
-import { type Matching, RELATION, type Relation, type RightRow } from '../join/matching.ts';
+import {
+  type Matching,
+  RELATION,
+  type Relation,
+  type RightRow,
+  type Sides,
+} from '../join/matching.ts';
 import { type AnySelector, SelectorMatching } from '../join/selector-matching.ts';
 import type { JoinThrough } from '../join/through.ts';
 
@@ -92,7 +98,7 @@ export interface LiveJoinOptions<
   readonly project?: Param<JoinProjection<L, R, Type, One, B>> | undefined;
 }
 
-type Match = (rights: ReadonlyMap<string, RightRow>, isOverClusters: boolean) => Matching;
+type Match = (rights: ReadonlyMap<string, RightRow>, sides: Sides) => Matching;
 
 function refused(parameter: string, given: unknown, must: string): never {
   const shown = typeof given === 'string' ? JSON.stringify(given) : typeof given;
@@ -104,15 +110,16 @@ function matchOf(on: JoinOn<never, never>): Match {
     Partial<JoinBySelector<never>>;
   const { owner, left, right, selectorOf, acrossNamespaces = false } = given;
   if (owner === 'left' || owner === 'right') {
-    const keys = ownerKeys(owner);
-    return () => new KeyMatching(keys.left, keys.right);
+    return (_rights, sides) => {
+      const keys = ownerKeys(owner, sides);
+      return new KeyMatching(keys.left, keys.right);
+    };
   }
   if (typeof left === 'function' && typeof right === 'function') {
     return () => new KeyMatching(left, right);
   }
   if (typeof selectorOf === 'function') {
-    return (rights, isOverClusters) =>
-      new SelectorMatching(selectorOf, acrossNamespaces, rights, isOverClusters);
+    return (rights, sides) => new SelectorMatching(selectorOf, acrossNamespaces, rights, sides);
   }
   return refused(
     'on',
@@ -187,7 +194,12 @@ export function liveJoin<
     refused('project', project, 'a function or an Observable of one');
   }
   return (source) => {
-    const isOverClusters = [source, right$].every((each) => lineageOf(each).isOverClusters);
+    const [left, right] = [lineageOf(source), lineageOf(right$)];
+    const sides: Sides = {
+      left: formOf(left),
+      right: formOf(right),
+      isOverClusters: left.isOverClusters === true && right.isOverClusters === true,
+    };
     return liveOperator<B, ChangeSet<B>>({
       ...timing,
       name: 'liveJoin',
@@ -199,7 +211,7 @@ export function liveJoin<
         const parts: JoinParts = {
           isInner: type === 'inner',
           isOne: one,
-          match: (rights) => match(rights, isOverClusters),
+          match: (rights) => match(rights, sides),
           project: values[1] as JoinParts['project'],
         };
         return new JoinMachine<B>(parts, context, former);

@@ -94,6 +94,7 @@ export function liveUnion(sources: UnionSources, options: LiveOptions = {}): Cha
   return liveOperator<unknown, ChangeSet<unknown>>({
     ...options,
     name: 'liveUnion',
+    ids: names === undefined ? 'shared' : 'named',
     sources: streams,
     params: [],
     create: (_values, context) =>
