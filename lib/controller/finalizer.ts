@@ -6,6 +6,7 @@
  * from; a merge patch would overwrite the complete list with an old one.
  */
 
+import { isObservable, type Observable, Subscription } from 'rxjs';
 import type { JsonPatchOperation } from '../client/patch.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -21,16 +22,17 @@ export interface FinalizerHandlers<T extends KubernetesObject> {
   apply(
     object: Stored<T>,
     request: ReconcileRequest<T>,
-  ): ReconcileResult | Promise<ReconcileResult>;
+  ): ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
   /**
    * Called while the object is being deleted: undo what `apply` did, also outside of the cluster. It may be called again after
    * it has succeeded. If the cleanup is not done yet, return `requeue` or `requeueAfterMs`; otherwise the finalizer is removed.
+   * The last value of an Observable is its result; it is unsubscribed if the signal aborts, and the finalizer stays.
    * An invalid `requeueAfterMs`, such as NaN, keeps the finalizer; the work queue gives the key up with a `TypeError`.
    */
   cleanup(
     object: Stored<T>,
     request: ReconcileRequest<T>,
-  ): ReconcileResult | Promise<ReconcileResult>;
+  ): ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>;
 }
 
 type Calls<T extends KubernetesObject> = Pick<ResourceClient<T>, 'get' | 'patch'>;
@@ -129,6 +131,32 @@ export function removeFinalizer<T extends KubernetesObject>(
   return change(client, object as Stored<T>, name, false, options.signal);
 }
 
+/** The last value of an Observable, which is unsubscribed when the signal aborts. */
+function resultOf(
+  returned: ReconcileResult | Promise<ReconcileResult> | Observable<ReconcileResult>,
+  signal: AbortSignal,
+): ReconcileResult | Promise<ReconcileResult> {
+  if (!isObservable(returned)) return returned;
+  return new Promise((resolve, reject) => {
+    let last: ReconcileResult;
+    const work = new Subscription();
+    const end = (settle: () => void) => {
+      work.unsubscribe();
+      settle();
+    };
+    const stop = () => end(() => reject(signal.reason as Error));
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop);
+    work.add(() => signal.removeEventListener('abort', stop));
+    const next = (result: ReconcileResult) => {
+      last = result;
+    };
+    const error = (cause: unknown) => end(() => reject(cause as Error));
+    const complete = () => end(() => resolve(last));
+    work.add(returned.subscribe({ next, error, complete }));
+  });
+}
+
 /** An invalid `requeueAfterMs` counts as pending, because the cleanup asked for another call. */
 function isPending({ requeue, requeueAfterMs = 0 }: NonNullable<ReconcileResult> = {}): boolean {
   return requeue === true || !(typeof requeueAfterMs === 'number' && requeueAfterMs <= 0);
@@ -180,10 +208,12 @@ export function finalizer<T extends KubernetesObject>(
     if (object.metadata?.deletionTimestamp === undefined) {
       const held = await addFinalizer(client, object, name, { signal });
       const wanted = held !== undefined && held.metadata?.deletionTimestamp === undefined;
-      return wanted ? handlers.apply(held, { ...request, object: held }) : undefined;
+      return wanted
+        ? await resultOf(handlers.apply(held, { ...request, object: held }), signal)
+        : undefined;
     }
     if (!object.metadata.finalizers?.includes(name)) return undefined;
-    const result = await handlers.cleanup(object, request);
+    const result = await resultOf(handlers.cleanup(object, request), signal);
     if (!isPending(result ?? undefined)) await removeFinalizer(client, object, name, { signal });
     return result;
   };

@@ -12,8 +12,9 @@ import {
 } from 'rx-informer';
 import { type Deployment, deployments } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { firstValueFrom, of } from 'rxjs';
+import { defer, firstValueFrom, of, Subject, throwError } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
+import { eventually } from '../support/patience.ts';
 
 const place = { namespace: 'shop', name: 'web' };
 const ours = 'example.com/cleanup';
@@ -31,6 +32,71 @@ function rig(finalizers?: string[]) {
   const patches = () => server.requests.filter(({ method }) => method === 'PATCH').length;
   return { server, client, first, now, touch, patches };
 }
+
+describe('parts that return an Observable', () => {
+  const request = (object: Deployment, signal = new AbortController().signal) =>
+    ({ object, signal }) as unknown as ReconcileRequest<Deployment>;
+  const deleted = () => {
+    const all = rig([ours, 'other.dev/x']);
+    all.server.objects.delete(deployments, place);
+    return { ...all, object: all.now() as Deployment };
+  };
+
+  it('N10: the cleanup is run, and the finalizer is removed when it has completed', async () => {
+    const { client, object, now } = deleted();
+    const done = new Subject<undefined>();
+    const cleanup = () => done;
+    const reconcile = finalizer(client, ours, { apply: () => undefined, cleanup });
+    const ended = reconcile('shop/web', request(object));
+    await eventually(() => expect(done.observed).toBe(true));
+    expect(now()?.metadata.finalizers).toContain(ours);
+    done.complete();
+    await ended;
+    expect(now()?.metadata.finalizers).toEqual(['other.dev/x']);
+  });
+
+  it('N10: its last value is the result: a requeue keeps the finalizer', async () => {
+    const { client, object, now } = deleted();
+    const cleanup = () => of(undefined, { requeueAfterMs: 500 });
+    const reconcile = finalizer(client, ours, { apply: () => undefined, cleanup });
+    expect(await reconcile('shop/web', request(object))).toEqual({ requeueAfterMs: 500 });
+    expect(now()?.metadata.finalizers).toContain(ours);
+  });
+
+  it('N10: an error and an abort keep the finalizer, and an abort unsubscribes', async () => {
+    const { client, object, now } = deleted();
+    const failing = finalizer(client, ours, {
+      apply: () => undefined,
+      cleanup: () => throwError(() => new Error('not yet')),
+    });
+    await expect(failing('shop/web', request(object))).rejects.toThrow('not yet');
+    const never = new Subject<undefined>();
+    const abort = new AbortController();
+    const reconcile = finalizer(client, ours, { apply: () => undefined, cleanup: () => never });
+    const ended = reconcile('shop/web', request(object, abort.signal));
+    await eventually(() => expect(never.observed).toBe(true));
+    abort.abort(new Error('stopped'));
+    await expect(ended).rejects.toThrow('stopped');
+    expect(never.observed).toBe(false);
+    await expect(reconcile('shop/web', request(object, abort.signal))).rejects.toThrow('stopped');
+    expect(now()?.metadata.finalizers).toContain(ours);
+  });
+
+  it('N10: `apply` is run, and its last value is the result', async () => {
+    const { client, first } = rig([ours]);
+    let runs = 0;
+    const apply = () =>
+      defer(() => {
+        runs++;
+        return of({ requeueAfterMs: 700 });
+      });
+    const reconcile = finalizer(client, ours, { apply, cleanup: () => undefined });
+    expect(await reconcile('shop/web', request(first as Deployment))).toEqual({
+      requeueAfterMs: 700,
+    });
+    expect(runs).toBe(1);
+  });
+});
 
 describe('a finalizer', () => {
   it('N10: is added once, to an empty list and to the end of a list', async () => {
