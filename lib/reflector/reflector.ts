@@ -168,14 +168,7 @@ function reflectObjects(
   const moment = (sending: Sending): Moment => ({
     nowMs: scheduler.now(),
     get random() {
-      try {
-        const chance = random();
-        if (chance >= 0) return chance;
-      } catch (error) {
-        reportUnhandled(error);
-      }
-      // Without a wait requests would follow each other without a pause, or never.
-      return Math.random();
+      return random();
     },
     get silentMs() {
       return sending.silentMs();

@@ -3,6 +3,7 @@
  * the complete pipe, jitter included.
  */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { reportUnhandled } from './report-unhandled.ts';
 
 /** The scheduler and the random source of a stage. */
 export interface Timing {
@@ -20,7 +21,22 @@ export interface ResolvedTiming {
 
 /** Fills in the defaults of {@link Timing}. */
 export function timingOf(options: Timing): ResolvedTiming {
-  return { scheduler: options.scheduler ?? asyncScheduler, random: options.random ?? Math.random };
+  const { scheduler = asyncScheduler, random } = options;
+  return { scheduler, random: random === undefined ? Math.random : reliably(random) };
+}
+
+/** Without a wait requests would follow each other without a pause, or never. */
+function reliably(random: () => number): () => number {
+  return () => {
+    try {
+      const chance = random();
+      if (chance >= 0 && chance <= 1) return chance;
+      throw new TypeError(`random returned ${chance}; it must be a number in [0, 1)`);
+    } catch (error) {
+      reportUnhandled(error);
+      return Math.random();
+    }
+  };
 }
 
 declare const epoch: unique symbol;

@@ -6,7 +6,8 @@ import {
   type KubeRequest,
   type KubernetesObject,
 } from 'rx-informer';
-import { describe, expect, it } from 'vitest';
+import { config } from 'rxjs';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 interface Sent {
@@ -60,6 +61,34 @@ const eventOf = (reason: string) => ({ reason, message: 'again' });
 const fail = (code: number, retryAfterMs?: number) => {
   throw ApiError.fromStatus({}, code, retryAfterMs === undefined ? {} : { retryAfterMs });
 };
+
+beforeAll(() => {
+  config.onUnhandledError = () => undefined;
+});
+
+describe('a recorder', () => {
+  it.each<[string, () => number]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no random');
+      },
+    ],
+    ['returns NaN', () => Number.NaN],
+  ])('X26: whose random %s writes its Events, also after a failure', async (_how, random) => {
+    let failures = 1;
+    const answer = () => (failures-- > 0 ? fail(503) : {});
+    const { scheduler, recorder, sent, dropped } = rig(answer, { random });
+    recorder.event(named('a', 'shop'), eventOf('A'));
+    await scheduler.advance(60_000);
+    recorder.event(named('b', 'shop'), eventOf('B'));
+    await scheduler.advance(60_000);
+    expect([sent.map(({ reason }) => reason), dropped]).toEqual([['A', 'A', 'B'], []]);
+    const closed = recorder.close();
+    await scheduler.advance(60_000);
+    await closed;
+  });
+});
 
 describe('the name of an event', () => {
   it.each([

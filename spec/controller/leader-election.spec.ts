@@ -7,9 +7,11 @@ import {
 } from 'rx-informer';
 import { leases } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { describe, expect, it, vi } from 'vitest';
+import { config } from 'rxjs';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { eventually } from '../support/patience.ts';
 import { FALSE_ANSWERS, leaseServer } from './lease-server.ts';
 
 const place = { namespace: 'shop', name: 'billing' };
@@ -39,6 +41,10 @@ function rig() {
   return { scheduler, server, story, candidate };
 }
 
+afterAll(() => {
+  config.onUnhandledError = null;
+});
+
 describe('leader election', () => {
   it('N13: periods with which two could lead are refused (TestLeaderElectionConfigValidation)', () => {
     const { candidate } = rig();
@@ -48,6 +54,47 @@ describe('leader election', () => {
     expect(refused({ retryPeriodMs: 0 })).toThrow(/retryPeriodMs is 0/);
     expect(refused({ identity: '' })).toThrow(/identity is ""/);
   });
+
+  it.each<[string, () => number]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no random');
+      },
+    ],
+    ['returns NaN', () => Number.NaN],
+    ['returns a huge number', () => 1e9],
+    ['returns a negative number', () => -5],
+  ])(
+    'X26: a candidate whose random %s waits as others do, and leads when it may',
+    async (_how, random) => {
+      const reported: string[] = [];
+      config.onUnhandledError = (error) => reported.push((error as Error).message);
+      const { scheduler, server, story, candidate } = rig();
+      const a = candidate('a');
+      const b = candidate('b', { random });
+      a.start();
+      await scheduler.advance(1);
+      b.start();
+      const before = server.log.length;
+      await scheduler.advance(60_000);
+      // Each reads the Lease every 2 s to 4.4 s, and one of them renews it every 2 s.
+      expect(server.log.length - before).toBeLessThan(80);
+      await a.stop();
+      await scheduler.advance(5_000);
+      expect(story.map((line) => line.replace(/^[\d.]+ /, ''))).toEqual([
+        'a leads',
+        'a lost',
+        'b leads',
+      ]);
+      await b.stop();
+      await eventually(() =>
+        expect(reported[0]).toMatch(
+          /^no random$|^random returned .*; it must be a number in \[0, 1\)$/,
+        ),
+      );
+    },
+  );
 
   it('N13: a name that no Lease and a namespace that no server can have are refused', () => {
     const { candidate } = rig();

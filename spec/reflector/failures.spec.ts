@@ -256,7 +256,7 @@ describe('the wait', () => {
       },
     ],
     ['returns NaN', () => Number.NaN],
-  ])('R22: a random that %s is replaced, so that the waits stay', (_how, random) => {
+  ])('X26: a random that %s is replaced, so that the waits stay', (_how, random) => {
     config.onUnhandledError = () => undefined;
     const watches = [failing(refused), open];
     const asked = run({ lists, watches }, 10_000, { random: random as () => number });
