@@ -1,18 +1,12 @@
 /** Combines tests with and, or, not. Predicates of changes and conditions of objects are tests. */
-import { isThenable } from '../rx/is-thenable.ts';
+import { synchronous } from '../rx/is-thenable.ts';
 
 /** A boolean function of a value. */
 export type Test<V> = (value: V) => boolean;
 
 /** Calls a test. Throws a `TypeError` if the test returns a Promise, because a Promise always counts as true. */
 export function ask<V>(test: Test<V>, value: V): boolean {
-  const answer = test(value);
-  if (!isThenable(answer)) return answer;
-  // Its rejection must not be reported as unhandled, because the Promise is ignored.
-  Promise.resolve(answer).catch(() => undefined);
-  throw new TypeError(
-    'a predicate or condition returned a Promise; it must return synchronously, so load what it needs before, or in the reconcile',
-  );
+  return synchronous(test(value), 'a predicate or condition');
 }
 
 /**

@@ -60,6 +60,19 @@ describe('a filtering handler', () => {
     await informer.stop();
   });
 
+  it('I118: a filter that returns a Promise counts as one that throws', async () => {
+    const log: string[] = [];
+    const { source, informer, errors } = filtered((async () => true) as never, logging(log));
+    source.listed(1, web(1, 'web'));
+    informer.start();
+    expect(log).toEqual([]);
+    await settle();
+    expect(errors).toEqual([
+      expect.stringMatching(/^shown shop\/web TypeError: filter returned a Promise; it must return sync/),
+    ]);
+    await informer.stop();
+  });
+
   it('I23: a missed deletion and a recreation pass the filter, which never receives a tombstone', async () => {
     const log: string[] = [];
     const asked: unknown[] = [];

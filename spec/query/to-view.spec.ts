@@ -10,6 +10,7 @@ import {
   liveFilter,
   liveShare,
   liveUnion,
+  snapshotOf,
   toView,
   type View,
 } from 'rx-informer';
@@ -69,6 +70,19 @@ function reactStore(view: Pick<View<Pod>, 'subscribe' | 'getSnapshot'>) {
 
 afterEach(() => {
   config.onUnhandledError = null;
+});
+
+it('Q93: a listener that is no function is refused at once, and holds nothing', () => {
+  const { view, count } = live(pod('a', 1));
+  const snapshots = snapshotOf([view]);
+  for (const each of [view, view.select('a'), snapshots]) {
+    for (const listener of [{ next: () => undefined }, undefined, null]) {
+      expect(() => each.subscribe(listener as never)).toThrow(
+        /^subscribe: the listener is (?:object|undefined|null); it must be a function/,
+      );
+    }
+  }
+  expect(count.opened).toBe(0);
 });
 
 describe('a view over stop and start', () => {

@@ -315,6 +315,14 @@ describe('the rows of a tab', () => {
     await fc.assert(property, { numRuns: 40 });
   });
 
+  it('Q93: refuse a listener that is no function at once', () => {
+    const view = application().open().view(byName);
+    for (const each of [view, view.select('a')]) {
+      const subscribe = () => each.subscribe({ next: () => undefined } as never);
+      expect(subscribe).toThrow(/^subscribe: the listener is object; it must be a function/);
+    }
+  });
+
   it('B2: are the complete objects with a limit and without select', async () => {
     const app = application({ names: ['a'] });
     const view = app.open().view(liveQuery({ from: pods, limit: 5 }));

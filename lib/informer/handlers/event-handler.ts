@@ -7,7 +7,7 @@
 import type { Change, DeletedObject } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { shownError } from '../../meta/shown-text.ts';
-import { isThenable } from '../../rx/is-thenable.ts';
+import { isThenable, synchronous } from '../../rx/is-thenable.ts';
 import type { Cause } from '../../store/change-set.ts';
 import type { SyncWaitOptions } from '../waits.ts';
 import type { DeliveryPolicy } from './deliver.ts';
@@ -213,7 +213,7 @@ export function filteringEventHandler<T>(
   const { filter, handler } = options;
   const test = (object: Stored<T>): Tested => {
     try {
-      return { matches: filter(object) };
+      return { matches: synchronous(filter(object), 'filter') };
     } catch (error) {
       return { matches: false, failure: { error } };
     }

@@ -1,6 +1,7 @@
 /** The machine of a join: one row for each left row, with the right rows of its buckets. */
 
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import { synchronous } from '../../rx/is-thenable.ts';
 import { ownGuard } from '../../store/mutation-guard.ts';
 import type { Ending } from '../engine/answer-log.ts';
 import type { AnswerRows, HeldRow, Machine, MachineContext } from '../engine/machine.ts';
@@ -305,7 +306,8 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
     }
     const { context } = this;
     return context.attempt(id, key, () => {
-      const made = project(pair.left as never, pair.right as never, context.nowMs());
+      const nowMs = context.nowMs();
+      const made = synchronous(project(pair.left as never, pair.right as never, nowMs), 'project');
       if (made === undefined) return undefined;
       if (before !== undefined && shallowEqual(before.object, made)) return before;
       return { key, object: made as Stored<unknown> };

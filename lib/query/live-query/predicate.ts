@@ -2,6 +2,7 @@
 
 import { formatPath, parsePath, type Steps } from '../../meta/object-path.ts';
 import type { Scalar } from '../../meta/typed-path.ts';
+import { synchronous } from '../../rx/is-thenable.ts';
 import type { IndexFunc } from '../../store/index-funcs.ts';
 import type { QueryComparison, QueryCondition } from './condition.ts';
 import { someAt } from './path.ts';
@@ -97,7 +98,8 @@ export function predicateOf(condition: QueryCondition, indices: IndexFuncs): Pre
     const valuesOf = indices[condition.index] as IndexFunc<unknown>;
     return (object) => valuesOf(object).includes(condition.eq);
   }
-  return condition.test as Predicate;
+  const test = condition.test as Predicate;
+  return (object, nowMs) => synchronous(test(object, nowMs), 'the test');
 }
 
 /** The parts of a condition that must all hold. */

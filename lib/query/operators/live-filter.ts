@@ -6,6 +6,7 @@ import {
   type LabelSelectorObject,
   parseLabelSelector,
 } from '../../meta/label-selector.ts';
+import { synchronous } from '../../rx/is-thenable.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';
@@ -40,7 +41,7 @@ class FilterMachine<T> extends RowMachine<T, Filtered<T>> {
 
   put(_input: number, id: string, key: string, object: Stored<T>): void {
     const { context } = this;
-    const holds = () => this.#predicate(object, context.nowMs());
+    const holds = () => synchronous(this.#predicate(object, context.nowMs()), 'the condition');
     // As in `Array.filter`, a value such as a label counts as true.
     const isIn = Boolean(context.attempt(id, key, holds));
     const before = this.answer.get(id);

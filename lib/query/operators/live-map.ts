@@ -1,6 +1,7 @@
 /** `liveMap`: a row of the user's own for each row. */
 import type { Observable } from 'rxjs';
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import { synchronous } from '../../rx/is-thenable.ts';
 import type { AnyChangeSet, RowOrder, SetOf } from '../../store/change-set.ts';
 import type { SetStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';
@@ -70,7 +71,9 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
     const held = this.#rows.get(id);
     const before = held?.row ?? (held === undefined ? this.#former?.answer.get(id) : undefined);
     const row = context.attempt(id, key, () => {
-      const made = this.#project(object, context.nowMs()) as Stored<B> | undefined;
+      const made = synchronous(this.#project(object, context.nowMs()), 'the function') as
+        | Stored<B>
+        | undefined;
       if (made === undefined) return undefined;
       const isSame = before !== undefined && this.#equals(before.object, made);
       return isSame ? before : { key, object: made };

@@ -1,6 +1,7 @@
 /** `liveSort`: the rows in order. */
 import type { Observable } from 'rxjs';
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import { synchronous } from '../../rx/is-thenable.ts';
 import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import type { OrderedChangeStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';
@@ -46,7 +47,7 @@ class SortMachine<T> extends RowMachine<T, SortedRow<T>> {
   constructor(compare: Compare<T>, context: MachineContext) {
     super(context);
     const { nowMs } = context;
-    this.#compare = (one, other) => compare(one, other, nowMs());
+    this.#compare = (one, other) => synchronous(compare(one, other, nowMs()), 'the comparison');
     // Ties are broken by the id in code units, and NaN counts as 0.
     this.#inOrder = (one, other) => {
       const compared = compare(one.object, other.object, nowMs());

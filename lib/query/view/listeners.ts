@@ -7,6 +7,14 @@ interface Entry {
   told: number;
 }
 
+/** Refuses what is no function at once: otherwise the first change would fail, and not the call. */
+export function checkListener(listener: unknown): void {
+  if (typeof listener === 'function') return;
+  throw new TypeError(
+    `subscribe: the listener is ${listener === null ? 'null' : typeof listener}; it must be a function, which reads getSnapshot(). To subscribe an observer, use items$ or status$`,
+  );
+}
+
 /** Listeners, each added as often as it subscribes. */
 export class Listeners {
   readonly #listeners = new Set<Entry>();

@@ -10,7 +10,7 @@ import { NONE } from '../engine/refused-rows.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
 import { FollowedInformers, isResting } from './informers.ts';
 import { latestOf } from './latest-of.ts';
-import { Listeners } from './listeners.ts';
+import { checkListener, Listeners } from './listeners.ts';
 import type { RowView, View, ViewSnapshot, ViewStatus } from './view.ts';
 import { ViewRows } from './view-rows.ts';
 
@@ -73,6 +73,7 @@ export class RowsView<T> implements View<T> {
   };
 
   readonly subscribe = (listener: () => void): (() => void) => {
+    checkListener(listener);
     // Held before the listener is added, because React must not be called for the first set, which is in the snapshot.
     const release = this.#hold();
     const remove = this.#listeners.add(listener);
@@ -86,6 +87,7 @@ export class RowsView<T> implements View<T> {
     return {
       getSnapshot: () => this.#rows.get(id),
       subscribe: (listener) => {
+        checkListener(listener);
         const release = this.#hold();
         const listeners = this.#rowListeners.get(id) ?? new Listeners();
         this.#rowListeners.set(id, listeners);

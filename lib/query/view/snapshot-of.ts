@@ -1,7 +1,7 @@
 /** `snapshotOf`: several views as one, which changes once a turn. */
 import { Observable } from 'rxjs';
 import { atEndOfTurn } from '../../rx/drain.ts';
-import { Listeners } from './listeners.ts';
+import { checkListener, Listeners } from './listeners.ts';
 import type { View, ViewSnapshot } from './view.ts';
 
 /** The snapshots of several views at one moment. */
@@ -77,6 +77,7 @@ class ViewSnapshots<V extends readonly View<unknown>[]> implements SnapshotOf<V>
   };
 
   readonly subscribe = (listener: () => void): (() => void) => {
+    checkListener(listener);
     const release = this.#hold();
     const remove = this.#listeners.add(listener);
     return () => {

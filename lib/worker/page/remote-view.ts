@@ -3,7 +3,7 @@ import { Observable } from 'rxjs';
 import type { ApiError } from '../../meta/api-error.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { latestOf } from '../../query/view/latest-of.ts';
-import { Listeners } from '../../query/view/listeners.ts';
+import { checkListener, Listeners } from '../../query/view/listeners.ts';
 import type { RowView, View, ViewSnapshot, ViewStatus } from '../../query/view/view.ts';
 import type { EpochMs } from '../../rx/timing.ts';
 import { readError, readStatus } from '../carried-errors.ts';
@@ -68,6 +68,7 @@ export class RemoteView implements View<unknown> {
   };
 
   readonly subscribe = (listener: () => void): (() => void) => {
+    checkListener(listener);
     const release = this.#hold();
     const remove = this.#listeners.add(listener);
     return () => {
@@ -78,6 +79,7 @@ export class RemoteView implements View<unknown> {
   readonly select = (id: string): RowView<unknown> => ({
     getSnapshot: () => this.rows.get(id) as Stored<unknown> | undefined,
     subscribe: (listener) => {
+      checkListener(listener);
       const release = this.#hold();
       const listeners = this.#rowListeners.get(id) ?? new Listeners();
       this.#rowListeners.set(id, listeners);
