@@ -205,6 +205,7 @@ export const publishCommand: Command = {
 /** Whether two states need one line only. Versions and waits differ all the time. */
 function isSameState(a: NatsPublisherStatus, b: NatsPublisherStatus): boolean {
   if (a.phase !== b.phase || a.tooLarge.length !== b.tooLarge.length) return false;
+  if (a.unwritable.length !== b.unwritable.length) return false;
   return a.phase === 'publishing' || a.phase === 'backoff'
     ? a.error?.message === b.error?.message
     : a.message === b.message;

@@ -1,6 +1,6 @@
 /** Change sets of informers on NATS JetStream, so that any number of readers share one watch on the API server. */
 
-export type { TooLargeObject } from './publish/contents.ts';
+export type { TooLargeObject, UnwritableObject } from './publish/contents.ts';
 export {
   type NatsPublisher,
   type PublishToNatsOptions,

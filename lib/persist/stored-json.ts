@@ -7,6 +7,7 @@ import type { Decoding } from '../decode/decoding.ts';
 import { utf8 } from '../decode/utf8.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { unreadText } from '../meta/same-content.ts';
+import { deepJson } from './deep-json.ts';
 
 const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -58,7 +59,23 @@ function memberJson(object: object, name: string, env: 'stored' | 'left-out'): s
   if (text !== undefined && env === 'stored' && !text.includes('\n')) return text;
   let value = text === undefined ? (object as Fields)[name] : parsed(text);
   if (name === 'metadata') value = keptMetadata(value);
-  return JSON.stringify(env === 'stored' ? value : withoutEnv(value, name));
+  try {
+    return JSON.stringify(env === 'stored' ? value : withoutEnv(value, name));
+  } catch (error) {
+    // One object that is nested too deeply for the stack must not end the storing of its kind.
+    if (!(error instanceof RangeError)) throw error;
+    return deepJson(value, name, (each, member) =>
+      env === 'stored' ? each : cutEnv(each, member),
+    );
+  }
+}
+
+/** An array without the values of its items, if it is an `env` list; any other value unchanged. */
+function cutEnv(value: object, member: string): object {
+  if (member !== 'env' || !Array.isArray(value)) return value;
+  return value.map((item: unknown) =>
+    isObject(item) && 'value' in item ? { ...item, value: undefined } : item,
+  );
 }
 
 /** The value of a text; `undefined` if it is not JSON, so that nothing else is lost with this member. */

@@ -46,7 +46,6 @@ export interface RingSettings extends RingPlace {
   readonly onError?: ((error: ApiError) => void) | undefined;
 }
 
-const ALL_SLOTS: readonly number[] = /* @__PURE__ */ [...Array(SHARD_SLOTS).keys()];
 const LATE =
   'does not join, because work of its last membership, whose signals have aborted, has not ended';
 
@@ -239,8 +238,9 @@ export class RingMembership implements DividingMember {
       this.#report(ApiError.local('NotObserved', `ring ${namespace}/${name}: ${LATE}`));
       this.#publish();
     });
+    const slots = [...Array(SHARD_SLOTS).keys()];
     // Of all slots, because a slot may have been released while work on it ran.
-    const ends = [...this.#work].flatMap((end) => ALL_SLOTS.map(async (slot) => await end(slot)));
+    const ends = [...this.#work].flatMap((end) => slots.map(async (slot) => await end(slot)));
     const { member } = run;
     void Promise.allSettled(ends).then(() => {
       if (this.#run !== run || run.member.id !== member.id) return;

@@ -142,8 +142,8 @@ export interface BetweenWorkers {
 /** A port to the other side. A message arrives in order, as a copy, or not at all. */
 export interface Port {
   post(message: unknown): void;
-  /** Called once. */
-  listen(listener: (message: unknown) => void): void;
+  /** Called once. `onUnread` is called when a message has arrived that cannot be read. */
+  listen(listener: (message: unknown) => void, onUnread?: () => void): void;
   close(): void;
 }
 

@@ -18,6 +18,7 @@ import {
 } from '../../lib/nats/publish/messages.ts';
 import { nextSet } from '../../lib/nats/publish/next-set.ts';
 import { Published } from '../../lib/nats/publish/published.ts';
+import { publishingWords } from '../../lib/nats/publish/publisher-status.ts';
 import { checkSource, takeOver } from '../../lib/nats/publish/take-over.ts';
 
 const settings: RecordSettings = {
@@ -168,6 +169,31 @@ describe('the plan of a set', () => {
     const back = publish(published, [wanted('shop/a', '12', { text: fits })], '12');
     expect(back.map(shown)).toEqual(['shop.a@12', 'shop._meta', '_._meta']);
     expect(published.tooLarge).toEqual([]);
+  });
+
+  it('J70: an object that cannot be written is deleted from the bucket, named, and the others are published', () => {
+    const published = begun();
+    const deep = Array.from({ length: 20_000 }).reduce((inner) => ({ k: inner }), 1);
+    const text = () => JSON.stringify(deep);
+    const out = publish(
+      published,
+      [wanted('shop/a', '11', { text }), wanted('shop/z', '12')],
+      '12',
+    );
+    expect(out.map(shown)).toEqual(['-shop.a@11', 'shop.z@12', 'shop._meta', '_._meta']);
+    expect(published.unwritable).toEqual([
+      { key: 'shop/a', message: 'Maximum call stack size exceeded' },
+    ]);
+    expect(recordIn(out).count).toBe(2);
+    expect(publishingWords(published)).toBe(
+      'the bucket is complete up to 12; 1 objects cannot be written as JSON, for example because of their depth, and are not in the bucket, the first is shop/a',
+    );
+    // One that is in the bucket and was too deep at last has a tombstone without a body.
+    const [gone] = publish(published, [wanted('shop/z', '13', { isDeletion: true, text })], '13');
+    expect([gone && shown(gone), gone?.body.length]).toEqual(['-shop.z@13', 0]);
+    const back = publish(published, [wanted('shop/a', '14')], '14');
+    expect(back.map(shown)).toEqual(['shop.a@14', 'shop._meta', '_._meta']);
+    expect(published.unwritable).toEqual([]);
   });
 
   it('J4: the horizon rises above a tombstone before the server removes it', () => {

@@ -14,7 +14,8 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import type { LazyGetter } from '../../lib/meta/same-content.ts';
-import { storedJson } from '../../lib/persist/stored-json.ts';
+import { deepJson } from '../../lib/persist/deep-json.ts';
+import { readStored, storedJson } from '../../lib/persist/stored-json.ts';
 import { list } from '../decode/decoder.ts';
 import { unparsed } from '../decode/lazy/unread.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -159,6 +160,40 @@ describe('the decoding of stored objects', () => {
       }
     },
   );
+
+  it.each(['stored', 'left-out'] as const)(
+    'P34: an object with 9,000 levels is stored and read like any other (env: %s)',
+    (env) => {
+      const levels = 9_000;
+      const deep = `${'{"k":[1,'.repeat(levels)}null${']}'.repeat(levels)}`;
+      const spec = `{"containers":[{"env":[{"name":"A","value":"secret"},1,null]}],"deep":${deep},"no":{},"none":[]}`;
+      const text = `{"kind":"Widget","metadata":{"name":"a","namespace":"shop","uid":"u1"},"spec":${spec}}`;
+      const json = storedJson(JSON.parse(text) as KubernetesObject, env);
+      const secret = ',"value":"secret"';
+      const written = new TextDecoder().decode(json).replaceAll('\n', '');
+      expect(written === (env === 'stored' ? text : text.replace(secret, ''))).toBe(true);
+      for (const decoding of [undefined, jsonDecoding(), differentialDecoding(), lazyDecoding()]) {
+        const [read] = readStored<KubernetesObject & { spec: { deep: unknown } }>([json], decoding);
+        expect(read?.metadata?.name).toBe('a');
+        let inner = read?.spec.deep;
+        let depth = 0;
+        for (; inner !== null; depth++) inner = (inner as { k: unknown[] }).k[1];
+        expect(depth).toBe(levels);
+      }
+    },
+  );
+
+  it('P34: the JSON that is written without recursion is that of JSON.stringify', () => {
+    const special = {
+      ...{ a: undefined, b: () => 1, c: [undefined, () => 1, new Date(0)], d: new Date(1) },
+      ...{ e: { env: [{ name: 'A', value: 'x' }, 1] }, f: Number.NaN, '"': '\u2028', g: [[], {}] },
+    };
+    const objects: unknown[] = [special, [special], 1, 'a', null, undefined, new Date(0)];
+    for (let seed = 1; seed <= 50; seed++) objects.push(randomObject(seededRandom(seed)));
+    for (const each of objects) {
+      expect(deepJson(each, 'spec', (value) => value)).toBe(JSON.stringify(each));
+    }
+  });
 
   it('P32: a member that is not JSON does not keep the others from being stored', () => {
     const spec = '{"env":[{"value":nothing}]}';

@@ -4,7 +4,7 @@ import { type Pod, pods } from 'rx-informer/resources';
 import { workerQuery } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
 import { BrowserRig, follow } from './browser-rig.ts';
-import { names, rigWith } from './rig-pods.ts';
+import { names, podOf, rigWith } from './rig-pods.ts';
 
 const selecting = (project: (pod: Pod) => unknown) => () =>
   liveQuery({ from: pods, select: { key: 'own', project } } as never) as never;
@@ -22,6 +22,75 @@ describe('what cannot be copied', () => {
     await rig.pass(120_000);
     expect(rig.counts.tabs).toBe(1);
   });
+
+  it.each(['objects', 'columns without an order'])(
+    'B20: an object that is nested too deeply is a refused row, and the tab has the others: %s',
+    async (form) => {
+      const rig = rigWith('a', 'b', 'd');
+      const deep = (levels: number): unknown =>
+        Array.from({ length: levels }).reduce((inner) => ({ k: inner }), 1);
+      const areObjects = form === 'objects';
+      const query = areObjects
+        ? liveQuery({ from: pods, limit: 200, orderBy: { path: 'metadata.name' } })
+        : liveQuery({ from: pods, select: { metadata: 'metadata', spec: 'spec' } });
+      const { cluster } = rig.open();
+      const [tab, columns] = [
+        follow(cluster, query as unknown as typeof names),
+        follow(cluster, names),
+      ];
+      await rig.pass(1_000);
+      const namesOf = (rows: readonly unknown[]) =>
+        (rows as Pod[]).map(({ metadata }) => metadata?.name);
+      const initial = namesOf(tab.shown.rows);
+      expect(initial).toEqual(['a', 'b', 'd']);
+      const spec = { containers: deep(2_000) } as never;
+      rig.server.objects.create(pods, { ...podOf('c'), spec });
+      rig.server.objects.create(pods, podOf('e'));
+      await rig.pass(1_000);
+      expect(namesOf(tab.shown.rows)).toEqual(['a', 'b', 'd', 'e']);
+      expect([tab.shown.total, tab.shown.synced, tab.shown.status.error]).toEqual([
+        4,
+        true,
+        undefined,
+      ]);
+      const [refused] = tab.shown.status.refusedRows;
+      expect([refused?.key, `${refused?.error}`]).toEqual([
+        'shop/c',
+        'RangeError: shop/c cannot be sent to a tab, because it has more than 500 levels of nested fields; select fields above them',
+      ]);
+      expect(columns.shown.rows).toHaveLength(5);
+      // A tab that comes later is told the same, and its rows keep their places.
+      const later = follow(rig.open().cluster, query as unknown as typeof names);
+      rig.server.objects.create(pods, podOf('bb'));
+      rig.server.objects.delete(pods, { namespace: 'shop', name: 'a' });
+      await rig.pass(1_000);
+      const now = areObjects ? ['b', 'bb', 'd', 'e'] : ['b', 'd', 'e', 'bb'];
+      for (const each of [tab, later]) {
+        expect(namesOf(each.shown.rows)).toEqual(now);
+        expect(each.shown.status.refusedRows).toHaveLength(1);
+      }
+      // An object that was shown and becomes too deep leaves, and comes back.
+      const change = async (name: string, levels: number) => {
+        const had = rig.server.objects.get(pods, { namespace: 'shop', name });
+        rig.server.objects.update(pods, {
+          ...had,
+          spec: { containers: deep(levels) } as never,
+        } as Pod);
+        await rig.pass(1_000);
+      };
+      await change('d', 600);
+      expect(namesOf(tab.shown.rows)).toEqual(now.filter((name) => name !== 'd'));
+      expect(tab.shown.status.refusedRows.map(({ key }) => key).toSorted()).toEqual([
+        'shop/c',
+        'shop/d',
+      ]);
+      await change('d', 400);
+      await change('c', 400);
+      expect(namesOf(tab.shown.rows).toSorted()).toEqual(['b', 'bb', 'c', 'd', 'e']);
+      if (areObjects) expect(namesOf(tab.shown.rows)).toEqual(['b', 'bb', 'c', 'd', 'e']);
+      expect([tab.shown.total, tab.shown.status.refusedRows]).toEqual([5, []]);
+    },
+  );
 
   it.each<[string, unknown]>([
     ['without a text', Object.create(null)],

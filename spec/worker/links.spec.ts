@@ -34,6 +34,31 @@ describe('a link at bad moments', () => {
     expect([made.length, cluster.connection.phase, tab.shown.rows.length]).toEqual([1, 'open', 2]);
   });
 
+  it('B20: a message of the worker that cannot be read is an error of the connection, and the tab connects again', async () => {
+    const rig = rigWith('a');
+    const made: ReturnType<BrowserRig['dedicated']>[] = [];
+    const dedicated = () => {
+      const worker = rig.dedicated();
+      made.push(worker);
+      return worker;
+    };
+    const { cluster } = rig.open({ shared: undefined, dedicated });
+    const tab = follow(cluster, names);
+    await rig.pass(1_000);
+    const phases: string[] = [];
+    cluster.connection$.subscribe(({ phase, error }) =>
+      phases.push(`${phase} ${error?.message ?? ''}`),
+    );
+    (made[0] as { onmessageerror?: () => void }).onmessageerror?.();
+    rig.server.objects.create(pods, podOf('b'));
+    await rig.pass(1_000);
+    expect(phases).toContainEqual(
+      expect.stringMatching(/^lost a message of the worker cannot be read \(messageerror\)/),
+    );
+    expect([made.length, cluster.connection.phase, tab.shown.rows.length]).toEqual([2, 'open', 2]);
+    expect([rig.counts.tabs, tab.shown.stale]).toEqual([1, undefined]);
+  });
+
   it('B8: a host that has answered too late leaves no tab behind in the worker', async () => {
     const rig = rigWith('a');
     rig.delayMs = 3_000;

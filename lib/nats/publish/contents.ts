@@ -58,6 +58,13 @@ export interface TooLargeObject {
   readonly bytes: number;
 }
 
+/** An object that cannot be written as JSON, for example because it is nested too deeply for the stack. */
+export interface UnwritableObject {
+  readonly key: string;
+  /** Why it cannot be written. */
+  readonly message: string;
+}
+
 /** The newest version in a bucket: that of its record, or of a set that a publisher did not end. */
 export function newestVersion({ meta, objects, tombstones }: Contents): string {
   let newest = meta?.resourceVersion ?? '';

@@ -22,7 +22,7 @@ export interface RecordSettings {
   readonly maxPayload: number;
 }
 
-/** The message of an object; `bytes` is its size. */
+/** The message of an object; `bytes` is its size. Throws if it cannot be written as JSON. */
 export function objectMessage(
   { prefix, content }: RecordSettings,
   wanted: Wanted,
@@ -43,13 +43,22 @@ export function fits({ maxPayload }: RecordSettings, bytes: number): boolean {
   return bytes + HEADER_BYTES <= maxPayload;
 }
 
-/** The message of a deletion. It has no body if the last state is not known or too large. */
+/** The last state of a deleted object; empty if it cannot be written. */
+function lastText(wanted: Wanted): Uint8Array {
+  try {
+    return utf8(wanted.text());
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+/** The message of a deletion. It has no body if the last state is not known, too large or cannot be written. */
 export function tombstoneMessage(
   settings: RecordSettings,
   wanted: Wanted,
   expected: number,
 ): Planned {
-  const text = utf8(wanted.text());
+  const text = lastText(wanted);
   const headers = {
     [HEADERS.operation]: DELETE,
     [HEADERS.ttl]: `${Math.ceil(settings.tombstoneMs / 1000)}s`,

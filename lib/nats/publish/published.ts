@@ -6,7 +6,14 @@ import { joinMetaNamespaceKey } from '../../meta/key.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import { MOST_TERMS, type Term } from '../meta.ts';
 import { stateOf, Tally } from '../tally.ts';
-import type { Contents, InBucket, Tombstone, TooLargeObject, Wanted } from './contents.ts';
+import type {
+  Contents,
+  InBucket,
+  Tombstone,
+  TooLargeObject,
+  UnwritableObject,
+  Wanted,
+} from './contents.ts';
 import {
   fits,
   objectMessage,
@@ -39,6 +46,7 @@ export class Published {
   readonly #total = new Tally();
   readonly #tallies = new Map<string, Tally>();
   readonly #tooLarge = new Map<string, number>();
+  readonly #unwritable = new Map<string, string>();
   readonly #terms: readonly Term[];
   #epoch: string;
   #resourceVersion: string;
@@ -102,6 +110,11 @@ export class Published {
   /** The objects that are too large for a message. */
   get tooLarge(): readonly TooLargeObject[] {
     return [...this.#tooLarge].map(([key, bytes]) => ({ key, bytes }));
+  }
+
+  /** The objects that cannot be written as JSON. */
+  get unwritable(): readonly UnwritableObject[] {
+    return [...this.#unwritable].map(([key, message]) => ({ key, message }));
   }
 
   /** The names of the objects in the bucket, for a comparison. */
@@ -259,18 +272,24 @@ export class Published {
     const present = this.#objects.get(key);
     const { uid, version } = wanted;
     const expected = (present ?? this.#tombstones.get(key))?.sequence ?? 0;
-    if (wanted.isDeletion) this.#tooLarge.delete(key);
-    if (wanted.isDeletion) return present && this.#tombstone(wanted, resourceVersion, expected);
+    const remove = (gone: Wanted) => present && this.#tombstone(gone, resourceVersion, expected);
+    this.#tooLarge.delete(key);
+    this.#unwritable.delete(key);
+    if (wanted.isDeletion) return remove(wanted);
     const isSame = present?.uid === uid && present.version === version;
     if (isSame && present.content === content) return undefined;
-    const { message, bytes } = objectMessage(this.#settings, wanted, expected);
-    if (!fits(this.#settings, bytes)) {
-      this.#tooLarge.set(key, bytes);
-      const gone: Wanted = { ...wanted, isDeletion: true, text: () => '' };
-      return present && this.#tombstone(gone, resourceVersion, expected);
+    const gone: Wanted = { ...wanted, isDeletion: true, text: () => '' };
+    let made: ReturnType<typeof objectMessage>;
+    try {
+      made = objectMessage(this.#settings, wanted, expected);
+    } catch (error) {
+      this.#unwritable.set(key, error instanceof Error ? error.message : String(error));
+      return remove(gone);
     }
-    this.#tooLarge.delete(key);
-    return message;
+    const { message, bytes } = made;
+    if (fits(this.#settings, bytes)) return message;
+    this.#tooLarge.set(key, bytes);
+    return remove(gone);
   }
 
   #tombstone(wanted: Wanted, resourceVersion: string, expected: number): Planned {

@@ -2,7 +2,7 @@
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { natsError, WrongSequence } from '../failures.ts';
-import type { TooLargeObject } from './contents.ts';
+import type { TooLargeObject, UnwritableObject } from './contents.ts';
 
 /** The present activity of a publisher. */
 export type NatsPublisherPhase =
@@ -33,6 +33,8 @@ export interface NatsPublisherStatus {
   readonly sequence: number;
   /** Objects that are not in the bucket because they are larger than a message may be. */
   readonly tooLarge: readonly TooLargeObject[];
+  /** Objects that are not in the bucket because they cannot be written as JSON: they are nested too deeply. */
+  readonly unwritable: readonly UnwritableObject[];
   /** The last failure, until a set is published. */
   readonly error?: ApiError | undefined;
 }
@@ -46,6 +48,7 @@ export const atFirst: NatsPublisherStatus = {
   epoch: '',
   sequence: 0,
   tooLarge: [],
+  unwritable: [],
 };
 
 /** The words for an informer that has a complete list and is not live. */
@@ -58,6 +61,20 @@ export function waitingWords({ phase, synced }: Pick<InformerStatus, 'phase' | '
     return 'the informer is stopped, so the bucket is not updated; start the informer';
   }
   return synced ? NOT_FOLLOWING : atFirst.message;
+}
+
+/** The words for a publisher that has published everything that it can. */
+export function publishingWords(
+  published: Pick<NatsPublisherStatus, 'resourceVersion' | 'tooLarge' | 'unwritable'>,
+): string {
+  const { resourceVersion, tooLarge, unwritable } = published;
+  const left = (objects: readonly { readonly key: string }[], why: string) =>
+    objects.length === 0
+      ? ''
+      : `; ${objects.length} objects ${why} and are not in the bucket, the first is ${objects[0]?.key}`;
+  const large = left(tooLarge, 'are too large for a message');
+  const deep = left(unwritable, 'cannot be written as JSON, for example because of their depth,');
+  return `the bucket is complete up to ${resourceVersion}${large}${deep}`;
 }
 
 /** The words for a publisher without the Lease. `leader` is the identity of the process that has it, or ''. */

@@ -26,6 +26,7 @@ import {
   type NatsPublisherPhase,
   type NatsPublisherStatus,
   NOT_FOLLOWING,
+  publishingWords,
   standbyWords,
   waitingWords,
 } from './publisher-status.ts';
@@ -271,12 +272,7 @@ export class Publisher<T extends KubernetesObject> {
   }
 
   #showPublishing(published: Published): void {
-    const { tooLarge } = published;
-    const left =
-      tooLarge.length === 0
-        ? ''
-        : `; ${tooLarge.length} objects are too large for a message and are not in the bucket, the first is ${tooLarge[0]?.key}`;
-    this.#show('publishing', `the bucket is complete up to ${published.resourceVersion}${left}`);
+    this.#show('publishing', publishingWords(published));
   }
 
   #show(phase: NatsPublisherPhase, message: string, error?: ApiError): void {
@@ -291,6 +287,7 @@ export class Publisher<T extends KubernetesObject> {
       epoch: published?.epoch ?? shown.epoch,
       sequence: published?.lastSequence ?? shown.sequence,
       tooLarge: published?.tooLarge ?? shown.tooLarge,
+      unwritable: published?.unwritable ?? shown.unwritable,
       error: error ?? kept,
     });
   }

@@ -6,6 +6,7 @@ import type { ServedQueries } from '../server/serve-queries.ts';
 export interface PortLike {
   postMessage(message: unknown): void;
   onmessage: ((event: never) => void) | null;
+  onmessageerror?: ((event: never) => void) | null;
 }
 
 /** The part of a `SharedWorker` that is used. */
@@ -42,8 +43,9 @@ export interface HostMakers {
 function portTo(target: PortLike, close: () => void): Port {
   return {
     post: (message) => target.postMessage(message),
-    listen: (listener) => {
+    listen: (listener, onUnread) => {
       target.onmessage = ({ data }: { readonly data: unknown }) => listener(data);
+      if (onUnread !== undefined) target.onmessageerror = () => onUnread();
     },
     close,
   };

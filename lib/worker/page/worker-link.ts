@@ -46,6 +46,9 @@ const MOST_HELLOS = 12;
 /** The waits before the next try, in milliseconds. The last one repeats. */
 const WAITS_MS = [0, 200, 1_000, 5_000, 15_000];
 
+const UNREAD =
+  'a message of the worker cannot be read (messageerror), for example because it is nested too deeply; the tab connects again';
+
 /** The worker may be alive, and a tab that it does not know to be gone would be asked for credentials. */
 function leave(host: Host | undefined): void {
   host?.port.post({ type: 'bye' });
@@ -103,9 +106,17 @@ export class WorkerLink {
   #use(host: Host, at: number): void {
     const { scheduler, hello } = this.#parts;
     this.#host = host;
-    host.port.listen((message) => {
-      if (this.#host === host && isMessage(message)) this.#receive(message as FromWorker, at);
-    });
+    host.port.listen(
+      (message) => {
+        if (this.#host === host && isMessage(message)) this.#receive(message as FromWorker, at);
+      },
+      () => {
+        if (this.#host !== host) return;
+        // Its rows are lost, and the worker would wait for their acknowledgement.
+        this.#end();
+        this.#again('lost', ApiError.local('Unexpected', UNREAD));
+      },
+    );
     this.post(hello());
     // Longer with each try, because a worker of the page begins to load again.
     const limitMs = HELLO_MS * Math.min(1 + this.#failures, MOST_HELLOS);

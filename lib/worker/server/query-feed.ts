@@ -31,6 +31,8 @@ export class QueryFeed {
   #sets: AnyChangeSet<unknown>[] = [];
   /** The status that the tab has been told. */
   #told: ViewStatus | undefined;
+  /** The refused rows that the tab has been told. */
+  #toldRefused: RowDifferences['refused'] | undefined;
   #failure: { readonly error: unknown } | undefined;
   #isWaiting = false;
   #isShown = false;
@@ -92,11 +94,15 @@ export class QueryFeed {
     const differences = this.#sets.map((set) => ({ id, ...this.#differences.of(set) }));
     this.#sets = [];
     const { status, total, synced } = this.#view.getSnapshot();
-    const changed = status === this.#told ? {} : { status: carryStatus(status) };
+    const { refused } = this.#differences;
+    const isTold = status === this.#told && refused === this.#toldRefused;
+    const refusedRows = [...status.refusedRows, ...refused.values()];
+    const changed = isTold ? {} : { status: carryStatus({ ...status, refusedRows }) };
     this.#told = status;
+    this.#toldRefused = refused;
     const last = differences.pop() ?? { id };
     // The view knows that the rows of a stopped informer are not complete any more.
-    return [...differences, { ...last, total, synced, ...changed }];
+    return [...differences, { ...last, total: total - refused.size, synced, ...changed }];
   }
 
   /** Afterwards the former hold ends, so that the pipeline does not end in between. */

@@ -1,6 +1,7 @@
 /** The worker's side: the tabs that are connected, and the session that they share. */
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { longInterval, looseTimer } from '../../rx/long-timer.ts';
+import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { Fetch } from '../../transport/fetch-transport.ts';
 import type { WorkerQueries } from '../carried-query.ts';
 import {
@@ -81,9 +82,12 @@ export class QueryServer {
   /** Serves the tab behind a port. */
   connect(port: Port): void {
     const tab = new ServedTab(port, this.#parts.incarnation);
-    port.listen((message) => {
-      if (isMessage(message)) this.#receive(tab, message as FromTab);
-    });
+    port.listen(
+      (message) => {
+        if (isMessage(message)) this.#receive(tab, message as FromTab);
+      },
+      () => reportUnhandled(new Error('a message of a tab cannot be read (messageerror)')),
+    );
   }
 
   /** Handles a message of another worker: a sign-out, a sign-in, or the return of a tab with its former user. */

@@ -1,10 +1,21 @@
 /** Makes the differences that bring a tab up to date out of the change sets that its query emits. */
+import { isFields } from '../../meta/json-fields.ts';
+import { metaNamespaceKeyFunc } from '../../meta/key.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { RefusedRow } from '../../query/engine/refused-rows.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
 import type { RowDifference } from '../messages.ts';
+import { isTooDeep, tooDeep } from './depth.ts';
 import { movedRows } from './moved-rows.ts';
 
 type Set = AnyChangeSet<unknown>;
 type Rows = NonNullable<RowDifference['rows']>;
+
+function keyOfRow(id: string, row: unknown): string {
+  const metadata = isFields(row) ? row['metadata'] : undefined;
+  const isObject = isFields(metadata) && typeof metadata['name'] === 'string';
+  return isObject ? metaNamespaceKeyFunc(row as KubernetesObject) : id;
+}
 
 /** What a set changes for a tab that has received all sets before it. */
 export class RowDifferences {
@@ -12,6 +23,13 @@ export class RowDifferences {
   #places = new Map<string, number>();
   /** The order that the tab has. */
   #order: RowOrder<unknown> | undefined;
+  /** The rows that the tab does not get, by id. Replaced when they change. */
+  #refused: ReadonlyMap<string, RefusedRow> = new Map();
+
+  /** The rows that the tab does not get because no message can carry them. */
+  get refused(): ReadonlyMap<string, RefusedRow> {
+    return this.#refused;
+  }
 
   /** The rows, and what is gone. */
   of(set: Set): Pick<RowDifference, 'reset' | 'gone' | 'rows' | 'total' | 'synced'> {
@@ -38,13 +56,38 @@ export class RowDifferences {
       rows.sort(([, one], [, other]) => one - other);
     }
     const total = set.total ?? order?.size ?? this.#places.size;
+    const kept = this.#refuse(reset, gone, rows, order);
     return {
       ...(reset && { reset: true as const }),
       ...(gone.length > 0 && { gone }),
-      ...(rows.length > 0 && { rows: rows as Rows }),
-      total,
+      ...(kept.length > 0 && { rows: kept as Rows }),
+      total: total - this.#refused.size,
       synced,
     };
+  }
+
+  /** Keeps rows out that no message can carry, and their places, so that the tab has the others. */
+  #refuse(
+    reset: boolean | undefined,
+    gone: string[],
+    rows: [string, number, unknown][],
+    order: RowOrder<unknown> | undefined,
+  ): [string, number, unknown][] {
+    const deep = rows.filter(([, , row]) => isTooDeep(row));
+    if (deep.length === 0 && this.#refused.size === 0) return rows;
+    const refused = new Map(reset ? [] : this.#refused);
+    for (const id of gone) refused.delete(id);
+    for (const [id] of rows) refused.delete(id);
+    for (const [id, , row] of deep) {
+      const key = keyOfRow(id, row);
+      refused.set(id, { operator: 'serveQueries', id, key, error: tooDeep(key) });
+      if (!reset) gone.push(id);
+    }
+    this.#refused = refused;
+    const left = [...refused.keys()].map((id) => order?.indexOf(id) ?? this.#places.get(id) ?? 0);
+    return rows
+      .filter(([id]) => !refused.has(id))
+      .map(([id, at, row]) => [id, at - left.filter((place) => place < at).length, row]);
   }
 
   /** A changed row keeps its place, and an added row is the last one. */

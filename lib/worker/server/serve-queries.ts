@@ -56,6 +56,7 @@ export interface ServedQueries {
 interface MessageTarget {
   postMessage(message: unknown): void;
   onmessage: ((event: { readonly data: unknown }) => void) | null;
+  onmessageerror?: (() => void) | null;
   close?(): void;
 }
 
@@ -84,8 +85,9 @@ interface WorkerScope {
 function portTo(target: MessageTarget): Port {
   return {
     post: (message) => target.postMessage(message),
-    listen: (listener) => {
+    listen: (listener, onUnread) => {
       target.onmessage = ({ data }) => listener(data);
+      if (onUnread !== undefined) target.onmessageerror = () => onUnread();
     },
     close: () => target.close?.(),
   };

@@ -16,6 +16,7 @@ import type {
   Port,
   Session,
 } from '../messages.ts';
+import { isTooDeep, tooDeep } from './depth.ts';
 import { QueryFeed } from './query-feed.ts';
 import type { OwnSession } from './session.ts';
 import { uncopiedPlace } from './uncopied-place.ts';
@@ -138,6 +139,7 @@ export class ServedTab {
     this.#edits.set(id, left);
     const own = this.#session;
     const draftOf = async (base: unknown): Promise<unknown> => {
+      if (isTooDeep(base)) throw tooDeep(`edit: ${edit.name}`);
       const question = ++this.#lastQuestion;
       const answer = this.#answerTo(question);
       this.post({ type: 'base', id, question, base, ...own });
