@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { HANG_MS } from '../support/patience.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const screenshots = fileURLToPath(new URL('./.cache/', import.meta.url));
@@ -38,12 +39,21 @@ function launchOptions({ backForwardCache = false }: LaunchOptions = {}) {
 
 /** Starts Chromium. Rejects with an instruction if it is not installed. */
 export async function launchChromium(options?: LaunchOptions): Promise<Browser> {
-  return await chromium.launch(launchOptions(options));
+  const browser = await chromium.launch(launchOptions(options));
+  const { newContext } = browser;
+  browser.newContext = async (...of) => {
+    const context = await newContext.apply(browser, of);
+    context.setDefaultTimeout(HANG_MS);
+    return context;
+  };
+  return browser;
 }
 
 /** Starts Chromium with a profile that outlives it. Rejects with an instruction if it is not installed. */
 export async function launchProfile(folder: string): Promise<BrowserContext> {
-  return await chromium.launchPersistentContext(folder, launchOptions());
+  const context = await chromium.launchPersistentContext(folder, launchOptions());
+  context.setDefaultTimeout(HANG_MS);
+  return context;
 }
 
 /** Saves a screenshot of the page in a folder that git ignores. */

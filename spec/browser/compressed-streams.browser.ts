@@ -94,13 +94,13 @@ describe.each(origins)('a page of the %s origin', (origin) => {
       const tab = await open(origin);
       await tab.evaluate(async () => {
         page.start('pods');
-        await page.synced('pods', 30_000);
+        await page.synced('pods');
       });
       await followsEachChange(tab);
       expect(asked()).toBe(origin === 'same' ? 'S L W' : 'L W');
       await tab.evaluate(async () => {
         page.start('configMaps');
-        await page.synced('configMaps', 30_000);
+        await page.synced('configMaps');
       });
       await eventually(async () => expect(await asked('configmaps')).toBe('L W'));
     },
@@ -112,7 +112,7 @@ describe.each(origins)('a page of the %s origin', (origin) => {
     await tab.evaluate(
       async (initialList) => {
         page.start('pods', initialList);
-        await page.synced('pods', 30_000);
+        await page.synced('pods');
       },
       origin === 'same' ? ('auto' as const) : ('stream' as const),
     );

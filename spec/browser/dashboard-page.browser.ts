@@ -1,5 +1,5 @@
 /** Tests what the dashboard's page says and shows: on each size of screen, in each state of the connection. */
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
@@ -130,7 +130,7 @@ describe('without a connection', () => {
     await live(page);
     await page.locator('[data-fault=expire]').click();
     const log = page.getByTestId('log');
-    await log.getByText(/no longer keeps the changes/).waitFor({ timeout: 20_000 });
+    await log.getByText(/no longer keeps the changes/).waitFor();
     const lines = await log.locator('li').allTextContents();
     expect(lines.filter((line) => /: too old/.test(line))).toEqual([]);
   });
@@ -266,6 +266,14 @@ test('one namespace is shown without kinds outside of it and without a compariso
   expect(complaints).toEqual([]);
 });
 
+/** Waits until the worker of the page has a Pod, which a tab of the same worker shows. */
+async function expectArrived(page: Page, name: string): Promise<void> {
+  const other = await page.context().newPage();
+  await other.goto(`${page.url().replace(/\?.*/, '')}?filter=${name}`);
+  await other.locator('[data-uid]', { hasText: name }).waitFor();
+  await other.close();
+}
+
 test('updates can be paused, and the folded changes appear at once', async () => {
   const { page, cluster } = await open();
   await live(page);
@@ -280,7 +288,7 @@ test('updates can be paused, and the folded changes appear at once', async () =>
   create('aaa-two');
   // The sort still works on the rows that are shown.
   await page.getByRole('button', { name: 'Restarts' }).click();
-  await page.waitForTimeout(1000);
+  await expectArrived(page, 'aaa-two');
   expect(await page.getByTestId('shown').textContent()).toBe(before);
   await page.getByRole('button', { name: 'Resume updates' }).click();
   await eventually(async () =>
@@ -310,18 +318,15 @@ test('a pause lasts while the filter changes, and the rows of a new filter are s
       spec: { containers: [{ name: 'main', image: 'x:1' }] },
     });
   create('aaa-one');
-  // A new filter shows what has arrived by then, which a tab of the same worker shows.
-  const other = await page.context().newPage();
-  await other.goto(`${page.url().replace(/\?.*/, '')}?filter=aaa-one`);
-  await other.locator('[data-uid]', { hasText: 'aaa-one' }).waitFor();
-  await other.close();
+  // A new filter shows what has arrived by then.
+  await expectArrived(page, 'aaa-one');
   const filter = page.getByPlaceholder('Filter: words or app=web');
   const shown = () => page.getByTestId('shown').textContent();
   await filter.fill('app=aaa');
   await eventually(async () => expect(await shown()).toBe(`1 of ${cluster.pods} Pods`));
   await page.locator('[data-uid]', { hasText: 'aaa-one' }).waitFor();
   create('aaa-two');
-  await page.waitForTimeout(1000);
+  await expectArrived(page, 'aaa-two');
   expect(await shown()).toBe(`1 of ${cluster.pods - 1} Pods`);
   await page.getByRole('button', { name: 'Resume updates' }).click();
   await eventually(async () => expect(await shown()).toBe(`2 of ${cluster.pods} Pods`));

@@ -46,7 +46,7 @@ const page = {
   phases: (name: string): readonly string[] => phases.get(name) ?? [],
   /** The message of a buffering proxy in the status. */
   heldBack: (name: string) => informers.get(name)?.status.heldBack?.message,
-  synced: (name: string, timeoutMs: number) => informers.get(name)?.whenSynced({ timeoutMs }),
+  synced: (name: string) => informers.get(name)?.whenSynced(),
   /** The version of each object in the store, by key. */
   versions: (name: string) =>
     Object.fromEntries(

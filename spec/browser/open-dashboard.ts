@@ -37,10 +37,10 @@ export interface OpenOptions {
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
 
 /** Waits until the page follows the server, and shows its numbers, which may come some frames after the status. */
-export async function live(page: Page, timeoutMs = 30_000): Promise<void> {
-  await page.locator('[data-testid=status][data-tone=live]').waitFor({ timeout: timeoutMs });
+export async function live(page: Page): Promise<void> {
+  await page.locator('[data-testid=status][data-tone=live]').waitFor();
   const isCounted = () => document.querySelector('[data-tile] [role=img]') === null;
-  await page.waitForFunction(isCounted, undefined, { timeout: timeoutMs });
+  await page.waitForFunction(isCounted);
 }
 
 /** Opens a page that keeps what it reports as errors. */
@@ -146,7 +146,7 @@ export async function openDashboard(
 /** Waits until the page equals the server at the server's last change. */
 export async function equal(page: Page): Promise<void> {
   const truth = page.locator('[data-testid=truth][data-equal=true][data-ahead="0"]');
-  await truth.waitFor({ timeout: 30_000 });
+  await truth.waitFor();
 }
 
 /** Stops the changes of the server, by the button of its panel. */

@@ -29,7 +29,7 @@ const page = {
     });
     informer.start();
   },
-  synced: () => informer.whenSynced({ timeoutMs: 30_000 }),
+  synced: () => informer.whenSynced(),
   forget: () => persist.forget(),
   stop: async () => {
     await informer.stop();

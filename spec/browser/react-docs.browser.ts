@@ -105,7 +105,7 @@ describe('the project of docs/guide/react.md', () => {
   it('V15: shows a live table, and a click edits a Deployment', async () => {
     const { page } = running;
     const rows = page.locator('tr');
-    await rows.nth(2).waitFor({ timeout: 60_000 });
+    await rows.nth(2).waitFor();
     expect(await rows.locator('td:first-child').allTextContents()).toEqual([
       'api',
       'web',
@@ -131,10 +131,10 @@ describe('the project of docs/guide/react.md', () => {
     const { page } = running;
     await page.getByText('Live', { exact: true }).waitFor();
     await running.kill();
-    await page.getByText(/^Reconnecting/).waitFor({ timeout: 5_000 });
+    await page.getByText(/^Reconnecting/).waitFor();
     expect(await page.locator('tr').count()).toBe(3);
     await running.restart();
-    await page.getByText('Live', { exact: true }).waitFor({ timeout: 60_000 });
+    await page.getByText('Live', { exact: true }).waitFor();
     const web = page.locator('tr').nth(1);
     await web.getByText('1 of 2 ready').waitFor();
     await web.getByText('2 of 2 ready').waitFor();

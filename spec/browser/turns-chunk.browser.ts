@@ -62,7 +62,7 @@ const start = (tab: Page, isLimited = true) =>
     page.connect('', limited ? {} : { maxStreams: Number.POSITIVE_INFINITY });
     page.start('pods');
   }, isLimited);
-const synced = (tab: Page) => tab.evaluate(() => page.synced('pods', 20_000));
+const synced = (tab: Page) => tab.evaluate(() => page.synced('pods'));
 const status = (tab: Page) => tab.evaluate(() => page.statuses()['pods']);
 
 describe('the code of the turns', () => {

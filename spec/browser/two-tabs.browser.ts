@@ -51,7 +51,7 @@ describe('two tabs', () => {
     async (initialList) => {
       server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
       const tabs = [await openTab(initialList), await openTab(initialList)];
-      for (const tab of tabs) await tab.evaluate(() => page.synced('pods', 30_000));
+      for (const tab of tabs) await tab.evaluate(() => page.synced('pods'));
       const watches = () =>
         server.requests.filter(({ use }) => use === 'watch').map(({ query }) => query);
       await eventually(async () => expect(await watches().length).toBe(2));
@@ -79,7 +79,7 @@ describe('two tabs', () => {
 
   test('T21: know how many of six connections are left', async () => {
     const tab = await openTab('pages');
-    await tab.evaluate(() => page.synced('pods', 30_000));
+    await tab.evaluate(() => page.synced('pods'));
     await eventually(async () =>
       expect(await tab.evaluate(() => page.network())).toEqual({
         protocol: 'http/1.1',

@@ -9,10 +9,8 @@ const shared = {
   ssr: { resolve: { conditions: ['rx-informer-source'] } },
 };
 
-/** They measure the page, so nothing else runs beside them. */
-const ALONE = ['load', 'dashboard-frames', 'tabs-load', 'persist-load', 'painting'].map(
-  (name) => `spec/browser/${name}.browser.ts`,
-);
+/** They measure the page, so nothing else runs beside them, and no gate runs them. */
+const NIGHT = 'spec/browser/**/*.night.ts';
 
 const test = {
   setupFiles: [fileURLToPath(new URL('../support/setup.ts', import.meta.url))],
@@ -33,7 +31,6 @@ export default defineConfig({
           ...test,
           name: 'beside each other',
           include: ['spec/browser/**/*.browser.ts'],
-          exclude: ALONE,
           // Many tests wait for turns and timers, so more run than there are cores.
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
@@ -43,8 +40,8 @@ export default defineConfig({
         ...shared,
         test: {
           ...test,
-          name: 'alone',
-          include: ALONE,
+          name: 'night',
+          include: [NIGHT],
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
         },

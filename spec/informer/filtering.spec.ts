@@ -68,7 +68,9 @@ describe('a filtering handler', () => {
     expect(log).toEqual([]);
     await settle();
     expect(errors).toEqual([
-      expect.stringMatching(/^shown shop\/web TypeError: filter returned a Promise; it must return sync/),
+      expect.stringMatching(
+        /^shown shop\/web TypeError: filter returned a Promise; it must return sync/,
+      ),
     ]);
     await informer.stop();
   });

@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { config } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { allReported } from '../support/reported-errors.ts';
 import {
   type Act,
   CALLBACKS,
@@ -16,7 +17,6 @@ import {
   World,
   type WorldOptions,
 } from './life-world.ts';
-import { allReported } from '../support/reported-errors.ts';
 
 type Step =
   | { readonly act: Act }

@@ -18,8 +18,8 @@ import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { BehaviorSubject, Subscription, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { compressions } from '../delta/compressions.ts';
-import { drawDecoding } from '../support/decodings.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { drawDecoding } from '../support/decodings.ts';
 
 /** A consumer's own copy, which checks that each change continues from it. */
 class Copy {
@@ -109,14 +109,17 @@ async function play(seed: number, gate: boolean): Promise<string[]> {
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
   const by = random() < 0.5 ? 'uid' : 'namespace';
   const decoding = drawDecoding(seededRandom(seed + 2));
-  const informer = createShardedInformer(createListWatch(client, configMaps, { decoding, scheduler: time }), {
-    scheduler: time,
-    shards: { by, ranges$ },
-    backoff: () => 2,
-    compression: compressions[random() < 0.5 ? 'latest' : 'none'],
-    pageSize: random() < 0.5 ? 3 : undefined,
-    onWarning: () => undefined,
-  });
+  const informer = createShardedInformer(
+    createListWatch(client, configMaps, { decoding, scheduler: time }),
+    {
+      scheduler: time,
+      shards: { by, ranges$ },
+      backoff: () => 2,
+      compression: compressions[random() < 0.5 ? 'latest' : 'none'],
+      pageSize: random() < 0.5 ? 3 : undefined,
+      onWarning: () => undefined,
+    },
+  );
   const isDeleted = (id: string) => deleted.has(id);
   const [fast, slow] = [new Copy(isDeleted), new Copy(isDeleted)];
   const pace = seededRandom(seed + 1);

@@ -46,7 +46,7 @@ describe('the dashboard over NATS', () => {
       before: (_page, embedded) => publish(embedded.baseUrl),
     });
     onTestFinished(close);
-    await live(page, 60_000);
+    await live(page);
     await page.getByText('embedded cluster over NATS').first().waitFor();
     await page.locator('[data-uid]').first().waitFor();
     const { requests, stop } = recordRequests(dashboard);

@@ -168,9 +168,10 @@ export const NIGHT: readonly Step[] = [
   },
   {
     name: 'browser',
-    command: npm('test:browser'),
+    command: npm('test:browser', '--project', 'night'),
     counts: { LOAD_SECONDS: '60' },
-    repeat: '`npm run test:browser -- spec/browser/….browser.ts`, with the file of the log',
+    repeat:
+      '`npm run test:browser -- --project night spec/browser/….night.ts`, with the file of the log',
   },
   {
     name: 'kubernetes',

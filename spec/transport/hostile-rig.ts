@@ -102,14 +102,19 @@ export const item = (name: string) =>
   `{"metadata":{"name":"${name}","namespace":"x","resourceVersion":"5","uid":"${name}"}}`;
 
 /** What a server sends without an end: the beginning, what follows again and again, and what is requested. */
-export const ENDLESS = [
+export const ENDLESS: readonly [
+  name: string,
+  first: string,
+  part: string,
+  use: 'list' | 'watch',
+][] = [
   ['a line without an end', '{"type":"ADDED","object":{"metadata":{"name":"', 'x', 'watch'],
   ['an item without an end', '{"items":[{"a":"', 'x', 'list'],
   ['an envelope without an end', '{"a":"', 'x', 'list'],
   ['a list without an end', `{"items":[${item('a')}`, `,${item('b')}`, 'list'],
   ['a list of nothing without an end', '{"items":[', '         ,', 'list'],
   ['a list nested without an end', '{"items":[{"a":', '[', 'list'],
-] as const;
+];
 
 /** Requests what never ends, with low limits, and returns how it fails and how many bytes were sent. */
 export async function refusal(way: Way, [, first, part, use]: (typeof ENDLESS)[number]) {

@@ -11,7 +11,7 @@ import {
   useStatus,
 } from 'rx-informer/react';
 import { type Pod, pods } from 'rx-informer/resources';
-import { createRig, distinct, frames, note, pause, type Rig, until } from './rig.tsx';
+import { createRig, distinct, frames, note, type Rig, until } from './rig.tsx';
 
 function add(rig: Rig, namespace: string, name: string, phase = 'Running'): Pod {
   return rig.server.objects.create(pods, { metadata: { namespace, name }, status: { phase } });
@@ -32,7 +32,7 @@ export async function strictMode(options: { isStrict: boolean; lingerMs: number 
   const Held = () => <p>{useInformer(pods)?.name}</p>;
   rig.show([<All key="1" />, <Same key="2" />, <Held key="3" />], options);
   await until(() => rig.text() === 'webwebpods', rig.text);
-  await pause(50);
+  await frames(10);
   const mounted = { watches: rig.watches(), open: rig.server.openWatches.length };
   rig.unmount();
   await until(() => rig.server.openWatches.length === 0);
@@ -125,7 +125,7 @@ export async function optionsInPlace() {
     await until(() => queries.includes(count));
   }
   await until(() => rig.text() === 'web');
-  await pause(50);
+  await frames(10);
   const result = { watches: rig.watches(), open: rig.server.openWatches.length };
   rig.unmount();
   return result;

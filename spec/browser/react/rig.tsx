@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client';
 import { createClient, type InformerFactory, type KubeClient } from 'rx-informer';
 import { InformerProvider, type ProvidedFactoryOptions } from 'rx-informer/react';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { eventually } from '../../support/patience.ts';
 
 export interface Rig {
   readonly server: FakeApiServer;
@@ -45,29 +46,28 @@ export function createRig(): Rig {
   };
 }
 
-/** Waits until a condition holds. Rejects with the text of `seen` after ten seconds. */
+/** Waits until a condition holds. Rejects with the text of `seen` when it hangs. */
 export async function until(
   condition: () => boolean,
   seen: () => unknown = () => '',
 ): Promise<void> {
-  for (const endMs = Date.now() + 10_000; !condition(); ) {
-    if (Date.now() > endMs) {
-      throw new Error(`waited in vain for ${condition}: ${JSON.stringify(seen())}`);
-    }
-    await frames(1);
-  }
+  await eventually(condition).catch(() => {
+    throw new Error(`waited in vain for ${condition}: ${JSON.stringify(seen())}`);
+  });
+  await frames(1);
 }
 
 /** Waits for some frames, in which everything that was caused is painted. */
 export async function frames(count: number): Promise<void> {
   for (let at = 0; at < count; at++) {
     await new Promise((resolve) => requestAnimationFrame(resolve));
-    await new Promise((resolve) => setTimeout(resolve));
+    const { port1, port2 } = new MessageChannel();
+    await new Promise((resolve) => {
+      port1.onmessage = resolve;
+      port2.postMessage(0);
+    });
+    port1.close();
   }
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Leaves out what is equal to the value before it. */

@@ -19,7 +19,7 @@ import {
 } from 'rx-informer/react';
 import { type Pod, pods } from 'rx-informer/resources';
 import { projections } from '../../support/projections.ts';
-import { createRig, distinct, note, pause, type Rig, until } from './rig.tsx';
+import { createRig, distinct, frames, note, type Rig, until } from './rig.tsx';
 
 const shop = { namespace: 'shop' };
 
@@ -90,7 +90,7 @@ export async function keptQuery(suspends: boolean) {
   await until(() => rig.text() === 'old synced true', rig.text);
   rig.show(null, options);
   await until(() => rig.server.openWatches.length === 0);
-  await pause(300);
+  await frames(10);
   rig.server.objects.delete(pods, { namespace: 'shop', name: 'old' });
   add(rig, 'shop', 'new');
   const delay = rig.server.faults.delay(300, {});
@@ -138,7 +138,7 @@ export async function removedInformer(suspends: boolean) {
   add(rig, 'shop', 'new');
   rig.server.clearRequests();
   await until(() => rig.text().startsWith('old stale true'), rig.text);
-  await pause(200);
+  await frames(10);
   const [stopped, requests] = [rig.text(), rig.server.requests.length];
   const another = (
     <>

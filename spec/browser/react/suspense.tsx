@@ -2,7 +2,7 @@
 import { Component, type ReactNode, Suspense, startTransition, useState } from 'react';
 import { useSuspenseList } from 'rx-informer/react';
 import { pods } from 'rx-informer/resources';
-import { createRig, distinct, frames, pause, type Rig, until } from './rig.tsx';
+import { createRig, distinct, frames, type Rig, until } from './rig.tsx';
 
 function add(rig: Rig, namespace: string, name: string): void {
   rig.server.objects.create(pods, { metadata: { namespace, name } });
@@ -28,7 +28,6 @@ export async function suspended(options: { isStrict: boolean; lingerMs: number }
     options,
   );
   await until(() => rig.text() === 'web true web true ', rig.text);
-  await pause(50);
   add(rig, 'shop', 'web-2');
   await until(() => rig.text().includes('web-2'), rig.text);
   const watches = rig.watches();
@@ -53,11 +52,10 @@ export async function discarded(lingerMs: number) {
   await until(() => rig.server.openWatches.length === 1);
   const whileLingering = rig.server.openWatches.length;
   const { server } = rig;
-  await pause(lingerMs);
   await until(() => server.openWatches.length === 0);
   server.clearRequests();
   add(rig, 'shop', 'late');
-  await pause(200);
+  await frames(10);
   delay.heal();
   const result = {
     whileLingering,
@@ -125,9 +123,11 @@ export async function refused() {
   );
   await until(() => rig.text() === 'ApiError', rig.text);
   fault.heal();
-  await pause(1_100);
-  document.querySelector('button')?.click();
-  await until(() => rig.text() === 'web true ', rig.text);
+  // The refusal is kept for a second.
+  await until(() => {
+    document.querySelector('button')?.click();
+    return rig.text() === 'web true ';
+  }, rig.text);
   rig.unmount();
   return true;
 }

@@ -74,7 +74,7 @@ test(`${PODS} pods and ${RATE} changes a second take no long task, few changes o
   const start = { objects: PODS, rate: RATE };
   const { page, cluster, close } = await openDashboard(browser, { start });
   onTestFinished(close);
-  await live(page, 60_000);
+  await live(page);
   await pass(5_000);
 
   const cdp = await page.context().newCDPSession(page);
