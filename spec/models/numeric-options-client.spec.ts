@@ -18,7 +18,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { of, type SchedulerLike, type Subscription } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { kubeconfig } from '../node/kubeconfigs.ts';
-import { listen, type Protocol } from '../node/servers.ts';
+import { listen, type Protocol, type Response } from '../node/servers.ts';
 import { testOnlyCa } from '../node/test-only-certificates.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import {
@@ -246,8 +246,10 @@ describe.each(['http', 'http2'] as const)('a pool over %s', (protocol: Protocol)
       const warnings: string[] = [];
       const onWarning = ({ name }: Error) => warnings.push(name);
       process.on('warning', onWarning);
-      const api = await listen(protocol, (_, response) => {
-        setTimeout(() => response.end('late'), 200);
+      const late: Response[] = [];
+      const api = await listen(protocol, ({ url }, response) => {
+        if (url === '/x') late.push(response);
+        else response.end('soon');
       });
       const transport = createUndiciTransport({
         baseUrl: api.url,
@@ -256,7 +258,10 @@ describe.each(['http', 'http2'] as const)('a pool over %s', (protocol: Protocol)
         maxConnections: infinite,
       });
       const own = createClient({ baseUrl: api.url, transport });
-      expect(await own.request({ path: '/x' })).toBe('late');
+      const answer = own.request({ path: '/x' });
+      for (let times = 0; times < 10; times++) await own.request({ path: '/y' });
+      for (const response of late) response.end('late');
+      expect(await answer).toBe('late');
       await own.close();
       await api.close();
       process.off('warning', onWarning);
