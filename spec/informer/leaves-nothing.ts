@@ -13,7 +13,7 @@ const registration = addEventHandler(informer, {}, { resyncPeriodMs: 1000 });
 for (let round = 0; round < 20; round++) {
   informer.changes$.subscribe();
   informer.start();
-  await informer.whenSynced({ timeoutMs: 5_000 });
+  await informer.whenSynced();
   // A failure, so that a stop must also end the wait of a backoff.
   if (round % 2 === 0) server.faults.dropWatches();
   await informer.stop();

@@ -42,8 +42,7 @@ export const ways = ['fetch', 'undici'] as const;
 export type Way = (typeof ways)[number];
 
 function clientOf(baseUrl: string, way: Way, options = {}): KubeClient {
-  const transport =
-    way === 'fetch' ? {} : { transport: createUndiciTransport({ baseUrl, headersTimeoutMs: 500 }) };
+  const transport = way === 'fetch' ? {} : { transport: createUndiciTransport({ baseUrl }) };
   const client = createClient({ baseUrl, qps: 0, ...transport, ...options });
   ends.push(() => client.close());
   return client;
