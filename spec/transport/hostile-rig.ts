@@ -14,12 +14,13 @@ import { createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { map, reduce, take } from 'rxjs/operators';
-import { afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
 
 const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
+/** Ends the servers and the clients of a test. */
+export async function endAll(): Promise<void> {
   for (const end of ends.splice(0).reverse()) await end();
-});
+}
 
 export async function started(server: Server | ReturnType<typeof createTcp>): Promise<string> {
   const sockets = new Set<Socket>();
@@ -100,13 +101,11 @@ export const headOf = (type = 'application/json') =>
 export const item = (name: string) =>
   `{"metadata":{"name":"${name}","namespace":"x","resourceVersion":"5","uid":"${name}"}}`;
 
+/** A case of {@link ENDLESS}. */
+export type Endless = readonly [what: string, first: string, part: string, use: 'watch' | 'list'];
+
 /** What a server sends without an end: the beginning, what follows again and again, and what is requested. */
-export const ENDLESS: readonly [
-  name: string,
-  first: string,
-  part: string,
-  use: 'list' | 'watch',
-][] = [
+export const ENDLESS: readonly Endless[] = [
   ['a line without an end', '{"type":"ADDED","object":{"metadata":{"name":"', 'x', 'watch'],
   ['an item without an end', '{"items":[{"a":"', 'x', 'list'],
   ['an envelope without an end', '{"a":"', 'x', 'list'],
@@ -116,7 +115,7 @@ export const ENDLESS: readonly [
 ];
 
 /** Requests what never ends, with low limits, and returns how it fails and how many bytes were sent. */
-export async function refusal(way: Way, [, first, part, use]: (typeof ENDLESS)[number]) {
+export async function refusal(way: Way, [, first, part, use]: Endless) {
   let sent = { bytes: 0 };
   const client = await answering(way, (request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });

@@ -4,11 +4,12 @@ import { runInNewContext } from 'node:vm';
 import { createListWatch } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import type { Observable } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import {
   bombed,
   ENDLESS,
+  endAll,
   flooded,
   headOf,
   interimOnly,
@@ -20,6 +21,8 @@ import {
   WATCH,
   ways,
 } from './hostile-rig.ts';
+
+afterEach(endAll);
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;

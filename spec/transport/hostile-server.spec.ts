@@ -10,13 +10,14 @@ import {
 import { pods } from 'rx-informer/resources';
 import { lastValueFrom } from 'rxjs';
 import { toArray } from 'rxjs/operators';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { sameContent } from '../../lib/meta/same-content.ts';
 import { eventually } from '../support/patience.ts';
 import {
   answering,
   bombed,
   ENDLESS,
+  endAll,
   endlessly,
   failureOf,
   flooded,
@@ -30,6 +31,8 @@ import {
   started,
   ways,
 } from './hostile-rig.ts';
+
+afterEach(endAll);
 
 describe.each(ways)('over %s', (way) => {
   it.each(ENDLESS)('T7, D8: %s is refused at its limit', async (...endless) => {
