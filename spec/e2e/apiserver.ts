@@ -8,7 +8,7 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout } from 'node:timers/promises';
+import { eventually } from '../support/patience.ts';
 import { ensureBinary } from './apiserver-binary.ts';
 
 /** The options of {@link startApiServer}. */
@@ -67,21 +67,22 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   return launchOnFreePorts(binary, dataDir, options, []);
 }
 
-/** Starts again while another process has one of the ports, for at most ten seconds. */
+/** Starts again while another process has one of the ports. */
 async function launchOnFreePorts(
   binary: string,
   dataDir: string,
   options: ApiServerOptions,
   ports: readonly string[],
 ): Promise<ApiServerProcess> {
-  for (let attempt = 1; ; attempt += 1) {
+  const started = await eventually(async () => {
     try {
-      return await launch(binary, dataDir, options, ports);
+      return { process: await launch(binary, dataDir, options, ports) };
     } catch (error) {
-      if (attempt === 20 || !String(error).includes('address already in use')) throw error;
-      await setTimeout(500);
+      return String(error).includes('address already in use') ? false : { error };
     }
-  }
+  }, 'the ports of the server are free');
+  if (started === false || 'error' in started) throw (started as { error: unknown }).error;
+  return started.process;
 }
 
 async function launch(
@@ -143,23 +144,27 @@ async function firstLine(
 ): Promise<ReadyLine> {
   if (child.stdout === null) throw new Error('the API server has no stdout');
   const lines = createInterface({ input: child.stdout });
-  const line = new Promise<string>((resolve) => lines.once('line', resolve));
+  let line: string | undefined;
+  let isOver = false;
+  lines.once('line', (text) => {
+    line = text;
+  });
+  void gone.then(() => {
+    isOver = true;
+  });
   const failed = (what: string) => {
     const end = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-15).join('\n');
     return new Error(`kube-apiserver ${what}; the end of ${logFile}:\n${end}`);
   };
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = globalThis.setTimeout(() => reject(failed('was not ready within 200 s')), 200_000);
-  });
   try {
-    const early = gone.then(() => Promise.reject(failed('ended before it was ready')));
-    return JSON.parse(await Promise.race([line, early, late]));
+    await eventually(() => line !== undefined || isOver).catch(() => {
+      throw failed('was never ready');
+    });
+    if (line === undefined) throw failed('ended before it was ready');
+    return JSON.parse(line);
   } catch (error) {
     child.kill('SIGKILL');
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

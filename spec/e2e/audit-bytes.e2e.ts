@@ -96,7 +96,7 @@ async function makePod(api: RawApi, namespace: string, at: number): Promise<void
   });
 }
 
-describe.skipIf(noControl)('the bytes of an audit', { timeout: 120_000 }, () => {
+describe.skipIf(noControl)('the bytes of an audit', () => {
   let server: ApiServerProcess;
   let api: RawApi;
   let proxy: LossyProxy;

@@ -1,9 +1,9 @@
 /**
  * Simulates other clients of the cluster: several writers create, change, delete and recreate objects, without a
- * `pauseMs` as fast as the server allows. Their writes are random but reproducible; each writer has keys of its own.
+ * `pause` as fast as the server allows. Their writes are random but reproducible; each writer has keys of its own.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type KubernetesObject, type Resource, resourcePath } from 'rx-informer';
+import { eventually } from '../support/patience.ts';
 import type { RawApi } from './raw-api.ts';
 
 /** The options of {@link startChurn}. */
@@ -18,8 +18,8 @@ export interface ChurnOptions {
   readonly names?: number;
   /** The number of writes after which each writer ends. @defaultValue never */
   readonly writes?: number;
-  /** The pause of each writer after a write, in milliseconds. @defaultValue 0 */
-  readonly pauseMs?: number;
+  /** What each writer waits for after a write. @defaultValue nothing */
+  readonly pause?: () => Promise<unknown>;
   /** The field for the content: `data` of a ConfigMap, `spec` of a custom object. @defaultValue 'data' */
   readonly field?: string;
 }
@@ -52,12 +52,10 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-const RETRY_MS = 50;
-
 /** Starts the writers. */
 export function startChurn(options: ChurnOptions): Churn {
   const { api, resource, namespaces, labels = {}, field = 'data' } = options;
-  const { writers = 8, names = 25, writes = Number.POSITIVE_INFINITY, pauseMs = 0 } = options;
+  const { writers = 8, names = 25, writes = Number.POSITIVE_INFINITY, pause } = options;
   const { apiVersion, kind } = resource;
   const report = { created: 0, updated: 0, deleted: 0, failed: 0 };
   let stopped = false;
@@ -76,7 +74,8 @@ export function startChurn(options: ChurnOptions): Churn {
         // The server is unreachable, and it is unknown whether the write was executed.
       }
       report.failed++;
-      await sleep(RETRY_MS);
+      const isBack = async () => stopped || (await api.call('GET', '/version')).status === 200;
+      await eventually(isBack, 'the server answers');
       return 0;
     };
     for (let count = 0; count < writes && !stopped; count++) {
@@ -97,7 +96,7 @@ export function startChurn(options: ChurnOptions): Churn {
         if (status === 200) report.updated++;
         else if (status === 404) await create();
       }
-      if (pauseMs > 0) await sleep(pauseMs);
+      await pause?.();
     }
   };
   const done = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))).then(

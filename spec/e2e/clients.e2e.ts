@@ -313,7 +313,7 @@ describe('clients of a real API server', () => {
     });
     recorder.event(made, { reason: 'é'.repeat(100), message: 'm', action: 'ü'.repeat(127) });
     recorder.event(made, { reason: 'Synced', message: '', action: '' });
-    await recorder.close({ timeoutMs: 10_000 });
+    await recorder.close();
     expect(dropped).toEqual([]);
     const events = createResourceClient(client, eventsV1Events).namespace(namespace);
     const { items } = await events.list({ fieldSelector: 'reportingController=e2e' });
@@ -401,13 +401,13 @@ describe('clients of a real API server', () => {
     const informer = createSharedInformer(createListWatch(client, configMaps, { namespace }));
     onTestFinished(() => informer.stop());
     informer.start();
-    await informer.whenSynced({ timeoutMs: 10_000 });
+    await informer.whenSynced();
     const stored = informer.indexer.get(`${namespace}/observed`) as ConfigMap;
     const written = await maps.edit(stored, (draft) => {
       draft.data = { now: 'there' };
     });
     const version = written.metadata?.resourceVersion ?? '';
-    await informer.whenObserved(`${namespace}/observed`, version, { timeoutMs: 10_000 });
+    await informer.whenObserved(`${namespace}/observed`, version);
     const seen = informer.indexer.get(`${namespace}/observed`);
     expect(seen?.data).toEqual({ now: 'there' });
   });

@@ -12,7 +12,8 @@ import {
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { BehaviorSubject } from 'rxjs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { noControl } from './cluster.ts';
 
@@ -41,9 +42,6 @@ describe.skipIf(noControl)('two real clusters', () => {
     createResourceClient(clientOf(cluster), configMaps).create({
       metadata: { namespace: 'default', name, labels: { test: 'clusters' } },
     });
-
-  const until = (condition: () => boolean, timeout = 30_000) =>
-    vi.waitUntil(condition, { timeout, interval: 20 });
 
   it('U2, U4, U6, U7: one view and one controller follow both clusters, and one cluster while the other is down', async () => {
     const clients$ = new BehaviorSubject<ClientsByName>(clients);
@@ -75,21 +73,21 @@ describe.skipIf(noControl)('two real clusters', () => {
     for (const name of NAMES) await create(name, `from-${name}`);
     clusters.start();
     controller.start();
-    await until(() => shown().join() === 'from-east,from-west');
+    await eventually(() => shown().join() === 'from-east,from-west');
     const seen = (key: string) => informer.indexer.getByKey(key)?.data?.['seen'];
     const allSeen = () => NAMES.every((name) => seen(`${name}/default/from-${name}`) === 'yes');
-    await until(allSeen);
+    await eventually(allSeen);
 
     await servers.get('west')?.kill();
-    await until(() => clusters.status.clusters['west']?.live === false);
+    await eventually(() => clusters.status.clusters['west']?.live === false);
     await create('east', 'later-east');
-    await until(() => seen('east/default/later-east') === 'yes');
+    await eventually(() => seen('east/default/later-east') === 'yes');
     expect(shown()).toEqual(['from-east', 'from-west', 'later-east']);
     expect(clusters.status.text).toMatch(/^1 of 2 clusters live; west: configmaps/);
 
     servers.set('west', (await servers.get('west')?.restart()) as ApiServerProcess);
     await create('west', 'later-west');
-    await until(() => seen('west/default/later-west') === 'yes', 60_000);
+    await eventually(() => seen('west/default/later-west') === 'yes');
     expect(shown()).toEqual(['from-east', 'from-west', 'later-east', 'later-west']);
 
     clients$.next({ west: clientOf('west') });
@@ -102,5 +100,5 @@ describe.skipIf(noControl)('two real clusters', () => {
     leave();
     await controller.stop();
     await clusters.stop();
-  }, 120_000);
+  });
 });

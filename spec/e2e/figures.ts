@@ -8,9 +8,3 @@ export function figures(disaster: string, measured: Readonly<Record<string, unkn
   });
   process.stdout.write(`figures: ${disaster}: ${words.join(', ')}\n`);
 }
-
-/** A stopwatch in seconds, on the monotonic clock. */
-export function stopwatch(): () => number {
-  const startedMs = performance.now();
-  return () => (performance.now() - startedMs) / 1000;
-}

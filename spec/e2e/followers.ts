@@ -12,13 +12,14 @@ import { configMaps } from 'rx-informer/resources';
 import { tap } from 'rxjs/operators';
 import type { InformerPage } from '../browser/informer-page.ts';
 import { testOnlyCa } from '../node/test-only-certificates.ts';
+import { HANG_MS } from '../support/patience.ts';
 
 declare const page: InformerPage;
 
 /** An informer of all ConfigMaps. */
 export interface Follower {
   readonly name: string;
-  synced(timeoutMs: number): Promise<unknown>;
+  synced(timeoutMs?: number): Promise<unknown>;
   /** The version of each object in the store, by name. */
   versions(): Promise<Readonly<Record<string, string>>>;
   /** The message of a buffering proxy in the status. */
@@ -43,7 +44,7 @@ export function nodeFollower(kind: 'undici' | 'fetch', baseUrl: string): Followe
   informer.start();
   return {
     name: kind,
-    synced: (timeoutMs) => informer.whenSynced({ timeoutMs }),
+    synced: (timeoutMs = HANG_MS) => informer.whenSynced({ timeoutMs }),
     versions: async () =>
       Object.fromEntries(
         informer.indexer
@@ -78,7 +79,7 @@ export async function pageFollower(
   });
   return {
     name: 'Chromium',
-    synced: () => tab.evaluate(() => page.synced('configMaps')),
+    synced: (timeoutMs = HANG_MS) => tab.evaluate((ms) => page.synced('configMaps', ms), timeoutMs),
     versions: () => tab.evaluate(() => page.versions('configMaps')),
     heldBack: () => tab.evaluate(() => page.heldBack('configMaps')),
     sent: () => sent,

@@ -16,6 +16,7 @@ export interface LostEvent {
   readonly key: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** By the given clock. */
   readonly atMs: number;
 }
 
@@ -40,6 +41,7 @@ export interface LossyProxy {
 /** Opens a proxy on a port of its own, with the credentials of the cluster's administrator. */
 export async function openLossyProxy(
   to: Pick<ApiServerProcess, 'url' | 'ca' | 'token'>,
+  now: () => number = () => 0,
 ): Promise<LossyProxy> {
   const agent = new Agent({ keepAlive: true, ca: to.ca });
   const lost: LostEvent[] = [];
@@ -57,7 +59,7 @@ export async function openLossyProxy(
       object: { metadata: Record<'namespace' | 'name' | 'uid' | 'resourceVersion', string> };
     };
     const { namespace, name, uid, resourceVersion } = object.metadata;
-    lost.push({ type, key: `${namespace}/${name}`, uid, resourceVersion, atMs: performance.now() });
+    lost.push({ type, key: `${namespace}/${name}`, uid, resourceVersion, atMs: now() });
     return false;
   };
   const watch = (answer: IncomingMessage, response: ServerResponse) => {

@@ -14,21 +14,14 @@ import {
   type SharedInformer,
 } from 'rx-informer';
 import { firstValueFrom, type Observable } from 'rxjs';
-import { filter, timeout } from 'rxjs/operators';
+import { filter } from 'rxjs/operators';
 import { expect } from 'vitest';
 import { Lives } from './lives.ts';
 import type { RawApi } from './raw-api.ts';
 
-/** Ends a wait in vain, and judges nothing: on a busy machine a server that restarts needs a minute alone. */
-const PATIENCE_MS = 150_000;
-
-/** Resolves to the first value that `test` accepts; rejects after `timeoutMs`. */
-export function until<V>(
-  values: Observable<V>,
-  test: (value: V) => boolean,
-  timeoutMs = PATIENCE_MS,
-): Promise<V> {
-  return firstValueFrom(values.pipe(filter(test), timeout({ first: timeoutMs })));
+/** Resolves to the first value that `test` accepts. */
+export function until<V>(values: Observable<V>, test: (value: V) => boolean): Promise<V> {
+  return firstValueFrom(values.pipe(filter(test)));
 }
 
 /** The folded notifications. */
@@ -176,7 +169,6 @@ export interface Place<T extends KubernetesObject> {
 export async function catchUp<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   { api, resource, namespace, labels = {} }: Place<T>,
-  timeoutMs = PATIENCE_MS,
 ): Promise<void> {
   const { apiVersion, kind } = resource;
   const body = { apiVersion, kind, metadata: { generateName: 'marker-', labels } };
@@ -185,12 +177,11 @@ export async function catchUp<T extends KubernetesObject>(
   const key = `${namespace}/${metadata?.name}`;
   const version = metadata?.resourceVersion ?? '';
   // After a restore the version of the store is ahead of the server's, so only the object itself is proof.
-  const object = await informer.whenObserved(key, version, { timeoutMs });
+  const object = await informer.whenObserved(key, version);
   if (object?.metadata?.resourceVersion === version) return;
   await until(
     informer.snapshot$,
     (snapshot) => snapshot.get(key)?.metadata?.resourceVersion === version,
-    timeoutMs,
   );
 }
 

@@ -11,7 +11,7 @@ const client = await clientFromKubeConfig({ file });
 const informer = createSharedInformer(createListWatch(client, configMaps, { namespace }));
 const subscription = informer.changes$.subscribe();
 informer.start();
-await informer.whenSynced({ timeoutMs: 20_000 });
+await informer.whenSynced();
 const objects = informer.indexer.size;
 subscription.unsubscribe();
 await informer.stop();

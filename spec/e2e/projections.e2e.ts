@@ -31,7 +31,6 @@ import { createValve } from './valve.ts';
 
 /** No watch cache, so that a compaction has an immediate effect. */
 const uncached = '--watch-cache-sizes=pods#0,widgets.example.com#0';
-const WAIT = { timeoutMs: 30_000 };
 
 // Kubernetes 1.33 streams no tables.
 describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
@@ -87,16 +86,15 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
   const seen = (
     informer: Pick<SharedInformer<KubernetesObject>, 'whenObserved'>,
     { metadata = {} }: KubernetesObject,
-  ) => informer.whenObserved(`${namespace}/${metadata.name}`, metadata.resourceVersion ?? '', WAIT);
+  ) => informer.whenObserved(`${namespace}/${metadata.name}`, metadata.resourceVersion ?? '');
   const ended = (
     informer: Pick<SharedInformer<KubernetesObject>, 'whenObserved'>,
     { metadata = {} }: KubernetesObject,
   ) =>
-    informer.whenObserved(
-      `${namespace}/${metadata.name}`,
-      { uid: metadata.uid ?? '', deleted: true },
-      WAIT,
-    );
+    informer.whenObserved(`${namespace}/${metadata.name}`, {
+      uid: metadata.uid ?? '',
+      deleted: true,
+    });
 
   it.each(['stream', 'pages'] as const)(
     'D11, W7: metadata of pods and of a custom resource, by %s',
@@ -107,7 +105,7 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
       const informer = own.informer(pods, { as: 'metadata' });
       const widgetsOnly = own.informer(widgets, { as: 'metadata' });
       own.start();
-      await own.whenSynced(WAIT);
+      await own.whenSynced();
 
       const listed = informer.indexer.getByKey(`${namespace}/meta-old`);
       const { managedFields: _managedFields, ...metadata } = old.metadata ?? {};
@@ -147,7 +145,7 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
       const columns: string[][] = [];
       informer.columns$.subscribe((sent) => columns.push(names(sent)));
       own.start();
-      await own.whenSynced(WAIT);
+      await own.whenSynced();
       expect(columns).toHaveLength(1);
       expect(columns[0]?.slice(0, 5)).toEqual(['Name', 'Ready', 'Status', 'Restarts', 'Age']);
       const widgetColumns: string[][] = [];
@@ -184,7 +182,7 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
     const own = factory();
     const informer = own.informer(widgets, { as: 'table' });
     own.start();
-    await own.whenSynced(WAIT);
+    await own.whenSynced();
     let columns: readonly TableColumn[] = [];
     informer.columns$.subscribe((sent) => {
       columns = sent;
@@ -206,7 +204,7 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
     const rows = own.informer(pods, { as: 'table' });
     const metadata = own.informer(pods, { as: 'metadata' });
     own.start();
-    await own.whenSynced(WAIT);
+    await own.whenSynced();
     const deleted: string[] = [];
     const handler: ResourceEventHandler<unknown> = {
       onDelete: ({ key, finalStateUnknown }) => deleted.push(`${key} ${finalStateUnknown}`),
@@ -256,14 +254,14 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
     const whole = own.lister(configMaps, { namespaces });
     const rows = own.lister(configMaps, { namespaces, as: 'table' });
     own.start();
-    await own.whenSynced(WAIT);
+    await own.whenSynced();
     expect(whole.list()).toHaveLength(3);
     expect(whole.namespace(outside).list()).toEqual([]);
     for (const at of namespaces) {
       const made = await create(at, 'second');
-      const fresh = await whole.atLeast(made, WAIT);
+      const fresh = await whole.atLeast(made);
       expect(fresh.namespace(at).get('second').metadata?.uid).toBe(made.metadata?.uid);
-      await rows.atLeast(made, WAIT);
+      await rows.atLeast(made);
     }
     expect(rows.list()).toHaveLength(6);
     expect(() => whole.get(`${outside}/first`)).toThrow('configmaps "first" not found');
@@ -284,7 +282,7 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
       const own = factory({ initialList });
       const informer = own.informer(pods);
       own.start();
-      await own.whenSynced(WAIT);
+      await own.whenSynced();
       const stored = () => informer.indexer.getByKey(`${namespace}/slim`);
       await seen(informer, made);
       const before = stored();
@@ -311,7 +309,7 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
       const { group, version, plural } = widgets;
       const ofWidgets = own.lister({ group, version, plural });
       own.start();
-      await own.whenSynced(WAIT);
+      await own.whenSynced();
       expect(ofPods.get('named-only')).toMatchObject({
         apiVersion: 'v1',
         kind: 'Pod',

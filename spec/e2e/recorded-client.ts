@@ -10,7 +10,7 @@ export interface Recorded {
   /** `stream` is a WATCH with initial events. */
   readonly kind: 'list' | 'stream' | 'watch';
   readonly query: Readonly<Record<string, string>>;
-  /** By the monotonic clock. */
+  /** By the given clock. */
   readonly sentMs: number;
   /** The HTTP status; 0 before the response. */
   status: number;
@@ -23,6 +23,8 @@ export interface RecordedClientOptions {
   readonly file: string;
   readonly context?: string;
   readonly headersTimeoutMs?: number;
+  /** @defaultValue a clock that stands still */
+  readonly now?: () => number;
   /** Called before a request is sent; a returned promise is awaited. */
   readonly before?: (request: TransportRequest) => Promise<void> | undefined;
 }
@@ -39,7 +41,7 @@ function kindOf({ query = {} }: TransportRequest): Recorded['kind'] {
 
 /** Opens a recording client. */
 export async function openRecordedClient(options: RecordedClientOptions): Promise<RecordedClient> {
-  const { file, context, headersTimeoutMs, before } = options;
+  const { file, context, headersTimeoutMs, before, now = () => 0 } = options;
   const client = await clientFromKubeConfig({
     file,
     // The servers that refuse tokens on purpose speak http.
@@ -53,7 +55,7 @@ export async function openRecordedClient(options: RecordedClientOptions): Promis
       const record: Recorded = {
         kind: kindOf(request),
         query: request.query ?? {},
-        sentMs: performance.now(),
+        sentMs: now(),
         status: 0,
         end: 'open',
       };

@@ -25,7 +25,7 @@ import { standInForDeployments } from '../../examples/sample-controller/deployme
 import { type Foo, foos } from '../../examples/sample-controller/foo.ts';
 import { startSampleController } from '../../examples/sample-controller/sample-controller.ts';
 import { runCommand } from '../../lib/command/command.ts';
-import { eventually } from '../support/patience.ts';
+import { eventually, HANG_MS } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { noControl } from './cluster.ts';
 
@@ -77,7 +77,6 @@ describe.skipIf(noControl)('the sample controller with the printed roles', () =>
 
   it('N40: runs, from the definition of its resource to the removal of everything that it made', async () => {
     const place = { namespace: 'default', name: 'web' };
-    const timeoutMs = 30_000;
     // The authorizer learns of new bindings by a watch.
     await eventually(() => installFoo(limited));
     const stopStandIn = standInForDeployments(admin);
@@ -85,7 +84,7 @@ describe.skipIf(noControl)('the sample controller with the printed roles', () =>
     const log = (line: string) => lines.push(line);
     const sample = startSampleController(limited, { identity: 'me', retryPeriodMs: 100, log });
     const until = (condition: (foo: Foo | undefined) => boolean) =>
-      untilCondition(admin, foos, place, condition, { timeoutMs });
+      untilCondition(admin, foos, place, condition, { timeoutMs: HANG_MS });
     const available = (replicas: number) =>
       and<Foo | undefined>(exists, (foo) => foo?.status?.availableReplicas === replicas);
 

@@ -6,23 +6,6 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../examples/sample-controller/main.ts', import.meta.url));
 
-/** Lets a process print the time before each line, because lines of two processes may be read later and in any order. */
-const STAMPED = [
-  '--import',
-  `data:text/javascript,${encodeURIComponent(
-    'const write = process.stdout.write.bind(process.stdout);' +
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: It is a program.
-      'process.stdout.write = (line) => write(`${Date.now()} ${line}`);',
-  )}`,
-];
-
-/** A period in which a process reported that it leads. */
-export interface Reign {
-  readonly identity: string;
-  readonly fromMs: number;
-  toMs: number;
-}
-
 /** A process of the sample controller. */
 export interface SampleProcess {
   readonly identity: string;
@@ -35,16 +18,16 @@ export interface SampleProcess {
   end(): Promise<number | null>;
 }
 
-/** Starts a process, and adds each of its periods as leader to `reigns`. */
+/** Starts a process, and adds its identity to `leaders` whenever it reports that it leads. */
 export function startSample(
   identity: string,
   options: {
     readonly kubeconfig: string;
     readonly namespace: string;
-    readonly reigns: Reign[];
+    readonly leaders: string[];
   },
 ): SampleProcess {
-  const { kubeconfig, namespace, reigns } = options;
+  const { kubeconfig, namespace, leaders } = options;
   const flags = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
   const args = {
     kubeconfig,
@@ -59,26 +42,20 @@ export function startSample(
     'retry-period': 400,
   };
   const given = Object.entries(args).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child: ChildProcess = spawn(process.execPath, [...flags, ...STAMPED, main, ...given], {
+  const child: ChildProcess = spawn(process.execPath, [...flags, main, ...given], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const gone = once(child, 'close').then(([code]) => code as number | null);
   const lines: string[] = [];
   let errors = '';
-  let reign: Reign | undefined;
-  const over = (atMs: number) => {
-    if (reign !== undefined) reign.toMs = atMs;
-    reign = undefined;
-  };
+  let leads = false;
   if (child.stdout === null || child.stderr === null) throw new Error('the sample has no output');
-  createInterface({ input: child.stdout }).on('line', (stamped) => {
-    const [stamp, ...words] = stamped.split(' ');
-    const line = words.join(' ');
+  createInterface({ input: child.stdout }).on('line', (line) => {
     lines.push(line);
-    if (line === 'not leading') over(Number(stamp));
+    if (line === 'not leading') leads = false;
     if (line !== 'leading') return;
-    reign = { identity, fromMs: Number(stamp), toMs: Number.POSITIVE_INFINITY };
-    reigns.push(reign);
+    leads = true;
+    leaders.push(identity);
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;
@@ -90,12 +67,12 @@ export function startSample(
       return errors;
     },
     get leads() {
-      return reign !== undefined;
+      return leads;
     },
     async kill() {
       child.kill('SIGKILL');
-      over(Date.now());
       await gone;
+      leads = false;
     },
     end() {
       child.kill('SIGTERM');

@@ -54,7 +54,7 @@ const controller = createController({
     const written = await calls.patch(key, {
       merge: { metadata: { resourceVersion, annotations } },
     });
-    await informer.whenObserved(key, written.metadata.resourceVersion, { timeoutMs: 5_000 });
+    await informer.whenObserved(key, written.metadata.resourceVersion);
     return requeueAfterMs > 0
       ? { requeueAfterMs: requeueAfterMs * (0.5 + Math.random()) }
       : undefined;

@@ -16,8 +16,9 @@ export interface ShardReplica {
   readonly isAlive: boolean;
   /** Its state in words, with the last lines of its errors. */
   readonly report: string;
-  /** Stops the process for a time, as a debugger or a busy machine does. */
-  pause(ms: number): Promise<void>;
+  /** Stops the process, as a debugger or a busy machine does, and lets it go on. */
+  freeze(): void;
+  thaw(): void;
   kill(): Promise<void>;
   /** Ends the process as Kubernetes ends a pod. Resolves to the exit code. */
   end(): Promise<number | null>;
@@ -67,11 +68,8 @@ export function startReplica(
       const last = errors.trim().split('\n').slice(-5).join('\n');
       return `${identity} ${state}, has ${slots.length} slots, and said: ${last || 'nothing'}`;
     },
-    async pause(ms) {
-      child.kill('SIGSTOP');
-      await new Promise((resolve) => setTimeout(resolve, ms));
-      child.kill('SIGCONT');
-    },
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     async kill() {
       over();
       child.kill('SIGKILL');

@@ -73,11 +73,11 @@ process.on('message', async (request: SleeperRequest) => {
     process.disconnect();
     return;
   }
-  await informer.whenObserved(request.key, request.version, { timeoutMs: 150_000 });
+  await informer.whenObserved(request.key, request.version);
   const list = informer.indexer.list().map((one) => [informer.indexer.keyOf(one), sign(one)]);
   const { relists } = informer.status;
   send({ type: 'has', store: Object.fromEntries(list), handled, ends, relists, wrong });
 });
 informer.start();
-await informer.whenSynced({ timeoutMs: 150_000 });
+await informer.whenSynced();
 send({ type: 'synced', size: informer.indexer.size });

@@ -5,13 +5,8 @@ import { TEST_HANG_MS } from '../support/patience.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Files that load the server as much as the machine sustains, or measure it. Nothing else runs beside them. */
-const ALONE = [
-  'spec/e2e/proxies.e2e.ts',
-  'spec/e2e/disasters-*.e2e.ts',
-  'spec/e2e/sample-controller.e2e.ts',
-  'spec/e2e/shard-ring.e2e.ts',
-];
+/** They start many processes, so nothing else runs beside them. */
+const ALONE = ['spec/e2e/sample-controller.e2e.ts', 'spec/e2e/shard-ring.e2e.ts'];
 
 const shared = {
   root: here('../..'),
@@ -51,6 +46,17 @@ export default defineConfig({
           include: ALONE,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        ...shared,
+        test: {
+          ...test,
+          // Files that load the server as much as the machine sustains, or measure it.
+          name: 'night',
+          include: ['spec/e2e/**/*.night.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

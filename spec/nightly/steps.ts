@@ -161,17 +161,24 @@ export const NIGHT: readonly Step[] = [
     repeat: '`ORACLE_SEED=… npm run test:oracle`, with the seed of the log',
   },
   {
-    name: 'ring',
-    command: npm('test:e2e', 'spec/e2e/shard-ring.e2e.ts'),
+    name: 'e2e',
+    command: npm('test:e2e-night'),
     counts: { RING_FOOS: '5000', RING_STOPS: '100' },
-    repeat: '`npm run test:e2e -- spec/e2e/shard-ring.e2e.ts` with the same counts',
+    figures: /^figures: .*/,
+    repeat:
+      '`npm run test:e2e-night -- spec/e2e/….night.ts` with the file of the log and the same counts',
+  },
+  {
+    name: 'sample controller',
+    command: npm('test:e2e', 'spec/e2e/sample-controller.e2e.ts'),
+    counts: { SAMPLE_FOOS: '500' },
+    repeat: '`SAMPLE_FOOS=500 npm run test:e2e -- spec/e2e/sample-controller.e2e.ts`',
   },
   {
     name: 'browser',
-    command: npm('test:browser', '--project', 'night'),
+    command: npm('test:browser-night'),
     counts: { LOAD_SECONDS: '60' },
-    repeat:
-      '`npm run test:browser -- --project night spec/browser/….night.ts`, with the file of the log',
+    repeat: '`npm run test:browser-night -- spec/browser/….night.ts`, with the file of the log',
   },
   {
     name: 'kubernetes',

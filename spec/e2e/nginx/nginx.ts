@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { testOnlyServerCert, testOnlyServerKey } from '../../node/test-only-certificates.ts';
+import { eventually } from '../../support/patience.ts';
 
 /** The names of the configurations. */
 export type NginxConfiguration =
@@ -81,15 +81,16 @@ export async function startNginx(
     child.stderr.on('data', (data) => {
       said += data;
     });
-    const gone = new Promise<string>((resolve) => {
-      child.once('error', (error) => resolve(`${error.message}: install nginx-light`));
-      child.once('exit', (code) => resolve(`exit code ${code}: ${said}`));
+    let ended: string | undefined;
+    child.once('error', (error) => {
+      ended ??= `${error.message}: install nginx-light`;
     });
-    for (;;) {
-      const ended = await Promise.race([gone, sleep(20)]);
-      if (typeof ended === 'string') throw new Error(`nginx does not start: ${ended}`);
-      if (await accepts(port)) return child;
-    }
+    child.once('exit', (code) => {
+      ended ??= `exit code ${code}: ${said}`;
+    });
+    await eventually(async () => ended !== undefined || (await accepts(port)), 'nginx listens');
+    if (ended !== undefined) throw new Error(`nginx does not start: ${ended}`);
+    return child;
   };
   const start = async () => {
     for (let attempt = 1; ; attempt++) {

@@ -19,11 +19,12 @@ import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { type Churn, startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
-import { figures, stopwatch } from './figures.ts';
+import { figures } from './figures.ts';
 import { catchUp, expectSameAsServer, type Mirror, mirror, until } from './mirror.ts';
 import { fillNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
 import { openRecordedClient, type Recorded, type RecordedClient } from './recorded-client.ts';
+import { stopwatch } from './stopwatch.ts';
 
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
 const WRITERS = 48;
@@ -71,7 +72,10 @@ describe.skipIf(noControl)('a server that is killed under load', { timeout: 900_
     name: string,
     options: Parameters<typeof createSharedInformer<ConfigMap>>[1],
   ): Promise<Watcher> => {
-    const client = await openRecordedClient({ file: server.kubeconfig });
+    const client = await openRecordedClient({
+      file: server.kubeconfig,
+      now: () => performance.now(),
+    });
     const informer = createSharedInformer(createListWatch(client, configMaps), {
       name,
       ...options,
@@ -82,7 +86,7 @@ describe.skipIf(noControl)('a server that is killed under load', { timeout: 900_
       await informer.stop();
       await client.close();
     });
-    await informer.whenSynced({ timeoutMs: 150_000 });
+    await informer.whenSynced();
     return { name, client, informer, mirrored };
   };
   const busy = (churn: Churn, changes: number) => {
@@ -220,7 +224,7 @@ describe.skipIf(noControl)('a server that is killed under load', { timeout: 900_
     const { metadata } = await api.ok<ConfigMap>('POST', path, { body });
     const key = `${namespaces[1]}/made-after-the-copy`;
     for (const { informer } of watchers) {
-      await informer.whenObserved(key, metadata?.resourceVersion ?? '', { timeoutMs: 150_000 });
+      await informer.whenObserved(key, metadata?.resourceVersion ?? '');
     }
     const seenAt = watchers.map(({ informer }) => informer.status.resourceVersion);
     const asked = watchers.map(({ client }) => client.sent.length);
