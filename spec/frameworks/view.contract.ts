@@ -62,8 +62,18 @@ export function countedSource() {
 }
 
 const names = (mounted: Mounted) => mounted.rows().map(({ metadata }) => metadata?.name);
+/** A task after those that are queued: frameworks draw in microtasks, in tasks, or in those of a message channel. */
+const nextTask = () =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      setImmediate(resolve);
+    };
+    port2.postMessage(undefined);
+  });
 const settle = async () => {
-  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve));
+  for (let turn = 0; turn < 5; turn += 1) await nextTask();
 };
 
 /** Declares the tests of one framework. */

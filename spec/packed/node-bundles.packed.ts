@@ -31,7 +31,7 @@ export async function activate() {
     await client.close();
   };
   informer.start();
-  await informer.whenSynced({ timeoutMs: 60_000 });
+  await informer.whenSynced();
   window.showInformationMessage(client.protocol + ': ' + informer.indexer.listKeys().join());
 }
 export const deactivate = () => stop();
@@ -68,7 +68,7 @@ const failure = async (made) => console.log(await made.then(() => 'no failure', 
 void (async () => {
   const informer = createSharedInformer(createListWatch(createClient({ baseUrl }), pods));
   informer.start();
-  await informer.whenSynced({ timeoutMs: 60_000 });
+  await informer.whenSynced();
   console.log(informer.indexer.listKeys().join());
   await informer.stop();
   console.log(...[debug, createFakeApiServer, serveQueries].map((it) => typeof it));
