@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { clocksIn, clocksOfTheGate } from './support/clocks.ts';
 import { importsOf, stripComments } from './support/imports.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -64,6 +65,22 @@ function importedFolder({ file, target }: Import): string | undefined {
 function rowOf(folder: string): number {
   return ROWS.findIndex((row) => row.includes(folder));
 }
+
+/** The clocks that the gate reads although no verdict depends on them. At most twenty. */
+const CLOCKS: Readonly<Record<string, string>> = {
+  'spec/bench/machine-noise.ts: performance.now': 'benchmark; a spec imports its pure functions',
+  'spec/bench/processes.ts: setTimeout': 'benchmark; a spec imports its pure functions',
+  'spec/browser/tabs.browser.ts: setTimeout':
+    'the script of a worker loads slowly, and the browser loads no other one meanwhile',
+  'spec/mutation/run-specs.ts: setTimeout': 'ends a mutant that hangs, at night',
+  'spec/nats/catch-up.spec.ts: setTimeout': 'the timers are replaced',
+  'spec/nats/faults/run-faults.ts: timeout: ':
+    'an option of the NATS client, which only tries again sooner',
+  'spec/nightly/run.ts: new Date()': 'the page of a night says when a step has ended',
+  'spec/nightly/run.ts: performance.now': 'the page of a night says how long a step took',
+  'spec/nightly/steps.ts: Date.now': 'other lives every night',
+  'spec/support/built-binary.ts: setInterval': 'says that a compiler still works',
+};
 
 describe('architecture', () => {
   it('finds all forms of import', () => {
@@ -218,5 +235,38 @@ describe('architecture', () => {
     const hook = /^(?:before|after)(?:Each|All)\(/m;
     const wrong = helpers.filter((file) => hook.test(readFileSync(`${root}${file}`, 'utf8')));
     expect(wrong).toEqual([]);
+  });
+
+  it('lets no clock, heap or processor decide a test of the gate', () => {
+    expect(clocksOfTheGate(root)).toEqual(Object.keys(CLOCKS).sort());
+    expect(Object.keys(CLOCKS).length).toBeLessThanOrEqual(20);
+  });
+
+  it('finds the clocks of a text, and none in virtual time', () => {
+    const clocks = [
+      'await vi.waitFor(() => expect(x).toBe(1));',
+      'await expect.poll(() => x).toBe(1);',
+      'const ms = performance.now() - from;',
+      'await new Promise((resolve) => setTimeout(resolve, 50));',
+      'await informer.whenSynced({ timeoutMs: 5_000 });',
+      'const slow = source.pipe(delay(100));',
+      'await page.waitForTimeout(1_000);',
+      "await run('node', { timeout: 30_000 });",
+      'expect(process.memoryUsage().heapUsed).toBeLessThan(1);',
+      "it('takes long', test, { timeout: 60_000 });",
+    ];
+    const none = [
+      'await eventually(() => expect(x).toBe(1));',
+      '// performance.now()',
+      "await run('node', { timeout: HANG_MS });",
+      "vi.useFakeTimers({ toFake: ['setTimeout'] });",
+      'await informer.whenSynced({ timeoutMs: 60_000 });',
+      'const slow = source.pipe(delay(100, scheduler));',
+    ];
+    expect(clocks.filter((line) => clocksIn(line).length !== 1)).toEqual([]);
+    expect(none.filter((line) => clocksIn(line).length > 0)).toEqual([]);
+    const virtual = "import { VirtualTime } from '../rx/virtual-time.ts';";
+    expect(clocksIn(`${virtual} source.pipe(delay(100)); x({ timeoutMs: 10 });`)).toEqual([]);
+    expect(clocksIn(`${virtual} setTimeout(f, 10);`)).toHaveLength(1);
   });
 });

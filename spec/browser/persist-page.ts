@@ -97,9 +97,8 @@ const page = {
     });
     database.close();
   },
-  /** Upgrades or deletes the database, as the page of another version may. Returns after how many milliseconds it is done. */
-  async replaceDatabase(version: number): Promise<number> {
-    const from = performance.now();
+  /** Upgrades or deletes the database, as the page of another version may. */
+  async replaceDatabase(version: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const request =
         version > 0
@@ -111,7 +110,6 @@ const page = {
       };
       request.onerror = () => reject(request.error);
     });
-    return performance.now() - from;
   },
 };
 

@@ -174,10 +174,10 @@ describe('a database of Chromium', () => {
     const first = await startedTab();
     await storedIn(first, 3);
     const second = await openTab();
-    expect(await second.evaluate(() => page.replaceDatabase(0))).toBeLessThan(10_000);
+    await second.evaluate(() => page.replaceDatabase(0));
     server.objects.create(pods, podOf(4));
     await first.clock.runFor(2_500);
-    expect(await second.evaluate(() => page.replaceDatabase(9))).toBeLessThan(10_000);
+    await second.evaluate(() => page.replaceDatabase(9));
     await second.evaluate(() => page.start());
     await second.evaluate(() => page.synced());
     expect(await versionsIn(second)).toEqual(versionsOnServer());

@@ -79,7 +79,7 @@ export async function pageFollower(
   });
   return {
     name: 'Chromium',
-    synced: (timeoutMs = HANG_MS) => tab.evaluate((ms) => page.synced('configMaps', ms), timeoutMs),
+    synced: () => tab.evaluate(() => page.synced('configMaps')),
     versions: () => tab.evaluate(() => page.versions('configMaps')),
     heldBack: () => tab.evaluate(() => page.heldBack('configMaps')),
     sent: () => sent,

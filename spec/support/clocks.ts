@@ -1,5 +1,7 @@
-/** Finds what makes the verdict of a test depend on a clock or on the resources that a process uses, by the text of a file. */
-import { stripComments } from './imports.ts';
+/** Finds what makes the verdict of a test depend on a clock or on the resources that a process uses, by the texts of files. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { importsOf, stripComments } from './imports.ts';
 
 /** A line of a file and the clock that it names. */
 export interface ClockUse {
@@ -54,4 +56,38 @@ export function clocksIn(text: string): ClockUse[] {
       const clock = forms.map((form) => form.exec(line)?.[0]).find((each) => each !== undefined);
       return clock === undefined ? [] : [{ line: line.trim(), clock }];
     });
+}
+
+/** What the gate does not run: its npm scripts leave these out. */
+const NOT_IN_THE_GATE = /^spec\/(?:packed\/(?:init-|next|jest)|site\/|runtimes\/)/;
+const SPECS = 'spec/**/*.{spec,packed,browser,nats,oracle,e2e,contract}.{ts,tsx}';
+/** The module that waits, this one, and its test. */
+const THESE = ['spec/support/patience.ts', 'spec/support/clocks.ts', 'spec/architecture.spec.ts'];
+
+/** The specs of the gate and all files of `spec` that they import. */
+function filesOfTheGate(root: string): ReadonlySet<string> {
+  const specs = globSync(SPECS, { cwd: root }).filter(
+    (file) => !NOT_IN_THE_GATE.test(file) && !/node_modules|generated-examples/.test(file),
+  );
+  const files = new Set(specs);
+  for (const file of files) {
+    for (const target of importsOf(readFileSync(join(root, file), 'utf8'))) {
+      const path = normalize(join(dirname(file), target));
+      if (target.startsWith('.') && path.startsWith('spec/') && /\.tsx?$/.test(path)) {
+        // A text of a test may contain an import.
+        if (existsSync(join(root, path))) files.add(path);
+      }
+    }
+  }
+  return files;
+}
+
+/** The clocks of the gate: `file: clock`, each once. */
+export function clocksOfTheGate(root: string): readonly string[] {
+  const found = [...filesOfTheGate(root)].flatMap((file) =>
+    THESE.includes(file)
+      ? []
+      : clocksIn(readFileSync(join(root, file), 'utf8')).map(({ clock }) => `${file}: ${clock}`),
+  );
+  return [...new Set(found)].sort();
 }
