@@ -11,6 +11,7 @@ import { Tally } from '../../lib/nats/tally.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import {
   FakeConnection,
+  type Fed,
   metaOf,
   PREFIX,
   podMessage,
@@ -321,6 +322,46 @@ describe('follow', () => {
     await time.advance(800);
     expect(seen[2]).toMatch(MISSING);
   });
+
+  it.each([
+    ['goes on', 'ends'],
+    ['ends at once', ''],
+  ])(
+    'J71: a reader of a namespace whose last record was written follows that of the collection, whose publisher %s',
+    async (_how, end) => {
+      const { fake, time, followed } = scene('shop');
+      let sequence = 3;
+      let storedMs = 0;
+      const { answer } = fake;
+      fake.answer = (subject, body) => {
+        if (!subject.includes('DIRECT.GET')) return answer(subject, body);
+        const stored = new Date(fake.nowMs + storedMs).toISOString();
+        const headers = { 'Nats-Sequence': `${sequence}`, 'Nats-Time-Stamp': stored };
+        return { body: metaOf({ count: 9, digest: 'other', resourceVersion: '11' }), headers };
+      };
+      fake.pending = 2;
+      const { seen } = await followed();
+      const at = (message: Fed) => fake.feed({ ...message, storedMs: fake.nowMs + time.now() });
+      at(podMessage(1, 'a', '5'));
+      const own = { subject: `${PREFIX}.shop._meta` };
+      at({ ...recordMessage(2, of('a@5')), ...own });
+      at(podMessage(3, 'a', '11', true));
+      at({ ...recordMessage(4, { ...of(), resourceVersion: '11' }), ...own });
+      expect(seen).toEqual(['opened', 'listed ADDED shop/a', 'changed DELETED shop/a BOOKMARK']);
+      sequence = 5;
+      for (let beat = 0; end !== '' && beat < 10; beat++) {
+        await time.advance(1_000);
+        sequence++;
+        storedMs = time.now();
+      }
+      const quiet = seen.length;
+      await time.advance(2_999);
+      expect(seen).toHaveLength(quiet);
+      expect(quiet).toBe(3);
+      await time.advance(1_001);
+      expect(seen[3]).toMatch(MISSING);
+    },
+  );
 
   it('J7: an error of the connection ends it, and no timer is left', async () => {
     const { fake, time, reader } = await listed();

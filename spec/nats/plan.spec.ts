@@ -207,6 +207,37 @@ describe('the plan of a set', () => {
     expect(again?.expected).toBe(0);
   });
 
+  it('J71: a namespace without objects has heartbeats until its tombstones have expired, then a last record, which expires', () => {
+    const published = begun();
+    publish(published, [wanted('bank/c', '11')], '11');
+    const gone = publish(published, [deleted('bank/c', '12')], '12', { nowMs: 1_000 });
+    expect(gone.map(shown)).toEqual(['-bank.c@12', 'bank._meta', '_._meta']);
+    const records = ['bank._meta', 'shop._meta', '_._meta'];
+    const beat = (nowMs: number) => publish(published, [], '12', { all: true, nowMs });
+    expect(beat(10_999).map(shown).toSorted()).toEqual(records.toSorted());
+    expect(beat(10_999).map(({ headers }) => headers)).toEqual([{}, {}, {}]);
+    const before = published.leastMessages;
+    const last = beat(11_000);
+    expect(last.map(shown).toSorted()).toEqual(records.toSorted());
+    const final = last.find(({ record }) => record === 'bank');
+    expect(final?.headers).toEqual({ 'Nats-TTL': '10s' });
+    expect(recordIn(last, 'bank').count).toBe(0);
+    expect(published.leastMessages).toBe(before - 1);
+    for (const nowMs of [11_000, 20_999, 21_000, 99_000]) {
+      expect(beat(nowMs).map(shown)).toEqual(['shop._meta', '_._meta']);
+    }
+    // An object that comes has no record before it, and one that came earlier replaces the last record.
+    const [, back] = publish(published, [wanted('bank/c', '13')], '13', { nowMs: 99_000 });
+    expect([back && shown(back), back?.expected, back?.headers]).toEqual(['bank._meta', 0, {}]);
+    publish(published, [deleted('bank/c', '14')], '14', { nowMs: 100_000 });
+    const second = beat(110_000).find(({ record }) => record === 'bank');
+    expect(second?.headers).toEqual({ 'Nats-TTL': '10s' });
+    const soon = publish(published, [wanted('bank/d', '15')], '15', { nowMs: 111_000 });
+    expect(soon.map(shown)).toEqual(['bank.d@15', 'bank._meta', '_._meta']);
+    expect(soon[1]?.expected).toBeGreaterThan(0);
+    expect(beat(200_000).map(shown).toSorted()).toEqual(records.toSorted());
+  });
+
   it('J17: another content is another state, and its name is in the headers', () => {
     const objects = [
       inBucket('shop/a', '5', 1),

@@ -43,6 +43,11 @@ export function fits({ maxPayload }: RecordSettings, bytes: number): boolean {
   return bytes + HEADER_BYTES <= maxPayload;
 }
 
+/** The header of a message that the server removes after this time. */
+function lastsFor(ms: number): Readonly<Record<string, string>> {
+  return { [HEADERS.ttl]: `${Math.ceil(ms / 1000)}s` };
+}
+
 /** The last state of a deleted object; empty if it cannot be written. */
 function lastText(wanted: Wanted): Uint8Array {
   try {
@@ -61,7 +66,7 @@ export function tombstoneMessage(
   const text = lastText(wanted);
   const headers = {
     [HEADERS.operation]: DELETE,
-    [HEADERS.ttl]: `${Math.ceil(settings.tombstoneMs / 1000)}s`,
+    ...lastsFor(settings.tombstoneMs),
     [HEADERS.uid]: wanted.uid,
     [HEADERS.version]: wanted.version,
   };
@@ -78,17 +83,27 @@ export type RecordFields = Omit<
 
 /** The record of a namespace; '' for that of the collection. */
 export function recordMessage(
-  { prefix, apiVersion, kind, namespace, cluster, content, heartbeatMs }: RecordSettings,
+  {
+    prefix,
+    apiVersion,
+    kind,
+    namespace,
+    cluster,
+    content,
+    heartbeatMs,
+    tombstoneMs,
+  }: RecordSettings,
   record: string,
   fields: RecordFields,
-  expected: number,
+  { expected, isFinal }: { readonly expected: number; readonly isFinal?: boolean | undefined },
 ): Planned {
   const source = { namespace, cluster, content };
   const meta: Meta = { ...fields, heartbeatMs, apiVersion, kind, ...source };
   const body = utf8(JSON.stringify(meta));
   const subject = metaSubject(prefix, record);
   const open = fields.isOpen === true ? { isOpen: fields.isOpen } : {};
-  return { subject, body, headers: {}, expected, record, ...open };
+  if (isFinal !== true) return { subject, body, headers: {}, expected, record, ...open };
+  return { subject, body, headers: lastsFor(tombstoneMs), expected, record, isFinal };
 }
 
 /** A message, and what it means for the contents. */
@@ -98,6 +113,8 @@ export interface Planned extends Outgoing {
   readonly record?: string;
   /** Whether the record does not end the set. */
   readonly isOpen?: true;
+  /** Whether it is the last record of a namespace without objects, which expires. */
+  readonly isFinal?: true;
 }
 
 /** What headers and the record of a message may need, in bytes. */

@@ -43,6 +43,8 @@ export class Published {
   readonly #objects = new Map<string, InBucket>();
   readonly #tombstones = new Map<string, Tombstone>();
   readonly #records: Map<string, number>;
+  /** The namespaces whose last record was written, and when: they have no objects and no tombstones. */
+  readonly #ending = new Map<string, number>();
   readonly #total = new Tally();
   readonly #tallies = new Map<string, Tally>();
   readonly #tooLarge = new Map<string, number>();
@@ -93,9 +95,9 @@ export class Published {
     return this.#objects.size;
   }
 
-  /** How many messages the bucket has at least: the objects and the records, without tombstones, which may expire. */
+  /** How many messages the bucket has at least: the objects and the records, without those that expire. */
   get leastMessages(): number {
-    return this.#objects.size + this.#records.size;
+    return this.#objects.size + this.#records.size - this.#ending.size;
   }
 
   /** The sequence of the last record of the collection; 0 if there is none. */
@@ -164,6 +166,8 @@ export class Published {
       return tally;
     };
     for (const namespace of namespaces) tallyOf(namespace);
+    const changed = new Set(messages.map(({ wanted }) => wanted?.namespace));
+    const deleted = this.#deletedIn();
     for (const { wanted } of messages) {
       if (wanted === undefined) continue;
       const key = joinMetaNamespaceKey(wanted);
@@ -174,9 +178,10 @@ export class Published {
       total.replace(key, before, after);
     }
     tallies.delete('');
-    const made = [...tallies].map(([namespace, tally]) =>
-      this.#record(namespace, tally, resourceVersion),
-    );
+    const made = [...tallies].map(([namespace, tally]) => {
+      const isKept = tally.count > 0 || changed.has(namespace) || deleted.has(namespace);
+      return this.#record(namespace, tally, resourceVersion, isKept ? {} : { isFinal: true });
+    });
     return [...made, this.#record('', total, resourceVersion)];
   }
 
@@ -185,16 +190,27 @@ export class Published {
    * between two of them. Only the record in the last one ends the set.
    */
   guarded(batch: readonly Planned[], isLast: boolean): readonly Planned[] {
-    if (!isLast) return [...batch, this.#record('', this.#total, this.#resourceVersion, true)];
+    if (!isLast) {
+      const open = this.#record('', this.#total, this.#resourceVersion, { isOpen: true });
+      return [...batch, open];
+    }
     return batch.map((message) =>
       message.record === '' ? { ...message, expected: this.recordSequence } : message,
     );
   }
 
-  /** All namespaces with a message: a publisher that died within a set may have left objects without a record. */
+  /**
+   * All namespaces with a message: a publisher that died within a set may have left objects without a record. Without those whose last
+   * record was written, because namespaces that come and go would have heartbeats for ever.
+   */
   namespaces(): string[] {
-    const deleted = [...this.#tombstones.values()].map(({ namespace }) => namespace);
-    return [...new Set([...this.#records.keys(), ...this.#tallies.keys(), ...deleted])];
+    const all = new Set([...this.#records.keys(), ...this.#tallies.keys(), ...this.#deletedIn()]);
+    return [...all].filter((namespace) => !this.#ending.has(namespace));
+  }
+
+  /** The namespaces with tombstones. */
+  #deletedIn(): ReadonlySet<string> {
+    return new Set([...this.#tombstones.values()].map(({ namespace }) => namespace));
   }
 
   /** Notes that the server has stored messages. */
@@ -204,10 +220,15 @@ export class Published {
     resourceVersion: string,
     nowMs: number,
   ): void {
-    for (const [at, { wanted, record, isOpen }] of messages.entries()) {
+    for (const [at, { wanted, record, isOpen, isFinal }] of messages.entries()) {
       const sequence = first + at;
       this.#lastSequence = Math.max(this.#lastSequence, sequence);
-      if (record !== undefined) this.#records.set(record, sequence);
+      if (record !== undefined) {
+        this.#records.set(record, sequence);
+        this.#ending.delete(record);
+        if (isFinal) this.#ending.set(record, nowMs);
+        if (isFinal) this.#tallies.delete(record);
+      }
       if (record === '' && isOpen !== true) this.#resourceVersion = resourceVersion;
       if (wanted === undefined) continue;
       const { namespace, name, uid, version } = wanted;
@@ -220,13 +241,18 @@ export class Published {
     }
   }
 
-  /** Raises the horizon above the tombstones that expire soon, and forgets those that have expired. */
+  /** Raises the horizon above the tombstones that expire soon, and forgets tombstones and records that have expired. */
   age(nowMs: number): void {
     const { tombstoneMs } = this.#settings;
     for (const [key, { sequence, atMs }] of this.#tombstones) {
       const ageMs = nowMs - atMs;
       if (ageMs >= tombstoneMs * RELIABLE) this.#horizon = Math.max(this.#horizon, sequence);
       if (ageMs >= tombstoneMs) this.#tombstones.delete(key);
+    }
+    for (const [namespace, atMs] of this.#ending) {
+      if (nowMs - atMs < tombstoneMs) continue;
+      this.#ending.delete(namespace);
+      this.#records.delete(namespace);
     }
   }
 
@@ -297,12 +323,18 @@ export class Published {
     return tombstoneMessage(this.#settings, { ...wanted, version }, expected);
   }
 
-  #record(namespace: string, tally: Tally, resourceVersion: string, isOpen?: true): Planned {
+  #record(
+    namespace: string,
+    tally: Tally,
+    resourceVersion: string,
+    { isOpen, isFinal }: Pick<Planned, 'isOpen' | 'isFinal'> = {},
+  ): Planned {
     const fields = {
       ...{ epoch: this.#epoch, terms: this.#terms, horizon: this.#horizon, resourceVersion },
       ...{ count: tally.count, digest: tally.digest },
       isOpen,
     };
-    return recordMessage(this.#settings, namespace, fields, this.#records.get(namespace) ?? 0);
+    const expected = this.#records.get(namespace) ?? 0;
+    return recordMessage(this.#settings, namespace, fields, { expected, isFinal });
   }
 }

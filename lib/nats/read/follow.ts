@@ -73,8 +73,8 @@ class Follower<T extends KubernetesObject> {
   #backlog = 0;
   /** The time of the server's clock when the consumer was opened. */
   #openedMs = 0;
-  /** When the record of the collection was stored, for a namespace that has none of its own. */
-  #storedMs = 0;
+  /** How long ago that was, in milliseconds. */
+  #sinceOpenedMs = () => 0;
   #collected = 0;
 
   constructor(
@@ -132,21 +132,21 @@ class Follower<T extends KubernetesObject> {
     const { scope } = this.#bucket;
     this.#backlog = signal.pending;
     this.#openedMs = signal.serverMs;
+    this.#sinceOpenedMs = stopwatch(this.#bucket.scheduler);
     this.#expectMore();
     if (signal.pending > 0) return this.#open();
-    const { place, hasRecord } = this.#session;
+    const { place } = this.#session;
     if (place === undefined) {
       if (scope.namespace === '') return this.#out.error(unpublished(scope));
       if (whole === undefined) return this.#askWhole((asked) => this.start(asked));
       this.#open();
       this.#session.beginEmpty(whole.meta, whole.sequence);
-      this.#storedMs = whole.storedMs;
       this.#expectMore(this.#openedMs - whole.storedMs);
       return this.#out.next({ kind: 'listed', events: [] });
     }
-    if (!hasRecord) {
+    if (this.#isEmpty) {
       this.#open();
-      return this.#askEmpty(place, this.#openedMs);
+      return this.#askEmpty(place);
     }
     const why = `sequence ${place.sequence} is not in the bucket; it was purged, or the store was restored from a copy`;
     this.#out.error(gone(scope.where, why));
@@ -250,17 +250,23 @@ class Follower<T extends KubernetesObject> {
     const { place } = this.#session;
     if (place === undefined) {
       this.#out.error(unfinished(this.#bucket.scope, this.#session.size));
-    } else if (this.#session.hasRecord) this.#missing(place);
-    else this.#askEmpty(place, this.#storedMs + MISSED * place.heartbeatMs, true);
+    } else if (!this.#isEmpty) this.#missing(place);
+    else this.#askEmpty(place, true);
+  }
+
+  /** Whether the scope is a namespace without objects, and so without a record or with one that is written no more. */
+  get #isEmpty(): boolean {
+    const { hasRecord, size, isWithinSet } = this.#session;
+    const { namespace } = this.#bucket.scope;
+    return !hasRecord || (size === 0 && !isWithinSet && namespace !== '');
   }
 
   /**
-   * The namespace has never had an object, so only the record of the collection has heartbeats. `nowMs` is the time of
-   * the server's clock, and `isDue` says whether there must be a new one.
+   * The namespace has no object, so only the record of the collection has heartbeats. `isDue` says whether there must be a new one.
    */
-  #askEmpty(place: Place, nowMs: number, isDue = false): void {
+  #askEmpty(place: Place, isDue = false): void {
     this.#askWhole(({ meta, sequence, storedMs }) => {
-      if (this.#session.hasRecord) return this.#expectMore();
+      if (this.#session.place !== place) return this.#expectMore();
       if (sequence === place.sequence && isDue) return this.#missing(place);
       if (meta.epoch !== place.epoch || sequence < place.sequence) {
         return this.#out.error(gone(this.#bucket.scope.where, 'the bucket has begun a new epoch'));
@@ -270,8 +276,7 @@ class Follower<T extends KubernetesObject> {
         unheard.delete(this.#session);
         this.#open();
       }
-      this.#storedMs = storedMs;
-      this.#expectMore(nowMs - storedMs);
+      this.#expectMore(this.#openedMs + this.#sinceOpenedMs() - storedMs);
     });
   }
 
