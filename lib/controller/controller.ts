@@ -83,7 +83,7 @@ export interface ControllerOptions<
    */
   readonly shards?: ShardMember | undefined;
   readonly metrics?: MetricsProvider | undefined;
-  /** Called with the errors of predicates, mappings and sources. @defaultValue errors are reported asynchronously, as rxjs does */
+  /** Called with the errors of predicates, mappings, sources, `metrics` and the tracer of `traced`. @defaultValue errors are reported asynchronously, as rxjs does */
   readonly onUnhandledError?:
     | ((error: unknown, context: ControllerErrorContext) => void)
     | undefined;

@@ -21,6 +21,7 @@ import {
 import { Workers } from '../work-queue/workers.ts';
 import type { ControllerOptions, ControllerOutcome } from './controller.ts';
 import { IncompleteKeys } from './incomplete-keys.ts';
+import { REPORT } from './reconcile-report.ts';
 import { LOW_PRIORITY, type Source } from './sources.ts';
 
 /** Splits a key. An invalid key is a terminal error, because no retry makes it valid. */
@@ -97,7 +98,10 @@ export class Term<T extends KubernetesObject> {
     this.#incomplete = new IncompleteKeys(host.sources);
     const { name, scheduler, shards, options } = host;
     const { rateLimiter, ageingMs, metrics } = options;
-    this.#queue = new PriorityKeyQueue({ name, scheduler, rateLimiter, ageingMs, metrics });
+    const onUnhandledError = (error: unknown) => host.report(error, 'metrics');
+    this.#queue = new PriorityKeyQueue({
+      ...{ name, scheduler, rateLimiter, ageingMs, metrics, onUnhandledError },
+    });
     const { concurrency, maxRetries } = options;
     this.#workers = new Workers(
       this.#queue,
@@ -193,7 +197,7 @@ export class Term<T extends KubernetesObject> {
   }
 
   #reconcile(run: Run): ReturnType<Reconcile> {
-    const { shards, read, options, prefixOf } = this.#host;
+    const { shards, read, options, prefixOf, report } = this.#host;
     const { key, attempt, queuedMs } = run;
     const isVoid = this.#closed || shards?.admits(key) === false || this.#incomplete.isGone(key);
     // Keeps its reasons until its caches are complete.
@@ -209,7 +213,7 @@ export class Term<T extends KubernetesObject> {
     else shards.begin(run);
     const name = nameIn(key, prefixOf?.(key) ?? '');
     return options.reconcile(key, {
-      ...{ key, name, object: read(key), reasons, attempt, queuedMs },
+      ...{ key, name, object: read(key), reasons, attempt, queuedMs, [REPORT]: report },
       get signal() {
         return run.controller.signal;
       },

@@ -5,9 +5,10 @@
 import { isObservable, Observable } from 'rxjs';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { isThenable } from '../rx/is-thenable.ts';
-import { reportingErrors, reportUnhandled } from '../rx/report-unhandled.ts';
+import { reportingErrors } from '../rx/report-unhandled.ts';
 import { type ReconcileResult, type RunEnd, TerminalError } from '../work-queue/reconcile-run.ts';
 import type { ReconcileObject, ReconcileRequest } from './controller.ts';
+import { reporterOf } from './reconcile-report.ts';
 
 /** The attributes of a span. */
 export type SpanAttributes = Record<string, string | number | boolean | string[]>;
@@ -75,20 +76,27 @@ function attributesAtEnd(end: RunEnd): SpanAttributes {
   return { 'reconcile.result': requeue ? 'requeue' : 'ok' };
 }
 
+/** A span, and who receives the errors of the tracing library. */
+interface Traced {
+  readonly span: ReconcileSpan;
+  readonly report: (error: unknown) => void;
+}
+
 /** Ends the span. An error of the tracing library is reported and does not reach the reconcile. */
-function endSpan(span: ReconcileSpan, end: RunEnd): void {
-  reportingErrors(() => span.setAttributes(attributesAtEnd(end)))();
+function endSpan({ span, report }: Traced, end: RunEnd): void {
+  const safely = (act: () => void) => reportingErrors(act, report)();
+  safely(() => span.setAttributes(attributesAtEnd(end)));
   if ('error' in end) {
     const { error } = end;
     const message = error instanceof Error ? error.message : String(error);
-    reportingErrors(() => span.recordException(error instanceof Error ? error : message))();
-    reportingErrors(() => span.setStatus({ code: 2, message }))();
+    safely(() => span.recordException(error instanceof Error ? error : message));
+    safely(() => span.setStatus({ code: 2, message }));
   }
-  reportingErrors(() => span.end())();
+  safely(() => span.end());
 }
 
 /** Ends the span with the Observable: when it completes, errors or is unsubscribed. */
-function observed(span: ReconcileSpan, work: Observable<ReconcileResult>): typeof work {
+function observed(span: Traced, work: Observable<ReconcileResult>): typeof work {
   return new Observable((subscriber) => {
     let last: ReconcileResult;
     let end: RunEnd = { aborted: true };
@@ -112,7 +120,7 @@ function observed(span: ReconcileSpan, work: Observable<ReconcileResult>): typeo
 }
 
 /** Calls `work`, and ends the span with what it returns. Returns a function that returns or throws the same. */
-function within(span: ReconcileSpan, work: () => Returned): () => Returned {
+function within(span: Traced, work: () => Returned): () => Returned {
   let returned: Returned;
   try {
     returned = work();
@@ -179,14 +187,15 @@ export function traced<T extends KubernetesObject>(
   const { name = 'reconcile', root = true } = options;
   return (key, request) => {
     const work = () => reconcile(key, request);
+    const report = reporterOf(request, 'traced', key);
     let ended: (() => Returned) | undefined;
     try {
       const attributes = attributesOf(key, request);
       tracer.startActiveSpan(name, { root, attributes }, (span) => {
-        ended = within(span, work);
+        ended = within({ span, report }, work);
       });
     } catch (error) {
-      reportUnhandled(error);
+      report(error);
     }
     return (ended ?? work)();
   };

@@ -14,7 +14,7 @@ import type {
   MetricsProvider,
 } from '../meta/metrics.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
-import { reportingErrors, reportUnhandled } from '../rx/report-unhandled.ts';
+import { reportingErrors } from '../rx/report-unhandled.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import { reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
@@ -77,14 +77,18 @@ class Instruments {
     last: number;
   }[];
   readonly #attributes: MetricAttributes;
+  /** Calls the provider, whose errors go to `onUnhandledError`. */
+  readonly #safely: (act: () => void) => void;
   #counting: Subscription | undefined;
 
   constructor(
     metrics: MetricsProvider,
     attributes: MetricAttributes,
     current: () => InformerMetrics,
+    report: (error: unknown) => void,
   ) {
     this.#attributes = attributes;
+    this.#safely = (act) => reportingErrors(act, report)();
     const gauge = (
       name: string,
       description: string,
@@ -124,29 +128,28 @@ class Instruments {
   }
 
   begin(status$: Observable<InformerStatus>): void {
-    for (const { gauge, callback } of this.#gauges)
-      reportingErrors(() => gauge.addCallback(callback))();
+    for (const { gauge, callback } of this.#gauges) this.#safely(() => gauge.addCallback(callback));
     // A rate needs the value before the first event.
-    for (const { counter } of this.#counters)
-      reportingErrors(() => counter.add(0, this.#attributes))();
+    for (const { counter } of this.#counters) this.#safely(() => counter.add(0, this.#attributes));
     this.#counting = status$.subscribe((status) => {
       const counts = countsOf(status);
       for (const each of this.#counters) {
         const now = counts[each.name];
-        if (now > each.last) each.counter.add(now - each.last, this.#attributes);
+        const grown = now - each.last;
         each.last = now;
+        if (grown > 0) this.#safely(() => each.counter.add(grown, this.#attributes));
       }
     });
   }
 
   end(): void {
     for (const { gauge, callback } of this.#gauges)
-      reportingErrors(() => gauge.removeCallback(callback))();
+      this.#safely(() => gauge.removeCallback(callback));
     this.#counting?.unsubscribe();
   }
 
   record(seconds: number): void {
-    reportingErrors(() => this.#latency.record(seconds, this.#attributes))();
+    this.#safely(() => this.#latency.record(seconds, this.#attributes));
   }
 }
 
@@ -164,12 +167,13 @@ class Meter<T extends KubernetesObject> implements InformerPart<T> {
     this.#port = port;
     this.#elapsedMs = stopwatch(port.timing.scheduler);
     if (metrics === undefined) return;
+    const report = (error: unknown) => port.report(error, { subscriber: 'metrics' });
     try {
       const attributes = { name: port.name, ...port.metricAttributes };
-      this.#instruments = new Instruments(metrics, attributes, () => this.read());
+      this.#instruments = new Instruments(metrics, attributes, () => this.read(), report);
     } catch (error) {
       // Without instruments nothing is measured, but the informer works.
-      reportUnhandled(error);
+      report(error);
     }
   }
 

@@ -12,12 +12,13 @@ export function reportUnhandled(error: unknown): void {
 /** Wraps a callback so that an error it throws is reported and does not reach the caller. */
 export function reportingErrors<A extends readonly unknown[]>(
   callback: ((...args: A) => void) | undefined,
+  report: (error: unknown) => void = reportUnhandled,
 ): (...args: A) => void {
   return (...args) => {
     try {
       callback?.(...args);
     } catch (error) {
-      reportUnhandled(error);
+      report(error);
     }
   };
 }

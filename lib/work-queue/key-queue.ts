@@ -19,6 +19,8 @@ export interface QueueOptions extends Pick<Timing, 'scheduler'> {
   readonly name?: string | undefined;
   /** Receives the metrics of the queue until it is shut down and empty. @defaultValue none */
   readonly metrics?: MetricsProvider | undefined;
+  /** Receives the errors that `metrics` throws. @defaultValue errors are reported asynchronously, as rxjs does */
+  readonly onUnhandledError?: ((error: unknown) => void) | undefined;
 }
 
 interface Work {
@@ -57,7 +59,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
     this.scheduler = timingOf(options).scheduler;
     this.#passedMs = stopwatch(this.scheduler);
     this.#backlog = backlog;
-    this.figures = new QueueFigures(this.name, options.metrics, () => this.#state());
+    this.figures = new QueueFigures(options, () => this.#state());
     this.ready$ = this.#changed.asObservable();
     this.metrics$ = defer(() =>
       merge(of(0), interval(METRICS_PERIOD_MS, this.scheduler)).pipe(

@@ -1,6 +1,6 @@
 /** Measures a queue and reports the metrics to a provider. client-go: util/workqueue/metrics.go, with the same names. */
 import type { GaugeCallback, MetricObservableGauge, MetricsProvider } from '../meta/metrics.ts';
-import { reportUnhandled } from '../rx/report-unhandled.ts';
+import { reportingErrors } from '../rx/report-unhandled.ts';
 
 /** A summary of a distribution of durations, in seconds. */
 export interface DurationSummary {
@@ -50,6 +50,14 @@ class Durations {
   }
 }
 
+/** The options of the figures of a queue. */
+export interface QueueFiguresOptions {
+  readonly name?: string | undefined;
+  readonly metrics?: MetricsProvider | undefined;
+  /** Receives the errors that the provider throws. */
+  readonly onUnhandledError?: ((error: unknown) => void) | undefined;
+}
+
 /** Counts for one queue and passes the counts on. An error that the provider throws is reported. */
 export class QueueFigures {
   readonly #name: string;
@@ -57,23 +65,29 @@ export class QueueFigures {
   /** Release the callbacks of the gauges. */
   readonly #closers: (() => void)[] = [];
   #report: ((report: (instruments: Instruments) => void) => void) | undefined;
+  /** Calls the provider. */
+  readonly #safely: (act: () => void) => void;
   #addsTotal = 0;
   #retriesTotal = 0;
   readonly #queued = new Durations();
   readonly #worked = new Durations();
 
-  constructor(name: string, provider: MetricsProvider | undefined, state: () => QueueState) {
+  constructor(
+    { name = '', metrics: provider, onUnhandledError }: QueueFiguresOptions,
+    state: () => QueueState,
+  ) {
     this.#name = name;
     this.#state = state;
+    this.#safely = (act) => reportingErrors(act, onUnhandledError)();
     if (provider === undefined) return;
     const observe = (gauge: MetricObservableGauge, field: keyof QueueState) => {
       const callback: GaugeCallback = (result) => result.observe(state()[field], { name });
       this.#closers.push(() => gauge.removeCallback(callback));
       gauge.addCallback(callback);
     };
-    safely(() => {
+    this.#safely(() => {
       const instruments = instrumentsOf(provider, name, observe);
-      this.#report = (report) => safely(() => report(instruments));
+      this.#report = (report) => this.#safely(() => report(instruments));
       // A rate needs the value before the first retry.
       instruments.retries.add(0, instruments.labels);
     });
@@ -114,7 +128,7 @@ export class QueueFigures {
 
   /** Releases the gauges, because nothing changes from now on and the provider must not read them again. */
   close(): void {
-    for (const close of this.#closers.splice(0)) safely(close);
+    for (const close of this.#closers.splice(0)) this.#safely(close);
   }
 
   read(): QueueMetrics {
@@ -130,14 +144,6 @@ export class QueueFigures {
 }
 
 type Instruments = ReturnType<typeof instrumentsOf>;
-
-function safely(act: () => void): void {
-  try {
-    act();
-  } catch (error) {
-    reportUnhandled(error);
-  }
-}
 
 function instrumentsOf(
   provider: MetricsProvider,

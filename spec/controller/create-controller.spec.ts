@@ -7,11 +7,14 @@ import {
   type ControllerOutcome,
   createController,
   createSharedInformer,
+  metered,
   type OwnerReference,
   type SharedInformer,
+  TerminalError,
+  traced,
   workQueue,
 } from 'rx-informer';
-import { from, Subject } from 'rxjs';
+import { config, from, Subject } from 'rxjs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { eventually } from '../support/patience.ts';
@@ -272,6 +275,86 @@ describe('a controller', () => {
       'shop/later ok requeue',
     ]);
     await controller.stop();
+  });
+});
+
+describe('what a program gives to a controller to observe it', () => {
+  it('K13, N33: the errors of a metrics provider and of a tracer go to onUnhandledError, and the process goes on', async () => {
+    const { scheduler, source, reports, calls, control } = rig();
+    const uncaught: unknown[] = [];
+    config.onUnhandledError = (error) => uncaught.push(error);
+    onTestFinished(() => {
+      config.onUnhandledError = null;
+    });
+    const fail = () => {
+      throw new Error('the backend is shutting down');
+    };
+    const instrument = () => ({ add: fail, record: fail, addCallback: fail, removeCallback: fail });
+    const metrics = {
+      createCounter: instrument,
+      createUpDownCounter: instrument,
+      createHistogram: instrument,
+      createObservableGauge: () => ({ addCallback() {}, removeCallback: fail }),
+    };
+    const span = { setAttributes: fail, setStatus: fail, recordException: fail, end: fail };
+    const tracer = {
+      startActiveSpan: <R>(_name: string, _options: object, act: (given: typeof span) => R) =>
+        act(span),
+    };
+    const controller = control({
+      metrics,
+      reconcile: traced(tracer, async (key) => {
+        calls.push(key);
+        throw new TerminalError('no');
+      }),
+    });
+    source.listed(1, pod('a', 1));
+    controller.start();
+    await scheduler.advance(1_000);
+    await controller.stop();
+    // Behind the timer in which rxjs reports errors.
+    await new Promise((resolve) => setTimeout(resolve));
+    expect([calls, uncaught]).toEqual([['shop/a'], []]);
+    expect(new Set(reports)).toEqual(
+      new Set([
+        'metrics -: the backend is shutting down',
+        'traced shop/a: the backend is shutting down',
+      ]),
+    );
+    expect(reports.filter((report) => report.startsWith('traced'))).toHaveLength(4);
+  });
+
+  it('K13: the errors of the metrics of an informer go to its onUnhandledError', async () => {
+    const uncaught: unknown[] = [];
+    config.onUnhandledError = (error) => uncaught.push(error);
+    onTestFinished(() => {
+      config.onUnhandledError = null;
+    });
+    const fail = () => {
+      throw new Error('the backend is shutting down');
+    };
+    const instrument = () => ({ add: fail, record: fail, addCallback: fail, removeCallback: fail });
+    const reported: string[] = [];
+    const source = scriptedListWatch();
+    const informer = createSharedInformer(source, {
+      scheduler: new VirtualTime(),
+      metrics: metered({
+        createCounter: instrument,
+        createUpDownCounter: instrument,
+        createHistogram: instrument,
+        createObservableGauge: instrument,
+      }),
+      onUnhandledError: (error, { subscriber }) =>
+        reported.push(`${subscriber}: ${(error as Error).message}`),
+    });
+    source.listed(1, pod('a', 1));
+    informer.start();
+    await informer.stop();
+    await new Promise((resolve) => setTimeout(resolve));
+    expect([new Set(reported), uncaught]).toEqual([
+      new Set(['metrics: the backend is shutting down']),
+      [],
+    ]);
   });
 });
 

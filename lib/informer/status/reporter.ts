@@ -50,7 +50,7 @@ export interface UnhandledErrorContext {
 /** The callbacks for errors and warnings. */
 export interface ReporterOptions {
   /**
-   * Receives the errors that handlers and direct subscribers throw.
+   * Receives the errors that handlers, direct subscribers and the metrics provider throw.
    * @defaultValue reported like rxjs's own errors: asynchronously, as uncaught errors
    */
   readonly onUnhandledError?:
