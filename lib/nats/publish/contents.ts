@@ -84,6 +84,17 @@ export function isBehind(version: string, contents: Contents): boolean {
   return isPurged(contents) || isOlder(version, newestVersion(contents));
 }
 
+/** Deletions that nobody saw come last, under the version of the list; all others in the order of versions. */
+export function inOrder(wanted: readonly Wanted[]): Wanted[] {
+  return [...wanted].sort((a, b) => {
+    if (a.version === '' || b.version === '') {
+      return (a.version === '' ? 1 : 0) - (b.version === '' ? 1 : 0);
+    }
+    if (isOlder(a.version, b.version)) return -1;
+    return isOlder(b.version, a.version) ? 1 : 0;
+  });
+}
+
 /** The wanted state of an existing object. */
 export function present(key: string, object: KubernetesObject): Wanted {
   return {

@@ -6,13 +6,14 @@ import { joinMetaNamespaceKey } from '../../meta/key.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import { MOST_TERMS, type Term } from '../meta.ts';
 import { stateOf, Tally } from '../tally.ts';
-import type {
-  Contents,
-  InBucket,
-  Tombstone,
-  TooLargeObject,
-  UnwritableObject,
-  Wanted,
+import {
+  type Contents,
+  type InBucket,
+  inOrder,
+  type Tombstone,
+  type TooLargeObject,
+  type UnwritableObject,
+  type Wanted,
 } from './contents.ts';
 import {
   fits,
@@ -25,17 +26,6 @@ import {
 
 /** The part of a tombstone's time after which resuming readers can no longer rely on it. */
 const RELIABLE = 0.7;
-
-/** Deletions that nobody saw come last, under the version of the list; all others in the order of versions. */
-function inOrder(wanted: readonly Wanted[]): Wanted[] {
-  return [...wanted].sort((a, b) => {
-    if (a.version === '' || b.version === '') {
-      return (a.version === '' ? 1 : 0) - (b.version === '' ? 1 : 0);
-    }
-    if (isOlder(a.version, b.version)) return -1;
-    return isOlder(b.version, a.version) ? 1 : 0;
-  });
-}
 
 /** The contents of a bucket during one term of its publisher. */
 export class Published {
