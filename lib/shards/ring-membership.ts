@@ -34,10 +34,10 @@ import {
 import { type RingPlace, RingServer, unanswered } from './ring-server.ts';
 import type { KeyShards, ShardedObjects, ShardStatus } from './shard-member.ts';
 import { IDLE, STOPPED, statusOf } from './shard-status.ts';
+import { Twins } from './twins.ts';
 
 /** The options of `createShardMember`, validated. */
 export interface RingSettings extends RingPlace {
-  readonly by: ShardBy;
   readonly identity: string;
   /** In milliseconds. */
   readonly drainMs: number;
@@ -93,6 +93,7 @@ export class RingMembership implements DividingMember {
     () => this.#end(),
   );
   readonly #work = new Set<EndWork>();
+  readonly #twins = new Twins();
   #run: Run | undefined;
   #lastError: ApiError | undefined;
   #holders = 0;
@@ -292,6 +293,12 @@ export class RingMembership implements DividingMember {
     server.answer(effect).then(
       (input) => {
         this.#lastError = undefined;
+        const leases = input.type === 'listed' ? (input.found?.leases ?? []) : [];
+        if (this.#twins.find(run.member, leases)) {
+          const { namespace, name, identity } = this.#settings;
+          const message = `ring ${namespace}/${name}: another process has the identity ${identity}, too, so only one of them gets slots; give each replica its own, such as the name of its pod`;
+          this.#report(ApiError.local('Unexpected', message));
+        }
         enter(input);
       },
       (error: unknown) => {

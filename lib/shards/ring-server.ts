@@ -5,15 +5,18 @@ import { LEASES, type LeaseObject, microTime } from '../election/lease-record.ts
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesList } from '../meta/kubernetes-object.ts';
 import { resourcePath } from '../meta/resource.ts';
+import type { ShardBy } from '../meta/shard-ranges/shard-filter.ts';
 import type { KubeRequest } from '../transport/call.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { RingEffect, RingInput, RingPeriods, SeenLease, SeenRing } from './ring-member.ts';
-import { NEW_RING, parseRing, type RingRecord, ringText } from './ring-record.ts';
+import { NEW_RING, namedIn, parseRing, type RingRecord, ringText } from './ring-record.ts';
 
 /** The label of all Leases of a ring, with the ring's name. */
 export const RING_LABEL = 'rx-informer/ring';
 /** The annotation with the ring's record. */
 export const RING_ANNOTATION = 'rx-informer/ring';
+/** The annotation of the ring and of each member's Lease that says what is hashed. */
+const BY = 'rx-informer/shards-by';
 /** Counts the renewals, because a server does not store a renewal that changes nothing, as after the clock was set back. */
 const RENEWALS = 'rx-informer/renewals';
 
@@ -31,6 +34,8 @@ export interface RingPlace {
   readonly client: Pick<KubeClient, 'request'>;
   readonly namespace: string;
   readonly name: string;
+  /** What is hashed: the same for all members. */
+  readonly by: ShardBy;
   readonly periods: RingPeriods;
   readonly scheduler: SchedulerLike;
 }
@@ -99,7 +104,7 @@ export class RingServer {
   }
 
   async #sendRenewal(): Promise<LeaseObject> {
-    const { namespace, name, periods, scheduler } = this.#place;
+    const { namespace, name, by, periods, scheduler } = this.#place;
     const { apiVersion, kind } = LEASES;
     const { metadata } = this.#own ?? {};
     this.#renewals++;
@@ -108,7 +113,7 @@ export class RingServer {
       metadata: {
         ...(metadata ?? { namespace, name: this.#leaseName }),
         labels: { ...metadata?.labels, [RING_LABEL]: name },
-        annotations: { ...metadata?.annotations, [RENEWALS]: String(this.#renewals) },
+        annotations: { ...metadata?.annotations, [RENEWALS]: String(this.#renewals), [BY]: by },
       },
       spec: {
         holderIdentity: this.#id,
@@ -139,11 +144,29 @@ export class RingServer {
     for (const lease of items) {
       const own = lease.metadata?.name ?? '';
       if (own === name) this.#ring = lease;
-      if (!own.startsWith(`${name}.`)) continue;
+      // Whoever hashes something else takes no part in this ring.
+      if (!own.startsWith(`${name}.`) || this.#byOf(lease) !== this.#place.by) continue;
       const durationMs = (lease.spec?.leaseDurationSeconds ?? 0) * 1000;
       leases.push({ id: own.slice(name.length + 1), version: versionIn(lease), durationMs });
     }
-    return { ring: this.#ring === undefined ? undefined : this.#seen(this.#ring), leases };
+    if (this.#ring === undefined) return { ring: undefined, leases };
+    const ring = this.#seen(this.#ring);
+    this.#checkBy(this.#ring, ring.record);
+    return { ring, leases };
+  }
+
+  /** Leases of earlier versions do not say it. */
+  #byOf({ metadata }: LeaseObject): string {
+    return metadata?.annotations?.[BY] ?? this.#place.by;
+  }
+
+  /** Throws if the members of the ring hash something else, because an object would have two owners or none. An empty ring is taken over. */
+  #checkBy(ring: LeaseObject, record: RingRecord): void {
+    const { namespace, name, by } = this.#place;
+    const others = this.#byOf(ring);
+    if (others === by || namedIn(record).size === 0) return;
+    const message = `the ring ${namespace}/${name} divides by '${others}', and this member by '${by}': give all replicas the same, or the ring another name; if no member of it runs any more, delete the Lease ${namespace}/${name}`;
+    throw ApiError.local('Unexpected', message);
   }
 
   #seen(ring: LeaseObject): SeenRing {
@@ -156,7 +179,7 @@ export class RingServer {
 
   /** Replaces the ring if it is unchanged, or creates it. Resolves with `conflict` if the server refused that. */
   async write(record: RingRecord, over: SeenRing | undefined): Promise<SeenRing | 'conflict'> {
-    const { namespace, name } = this.#place;
+    const { namespace, name, by } = this.#place;
     const { apiVersion, kind } = LEASES;
     const before = over === undefined ? undefined : this.#ring;
     const metadata = before?.metadata ?? { namespace, name };
@@ -168,7 +191,7 @@ export class RingServer {
         // With the UID, a PUT does not create a ring that was deleted in the meantime.
         ...(over === undefined ? {} : { uid: over.uid, resourceVersion: over.version }),
         labels: { ...metadata.labels, [RING_LABEL]: name },
-        annotations: { ...metadata.annotations, [RING_ANNOTATION]: ringText(record) },
+        annotations: { ...metadata.annotations, [RING_ANNOTATION]: ringText(record), [BY]: by },
       },
     };
     const isNew = over === undefined;

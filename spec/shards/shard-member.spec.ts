@@ -134,6 +134,68 @@ describe('a member of a ring', () => {
     await stopped(victim, ...others);
   });
 
+  it('H16: replicas with different by never share a ring, and the later one joins when the former have left', async () => {
+    const time = new VirtualTime();
+    const server = createFakeApiServer({ resources: [leases], scheduler: time });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
+    const errors = new Set<string>();
+    const make = (identity: string, by: 'uid' | 'namespace') =>
+      createShardMember({
+        ...{ client, by, identity, namespace: 'shop', name: 'maps', scheduler: time },
+        ...{ leaseDurationMs: 3_000, onError: ({ message }) => errors.add(message) },
+      });
+    const [a, b] = [make('a', 'uid'), make('b', 'namespace')];
+    a.start();
+    b.start();
+    await time.advance(15_000);
+    const owned = () => [a.status.owned.length, b.status.owned.length];
+    expect(owned()).toEqual([64, 0]);
+    expect(b.status.phase).toBe('joining');
+    expect([...errors]).toContainEqual(
+      expect.stringMatching(/divides by 'uid', and this member by 'namespace'/),
+    );
+    expect(b.lastError?.message).toMatch(/divides by 'uid'/);
+    await Promise.all([a.stop(), time.advance(5_000)]);
+    await time.advance(10_000);
+    expect(owned()).toEqual([0, 64]);
+    a.start();
+    await time.advance(15_000);
+    expect(owned()).toEqual([0, 64]);
+    await Promise.all([a.stop(), b.stop(), time.advance(10_000)]);
+  });
+
+  it('H17: processes with one identity are reported, and one that joins again is not', async () => {
+    const time = new VirtualTime();
+    const server = createFakeApiServer({ resources: [leases], scheduler: time });
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
+    const errors: string[] = [];
+    const make = (onError: (error: Error) => void) =>
+      createShardMember({
+        ...{ client, identity: 'one', namespace: 'shop', name: 'maps', scheduler: time, onError },
+        leaseDurationMs: 3_000,
+      });
+    const ignored = () => undefined;
+    const first = make(({ message }) => errors.push(message));
+    first.start();
+    await time.advance(10_000);
+    // One that was killed leaves its Lease.
+    server.objects.create(leases, {
+      metadata: {
+        ...{ namespace: 'shop', name: 'maps.one.dead', labels: { 'rx-informer/ring': 'maps' } },
+      },
+      spec: { holderIdentity: 'one.dead', leaseDurationSeconds: 3 },
+    });
+    await time.advance(10_000);
+    expect(errors).toEqual([]);
+    const second = make(ignored);
+    second.start();
+    await time.advance(10_000);
+    expect(errors).toEqual([
+      'ring shop/maps: another process has the identity one, too, so only one of them gets slots; give each replica its own, such as the name of its pod',
+    ]);
+    await Promise.all([first.stop(), second.stop(), time.advance(10_000)]);
+  });
+
   it('H1: a member whose requests fail owns nothing after the deadline, and joins again under another id', async () => {
     const { time, cut, joined, stopped } = rig();
     const [a] = await joined('a');
