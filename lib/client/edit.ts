@@ -5,8 +5,9 @@
  * read-modify-update, an edit sends only the changes and cannot lose fields that the type does not know.
  */
 
-import { type Draft, Immer } from 'immer';
+import { type Draft, Immer, isDraft } from 'immer';
 import { ApiError } from '../meta/api-error.ts';
+import { isFields } from '../meta/json-fields.ts';
 import { type KubernetesObject, type Stored, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import type { CallOptions, WriteOptions } from './call-options.ts';
 import { type JsonDifferenceOptions, jsonDifference } from './json-difference.ts';
@@ -48,18 +49,32 @@ export interface EditCalls<T> {
 // A separate instance, because the shared one freezes the base of a draft, and the base belongs to the caller.
 const immer = /* @__PURE__ */ new Immer({ autoFreeze: false });
 
-/** The object with the changes of a recipe. Throws a `TypeError` if the recipe returns a Promise or changes the name. */
+function ignored(): TypeError {
+  return new TypeError(
+    'edit: the recipe returned an object, which is ignored; change the draft, and return nothing',
+  );
+}
+
+/** The object with the changes of a recipe. Throws a `TypeError` if the recipe returns a Promise or an object, or changes the name. */
 export function drafted<T extends KubernetesObject>(base: T, recipe: (draft: Draft<T>) => void): T {
+  let isIgnored = false;
   const made = immer.produce(base, (draft) => {
-    // Other return values are ignored, because `(draft) => draft.spec.replicas++` returns a number.
+    // Other return values are ignored, because `(draft) => draft.spec.replicas++` returns a number, and an assignment
+    // its value. A new object, or any if nothing has changed, was meant to take the place of the draft.
     const returned: unknown = recipe(draft as Draft<T>);
-    if (typeof (returned as PromiseLike<unknown> | undefined)?.then !== 'function') return;
+    if (typeof (returned as PromiseLike<unknown> | undefined)?.then !== 'function') {
+      if (!isFields(returned) || isDraft(returned)) return;
+      isIgnored = Object.getPrototypeOf(returned) === Object.prototype;
+      if (isIgnored && isFields(returned['metadata'])) throw ignored();
+      return;
+    }
     // The draft is revoked when `produce` ends, so a later rejection of the recipe is of no use.
     (returned as PromiseLike<unknown>).then(undefined, () => {});
     throw new TypeError(
       'edit: the recipe returned a Promise; await all data before the edit, then change the draft synchronously',
     );
   }) as T;
+  if (isIgnored && made === base) throw ignored();
   const name = made.metadata?.name;
   if (name === base.metadata?.name) return made;
   // Here, because a page shows the draft before the server can refuse it.
@@ -76,7 +91,8 @@ function testOf(base: KubernetesObject, check: 'resourceVersion' | 'uid'): JsonP
 /**
  * Returns the patch that {@link ResourceClient.edit} sends. It is empty if the recipe changed nothing.
  *
- * Throws a `TypeError` if the recipe returns a Promise or changes `metadata.name`, and rethrows errors of the recipe.
+ * Throws a `TypeError` if the recipe returns a Promise, or an object in place of changing the draft, or changes
+ * `metadata.name`, and rethrows errors of the recipe.
  *
  * @example
  * ```ts

@@ -5,7 +5,15 @@
  * step that JSON cannot express.
  */
 import { type Fields, isFields } from '../meta/json-fields.ts';
-import { checkAllJson, checkJson, type JsonPath, jsonOf, present, sameJson } from './json-value.ts';
+import {
+  checkAllJson,
+  checkItem,
+  checkJson,
+  type JsonPath,
+  jsonOf,
+  present,
+  sameJson,
+} from './json-value.ts';
 import { type JsonPatchOperation, jsonPointer } from './patch.ts';
 
 /** The options of {@link jsonDifference}. */
@@ -80,6 +88,9 @@ class Difference {
     if (start === endOfA && start === endOfB) return;
     this.#test(a, b, path, guarded);
     const both = Math.min(endOfA, endOfB);
+    for (let at = start; at < endOfB; at++) {
+      if (at >= a.length || jsonOf(a[at]) !== null) checkItem(b[at], [...path, at]);
+    }
     for (let at = start; at < both; at++) this.compare(a[at], b[at], [...path, at], true);
     for (let at = both; at < endOfB; at++) this.#put('add', [...path, at], b[at]);
     for (let at = both; at < endOfA; at++) {
@@ -98,8 +109,7 @@ class Difference {
 
   #put(op: 'add' | 'replace', path: JsonPath, value: unknown): void {
     checkAllJson(value, path);
-    // An `undefined` in a list is null in JSON.
-    this.steps.push({ op, path: jsonPointer(path), value: value === undefined ? null : value });
+    this.steps.push({ op, path: jsonPointer(path), value });
   }
 }
 
@@ -108,8 +118,8 @@ class Difference {
  * changed or copied: the values of the steps are those of `after`. A value with a `toJSON` method, such as a date,
  * is compared and sent as the result of that method.
  *
- * Throws a `TypeError` on values that JSON would lose or send as null: NaN and Infinity, functions, invalid dates,
- * maps, objects with a custom prototype, and circular structures.
+ * Throws a `TypeError` on values that JSON would lose or send as null: NaN and Infinity, holes and `undefined` in lists,
+ * functions, invalid dates, maps, objects with a custom prototype, and circular structures.
  *
  * @example
  * ```ts

@@ -50,6 +50,16 @@ export function checkJson(value: unknown, path: JsonPath): void {
   }
 }
 
+/** Throws a `TypeError` if an item of a list is `undefined`, as a hole is: JSON would send it as null. */
+export function checkItem(value: unknown, path: JsonPath): void {
+  if (value === undefined) {
+    refuse(
+      path,
+      'is undefined, which a list sends as null; remove the item by splice, or write null',
+    );
+  }
+}
+
 /** Applies {@link checkJson} to a value and all its contents. */
 export function checkAllJson(
   value: unknown,
@@ -60,6 +70,8 @@ export function checkAllJson(
   const json = jsonOf(value);
   if (typeof json !== 'object' || json === null) return;
   if (within.includes(json)) refuse(path, 'contains itself, so it is not JSON');
+  if (Array.isArray(json))
+    for (let at = 0; at < json.length; at++) checkItem(json[at], [...path, at]);
   for (const [name, part] of Object.entries(json)) {
     if (part !== undefined) checkAllJson(part, [...path, name], [...within, json]);
   }

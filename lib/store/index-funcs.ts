@@ -1,7 +1,7 @@
 /** The types of index functions, and ready-made ones. client-go: tools/cache/index.go, MetaNamespaceIndexFunc. */
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 
-/** Returns the index values of an object. An object without values is not in the index. */
+/** Returns the index values of an object. An object without values, also with `undefined` or null, is not in the index. */
 export type IndexFunc<T> = (object: Stored<T>) => readonly string[];
 
 /** Index functions by name. */

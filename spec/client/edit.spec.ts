@@ -157,6 +157,48 @@ describe('an edit', () => {
     expect(asked).toEqual([]);
   });
 
+  interface Draft {
+    data: Record<string, string>;
+  }
+  it.each<[string, (draft: Draft) => unknown]>([
+    ['a new object', (draft) => ({ ...draft, data: { tea: '9' } })],
+    [
+      'a new object after a change',
+      (draft) => {
+        draft.data['tea'] = '9';
+        return { ...draft };
+      },
+    ],
+    ['an object and changes nothing', () => ({ data: { tea: '9' } })],
+  ])('C57: a recipe that returns %s is refused, and nothing is sent', async (_name, recipe) => {
+    const { client, asked, settled } = rig();
+    const failure = await failureOf(settled(client.edit(prices(), recipe as never)));
+    expect(failure).toBeInstanceOf(TypeError);
+    expect(failure?.message).toBe(
+      'edit: the recipe returned an object, which is ignored; change the draft, and return nothing',
+    );
+    expect(() => editPatch(prices(), recipe as never)).toThrow(failure?.message);
+    expect(asked).toEqual([]);
+  });
+
+  it.each<[string, (draft: Draft) => unknown, boolean]>([
+    ['the draft', (draft) => draft, false],
+    ['a part of the draft', (draft) => draft.data, false],
+    [
+      'the object that it has assigned',
+      (draft) => {
+        const data = { tea: '9' };
+        draft.data = data;
+        return data;
+      },
+      true,
+    ],
+    ['a list', () => [1, 2], false],
+    ['a Set', () => new Set([1]), false],
+  ])('C57: a recipe may return %s', (_name, recipe, changes) => {
+    expect(editPatch(prices(), recipe as never).length > 0).toBe(changes);
+  });
+
   it('C13: ignores the return value of a recipe, but refuses a Promise', async () => {
     const { client, asked, settled } = rig();
     const written = await settled(

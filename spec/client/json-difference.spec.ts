@@ -192,6 +192,33 @@ describe('the patch steps of an edit', () => {
     expect(jsonDifference(odd, { ...odd })).toEqual([]);
   });
 
+  it.each<[string, unknown, unknown, string]>([
+    ['an added hole', { list: [1] }, { list: Object.assign([1], { 2: 3 }) }, '/list/1'],
+    ['an added undefined', { list: [1] }, { list: [1, undefined] }, '/list/1'],
+    ['an item that is undefined now', { list: [1, 2] }, { list: [undefined, 2] }, '/list/0'],
+    ['a hole in an added list', {}, { list: Object.assign([], { 1: 3 }) }, '/list/0'],
+    ['an undefined in an added object', {}, { a: { list: [undefined] } }, '/a/list/0'],
+    [
+      'a hole in an added item',
+      { list: [] },
+      { list: [[Object.assign([], { 1: 3 })]] },
+      '/list/0/0/0',
+    ],
+  ])('C12: refuse %s, which JSON sends as null', (_name, before, after, place) => {
+    expect(() => jsonDifference(before, after)).toThrow(
+      `${place} is undefined, which a list sends as null; remove the item by splice, or write null`,
+    );
+  });
+
+  it('C12: send nothing for an item that was undefined, or null, and still is', () => {
+    expect(jsonDifference([undefined, 1], [undefined, 2])).toEqual([
+      { op: 'replace', path: '/1', value: 2 },
+    ]);
+    expect(jsonDifference([null, 1, 1], [undefined, 2, 1])).toEqual([
+      { op: 'replace', path: '/1', value: 2 },
+    ]);
+  });
+
   it('C12: escape names, and treat undefined as absent', () => {
     expect(jsonDifference({}, { 'a/b~c': { '': 1 } })).toEqual([
       { op: 'add', path: '/a~1b~0c', value: { '': 1 } },
@@ -200,7 +227,6 @@ describe('the patch steps of an edit', () => {
     expect(jsonDifference({ a: 1, b: undefined }, { a: undefined, b: undefined })).toEqual([
       { op: 'remove', path: '/a' },
     ]);
-    expect(jsonDifference([1], [1, undefined])).toEqual([{ op: 'add', path: '/1', value: null }]);
   });
 
   it('C12: keep an existing key __proto__, and refuse to lose one', () => {

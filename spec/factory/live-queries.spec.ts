@@ -541,6 +541,38 @@ describe('live queries', () => {
     leave();
   });
 
+  it.each([undefined, null, []])(
+    'Q75: an index function may return %j, also where the index is not read',
+    async (nothing) => {
+      const r = rig();
+      const byApp = ({ metadata }: KubernetesObject) =>
+        (metadata?.namespace === 'shop' ? ['shop'] : nothing) as readonly string[];
+      const factory = r.factory({ resources: [forResource(pods, { indexers: { byApp } })] });
+      factory.informer(pods);
+      factory.start();
+      await r.until(factory.whenSynced());
+      const queries = createLiveQueries(factory);
+      const isShop = { index: 'byApp', eq: 'shop' } as const;
+      const isTill = { path: 'metadata.namespace', eq: 'till' } as const;
+      const read = (where: object) => {
+        const view = queries.view(liveQuery({ from: pods, where: where as never }));
+        view.subscribe(quiet)();
+        const { rows, status } = view.getSnapshot();
+        return [
+          rows
+            .map(({ metadata }) => metadata.namespace)
+            .sort()
+            .join(' '),
+          status.refusedRows,
+        ];
+      };
+      expect(read(isShop)).toEqual(['shop', []]);
+      expect(read({ or: [isShop, isTill] })).toEqual(['shop till', []]);
+      expect(read({ not: isShop })).toEqual(['other till', []]);
+      expect(read({ and: [isTill, { not: isShop }] })).toEqual(['till', []]);
+    },
+  );
+
   it('Q75: an equality on an index, or on the namespace, reads the index', async () => {
     const r = rig();
     const byApp = ({ metadata }: KubernetesObject) => [metadata?.labels?.['of'] ?? ''];

@@ -4,6 +4,7 @@ import { formatPath, parsePath, type Steps } from '../../meta/object-path.ts';
 import type { Scalar } from '../../meta/typed-path.ts';
 import { synchronous } from '../../rx/is-thenable.ts';
 import type { IndexFunc } from '../../store/index-funcs.ts';
+import { indexValues } from '../../store/index-table.ts';
 import type { QueryComparison, QueryCondition } from './condition.ts';
 import { someAt } from './path.ts';
 import { type Comparable, defaultAs, type Reading, readingOf } from './reading.ts';
@@ -96,7 +97,9 @@ export function predicateOf(condition: QueryCondition, indices: IndexFuncs): Pre
   }
   if ('index' in condition) {
     const valuesOf = indices[condition.index] as IndexFunc<unknown>;
-    return (object) => valuesOf(object).includes(condition.eq);
+    // Without a value a function may return nothing, which the store accepts, too.
+    return (object) =>
+      indexValues(valuesOf, object as never, condition.index).includes(condition.eq);
   }
   const test = condition.test as Predicate;
   return (object, nowMs) => synchronous(test(object, nowMs), 'the test');
