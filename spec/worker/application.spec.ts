@@ -437,6 +437,8 @@ describe('queries of a worker', () => {
     const tab = follow(app.open(), named('missing'));
     await pass();
     expect(String(tab.shown.status.error)).toMatch(/no query "missing"; .* has in, running/);
+    // As that of a view without a worker whose pipe has failed.
+    expect(tab.shown.error).toBe(tab.shown.status.error);
     expect(tab.shown.synced).toBe(false);
   });
 

@@ -17,7 +17,8 @@ describe('what cannot be copied', () => {
     const { cluster } = rig.open();
     const [tab, other] = [follow(cluster, own), follow(cluster, names)];
     await rig.pass(3_000);
-    expect(String(tab.shown.status.error)).toMatch(/cannot be sent to a tab: .*select data only/);
+    expect(String(tab.shown.error)).toMatch(/cannot be sent to a tab: .*select data only/);
+    expect(tab.shown.error).toBe(tab.shown.status.error);
     expect([other.shown.rows.length, other.shown.synced]).toEqual([1, true]);
     await rig.pass(120_000);
     expect(rig.counts.tabs).toBe(1);

@@ -38,6 +38,8 @@ export class RemoteView implements View<unknown> {
   /** What the connection to the worker says in place of the worker. */
   #lost: ViewStatus | undefined;
   #isStale = false;
+  /** Why the worker cannot answer the query. */
+  #error: Error | undefined;
   /** Since when rows that stay are out of date. The next worker does not know them. */
   #sinceMs: EpochMs | undefined;
   #snapshot: ViewSnapshot<unknown> | undefined;
@@ -63,6 +65,7 @@ export class RemoteView implements View<unknown> {
       synced: synced && !this.#isStale,
       status,
       ...(stale && list.length > 0 && { stale: true as const }),
+      ...(this.#error && { error: this.#error }),
     });
     return this.#snapshot;
   };
@@ -105,7 +108,7 @@ export class RemoteView implements View<unknown> {
     const { status, error } = difference;
     if (error !== undefined) return this.refuse(readError(error));
     if (status !== undefined) this.sent = readStatus(status);
-    this.#lost = undefined;
+    this.#lost = this.#error = undefined;
     if (this.#isStale) return this.#succeed(difference);
     this.#changed(this.rows.apply(difference));
   }
@@ -127,11 +130,13 @@ export class RemoteView implements View<unknown> {
   /** The worker cannot answer the query. The rows that were there are out of date. */
   refuse(error: Error): void {
     this.lose({ ...NO_STATUS, phase: 'stopped', live: false, error: error as ApiError });
+    this.#error = error;
   }
 
   /** Shows a status of the connection. The rows stay, marked as stale; they were right until `sinceMs`. */
   lose(status: ViewStatus | undefined, sinceMs: EpochMs = this.#parts.heardMs()): void {
     const hasRows = this.rows.list.length > 0;
+    this.#error = undefined;
     if (!this.#isStale) this.#sinceMs = this.sent.staleSinceMs ?? (hasRows ? sinceMs : undefined);
     const { error, blocked, ...sent } = this.sent;
     this.#lost = this.#aged(status ?? { ...sent, phase: 'connecting', live: false });
@@ -145,6 +150,7 @@ export class RemoteView implements View<unknown> {
     const gone = this.rows.clear();
     this.sent = NO_STATUS;
     this.#lost = Object.freeze(status);
+    this.#error = undefined;
     this.#isStale = false;
     this.#next = undefined;
     this.#changed(gone);
