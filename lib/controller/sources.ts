@@ -53,7 +53,8 @@ export const LOW_PRIORITY: number = -100;
 
 /** Receives keys and errors from a source. */
 export interface SourceHost {
-  wake(key: string, reason: string, priority: number): void;
+  /** `of` is the key of the object whose change affects this key. */
+  wake(key: string, reason: string, priority: number, of?: string): void;
   /** Called when the source will emit no more. */
   ended(error?: unknown): void;
   report(error: unknown, key?: string): void;
@@ -77,7 +78,7 @@ function wake(
   reason: string,
   { priority, of }: { readonly priority: number; readonly of?: string },
 ): void {
-  if (isKey(key)) return host.wake(key, reason, priority);
+  if (isKey(key)) return host.wake(key, reason, priority, of);
   const message = `${shownKey(key)} is not a key; give 'namespace/name', or 'name'`;
   return host.report(new TypeError(message), of);
 }

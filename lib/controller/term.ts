@@ -18,6 +18,7 @@ import {
   ReconcileRun,
   TerminalError,
 } from '../work-queue/reconcile-run.ts';
+import { shownKey } from '../work-queue/work-queue.ts';
 import { Workers } from '../work-queue/workers.ts';
 import type { ControllerOptions, ControllerOutcome } from './controller.ts';
 import { IncompleteKeys } from './incomplete-keys.ts';
@@ -80,6 +81,12 @@ class Run extends ReconcileRun<string> {
     }
     return controller;
   }
+}
+
+function withoutCluster(key: string): TypeError {
+  return new TypeError(
+    `${shownKey(key)} begins with the name of no cluster; give 'cluster/namespace/name', as the keys of the reconciled objects are`,
+  );
 }
 
 /** Holds the reasons for which each key is queued, and the reconciles in progress. */
@@ -151,7 +158,10 @@ export class Term<T extends KubernetesObject> {
     for (const source of sources) {
       this.#intake.add(
         source.listen({
-          wake: (key, reason, priority) => this.#wake(key, reason, priority),
+          wake: (key, reason, priority, of = '') => {
+            if (this.#isLost(key, of)) this.#host.report(withoutCluster(key), source.name, of);
+            else this.#wake(key, reason, priority);
+          },
           ended: (error) => this.#host.ended(source, error),
           report: (error, key) => this.#host.report(error, source.name, key),
         }),
@@ -182,6 +192,13 @@ export class Term<T extends KubernetesObject> {
     this.#queue.discard();
     this.#workers.stop(reason);
     this.#reasons.clear();
+  }
+
+  /** Whether the key has no cluster. One of a cluster that has left has that of the changed object. */
+  #isLost(key: string, of: string): boolean {
+    if (!this.#incomplete.isGone(key)) return false;
+    const prefix = this.#host.prefixOf?.(of) ?? '';
+    return prefix === '' || !key.startsWith(prefix);
   }
 
   #wake(key: string, reason: string, priority: number): void {

@@ -16,7 +16,7 @@ import {
   toView,
 } from 'rx-informer';
 import { type ConfigMap, configMaps, type Pod, pods } from 'rx-informer/resources';
-import { defer, EMPTY, merge, Observable, of } from 'rxjs';
+import { defer, EMPTY, merge, Observable, of, Subject } from 'rxjs';
 import { switchMap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { worldOf } from './world.ts';
@@ -307,6 +307,42 @@ describe('controllers over many clusters', () => {
     });
     return { ...world, controller, calls, failures };
   }
+
+  it('N23: a key without a cluster, from a mapping or a stream, is reported, and the others are reconciled', async () => {
+    const { time, clusters, fake } = worldOf(['east', 'west']);
+    fake('east').put('web');
+    const { objects } = fake('west').server;
+    objects.create(configMaps, { metadata: { namespace: 'shop', name: 'web' } });
+    const calls: string[] = [];
+    const reports: string[] = [];
+    const keys$ = new Subject<string>();
+    const controller = createController({
+      scheduler: time,
+      for: clusters.informer(pods),
+      watches: [
+        {
+          informer: clusters.informer(configMaps),
+          map: ({ key }) => [key.slice(key.indexOf('/') + 1), `${key}-pod`],
+        },
+      ],
+      sources: [keys$],
+      reconcile: (key) => void calls.push(key),
+      onUnhandledError: (error, { where, key }) =>
+        reports.push(`${where} ${key}: ${(error as Error).message}`),
+    });
+    controller.start();
+    await time.advance(100);
+    keys$.next('shop/db');
+    keys$.next('west/shop/db');
+    await time.advance(100);
+    expect(calls.sort()).toEqual(['east/shop/web', 'west/shop/db', 'west/shop/web-pod']);
+    expect(reports).toEqual([
+      expect.stringContaining("west/shop/web: 'shop/web' begins with the name of no cluster; give"),
+      expect.stringContaining("'shop/db' begins with the name of no cluster; give"),
+    ]);
+    await controller.stop();
+    await clusters.stop();
+  });
 
   it('U7: a controller reconciles the objects of each cluster with the client of that cluster', async () => {
     const { time, clusters, controller, calls, fake } = controlled(['east', 'west']);
