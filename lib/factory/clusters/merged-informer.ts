@@ -7,6 +7,7 @@ import type { Resource } from '../../meta/resource.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import { type ChangeStream, noteOrigin } from '../../store/change-stream.ts';
 import type { Indexers } from '../../store/index-funcs.ts';
+import { informersOfFactory } from '../factory-informers.ts';
 import type { InformerHandle } from '../informer-factory.ts';
 import type { InformerScope } from '../scope.ts';
 import type { ClustersInformer, MergedHost } from './clusters-informer.ts';
@@ -198,7 +199,8 @@ export class MergedInformer<T extends KubernetesObject>
     this.#statuses.complete();
   }
 
-  #add({ name, factory }: Member): void {
+  #add(member: Member): void {
+    const { name, factory } = member;
     try {
       const handle = factory.acquire(this.#resource, this.#scope as object);
       const { informer } = handle;
@@ -213,12 +215,30 @@ export class MergedInformer<T extends KubernetesObject>
       const next = () => {
         if (!isSubscribing) this.#host.run(() => this.changed());
       };
-      part.run.add(informer.status$.subscribe({ next }));
+      const complete = () => this.#host.run(() => this.#followAgain(member, part));
+      part.run.add(informer.status$.subscribe({ next, complete }));
       isSubscribing = false;
     } catch (error) {
       // Other clusters have the resource, and the status of this one says why it has not.
       this.#refused.set(name, statusOfRefused(error, this.#host.scheduler.now()));
     }
+  }
+
+  /** The factory of a cluster has removed the informer. Nothing creates it here: it is followed when the factory has it again. */
+  #followAgain(member: Member, part: Part<T>): void {
+    const { name, factory } = member;
+    const isMember = () => this.#parts.get(name) === part;
+    if (!isMember()) return;
+    const pool = informersOfFactory('createClusters', factory);
+    const again = () => {
+      const isOurs = ({ informer }: { readonly informer: { readonly name: string } }) =>
+        informer.name === part.handle.informer.name;
+      if (!isMember() || !pool.entriesOf(this.#resource as never).some(isOurs)) return;
+      this.left(name);
+      this.joined(member);
+      this.#update();
+    };
+    part.run.add(pool.created$?.subscribe(() => this.#host.run(again)));
   }
 
   #release(part: Part<T>): void {

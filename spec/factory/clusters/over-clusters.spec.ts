@@ -266,6 +266,34 @@ describe('queries over many clusters', () => {
     await clusters.stop();
   });
 
+  it('U13: a view continues when the factory of a cluster has an informer again that it had removed', async () => {
+    const { time, clusters, fake } = worldOf(['east', 'west']);
+    for (const name of ['east', 'west']) fake(name).put(`${name}-1`);
+    const merged = clusters.informer(pods);
+    clusters.start();
+    const view = toView(merged.changes$);
+    const leave = view.subscribe(() => undefined);
+    await time.advance(100);
+    const names = () => view.getSnapshot().rows.map(({ metadata }) => metadata.name).sort();
+    const { factory } = clusters.get('east') as NonNullable<ReturnType<typeof clusters.get>>;
+    await factory.stop(pods);
+    fake('east').put('east-2');
+    await time.advance(10_000);
+    // Nothing follows the server, and the view says so.
+    expect([names(), merged.status.live]).toEqual([['east-1', 'west-1'], false]);
+    const requests = fake('east').server.requests.length;
+    factory.informer(pods);
+    await time.advance(1_000);
+    expect(names()).toEqual(['east-1', 'east-2', 'west-1']);
+    expect(merged.indexer.list().length).toBe(3);
+    expect([merged.status.live, fake('east').server.requests.length > requests]).toEqual([true, true]);
+    fake('east').put('east-3');
+    await time.advance(1_000);
+    expect(names()).toContain('east-3');
+    leave();
+    await clusters.stop();
+  });
+
   it('U6: a view shows the merged status, and selects a row by its cluster and UID', async () => {
     const { time, clusters, fake } = worldOf(['east', 'west']);
     fake('east').put('web');
