@@ -233,7 +233,8 @@ export class MergedInformer<T extends KubernetesObject>
     const again = () => {
       const isOurs = ({ informer }: { readonly informer: { readonly name: string } }) =>
         informer.name === part.handle.informer.name;
-      if (!isMember() || !pool.entriesOf(this.#resource as never).some(isOurs)) return;
+      if (!isMember() || !pool.entriesOf(this.#resource as Resource<KubernetesObject>).some(isOurs))
+        return;
       this.left(name);
       this.joined(member);
       this.#update();

@@ -1,5 +1,6 @@
 /** Makes predicates of conditions. */
 
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import { formatPath, parsePath, type Steps } from '../../meta/object-path.ts';
 import type { Scalar } from '../../meta/typed-path.ts';
 import { synchronous } from '../../rx/is-thenable.ts';
@@ -99,7 +100,7 @@ export function predicateOf(condition: QueryCondition, indices: IndexFuncs): Pre
     const valuesOf = indices[condition.index] as IndexFunc<unknown>;
     // Without a value a function may return nothing, which the store accepts, too.
     return (object) =>
-      indexValues(valuesOf, object as never, condition.index).includes(condition.eq);
+      indexValues(valuesOf, object as Stored<unknown>, condition.index).includes(condition.eq);
   }
   const test = condition.test as Predicate;
   return (object, nowMs) => synchronous(test(object, nowMs), 'the test');
