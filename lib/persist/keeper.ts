@@ -15,28 +15,18 @@ import type { Delta } from '../reflector/delta.ts';
 import type { ReflectOptions } from '../reflector/reflect-options.ts';
 import { reflect } from '../reflector/reflector.ts';
 import { looseTimer } from '../rx/long-timer.ts';
+import { KnownHead } from './known-head.ts';
 import type { Claimant, SharedStore } from './shared-store.ts';
-import {
-  clusterIn,
-  clusterUid,
-  hasKnownFormat,
-  isUsable,
-  snapshotHead,
-  snapshotId,
-} from './snapshot-head.ts';
-import type { SnapshotChange, StoredSnapshot } from './snapshot-store.ts';
-import { readStored, storedObjects } from './stored-json.ts';
+import { clusterIn, hasKnownFormat, isUsable, snapshotId } from './snapshot-head.ts';
+import type { SnapshotChange } from './snapshot-store.ts';
+import { readParts, storedStates } from './stored-json.ts';
 import { type WarmSource, type Warmth, warmListWatch } from './warm-list-watch.ts';
 
 type Deltas<T> = readonly Delta<T>[];
 
 /** How long changes are collected before they are written, in milliseconds. */
 const COLLECT_MS = 1_000;
-/** How long a warm start waits for the UID of the cluster after a list was answered, in milliseconds. */
-const UID_MS = 5_000;
-/** The shortest time between two requests for the UID after one that failed, in milliseconds. */
-const ASK_AGAIN_MS = 60_000;
-
+const OTHER = 'another informer of this program stores it under the same identity';
 /** Keeps the objects of one ListerWatcher during one run. */
 export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claimant {
   ending: Promise<void> | undefined;
@@ -45,15 +35,10 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   readonly #collection: ReadCollection;
   readonly #scope: string | undefined;
   readonly #id: string;
-  /** '' until the UID of the cluster is known. Until then nothing is shown and nothing is written. */
-  #head = '';
-  /** Set while the UID is requested. */
-  #asking: Promise<string> | undefined;
-  #askedMs = Number.NEGATIVE_INFINITY;
-  #hasWarnedOfUid = false;
+  readonly #known: KnownHead;
   /** `loading`: a warm start is possible or in progress. `off`: nothing is written any more. */
   #phase: 'loading' | 'listing' | 'following' | 'off' = 'loading';
-  #mayStream: () => boolean = () => true;
+  mayStream: () => boolean = () => true;
   #emit: (deltas: Deltas<T>) => void = () => undefined;
   /** The time of the stored objects that are shown; absent if none are. */
   #shownMs: number | undefined;
@@ -74,6 +59,9 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   #writing: Promise<void> = Promise.resolve();
   #isWriting = false;
   readonly #before: Promise<void>;
+  /** Whether the collection is this keeper's. Otherwise another informer stores it, which may never end, so this one lists. */
+  #isOwner: boolean;
+  #hasWarned = false;
   /** Whether the informer had no object of the scope when the run began. */
   readonly #wasEmpty: boolean;
 
@@ -89,16 +77,23 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     this.#collection = collection;
     this.#wasEmpty = isEmptyScope(port.store, scope);
     this.#id = snapshotId(collection, shared.options);
-    const before = shared.claim(this.#id, this);
+    this.#known = new KnownHead(collection, shared.options, port.timing, () => this.#schedule());
+    const before = shared.claim(this.#id, this, port.timing.scheduler);
     this.#before = before ?? Promise.resolve();
-    if (before === undefined)
-      this.#off('another informer of this program stores it under the same identity');
+    this.#isOwner = before !== undefined;
+    if (!this.#isOwner) this.#phase = 'listing';
+  }
+
+  granted(): void {
+    this.#isOwner = true;
+    this.#isDue = true;
+    this.#schedule();
   }
 
   /** Follows the ListerWatcher like `reflect`, after a warm start if possible. */
   reflect(listerWatcher: ListerWatcher<T>, options: ReflectOptions<T>): Observable<Deltas<T>> {
     const { initialList = 'auto', onStatus } = options;
-    this.#mayStream = () =>
+    this.mayStream = () =>
       initialList !== 'pages' &&
       (listerWatcher.watchList === 'when-told'
         ? initialList === 'stream'
@@ -126,14 +121,10 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     return this.#phase === 'loading';
   }
 
-  mayStream(): boolean {
-    return this.#mayStream();
-  }
-
   async open(): Promise<Warmth<T> | undefined> {
     this.#changed = new Set();
     // In parallel with the store. Whether it fails matters only where something is stored.
-    this.#identify().catch(() => undefined);
+    this.#known.ask().catch(() => undefined);
     const { scheduler } = this.#port.timing;
     const stored = await this.#shared
       .read(this.#id, this.#before, scheduler)
@@ -143,70 +134,20 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     if (stored === undefined || !this.isWarm) return undefined;
     const { options } = this.#shared;
     // Only the server can say whether its cluster is this one.
-    const head = snapshotHead(this.#collection, options, clusterIn(stored.head));
+    const head = this.#known.headIn(clusterIn(stored.head));
     if (!isUsable(stored, head, { maxAgeMs: options.maxAgeMs, nowMs: scheduler.now() })) {
       if (!hasKnownFormat(stored.head))
         this.#warn('it was written by another version of rx-informer');
       return undefined;
     }
-    const isSame = async (listed: Promise<unknown>) =>
-      head === (this.#head || (await this.#headWithin(listed)));
-    return { resourceVersion: stored.resourceVersion, isSame, parts: this.#parsed(stored) };
-  }
-
-  /** Returns the head; '' if the server answers lists and not the request for the UID. Rejects if it answers neither. */
-  async #headWithin(listed: Promise<unknown>): Promise<string> {
-    const waits = new Promise<string>((resolve) => {
-      const { scheduler } = this.#port.timing;
-      void listed.then(
-        () => looseTimer(UID_MS, scheduler, () => resolve('')),
-        () => undefined,
-      );
+    const isSame = async (listed: Promise<unknown>) => head === (await this.#known.within(listed));
+    const parts = readParts<T>(stored.parts, this.#collection.decoding, {
+      onPart: () => {
+        this.#shownMs = stored.savedAtMs;
+      },
+      onDamage: (why) => this.#warn(why),
     });
-    const known = this.#identify().catch(async () => {
-      await listed;
-      return '';
-    });
-    return Promise.race([known, waits, listed.then(() => known)]);
-  }
-
-  /** Returns the head, for which the UID of the cluster is requested. */
-  #identify(): Promise<string> {
-    this.#asking ??= clusterUid(this.#collection.client)
-      .then((cluster) => {
-        this.#head = snapshotHead(this.#collection, this.#shared.options, cluster);
-        this.#schedule();
-        return this.#head;
-      })
-      .finally(() => {
-        this.#asking = undefined;
-      });
-    return this.#asking;
-  }
-
-  /** The server answers lists, so it should know its UID. */
-  #askAgain(): void {
-    const nowMs = this.#port.timing.scheduler.now();
-    if (this.#asking !== undefined || Math.abs(nowMs - this.#askedMs) < ASK_AGAIN_MS) return;
-    this.#askedMs = nowMs;
-    this.#identify().catch((error: unknown) => {
-      if (this.#hasWarnedOfUid || this.#phase === 'off') return;
-      this.#hasWarnedOfUid = true;
-      const { message } = ApiError.from(error, 'GET namespace kube-system');
-      this.#warn(`the UID of the cluster is not known: ${message}`);
-    });
-  }
-
-  async *#parsed({ parts, savedAtMs }: StoredSnapshot): AsyncGenerator<readonly T[]> {
-    try {
-      for await (const part of parts) {
-        this.#shownMs = savedAtMs;
-        yield readStored<T>(part, this.#collection.decoding);
-      }
-    } catch (error) {
-      this.#warn(ApiError.from(error, 'the store is damaged').message);
-      throw error;
-    }
+    return { resourceVersion: stored.resourceVersion, isSame, parts };
   }
 
   changed(key: string): void {
@@ -217,8 +158,7 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     if (!this.isWarm) return;
     this.#phase = 'listing';
     this.#confirmed = resourceVersion;
-    if (how === 'confirmed') return;
-    this.#delete();
+    if (how !== 'confirmed') this.#delete();
     if (how === 'refused') this.#hide();
   }
 
@@ -308,7 +248,8 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
 
   #schedule(): void {
     if (!this.#mayWrite() || this.#timer !== undefined || this.#isWriting) return;
-    if (this.#head === '') return this.#askAgain();
+    if (this.#known.head === '')
+      return this.#known.askAgain((why) => this.#phase !== 'off' && this.#warn(why));
     this.#timer = looseTimer(COLLECT_MS, this.#port.timing.scheduler, () => this.#write());
   }
 
@@ -317,7 +258,11 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     this.#timer?.unsubscribe();
     this.#timer = undefined;
     // A refused object has no state that could be stored. The version on disk stays, so that its event arrives again.
-    if (!this.#mayWrite() || this.#head === '' || this.#port.store.refused.size > 0) return;
+    if (!this.#mayWrite() || this.#known.head === '' || this.#port.store.refused.size > 0) return;
+    if (!this.#isOwner) {
+      if (!this.#hasWarned) this.#warn(OTHER);
+      return;
+    }
     // Only the end of a run does not wait for the write before, which may still ask for everything.
     const whole = this.#isWriting ? this.#change(true) : undefined;
     const change = this.#change(this.#stored !== 'yes');
@@ -349,23 +294,18 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   /** Everything, or what has changed since the last write. */
   #change(replaces: boolean): SnapshotChange {
     const { store, timing } = this.#port;
-    const objects: [string, T][] = [];
-    const deleted: string[] = [];
-    for (const key of replaces ? this.#keys() : this.#dirty) {
-      const object = store.getByKey(key);
-      if (object === undefined) deleted.push(key);
-      else objects.push([key, object]);
-    }
+    const { env } = this.#shared.options;
     return {
-      ...{ head: this.#head, replaces, deleted, resourceVersion: this.#version },
+      ...{ head: this.#known.head, replaces, resourceVersion: this.#version },
       savedAtMs: timing.scheduler.now(),
-      objects: storedObjects(objects, this.#shared.options.env),
+      ...storedStates(replaces ? this.#keys() : this.#dirty, (key) => store.getByKey(key), env),
     };
   }
 
   /** Deletes what is stored. The next write stores the complete collection. */
   #delete(): void {
     this.#stored = 'no';
+    if (!this.#isOwner) return;
     this.#shared.run((store) => store.delete(this.#id)).catch(() => undefined);
   }
 
@@ -375,6 +315,7 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   }
 
   #warn(why: string): void {
+    this.#hasWarned = true;
     const message = `${this.#collection.get({}).path} is not stored, or was not read from the store: ${why}`;
     this.#port.warn({ type: 'not-stored', message });
   }
@@ -389,7 +330,7 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
   stop(): Promise<void> {
     if (this.ending === undefined) {
       // Synchronously, because the informer may empty its store after its run.
-      this.#write();
+      if (this.#isOwner) this.#write();
       this.#phase = 'off';
       this.ending = this.#writing.then(() => this.#shared.release(this.#id, this));
     }

@@ -1,17 +1,24 @@
 /** The store of one `persist`, which its keepers share: one method at a time, and one keeper per collection. */
-import type { SchedulerLike } from 'rxjs';
+import type { SchedulerLike, Subscription } from 'rxjs';
 import { looseTimer } from '../rx/long-timer.ts';
-import { identityIn } from './snapshot-head.ts';
+import { appIn, hasKnownFormat, identityIn } from './snapshot-head.ts';
 import type { CheckedSnapshotOptions } from './snapshot-options.ts';
 import type { SnapshotStore, StoredSnapshot } from './snapshot-store.ts';
 
 /** How long a store may take to find a collection, in milliseconds. */
 const READ_MS = 10_000;
+/** How long after a claim the store is swept, in milliseconds, so that no start waits for it; and after how many more claims. */
+const SWEEP_MS = 10_000;
+const SWEEP_EVERY = 50;
+/** How many collections are kept, with those that informers have. */
+const MOST_COLLECTIONS = 100;
 
 /** The keeper of an id. */
 export interface Claimant {
   /** Set when the keeper has been stopped; resolves when its last write has ended. */
   readonly ending: Promise<void> | undefined;
+  /** The keeper before this one has ended, so the collection is this one's. */
+  granted(): void;
   /** Writes what is due, and nothing more. Resolves when it is written, or cannot be. */
   stop(): Promise<void>;
   /** Deletes what is stored, and stores nothing more. */
@@ -24,6 +31,10 @@ export class SharedStore {
   readonly keepers: Set<Claimant> = new Set();
   readonly #store: SnapshotStore;
   readonly #claims = new Map<string, Claimant>();
+  readonly #waiting = new Map<string, Claimant[]>();
+  /** How many ids were claimed since the last sweep, and its timer. */
+  #claimed = 0;
+  #sweep: Subscription | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
   #closing: Promise<void> | undefined;
@@ -49,17 +60,57 @@ export class SharedStore {
 
   /**
    * Takes the id for one keeper. Returns a promise that resolves when the keeper before it has ended; `undefined` if that
-   * one still runs.
+   * one still runs. Then `granted` is called later.
    */
-  claim(id: string, keeper: Claimant): Promise<void> | undefined {
+  claim(id: string, keeper: Claimant, scheduler: SchedulerLike): Promise<void> | undefined {
+    if (this.#claimed++ % SWEEP_EVERY === 0) {
+      this.#sweep ??= looseTimer(SWEEP_MS, scheduler, () => {
+        this.#sweep = undefined;
+        this.run((store) => this.#swept(store, scheduler.now())).catch(() => undefined);
+      });
+    }
     const former = this.#claims.get(id);
-    if (former !== undefined && former.ending === undefined) return undefined;
+    if (former !== undefined && former.ending === undefined) {
+      this.#waiting.set(id, [...(this.#waiting.get(id) ?? []), keeper]);
+      return undefined;
+    }
     this.#claims.set(id, keeper);
     return former?.ending ?? Promise.resolve();
   }
 
   release(id: string, keeper: Claimant): void {
-    if (this.#claims.get(id) === keeper) this.#claims.delete(id);
+    const waiting = this.#waiting.get(id)?.filter((each) => each !== keeper) ?? [];
+    const [next, ...others] = waiting;
+    const isOwner = this.#claims.get(id) === keeper;
+    if (isOwner) this.#claims.delete(id);
+    const left = isOwner ? others : waiting;
+    if (left.length > 0) this.#waiting.set(id, left);
+    else this.#waiting.delete(id);
+    if (!isOwner || next === undefined) return;
+    this.#claims.set(id, next);
+    next.granted();
+  }
+
+  /** Deletes what no informer has and no later one would use: what is too old or of another program, and the oldest of many. */
+  async #swept(store: SnapshotStore, nowMs: number): Promise<void> {
+    const { appVersion, maxAgeMs } = this.options;
+    const heads = await store.heads();
+    const times = await store.times?.();
+    const kept: { readonly id: string; readonly savedAtMs: number }[] = [];
+    const drop = async (id: string) => {
+      if (!this.#claims.has(id)) await store.delete(id);
+    };
+    for (const [id, head] of heads) {
+      if (this.#claims.has(id)) continue;
+      const savedAtMs = times === undefined ? (await store.read(id))?.savedAtMs : times.get(id);
+      const isOld = savedAtMs === undefined || !(Math.abs(nowMs - savedAtMs) <= maxAgeMs);
+      if (isOld || !hasKnownFormat(head) || appIn(head) !== appVersion) await drop(id);
+      else kept.push({ id, savedAtMs });
+    }
+    kept.sort((a, b) => b.savedAtMs - a.savedAtMs);
+    for (const { id } of kept.slice(Math.max(0, MOST_COLLECTIONS - this.#claims.size))) {
+      await drop(id);
+    }
   }
 
   /** Reads a collection after `before`. Rejects if that takes too long, because an informer must not wait for ever. */
@@ -104,6 +155,7 @@ export class SharedStore {
 
   async #close(): Promise<void> {
     await Promise.all([...this.keepers].map((keeper) => keeper.stop()));
+    this.#sweep?.unsubscribe();
     const closed = this.run((store) => store.close());
     this.#closed = true;
     await closed;

@@ -75,7 +75,7 @@ export function hasKnownFormat(head: string): boolean {
   return head.startsWith(`{"format":${FORMAT},`);
 }
 
-function textIn(head: string, name: 'cluster' | 'identity'): string | undefined {
+function textIn(head: string, name: 'app' | 'cluster' | 'identity'): string | undefined {
   try {
     return (JSON.parse(head) as { readonly [each: string]: string } | null)?.[name];
   } catch {
@@ -86,6 +86,11 @@ function textIn(head: string, name: 'cluster' | 'identity'): string | undefined 
 /** The identity in a head; `undefined` if the text is not a head. */
 export function identityIn(head: string): string | undefined {
   return textIn(head, 'identity');
+}
+
+/** The version of the program in a head; `undefined` if the text is not a head. */
+export function appIn(head: string): string | undefined {
+  return textIn(head, 'app');
 }
 
 /** The UID of the cluster in a head; '' if it has none. */

@@ -42,6 +42,8 @@ export interface SnapshotStore {
   delete(id: string): Promise<void>;
   /** Returns the heads of all collections, by id. */
   heads(): Promise<ReadonlyMap<string, string>>;
+  /** Returns the `savedAtMs` of all collections, by id. @defaultValue that of `read` for the ids of the heads */
+  times?(): Promise<ReadonlyMap<string, number>>;
   /**
    * Deletes everything of an identity, also what other programs are writing at present. @defaultValue `delete` for the ids of its
    * heads

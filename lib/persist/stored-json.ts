@@ -5,9 +5,11 @@
  */
 import type { Decoding } from '../decode/decoding.ts';
 import { utf8 } from '../decode/utf8.ts';
+import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { unreadText } from '../meta/same-content.ts';
 import { deepJson } from './deep-json.ts';
+import type { SnapshotChange, StoredSnapshot } from './snapshot-store.ts';
 
 const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -98,11 +100,27 @@ export function storedJson(object: KubernetesObject, env: 'stored' | 'left-out')
 }
 
 /** Objects by key as they are stored, each made when it is read. */
-export function* storedObjects(
+function* storedObjects(
   objects: readonly (readonly [string, KubernetesObject])[],
   env: 'stored' | 'left-out',
 ): Iterable<readonly [string, Uint8Array]> {
   for (const [key, object] of objects) yield [key, storedJson(object, env)];
+}
+
+/** The states of these keys as they are stored. The objects are taken now, and serialized when they are read. */
+export function storedStates(
+  keys: Iterable<string>,
+  get: (key: string) => KubernetesObject | undefined,
+  env: 'stored' | 'left-out',
+): Pick<SnapshotChange, 'objects' | 'deleted'> {
+  const objects: [string, KubernetesObject][] = [];
+  const deleted: string[] = [];
+  for (const key of keys) {
+    const object = get(key);
+    if (object === undefined) deleted.push(key);
+    else objects.push([key, object]);
+  }
+  return { objects: storedObjects(objects, env), deleted };
 }
 
 /** Reads stored objects with the decoding of their collection. Throws if one is damaged. */
@@ -118,4 +136,21 @@ export function readStored<T extends KubernetesObject>(
     return objects as readonly T[];
   }
   throw new Error('a stored object has no name');
+}
+
+/** Reads the parts of a stored collection. `onPart` is called before each, `onDamage` before it throws. */
+export async function* readParts<T extends KubernetesObject>(
+  parts: StoredSnapshot['parts'],
+  decoding: Pick<Decoding, 'stored'> | undefined,
+  { onPart, onDamage }: { onPart(): void; onDamage(why: string): void },
+): AsyncGenerator<readonly T[]> {
+  try {
+    for await (const part of parts) {
+      onPart();
+      yield readStored<T>(part, decoding);
+    }
+  } catch (error) {
+    onDamage(ApiError.from(error, 'the store is damaged').message);
+    throw error;
+  }
 }

@@ -346,3 +346,36 @@ describe('fileSnapshots', () => {
     expect(files()).toHaveLength(1);
   });
 });
+
+describe('the files of a folder', () => {
+  it('P34: say when each collection was right, also if a file is read or damaged', async () => {
+    const lock = lockFolder(folder);
+    const store = fileStore(
+      diskFiles(folder),
+      () => lock,
+      () => lock.release(),
+    );
+    const objects = [['shop/a', new TextEncoder().encode('{}')]] as const;
+    const write = (id: string, savedAtMs: number, replaces = true) =>
+      store.write(id, {
+        head: 'h',
+        resourceVersion: '1',
+        savedAtMs,
+        replaces,
+        objects,
+        deleted: [],
+      });
+    await write('one', 1);
+    await write('two', 2);
+    await write('one', 30, false);
+    expect(await store.times?.()).toEqual(
+      new Map([
+        ['one', 30],
+        ['two', 2],
+      ]),
+    );
+    for (const name of files()) truncateSync(join(folder, name), 10);
+    expect(await store.times?.()).toEqual(new Map());
+    await store.close();
+  });
+});

@@ -273,6 +273,21 @@ describe('a database that cannot be used', () => {
     expect(dataOf(all, 'objects')).toEqual([]);
   });
 
+  it('P34: says when each collection was right', async () => {
+    const all = browser();
+    const store = storeOf(all.client().scope);
+    await store.write('pods', change('1'));
+    await store.write('services', { ...change('2'), savedAtMs: 7 });
+    const [entry] = dataOf(all, 'collections');
+    if (entry !== undefined) entry[1] = 'damaged';
+    expect(await store.times()).toEqual(
+      new Map([
+        ['pods', 0],
+        ['services', 7],
+      ]),
+    );
+  });
+
   it('P30: with a damaged state belongs to nobody, and is deleted', async () => {
     const all = browser();
     await storeOf(all.client().scope).write('pods', change('1'));

@@ -14,7 +14,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { MemoryStore } from './memory-store.ts';
-import { contents, type LifeOptions, persistRig, requestsOf, services } from './rig.ts';
+import { contents, type LifeOptions, persistRig, type Rig, requestsOf, services } from './rig.ts';
 
 const marked = (object: KubernetesObject): KubernetesObject => object;
 const kept = (...project: string[]): LifeOptions => ({
@@ -491,6 +491,122 @@ describe('writing', () => {
     await persist.close();
     expect(rig.store.closed).toBe(true);
     expect(rig.store.only?.objects.size).toBe(1);
+  });
+
+  it('P35: a new informer of a collection stores it when the former one has ended, without a warning', async () => {
+    const rig = persistRig();
+    rig.put('a', 1);
+    const persist = snapshotsIn(rig.store, { identity: 'alice', kinds: [services] });
+    const messages: string[] = [];
+    // As a page does that has new credentials, or whose provider mounts again.
+    const make = () => {
+      const client = createClient({
+        ...{ baseUrl: 'http://fake', fetch: rig.server.fetch, scheduler: rig.time },
+      });
+      return createSharedInformer(createListWatch(client, services, { scheduler: rig.time }), {
+        ...{ persist, scheduler: rig.time },
+        onWarning: ({ message }) => messages.push(message),
+      });
+    };
+    const first = make();
+    first.start();
+    await rig.time.advance(3_000);
+    const others = [make(), make()];
+    for (const each of others) each.start();
+    await rig.time.advance(100);
+    expect(others.map((each) => each.hasSynced)).toEqual([true, true]);
+    await first.stop();
+    await others[0]?.stop();
+    rig.put('b', 1);
+    await rig.time.advance(3_000);
+    expect(rig.store.only?.objects.size).toBe(2);
+    rig.put('c', 1);
+    await rig.time.advance(100);
+    await others[1]?.stop();
+    await persist.close();
+    expect(rig.store.only?.objects.size).toBe(3);
+    expect(messages).toEqual([]);
+  });
+});
+
+describe('collections that nobody asks for', () => {
+  const scope = (name: string) => ({ scopes: [{ namespace: name }] });
+  const namespacesOf = (rig: Rig) =>
+    [...rig.store.collections.keys()].map((id) => /namespaces.([^/]+)/.exec(id)?.[1]).sort();
+  const swept = async (rig: Rig, options: LifeOptions) => {
+    const life = rig.life(options);
+    life.informer.start();
+    await rig.time.advance(9_000);
+    const before = namespacesOf(rig);
+    await rig.time.advance(2_000);
+    await life.end();
+    return [before, namespacesOf(rig)];
+  };
+
+  it('P34: are deleted if they are too old, ten seconds after the start', async () => {
+    const rig = persistRig();
+    await rig.once(scope('old'));
+    await rig.time.advance(60_000);
+    await rig.once(scope('young'));
+    const snapshots = { maxAgeMs: 30_000 };
+    expect(await swept(rig, { ...scope('own'), snapshots })).toEqual([
+      ['old', 'own', 'young'],
+      ['own', 'young'],
+    ]);
+  });
+
+  it('P34: are deleted if another program or another format has stored them', async () => {
+    const rig = persistRig();
+    await rig.once({ ...scope('other'), snapshots: { appVersion: '1' } });
+    await rig.once({ ...scope('same'), snapshots: { appVersion: '2' } });
+    const [id] = [...rig.store.collections].find(([each]) => each.includes('same')) ?? [''];
+    const same = rig.store.collections.get(id);
+    if (same === undefined) throw new Error('nothing is stored');
+    const head = same.head.replace('"format":1', '"format":0');
+    rig.store.collections.set(id.replace('same', 'former'), { ...same, head });
+    expect(await swept(rig, { ...scope('own'), snapshots: { appVersion: '2' } })).toEqual([
+      ['former', 'other', 'own', 'same'],
+      ['own', 'same'],
+    ]);
+  });
+
+  it('P34: are at most 100, with those that informers have, and the oldest go first', async () => {
+    const rig = persistRig();
+    await rig.once(scope('n0'));
+    const [[id, stored] = ['', undefined]] = rig.store.collections;
+    for (let at = 1; at < 120 && stored !== undefined; at++) {
+      rig.store.collections.set(id.replace('n0', `n${at}`), {
+        ...stored,
+        savedAtMs: stored.savedAtMs + at,
+      });
+    }
+    const [, after] = await swept(rig, scope('own'));
+    expect(after).toHaveLength(100);
+    expect(after).toContain('n119');
+    expect(after).not.toContain('n20');
+    expect(after).toContain('own');
+  });
+
+  it('P34: are swept again after 50 more collections of one run', async () => {
+    const rig = persistRig();
+    const client = createClient({
+      ...{ baseUrl: 'http://fake', fetch: rig.server.fetch, scheduler: rig.time, qps: 0 },
+    });
+    const snapshots = { identity: 'alice', kinds: [services], maxAgeMs: 30_000 };
+    const persist = snapshotsIn(rig.store, snapshots);
+    const factory = createInformerFactory(client, { persist, scheduler: rig.time, lingerMs: 1 });
+    factory.start();
+    const ask = async (name: string) => {
+      const { release } = factory.acquire(services, { namespace: name });
+      await rig.time.advance(3_000);
+      release();
+    };
+    for (let at = 0; at < 60; at++) await ask(`n${at}`);
+    await rig.time.advance(20_000);
+    // The first sweep was after ten seconds, and the second one after 50 claims.
+    expect(namespacesOf(rig).length).toBeLessThan(25);
+    await factory.stop();
+    await persist.close();
   });
 });
 

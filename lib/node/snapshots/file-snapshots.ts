@@ -5,8 +5,8 @@ import type { SnapshotOptions } from '../../persist/snapshot-options.ts';
 import type { SnapshotStore } from '../../persist/snapshot-store.ts';
 import { type PersistPart, snapshotsIn } from '../../persist/snapshots-in.ts';
 import { type FolderLock, isOfDisk, lockFolder } from './folder-lock.ts';
-import { checkedFiles, diskFiles, type LogFiles } from './log-files.ts';
-import { headOf, type LogHead, NEW, SnapshotLog } from './snapshot-log.ts';
+import { checkedFiles, diskFiles, type LogFile, type LogFiles } from './log-files.ts';
+import { headOf, lastHeadOf, NEW, SnapshotLog } from './snapshot-log.ts';
 
 /** The options of {@link fileSnapshots}. */
 export interface FileSnapshotOptions extends SnapshotOptions {
@@ -24,11 +24,15 @@ export function nameOf(id: string): string {
   return `${createHash('sha256').update(id).digest('hex').slice(0, 32)}${ENDING}`;
 }
 
-/** The head in a file; `undefined` if it is damaged, of another format, or no file. */
-async function headIn(files: LogFiles, name: string): Promise<LogHead | undefined> {
+/** What `read` finds in a file; `undefined` if it is damaged, of another format, or no file. */
+async function foundIn<R>(
+  files: LogFiles,
+  name: string,
+  read: (file: LogFile) => Promise<R>,
+): Promise<R | undefined> {
   try {
     const file = await files.open(name);
-    return file && (await headOf(file).finally(() => file.close()));
+    return file && (await read(file).finally(() => file.close()));
   } catch {
     return undefined;
   }
@@ -59,12 +63,22 @@ export function fileStore(
       const heads = new Map<string, string>();
       for (const name of await files.names()) {
         if (!name.endsWith(ENDING) && !name.endsWith(ENDING + NEW)) continue;
-        const found = await headIn(files, name);
+        const found = await foundIn(files, name, headOf);
         if (found !== undefined) heads.set(found.id, found.head);
         // It cannot be used, and it may contain objects of anybody.
         else await files.remove(name).catch(() => undefined);
       }
       return heads;
+    },
+    async times() {
+      check();
+      const times = new Map<string, number>();
+      for (const name of await files.names()) {
+        if (!name.endsWith(ENDING)) continue;
+        const found = await foundIn(files, name, lastHeadOf);
+        if (found !== undefined) times.set(found.id, found.savedAtMs);
+      }
+      return times;
     },
     async close() {
       for (const log of logs.values()) await log.close();

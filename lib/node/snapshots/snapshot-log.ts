@@ -66,6 +66,17 @@ export async function headOf(file: LogFile): Promise<Base | undefined> {
   return undefined;
 }
 
+/** Reads the head of a file, with the version and the time of its last commit; `undefined` if it has none. */
+export async function lastHeadOf(file: LogFile): Promise<LogHead | undefined> {
+  const base = await headOf(file);
+  if (base === undefined) return undefined;
+  let { resourceVersion, savedAtMs } = base;
+  for await (const each of framesIn(file, base.end, await file.size())) {
+    if (each.type === FRAME.commit) [resourceVersion, savedAtMs] = jsonIn(each) as [string, number];
+  }
+  return { ...base, resourceVersion, savedAtMs };
+}
+
 /** The file of one collection. */
 export class SnapshotLog {
   readonly #files: LogFiles;

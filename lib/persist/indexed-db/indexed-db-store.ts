@@ -164,6 +164,17 @@ export class IndexedDbStore implements SnapshotStore {
   }
 
   async heads(): Promise<ReadonlyMap<string, string>> {
+    const found = await this.#collections();
+    return new Map([...found].map(([id, value]) => [id, value?.head ?? '']));
+  }
+
+  async times(): Promise<ReadonlyMap<string, number>> {
+    const found = await this.#collections();
+    return new Map([...found].map(([id, value]) => [id, value?.savedAtMs ?? 0]));
+  }
+
+  /** The collections by id; `undefined` for what is none. */
+  async #collections(): Promise<ReadonlyMap<string, Collection | undefined>> {
     const { database } = this.#owner;
     await this.#owner.enter();
     return await database.transact(['collections'], 'readonly', async (of) => {
@@ -171,8 +182,8 @@ export class IndexedDbStore implements SnapshotStore {
         resultOf(of('collections').getAllKeys()),
         resultOf(of('collections').getAll()) as Promise<unknown[]>,
       ]);
-      const heads = values.map((value) => (isCollection(value) ? value.head : ''));
-      return new Map(ids.map((id, at) => [String(id), heads[at] ?? '']));
+      const found = values.map((value) => (isCollection(value) ? value : undefined));
+      return new Map(ids.map((id, at) => [String(id), found[at]]));
     });
   }
 
