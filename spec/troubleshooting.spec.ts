@@ -265,7 +265,7 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
   ['an unknown host', overUndici(failing.unknownHost)],
   ['a closed connection', overUndici(failing.closedBeforeHead)],
   ['a response that does not come', overUndici(failing.silent, 50)],
-  ['a silent watch', async () => silence('silence', 85_000).message],
+  ['a silent watch', async () => silence('silence', 85_000, 'idleTimeoutMs').message],
   ['a server that does not answer a ping', lostWatch(NEVER)],
   ['a proxy that answers a ping', lostWatch(of(headOf(502)))],
   ['a proxy that is down', throughProxy()],

@@ -6,6 +6,7 @@ import type { SchedulerLike } from 'rxjs';
 import type { ReadCollection } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { looseTimer } from '../rx/long-timer.ts';
+import { stopwatch } from '../rx/stopwatch.ts';
 import { clusterUid, snapshotHead } from './snapshot-head.ts';
 import type { CheckedSnapshotOptions } from './snapshot-options.ts';
 
@@ -20,6 +21,7 @@ export class KnownHead {
   readonly #collection: ReadCollection;
   readonly #options: CheckedSnapshotOptions;
   readonly #scheduler: SchedulerLike;
+  readonly #passedMs: () => number;
   readonly #onKnown: () => void;
   #asking: Promise<string> | undefined;
   #askedMs = Number.NEGATIVE_INFINITY;
@@ -34,6 +36,7 @@ export class KnownHead {
     this.#collection = collection;
     this.#options = options;
     this.#scheduler = scheduler;
+    this.#passedMs = stopwatch(scheduler);
     this.#onKnown = onKnown;
   }
 
@@ -74,9 +77,9 @@ export class KnownHead {
 
   /** Requests the UID of a server that answers lists. If it still does not tell it, `warn` is called once. */
   askAgain(warn: (why: string) => void): void {
-    const nowMs = this.#scheduler.now();
-    if (this.#asking !== undefined || Math.abs(nowMs - this.#askedMs) < ASK_AGAIN_MS) return;
-    this.#askedMs = nowMs;
+    const passedMs = this.#passedMs();
+    if (this.#asking !== undefined || passedMs - this.#askedMs < ASK_AGAIN_MS) return;
+    this.#askedMs = passedMs;
     this.ask().catch((error: unknown) => {
       const { message } = ApiError.from(error, 'GET namespace kube-system');
       if (!this.#hasWarned) warn(`the UID of the cluster is not known: ${message}`);

@@ -19,14 +19,20 @@ import type {
 const MAX_STREAM_FAILURES = 3;
 /** After this many watches in a row that failed and delivered nothing, the collection is listed again. */
 const MAX_FRUITLESS = 2;
+/** How often that number doubles while watches are only silent, because the collection may be quiet and the server send no bookmarks. */
+const MOST_DOUBLINGS = 4;
+/** A watch that has lasted this long, in milliseconds, or has delivered something, was healthy. */
+const HEALTHY_WATCH_MS = 10_000;
+/** The shortest time between the requests for two watches of which the first was healthy and was lost, in milliseconds. */
+const LOST_EVERY_MS = 5_000;
 /**
  * A watch that the server closes sooner than this, in milliseconds, counts as failed. client-go: VeryShortWatchError.
  */
 export const VERY_SHORT_MS = 1_000;
 
 /**
- * The longest wait before the list that follows an expired version, in milliseconds. It is random, so that a thousand
- * clients do not list at the same moment.
+ * The longest wait after an expired version, and after the loss of a healthy watch, in milliseconds. It is random, so that
+ * a thousand clients do not send their requests at the same moment.
  */
 const SPREAD_MS = 1_000;
 
@@ -145,6 +151,31 @@ function fruitlessWatch(memory: Memory, moment: Moment): Next {
   return backOff({ ...memory, fruitless }, resume, moment);
 }
 
+/**
+ * An answered watch was lost. If it was healthy, the failure says nothing about the server: many balancers cut each
+ * connection after some seconds or minutes. It resumes without the backoff, which would grow from cut to cut.
+ */
+function lostWatch(state: Watching, memory: Memory, moment: Moment): Next | undefined {
+  const { nowMs, random, config } = moment;
+  const livedMs = Math.max(0, nowMs - state.requestedMs);
+  const wasHealthy = state.opened && (state.delivered || livedMs >= HEALTHY_WATCH_MS);
+  if (!wasHealthy || retryAfterLeftMs(memory, moment) > 0) return undefined;
+  const delayMs = Math.max(LOST_EVERY_MS - livedMs, SPREAD_MS * random);
+  const attempt = isForgiven(memory, moment) ? 0 : memory.attempt;
+  return config.backoff(attempt, random) <= delayMs
+    ? undefined
+    : wait(memory, 'watch', delayMs, moment);
+}
+
+/** An answered watch was silent. A quiet collection of a server that sends no bookmarks is not listed again and again. */
+function silentWatch(state: Watching, memory: Memory, moment: Moment): Next {
+  const fruitless = memory.fruitless + 1;
+  const most = MAX_FRUITLESS * 2 ** Math.min(memory.silentLists, MOST_DOUBLINGS);
+  const next = { ...memory, fruitless };
+  if (fruitless < most) return lostWatch(state, next, moment) ?? backOff(next, 'watch', moment);
+  return backOff({ ...next, silentLists: memory.silentLists + 1 }, 'relist', moment);
+}
+
 function streamFailed(state: Streaming, memory: Memory, error: ApiError, moment: Moment): Next {
   if (isVersionUnavailable(error)) return askNewest(stream, memory, moment);
   const insists = moment.config.initialList === 'stream';
@@ -166,8 +197,11 @@ function streamFailed(state: Streaming, memory: Memory, error: ApiError, moment:
   return fruitlessStream(memory, { givesUp: ignored, byServer }, moment);
 }
 
-function watchFailed(memory: Memory, error: ApiError, moment: Moment): Next {
+function watchFailed(state: Watching, memory: Memory, error: ApiError, moment: Moment): Next {
   if (error.isExpired) return versionGone(memory, moment);
+  if (error.reason === 'Silent' && state.opened) return silentWatch(state, memory, moment);
+  const lost = error.reason === 'Network' ? lostWatch(state, memory, moment) : undefined;
+  if (lost !== undefined) return lost;
   if (['Malformed', 'TooLarge', 'Silent', 'Unexpected'].includes(error.reason)) {
     return fruitlessWatch(memory, moment);
   }
@@ -190,7 +224,7 @@ export function failed(
     case 'streaming':
       return aborting(streamFailed(state, memory, error, moment), moment);
     case 'watching':
-      return watchFailed(memory, error, moment);
+      return watchFailed(state, memory, error, moment);
   }
 }
 

@@ -125,6 +125,7 @@ export function continued(
     renewal: undefined,
     repeats: undefined,
     tickMs: 0,
+    delivered: true,
     quiet: 0,
   };
 }

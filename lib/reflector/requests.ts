@@ -108,6 +108,7 @@ export function watch(memory: Memory, moment: Moment): Next {
       renewal: undefined,
       repeats: undefined,
       tickMs: 0,
+      delivered: false,
       quiet: 0,
     },
     [{ ...request, type: 'watch', initialEvents: false, reuse: mayReuse(memory) }],

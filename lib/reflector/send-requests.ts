@@ -54,13 +54,21 @@ export interface Sending {
 }
 
 const SLICE_MS = 8;
+/** How often the time that a server has for its answer doubles, after requests that it did not answer in time. */
+const MOST_DOUBLINGS = 2;
 class Paused extends Error {}
 
-/** The error for a request that the watchdog ends. */
-export function silence(reason: 'silence' | 'clock-jump' | 'pause', idleMs: number): Error {
+type Limit = 'idleTimeoutMs' | 'requestTimeoutMs';
+
+/** The error for a request that the watchdog ends at the limit of this option. */
+export function silence(
+  reason: 'silence' | 'clock-jump' | 'pause',
+  idleMs: number,
+  limit: Limit = 'requestTimeoutMs',
+): Error {
   if (reason === 'pause') return new Paused();
   const seconds = Math.round(idleMs / 1000);
-  const why = reason === 'silence' ? '' : ' while the clock jumped';
+  const why = reason === 'silence' ? ` (${limit})` : ' while the clock jumped';
   return ApiError.local(
     'Silent',
     `the server sent nothing for ${seconds} s${why}. Is it overloaded, or was the connection lost?`,
@@ -98,50 +106,65 @@ export function createSending(options: SendingOptions): Sending {
   let gate: TimedDemand | undefined;
   const passedMs = stopwatch(scheduler);
   let heardMs = 0;
+  /** The number of requests in a row that were not answered in time. */
+  let unanswered = 0;
+  const answerMs = () => limits.requestTimeoutMs * 2 ** Math.min(unanswered, MOST_DOUBLINGS);
   /** Sends a request with its own gate and its own watchdog. Its signals are inputs, and so is its failure. */
   const guarded = (
-    limitMs: () => number,
+    isOpen: () => boolean,
     send: (common: { readonly demand: Demand }) => Inputs,
+    headMs: () => number = answerMs,
   ): Inputs =>
     defer(() => {
       gate = createTimedDemand(demand, scheduler);
       const { closedMs } = gate;
+      let isAnswered = false;
       return send({ ...port, demand: gate.demand }).pipe(
-        tap(() => {
+        tap(({ kind }) => {
           heardMs = passedMs();
+          isAnswered ||= kind !== 'queued' && kind !== 'sending';
+          if (isAnswered) unanswered = 0;
         }),
         idleTimeout<ReflectorInput>({
           scheduler,
-          limitMs,
+          limitMs: () => {
+            if (isOpen()) return limits.idleTimeoutMs;
+            return isAnswered ? limits.requestTimeoutMs : headMs();
+          },
           pauseLimitMs: limits.pauseLimitMs,
           waitingMs: closedMs,
           isQueued: ({ kind }) => kind === 'queued',
-          error: silence,
+          error: (reason, idleMs) => {
+            if (reason === 'silence' && !isAnswered) unanswered++;
+            return silence(reason, idleMs, isOpen() ? 'idleTimeoutMs' : 'requestTimeoutMs');
+          },
         }),
       );
     }).pipe(catchError((error) => of(failedInput(error))));
-  const watched = (request: Request, limitMs: () => number): Inputs =>
-    guarded(limitMs, (common) =>
-      defer(() => listerWatcher.watch({ ...request, ...common })).pipe(
-        map((signal): ReflectorInput => validatedSignal(signal)),
-        endWith<ReflectorInput>({ kind: 'closed' }),
-      ),
+  const watched = (request: Request, isOpen: () => boolean, headMs?: () => number): Inputs =>
+    guarded(
+      isOpen,
+      (common) =>
+        defer(() => listerWatcher.watch({ ...request, ...common })).pipe(
+          map((signal): ReflectorInput => validatedSignal(signal)),
+          endWith<ReflectorInput>({ kind: 'closed' }),
+        ),
+      headMs,
     );
 
   let next: object | undefined;
   return {
     list: ({ resourceVersion, limit, reuse }) =>
       guarded(
-        () => limits.requestTimeoutMs,
+        () => false,
         (common) => listPages(listerWatcher, { resourceVersion, limit, reuse, ...common }),
       ),
     watch: ({ resourceVersion, timeoutSeconds, initialEvents, reuse }) => {
       const initial = initialEvents
         ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' as const }
         : {};
-      return watched({ resourceVersion, timeoutSeconds, reuse, ...initial }, () =>
-        options.isWatching() ? limits.idleTimeoutMs : limits.requestTimeoutMs,
-      );
+      const request = { resourceVersion, timeoutSeconds, reuse, ...initial };
+      return watched(request, () => options.isWatching());
     },
     renew: ({ resourceVersion, timeoutSeconds }) =>
       defer(() => {
@@ -149,8 +172,8 @@ export function createSending(options: SendingOptions): Sending {
         let answered = false;
         next = own;
         const headLimitMs = Math.max(HEAD_LIMIT_MS, limits.requestTimeoutMs);
-        const limitMs = () => (answered ? limits.idleTimeoutMs : headLimitMs);
-        return watched({ resourceVersion, timeoutSeconds }, limitMs).pipe(
+        const isOpen = () => answered;
+        return watched({ resourceVersion, timeoutSeconds }, isOpen, () => headLimitMs).pipe(
           mergeMap((input) => {
             const hasEvents = input.kind === 'events' || input.kind === 'listed';
             const inputs: ReflectorInput[] =

@@ -77,6 +77,8 @@ export interface Memory {
   readonly listedPromptly: boolean;
   /** The number of watches in a row that failed and delivered nothing. */
   readonly fruitless: number;
+  /** The number of lists, without an event since, that were sent because watches were silent. */
+  readonly silentLists: number;
   /** Set if a refresh was requested from outside: whether the next list trusts equal versions (`replaced` deltas). */
   readonly refreshing: 'trusting' | 'doubting' | undefined;
   readonly attempt: number;
@@ -138,6 +140,8 @@ export interface Watching extends Requested {
   readonly repeats: Repeats | undefined;
   /** The time between two ticks while the changes of an outage may still arrive, in milliseconds; otherwise 0. */
   readonly tickMs: number;
+  /** Whether an event has arrived. */
+  readonly delivered: boolean;
   /** The number of ticks in a row without an arrival. */
   readonly quiet: number;
 }
@@ -298,6 +302,7 @@ export function initialMemory(nowMs: number, resumeFrom = ''): Memory {
     refusesStreams: false,
     listedPromptly: false,
     fruitless: 0,
+    silentLists: 0,
     refreshing: undefined,
     attempt: 0,
     healthySinceMs: undefined,

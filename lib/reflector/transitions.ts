@@ -114,18 +114,21 @@ function watchEvents(
   moment: Moment,
 ): Next {
   const { config } = moment;
-  const { resourceVersion: seen, fruitless, versionUnavailable } = state.memory;
+  const { resourceVersion: seen, fruitless, silentLists, versionUnavailable } = state.memory;
   const { adopting: wasAdopting, repeats: toRepeat } = state;
   const from = { resourceVersion: seen, adopting: wasAdopting, repeats: toRepeat };
   const reading = readEvents(events, from, config.scope);
   const { resourceVersion, adopting, repeats, wentBack } = reading;
+  const delivers = events.length > 0 && reading.error === undefined;
   const memory: Memory = {
     ...healthy(state.memory, moment),
     resourceVersion,
-    fruitless: events.length > 0 && reading.error === undefined ? 0 : fruitless,
+    fruitless: delivers ? 0 : fruitless,
+    silentLists: delivers ? 0 : silentLists,
     versionUnavailable: wentBack || versionUnavailable,
   };
-  const read: Watching = { ...state, memory, adopting, repeats };
+  const delivered = state.delivered || delivers;
+  const read: Watching = { ...state, memory, adopting, repeats, delivered };
   const [live, ticks] = heard(read, events, moment);
   const commit = emit(reading.deltas);
   const error = wentBack ? otherHistory() : reading.error;

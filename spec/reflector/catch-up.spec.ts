@@ -232,6 +232,7 @@ describe('the timer of a watch after an outage', () => {
     memory: { ...initialMemory(0), resourceVersion: '5', synced: true },
     ...{ queued: undefined, opened: false, requestedMs: 60_000, timeoutMs: 300_000 },
     ...{ adopting: true, renewal: undefined, repeats: undefined, tickMs: 0, quiet: 0 },
+    delivered: false,
   };
   const tick = { kind: 'tick' } as const;
   type Timed = readonly [nowMs: number, input: ReflectorInput, isReading?: boolean];

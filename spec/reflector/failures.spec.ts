@@ -188,14 +188,14 @@ describe('a watch that fails', () => {
   );
 
   it.each([
-    ['garbage', failing(ApiError.local('Malformed', ''))],
-    ['a line over the size limit', failing(ApiError.local('TooLarge', ''))],
-    ['an ERROR without Status', of(opened, events(ApiError.local('Unexpected', '')))],
-    ['silence', NEVER],
+    ['garbage', failing(ApiError.local('Malformed', '')), 80_000],
+    ['a line over the size limit', failing(ApiError.local('TooLarge', '')), 80_000],
+    ['an ERROR without Status', of(opened, events(ApiError.local('Unexpected', ''))), 80_000],
+    ['silence', NEVER, 130_000],
   ])(
     'R11: after %s the watch resumes, and after the second time in a row the reflector relists',
-    (_name, watch) => {
-      const words = run({ lists, watches: [watch, watch, open] }, 80_000);
+    (_name, watch, untilMs) => {
+      const words = run({ lists, watches: [watch, watch, open] }, untilMs);
       expect(words.replace(/@\d+/g, '')).toBe('L0 W5 W5 L5 W5');
     },
   );
@@ -205,6 +205,85 @@ describe('a watch that fails', () => {
     const watches = [garbage, concat(of(opened, events('~a@6')), garbage), garbage, open];
     const words = run({ lists, watches }, 60_000);
     expect(words.replace(/@\d+/g, '')).toBe('L0 W5 W5 W6 L6 W5');
+  });
+});
+
+describe('a healthy watch that is lost', () => {
+  const lost = failing(refused);
+  const cutAfter = (ms: number, ...sent: Parameters<typeof events>) =>
+    concat(
+      of(opened),
+      ...(sent.length > 0 ? [of(events(...sent))] : []),
+      timer(ms).pipe(ignoreElements()),
+      lost,
+    ) as Observable<never>;
+
+  it('R34: resumes within a second after each cut, if it has lasted 10 s', () => {
+    const watches = [cutAfter(20_000), cutAfter(20_000), cutAfter(20_000), cutAfter(20_000), open];
+    expect(run({ lists, watches }, 120_000)).toBe('L0@0 W5@0 W5@20500 W5@41000 W5@61500 W5@82000');
+  });
+
+  it('R34: resumes within a second, if it has delivered something and lasted 5 s', () => {
+    const watches = [cutAfter(6_000, '~a@6'), cutAfter(6_000), open];
+    // The second one has delivered nothing, so it was not healthy.
+    expect(run({ lists, watches }, 30_000)).toBe('L0@0 W5@0 W6@6500 W6@13700');
+  });
+
+  it('R34: sends at most one request in 5 s if watches deliver and are cut at once', () => {
+    const cut = cutAfter(0, '~a@6');
+    const watches = Array.from({ length: 40 }, () => cut);
+    const times = run({ lists, watches }, 60_000)
+      .split(' ')
+      .slice(1)
+      .map((word) => Number(word.split('@')[1]));
+    // First the backoff, as long as it is shorter.
+    expect(times).toEqual([
+      0,
+      1_200,
+      3_600,
+      8_400,
+      ...[13_400, 18_400, 23_400, 28_400, 33_400, 38_400],
+      ...[43_400, 48_400, 53_400, 58_400],
+    ]);
+  });
+
+  it('R34: waits with the backoff after a loss before the answer', () => {
+    const watches = [cutAfter(20_000), lost, lost, lost, open];
+    expect(run({ lists, watches }, 60_000)).toBe('L0@0 W5@0 W5@20500 W5@21700 W5@24100 W5@28900');
+  });
+
+  it('R11, R34: a quiet watch without bookmarks is resumed after its silence, and listed ever more rarely', () => {
+    const quiet = concat(of(opened), NEVER) as Observable<never>;
+    const words = run({ lists, watches: [quiet] }, 3_600_000).replace(/@\d+/g, '');
+    const gaps = words
+      .split('L')
+      .slice(1)
+      .map((each) => each.split('W').length - 1);
+    // The watches between two lists.
+    expect(gaps.slice(0, 4)).toEqual([2, 4, 8, 16]);
+    expect(words.split(' ').length).toBeLessThan(50);
+  });
+
+  it('R11: after an event the count of silent watches starts again', () => {
+    const quiet = concat(of(opened), NEVER) as Observable<never>;
+    const event = concat(of(opened, events('~a@6')), NEVER) as Observable<never>;
+    const watches = [quiet, quiet, event, quiet, quiet];
+    const words = run({ lists, watches }, 600_000).replace(/@\d+/g, '');
+    expect(words).toMatch(/^L0 W5 W5 L5 W5 W6 L6/);
+  });
+});
+
+describe('a slow server', () => {
+  it('R15: has twice the time for its answer after each request that it did not answer, up to four times', () => {
+    const words = run({ lists: [NEVER], watches: [open] }, 600_000, { backoff: () => 0 });
+    expect(words).toBe('L0@0 L0@30000 L0@90000 L0@210000 L0@330000 L0@450000 L0@570000');
+  });
+
+  it('R15: has the first limit again after an answer', () => {
+    const slow = concat(timer(35_000).pipe(ignoreElements()), of(listPart('5')));
+    const watches = [concat(timer(1_000).pipe(ignoreElements()), failing(answer(404))), NEVER];
+    const words = run({ lists: [NEVER, slow, NEVER], watches }, 200_000, { backoff: () => 0 });
+    expect(words).toMatch(/^L0@0 L0@30000 W5@65000 L5@66000 L5@96000/);
   });
 });
 
@@ -286,9 +365,10 @@ describe('the wait', () => {
       timer(61_000).pipe(ignoreElements()),
       failing(refused),
     ) as Observable<never>;
-    expect(run({ lists, watches }, 300_000)).toContain('W5@0 W5@1200 W5@3600 W5@88400 W5@98000');
-    expect(run({ lists, watches: [broken(0), broken(0), healthy, open] }, 200_000)).toBe(
-      'L0@0 W5@0 W5@1200 W5@3600 W6@125800',
+    expect(run({ lists, watches }, 300_000)).toContain('W5@0 W5@1200 W5@3600 W5@84100 W5@88900');
+    const all = [broken(0), broken(0), healthy, broken(0), open];
+    expect(run({ lists, watches: all }, 200_000)).toBe(
+      'L0@0 W5@0 W5@1200 W5@3600 W6@125100 W6@126300',
     );
   });
 
@@ -298,7 +378,7 @@ describe('the wait', () => {
       fake.server.faults.dropWatches();
       await fake.advance(0);
       const { attempt } = fake.status ?? {};
-      await fake.advance(20_000);
+      await fake.advance(3_000);
       return attempt;
     };
     await fake.advance(0);

@@ -36,16 +36,18 @@ describe('silence', () => {
       flush();
       return failure;
     });
-  const silent = (seconds: number) => [
+  const silent = (seconds: number, limit = 'requestTimeoutMs') => [
     seconds * 1000,
     'Silent',
-    `the server sent nothing for ${seconds} s. Is it overloaded, or was the connection lost?`,
+    `the server sent nothing for ${seconds} s (${limit}). Is it overloaded, or was the connection lost?`,
   ];
   const open: Observable<WatchSignal<Pod>> = concat(of(opened), NEVER);
 
   it('R15: silence of 85 s ends a watch', () => {
-    expect(endsAt({ lists, watches: [open] })).toEqual(silent(85));
-    expect(endsAt({ lists, watches: [open] }, { idleTimeoutMs: 10_000 })).toEqual(silent(10));
+    expect(endsAt({ lists, watches: [open] })).toEqual(silent(85, 'idleTimeoutMs'));
+    expect(endsAt({ lists, watches: [open] }, { idleTimeoutMs: 10_000 })).toEqual(
+      silent(10, 'idleTimeoutMs'),
+    );
   });
 
   it('R15: silence of 30 s before the response ends a watch', () => {

@@ -130,7 +130,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     // With a scheduler's clock, the check after the step back counts no time.
     await pass(scheduler === asyncScheduler ? 1 : 5_001);
     expect(errors).toEqual([
-      'the server sent nothing for 30 s. Is it overloaded, or was the connection lost?',
+      'the server sent nothing for 30 s (requestTimeoutMs). Is it overloaded, or was the connection lost?',
     ]);
     run.unsubscribe();
   },
@@ -289,6 +289,7 @@ const MOMENTS: Record<string, string> = {
   'lib/informer/status/describe-status.ts':
     'the age of the data and the time until a retry, in words',
   'lib/informer/status/status-board.ts': 'since when the informer is idle, for the status',
+  'lib/persist/shared-store.ts': 'how old stored collections are; a clock that is set is tolerated: P12',
   'lib/persist/keeper.ts': 'when objects were stored; a clock that is set is tolerated: P12',
   'lib/reflector/reflector.ts':
     'since when the phase lasts; its rules tolerate a clock that is set back: R8, R12',
