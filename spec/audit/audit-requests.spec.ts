@@ -97,7 +97,7 @@ describe('the requests of an audit', () => {
             if (requests > 1) return listWatch.listMetadata?.(request) ?? EMPTY;
             const outage = rig.server.faults.refuse();
             rig.server.faults.dropWatches();
-            timer(20_000, rig.time).subscribe(() => outage.heal());
+            timer(12_000, rig.time).subscribe(() => outage.heal());
             const error = () => ApiError.local('Network', 'the connection was reset');
             return timer(10, rig.time).pipe(mergeMap(() => throwError(error)));
           }),
