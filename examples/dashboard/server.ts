@@ -60,9 +60,9 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
   let port = options.port;
 
   function handlerOf(request: IncomingMessage): (response: ServerResponse) => void {
-    const refused = refusal(request, port);
-    if (refused !== undefined) return (response) => answerText(response, 403, refused);
     const target = request.url ?? '';
+    const refused = refusal(request, port, target === '/' || target.startsWith('/?'));
+    if (refused !== undefined) return (response) => answerText(response, 403, refused);
     const url = new URL(target, 'http://dashboard');
     const { pathname, searchParams } = url;
     // A complete URL, a second slash, dots and backslashes would be resolved to another path than the one that was

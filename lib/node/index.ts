@@ -4,6 +4,11 @@
  */
 export type { CrdSchema } from './crd-schema.ts';
 export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
+export {
+  type ForeignRequestOptions,
+  foreignRequest,
+  type JudgedRequest,
+} from './foreign-request.ts';
 export { inspectKubeConfig } from './inspect-kube-config.ts';
 export { clientFromKubeConfig, type KubeConfigClientOptions } from './kube-config.ts';
 export type { KubeConfigLike, KubeConfigSource } from './kube-config-source.ts';
@@ -15,4 +20,9 @@ export {
   type UndiciTransport,
   type UndiciTransportOptions,
 } from './undici/undici-transport.ts';
-export { type ViteProxy, type ViteProxyServer, viteProxy } from './vite-proxy.ts';
+export {
+  type ViteProxy,
+  type ViteProxyOptions,
+  type ViteProxyServer,
+  viteProxy,
+} from './vite-proxy.ts';

@@ -1,6 +1,7 @@
 /// <reference types="node" />
 /** `viteProxy`, the settings with which the development server of Vite forwards watches as they are. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { foreignRequest } from './foreign-request.ts';
 
 /** The part of Vite's proxy server that is used. */
 export interface ViteProxyServer {
@@ -14,23 +15,35 @@ export interface ViteProxyServer {
   ): unknown;
 }
 
+/** The options of {@link viteProxy}. */
+export interface ViteProxyOptions {
+  /**
+   * The values of `Host` under which the page may be opened, such as `dev.example:5173`.
+   * @defaultValue `localhost`, names that end in `.localhost`, and IP addresses
+   */
+  readonly hosts?: readonly string[] | undefined;
+}
+
 /** The settings of one path in `server.proxy` of Vite. */
 export interface ViteProxy {
   readonly target: string;
   readonly changeOrigin: boolean;
   rewrite(path: string): string;
+  /** Refuses the requests and upgrades that another site makes a browser send. Returns false for them. */
+  bypass(request: IncomingMessage, response: ServerResponse | undefined): false | undefined;
   configure(proxy: ViteProxyServer): void;
 }
 
 /**
- * Returns the settings with which Vite forwards a path to an API server, for `server.proxy` of its configuration. They fit
- * every proxy that is made with `http-proxy-3`.
+ * Returns the settings with which Vite forwards a path to an API server, for `server.proxy` of its configuration.
  *
- * Without these settings Vite keeps the head of a watch until the first event, and keeps a response open whose server is
- * gone.
+ * Without these settings Vite keeps the head of a watch until the first event, keeps a response open whose server is
+ * gone, and forwards the requests of every page that the browser visits, also its writes: {@link foreignRequest} says which
+ * requests are refused with a 403.
  *
  * @param target - The address of the API server or of `kubectl proxy`, such as `http://127.0.0.1:8001`.
  * @param prefix - What is removed from the beginning of each path, such as `/k8s`. @defaultValue nothing
+ * @param options - The hosts under which the page may be opened.
  *
  * @example
  * ```ts
@@ -41,7 +54,7 @@ export interface ViteProxy {
  * config.server.proxy['/k8s'].rewrite('/k8s/api/v1/pods'); // => '/api/v1/pods'
  * ```
  */
-export function viteProxy(target: string, prefix = ''): ViteProxy {
+export function viteProxy(target: string, prefix = '', options: ViteProxyOptions = {}): ViteProxy {
   const start = prefix.replace(/(?<!\/)\/+$/, '');
   return {
     target,
@@ -51,6 +64,16 @@ export function viteProxy(target: string, prefix = ''): ViteProxy {
       if (rest === '' || rest.startsWith('?')) return `/${rest}`;
       // Vite also forwards '/k8sfoo' for '/k8s', which is another path.
       return rest.startsWith('/') ? rest : path;
+    },
+    bypass(request, response) {
+      const why = foreignRequest(request, {
+        hosts: options.hosts,
+        name: 'The proxy to the cluster',
+      });
+      if (why === undefined) return undefined;
+      // Vite ends the socket of an upgrade.
+      response?.writeHead(403, { 'content-type': 'text/plain' }).end(`${why}\n`);
+      return false;
     },
     configure(proxy) {
       proxy.on('proxyRes', (upstream, _, response) => {

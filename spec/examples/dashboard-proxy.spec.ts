@@ -224,7 +224,8 @@ describe('edits', () => {
     expect((await ask(path, { method: 'PATCH', headers, body: '{}' })).status).toBe(403);
     for (const type of ['text/plain', 'application/json', 'application/apply-patch+yaml', '']) {
       const { status } = await write(path, {}, { headers: { 'content-type': type } });
-      expect(status, type).toBe(415);
+      // A form could send the first one.
+      expect(status, type).toBe(type === 'text/plain' ? 403 : 415);
     }
     expect((await write(path, ' '.repeat(2 * 1024 * 1024 + 1))).status).toBe(413);
     expect(cluster.requests).toEqual([]);

@@ -150,6 +150,15 @@ describe('accepted requests', () => {
     expect((await ask('/', { headers: link })).status).toBe(200);
   });
 
+  test('a hidden frame of another site, and a link to anything but the page, are refused', async () => {
+    const visit = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+    const paths = ['/api/v1/pods', '/api/v1/pods?watch=1', '/dashboard/info'];
+    for (const path of paths) expect((await ask(path, { headers: visit })).status).toBe(403);
+    const frame = { ...visit, 'sec-fetch-dest': 'iframe' };
+    expect((await ask('/', { headers: frame })).status).toBe(403);
+    expect(sent).toEqual([]);
+  });
+
   test('on port 80 a browser leaves out the port of Host and Origin', () => {
     const judged = (headers: Record<string, string>) =>
       refusal({ headers, method: 'GET' } as unknown as IncomingMessage, 80);
@@ -209,7 +218,10 @@ describe('forwarded requests', () => {
   });
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is refused', async (method) => {
-    const { status, body, headers } = await ask('/api/v1/pods', { method });
+    const { status, body, headers } = await ask('/api/v1/pods', {
+      headers: { 'content-type': 'application/json' },
+      method,
+    });
     expect(status).toBe(405);
     expect(headers.allow).toBe('GET');
     expect(body).toMatch(/^This dashboard does not forward [A-Z]+ to this path\.\n$/);

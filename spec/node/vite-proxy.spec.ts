@@ -1,10 +1,29 @@
 /** A server behind the development server of Vite. */
 import { once } from 'node:events';
-import { createServer as createHttp, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttp,
+  type IncomingMessage,
+  request as requestHttp,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { viteProxy } from 'rx-informer/node';
 import { createServer as createVite, type ProxyOptions, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+/** Sends a request with any headers, which `fetch` would not. */
+async function asked(
+  url: string,
+  { method = 'GET', body = '', headers = {} }: { method?: string; body?: string; headers?: object },
+) {
+  const request = requestHttp(url, { method, headers: { ...headers } });
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const part of response) text += part;
+  return { status: response.statusCode, text };
+}
 
 describe('the development server of Vite', () => {
   const paths: string[] = [];
@@ -27,6 +46,7 @@ describe('the development server of Vite', () => {
     const proxy: Record<string, ProxyOptions> = {
       '/k8s': viteProxy(target, '/k8s'),
       '/api': viteProxy(target),
+      '/ws': { ...viteProxy(target, '/ws'), ws: true },
     };
     vite = await createVite({
       ...{ configFile: false, logLevel: 'silent', appType: 'custom' },
@@ -63,6 +83,27 @@ describe('the development server of Vite', () => {
     ['', '/api', '/api'],
   ])('T57: without the prefix %j the path %j is %j', (prefix, path, rest) => {
     expect(viteProxy('http://127.0.0.1:1', prefix).rewrite(path)).toBe(rest);
+  });
+
+  it.each([
+    ['a write', { method: 'POST', body: '{}', headers: { origin: 'https://evil.example' } }],
+    ['a write without an Origin', { method: 'POST', body: '{}' }],
+    ['a frame', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' } }],
+  ])('T78: does not forward %s of another site', async (_what, init) => {
+    const before = paths.length;
+    const { status, text } = await asked(`${url}k8s/api/v1/pods`, init);
+    expect([status, text]).toEqual([
+      403,
+      expect.stringMatching(/^The proxy to the cluster answers only to its own page, not to/),
+    ]);
+    expect(paths.length).toBe(before);
+  });
+
+  it('T78: does not forward an upgrade of another site', async () => {
+    const headers = { connection: 'Upgrade', upgrade: 'websocket', origin: 'https://evil.example' };
+    const before = paths.length;
+    expect((await asked(`${url}ws/api/v1/pods`, { headers })).status).toBe(404);
+    expect(paths.length).toBe(before);
   });
 
   it('T57: cuts a response that the server cuts', async () => {

@@ -4,25 +4,14 @@
  * `Origin` or in the fetch metadata. Both are refused before the request is read.
  */
 import type { IncomingMessage } from 'node:http';
+import { foreignRequest } from 'rx-informer/node';
 
-/** The reason to refuse a request, in one sentence; `undefined` if the request is accepted. */
-export function refusal(request: IncomingMessage, port: number): string | undefined {
-  const { host, origin } = request.headers;
+/** The reason to refuse a request, in one sentence; `undefined` if it is accepted. `page`: whether it asks for the page itself. */
+export function refusal(request: IncomingMessage, port: number, page = false): string | undefined {
   // Browsers leave out the default port of http.
   const end = port === 80 ? '' : `:${port}`;
   const hosts = [`127.0.0.1${end}`, `localhost${end}`, `[::1]${end}`];
-  if (host === undefined || !hosts.includes(host.toLowerCase())) {
-    return `This dashboard answers only to ${hosts[0]} and ${hosts[1]}, not to another Host.`;
-  }
-  if (origin !== undefined && !hosts.some((name) => origin === `http://${name}`)) {
-    return 'This dashboard answers only to its own page, not to another Origin.';
-  }
-  const site = request.headers['sec-fetch-site'];
-  const isVisit = request.headers['sec-fetch-mode'] === 'navigate' && request.method === 'GET';
-  if (site !== undefined && site !== 'same-origin' && site !== 'none' && !isVisit) {
-    return 'This dashboard answers only to its own page, not to another site.';
-  }
-  return undefined;
+  return foreignRequest(request, { hosts, page, name: 'This dashboard' });
 }
 
 /**
