@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { similarNames } from '../client/similar-names.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesList, KubernetesObject } from '../meta/kubernetes-object.ts';
+import { shownText } from '../meta/shown-text.ts';
 import { type CustomResourceDefinitionLike, crdTypes } from '../node/crd-types.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { definitionsIn, readDefinitions, withFile } from './definition-file.ts';
@@ -113,7 +114,8 @@ async function absent(client: KubeClient, name: string, error: ApiError): Promis
     .request<KubernetesList<KubernetesObject>>({ path: PATH, headers })
     .catch(() => undefined);
   if (!Array.isArray(list?.items)) return error;
-  const names = list.items.map(({ metadata }) => String(metadata?.name)).sort();
+  // A server may send any text, which a terminal would execute.
+  const names = list.items.map(({ metadata }) => shownText(String(metadata?.name), 253)).sort();
   const where = `the cluster at ${client.baseUrl}`;
   return new TypeError(
     `${where} has no CustomResourceDefinition '${name}'; ${namesFor(name, names)}`,

@@ -19,6 +19,18 @@ export function parseText(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw ApiError.local('Malformed', `${what} of ${text.length} characters is not JSON`);
+    throw ApiError.local(
+      'Malformed',
+      `${what} of ${text.length} characters is not JSON${hintOf(text)}`,
+    );
   }
+}
+
+/** What the beginning of a text that is not JSON shows, for its error. */
+export function hintOf(text: string): string {
+  if (text.startsWith('\ufeff')) {
+    return ': it begins with a byte order mark (BOM), which JSON must not have; look at the proxy';
+  }
+  if (!/^\s*</.test(text)) return '';
+  return ': it is a page (HTML or XML). Is the address that of an API server, and is a proxy signed in?';
 }

@@ -15,7 +15,7 @@ import {
   OPEN_OBJECT,
   QUOTE,
 } from './json-scan.ts';
-import { textOf } from './json-text.ts';
+import { hintOf, textOf } from './json-text.ts';
 
 /** How many bytes each item leaves in the envelope: two brackets and a comma. */
 const SHELL = 3;
@@ -135,7 +135,11 @@ export class ItemFramer {
   /** Returns the body without its items, as JSON text. Throws if the body was cut. */
   end(): string {
     if (!this.#ended || this.#depth !== 0) {
-      throw ApiError.local('Malformed', 'the list is cut off, or not JSON');
+      const { bytes, length } = this.#envelope;
+      // The first bytes, which may end within a character.
+      const first = String.fromCharCode(...bytes.subarray(0, Math.min(length, 16)));
+      const hint = hintOf(first.replace('\u00ef\u00bb\u00bf', '\ufeff'));
+      throw ApiError.local('Malformed', `the list is cut off, or not JSON${hint}`);
     }
     const envelope = this.#envelope.take();
     return textOf(envelope, 0, envelope.length);

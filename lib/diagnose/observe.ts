@@ -1,6 +1,7 @@
 /** Makes the requests of a diagnosis, and gathers what was seen. It changes nothing on the server. */
 import { firstValueFrom } from 'rxjs';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
+import { shownText } from '../meta/shown-text.ts';
 import { exchange, type Head, type Tools } from './exchange.ts';
 import type {
   ConnectionFacts,
@@ -50,7 +51,7 @@ async function reach(tools: Tools): Promise<SeenReach> {
     error,
     tookMs: head && tookMs,
     clockAheadMs: clockAheadMs(head, scheduler.now(), tookMs),
-    version: typeof gitVersion === 'string' ? gitVersion : undefined,
+    version: typeof gitVersion === 'string' ? shownText(gitVersion, 100) : undefined,
     protocol: client.protocol,
     connectionsLeft: client.connectionsLeft,
   };

@@ -71,6 +71,8 @@ export function quantityOfNanos(nanos: bigint): ParsedQuantity {
 /** The results of earlier calls: objects repeat few texts many times. */
 const parsed = /* @__PURE__ */ new Map<string, ParsedQuantity>();
 const MOST_PARSED = 1000;
+/** A longer text is no quantity of a server, and its digits would take a time that grows with their square. */
+const LONGEST = 1_000;
 const LONGEST_KEPT = 32;
 
 /**
@@ -95,6 +97,7 @@ const LONGEST_KEPT = 32;
 export function parseQuantity(text: string | number): ParsedQuantity {
   const form = typeof text === 'number' ? String(text) : text;
   if (typeof form !== 'string') refuse(text, 'it must be text or a number');
+  if (form.length > LONGEST) refuse(text, `it has more than ${LONGEST} characters`);
   const known = parsed.get(form);
   if (known !== undefined) return known;
   const quantity = new ExactQuantity(nanosOf(form));

@@ -113,10 +113,22 @@ export function checkSegment(
   );
 }
 
+/** Throws a `TypeError` if a resource, which may be data of somebody else, has a part that would change its path. */
+function checkParts({ group, version, plural }: Resource<KubernetesObject>): void {
+  for (const [field, value] of Object.entries({ group, version, plural })) {
+    if (field === 'group' && value === '') continue;
+    if (typeof value === 'string' && /^[A-Za-z0-9.-]+$/.test(value) && !/^\.+$/.test(value))
+      continue;
+    throw new TypeError(
+      `the ${field} of a resource is ${JSON.stringify(value)}; it must be a name such as 'apps', 'v1' or 'pods'`,
+    );
+  }
+}
+
 /**
  * Returns the path of a collection, or of one object in it.
  *
- * Throws a `TypeError` if a namespace is given for a cluster-scoped resource, if an object of a namespaced resource
+ * Throws a `TypeError` if the resource is not one that `defineResource` would define, if a namespace is given for a cluster-scoped resource, if an object of a namespaced resource
  * is named without its namespace, and if a name would change the path ('.', '..', 'a/b').
  *
  * @example
@@ -136,6 +148,7 @@ export function resourcePath(
   } = {},
 ): string {
   const { namespace, name, subresource } = target;
+  checkParts(resource);
   if (namespace !== undefined && namespace !== '' && !resource.namespaced) {
     throw new TypeError(
       `${resourceName(resource)} is cluster-scoped, but namespace ${JSON.stringify(namespace)} was given`,
@@ -148,7 +161,8 @@ export function resourcePath(
   }
   if (namespace !== undefined && namespace !== '') checkSegment(resource, 'namespace', namespace);
   if (name !== undefined) checkSegment(resource, 'name', name);
-  const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.apiVersion}`;
+  const { group, version } = resource;
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   const object = name === undefined ? '' : `/${encodeURIComponent(name)}`;
   const sub = subresource === undefined ? '' : `/${subresource}`;

@@ -4,6 +4,8 @@
  * of the plugin appears in an error. client-go: plugin/pkg/client/auth/exec/exec.go.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { posix, win32 } from 'node:path';
 import { ApiError } from '../meta/api-error.ts';
 import { isFields } from '../meta/json-fields.ts';
 import { shownText } from '../meta/shown-text.ts';
@@ -60,11 +62,44 @@ function notStarted(plugin: Plugin, error: unknown): ApiError {
   return pluginError(plugin, `failed (${code})`);
 }
 
+/**
+ * The file of a command that is looked up in PATH. Entries that are no absolute path, such as an empty one and `.`, are left
+ * out: they stand for the working directory, whose owner would decide which program runs. client-go: exec.ErrDot.
+ */
+export function fileOf(
+  command: string,
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  const isWindows = platform === 'win32';
+  if (command.includes('/') || (isWindows && command.includes('\\'))) return command;
+  const variable = (name: string) =>
+    Object.entries(env).find(([each]) => (isWindows ? each.toUpperCase() : each) === name)?.[1];
+  const { delimiter, isAbsolute, join } = isWindows ? win32 : posix;
+  const endings = isWindows ? ['', ...(variable('PATHEXT') ?? '.COM;.EXE').split(';')] : [''];
+  for (const folder of (variable('PATH') ?? '').split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    for (const ending of endings) {
+      const file = join(folder, command + ending);
+      try {
+        accessSync(file, constants.X_OK);
+        if (statSync(file).isFile()) return file;
+      } catch {
+        // The next folder may have it.
+      }
+    }
+  }
+  return undefined;
+}
+
 /** Starts a plugin. Some failures are thrown, and others are errors of the process. */
 function start(plugin: Plugin, isGroup: boolean): ChildProcess {
+  const env = { ...process.env, ...plugin.env };
+  const file = fileOf(plugin.command, env);
+  if (file === undefined) throw notStarted(plugin, { code: 'ENOENT' });
   try {
-    return spawn(plugin.command, plugin.args, {
-      env: { ...process.env, ...plugin.env },
+    return spawn(file, plugin.args, {
+      env,
       // A user at the terminal answers the plugin, and sees what it asks.
       stdio: plugin.interactive ? ['inherit', 'pipe', 'inherit'] : ['ignore', 'pipe', 'ignore'],
       detached: isGroup,

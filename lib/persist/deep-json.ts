@@ -1,48 +1,49 @@
 /** Writes JSON without recursion, for values that are nested too deeply for `JSON.stringify`, of which an API server accepts 10,000 levels. */
 
-type Task = string | { readonly value: unknown; readonly member: string };
+type Task = string | { readonly value: unknown };
 
 function isNested(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
 /**
- * The JSON of a value of JSON; `undefined` if it has none. `without` is called with each object and array, and with the name of the
- * member that it is in, and returns what is written in its place.
+ * The JSON of a value of JSON; `undefined` if it has none. `kept` is called with each value and with the name of the member that it is
+ * in, and returns what is written in its place; `undefined` leaves the member out.
  */
 export function deepJson(
   root: unknown,
   member: string,
-  without: (value: object, member: string) => object,
+  kept: (value: unknown, member: string) => unknown,
 ): string | undefined {
   const plain = (value: unknown): string | undefined =>
     isNested(value) && typeof value['toJSON'] !== 'function' ? undefined : JSON.stringify(value);
-  if (!isNested(root)) return plain(root);
+  const whole = kept(root, member);
+  if (!isNested(whole)) return plain(whole);
   const written: string[] = [];
-  const tasks: Task[] = [{ value: root, member }];
+  const tasks: Task[] = [{ value: whole }];
   for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
     if (typeof task === 'string') {
       written.push(task);
       continue;
     }
-    const text = plain(task.value);
+    const { value } = task;
+    const text = plain(value);
     if (text !== undefined) {
       written.push(text);
       continue;
     }
-    const value = without(task.value as object, task.member);
     const parts: Task[] = [];
     if (Array.isArray(value)) {
-      for (const item of value) {
+      for (const item of value.map((each: unknown) => kept(each, ''))) {
         const isValue = isNested(item) || plain(item) !== undefined;
-        parts.push(parts.length === 0 ? '[' : ',', isValue ? { value: item, member: '' } : 'null');
+        parts.push(parts.length === 0 ? '[' : ',', isValue ? { value: item } : 'null');
       }
       parts.push(parts.length === 0 ? '[]' : ']');
     } else {
-      for (const [name, each] of Object.entries(value)) {
+      for (const [name, had] of Object.entries(value as object)) {
+        const each = kept(had, name);
         if (!isNested(each) && plain(each) === undefined) continue;
-        parts.push(`${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`);
-        parts.push({ value: each, member: name });
+        parts.push(`${parts.length === 0 ? '{' : ','}${JSON.stringify(name)}:`, { value: each });
       }
       parts.push(parts.length === 0 ? '{}' : '}');
     }

@@ -19,65 +19,73 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;
 }
 
-/** A value without the values of `env` lists at any depth; the same value if it has none. */
-function withoutEnv(value: unknown, member = ''): unknown {
-  if (!isObject(value)) return value;
-  if (Array.isArray(value)) {
-    let changed = false;
-    const items = value.map((item: unknown) => {
-      const without =
-        member === 'env' && isObject(item) && 'value' in item
-          ? { ...item, value: undefined }
-          : withoutEnv(item);
-      changed ||= without !== item;
-      return without;
-    });
-    return changed ? items : value;
-  }
-  let copy: Record<string, unknown> | undefined;
-  for (const name of Object.keys(value)) {
-    const had = value[name];
-    const without = withoutEnv(had, name);
-    if (without === had) continue;
-    copy ??= { ...value };
-    copy[name] = without;
-  }
-  return copy ?? value;
+/** The names under which kinds have variables: `env`, `envVars`, `extraEnv`, `environment`. */
+const VARIABLES = /(?:^e|E)nv(?:s|ironment|[vV]ars?|Variables)?$/;
+
+/** The name of a variable without its value: of `{ name, value }`, `[name, value]` and `name=value`. */
+function withoutValue(item: unknown): unknown {
+  if (typeof item === 'string') return item.split('=', 1)[0];
+  if (Array.isArray(item)) return typeof item[0] === 'string' ? item.slice(0, 1) : item;
+  return isObject(item) && 'value' in item ? { ...item, value: undefined } : item;
 }
 
-/** The metadata without managed fields and without the applied configuration. */
-function keptMetadata(value: unknown): unknown {
-  if (!isObject(value)) return value;
-  const { managedFields, annotations, ...metadata } = value;
-  const isApplied = isObject(annotations) && APPLIED in annotations;
-  if (managedFields === undefined && !isApplied) return value;
-  const { [APPLIED]: _applied, ...others } = (annotations ?? {}) as Fields;
-  return { ...metadata, ...(annotations !== undefined && { annotations: others }) };
+const isText = (value: unknown) => typeof value !== 'object' || value === null;
+
+/** A member, whose name is known, without what is never stored in the member itself; `undefined` if nothing is left. */
+function keptMember(name: string, value: unknown, env: 'stored' | 'left-out'): unknown {
+  if (name === APPLIED || (name === 'managedFields' && Array.isArray(value))) return undefined;
+  if (env === 'stored' || !isObject(value) || !VARIABLES.test(name)) return value;
+  if (Array.isArray(value)) {
+    const names = value.map(withoutValue);
+    return names.some((each, at) => each !== value[at]) ? names : value;
+  }
+  // A map from names to values. An `environment` with fields is none.
+  if (name === 'environment' || !Object.values(value).every(isText)) return value;
+  return Object.fromEntries(Object.keys(value).map((each) => [each, '']));
+}
+
+/**
+ * A value without managed fields, applied configurations and, with `left-out`, values of variables, at any depth; the same value
+ * if it has none. `name` is that of the member that has the value.
+ */
+export function keptOf(name: string, value: unknown, env: 'stored' | 'left-out'): unknown {
+  const kept = keptMember(name, value, env);
+  if (!isObject(kept)) return kept;
+  if (Array.isArray(kept)) {
+    const items = kept.map((item: unknown) => keptOf('', item, env));
+    return items.some((each, at) => each !== kept[at]) ? items : kept;
+  }
+  let copy: Record<string, unknown> | undefined;
+  for (const each of Object.keys(kept)) {
+    const had = kept[each];
+    const without = keptOf(each, had, env);
+    if (without === had) continue;
+    copy ??= { ...kept };
+    copy[each] = without;
+  }
+  return copy ?? kept;
 }
 
 /** The JSON of a member; `undefined` if it has none. A member that was not read stays unread, because its value needs memory. */
 function memberJson(object: object, name: string, env: 'stored' | 'left-out'): string | undefined {
   const text = unreadText(object, name);
-  if (text !== undefined && env === 'stored' && !text.includes('\n')) return text;
-  let value = text === undefined ? (object as Fields)[name] : parsed(text);
-  if (name === 'metadata') value = keptMetadata(value);
+  if (text !== undefined && env === 'stored' && !text.includes('\n') && !hasUnkept(text))
+    return text;
+  const value = text === undefined ? (object as Fields)[name] : parsed(text);
   try {
-    return JSON.stringify(env === 'stored' ? value : withoutEnv(value, name));
+    if (env === 'left-out' || name === 'metadata') return JSON.stringify(keptOf(name, value, env));
+    const json = JSON.stringify(value);
+    return json !== undefined && hasUnkept(json) ? JSON.stringify(keptOf(name, value, env)) : json;
   } catch (error) {
     // One object that is nested too deeply for the stack must not end the storing of its kind.
     if (!(error instanceof RangeError)) throw error;
-    return deepJson(value, name, (each, member) =>
-      env === 'stored' ? each : cutEnv(each, member),
-    );
+    return deepJson(value, name, (each, member) => keptMember(member, each, env));
   }
 }
 
-/** An array without the values of its items, if it is an `env` list; any other value unchanged. */
-function cutEnv(value: object, member: string): object {
-  if (member !== 'env' || !Array.isArray(value)) return value;
-  return value.map((item: unknown) =>
-    isObject(item) && 'value' in item ? { ...item, value: undefined } : item,
-  );
+/** Whether a JSON text may have a part that is never stored. */
+function hasUnkept(json: string): boolean {
+  return json.includes(APPLIED) || json.includes('"managedFields"');
 }
 
 /** The value of a text; `undefined` if it is not JSON, so that nothing else is lost with this member. */

@@ -95,6 +95,20 @@ describe('types of a definition in a cluster', () => {
     },
   );
 
+  it('C42, T3: a name that a terminal would execute is sanitized', async () => {
+    const items = [{ metadata: { name: 'a\u001b]0;x\u0007\nrx-informer: forged' } }];
+    const body = JSON.stringify({ kind: 'List', items });
+    const fault = server.faults.failNext((request) => !request.path.endsWith('/nope'), {
+      status: 200,
+      body,
+      contentType: 'application/json',
+    });
+    const { error } = await crdTypes('--name', 'nope');
+    fault.heal();
+    expect(error).toContain('forged');
+    expect(error.trimEnd()).not.toMatch(/\p{Cc}/u);
+  });
+
   it('C42: if the names cannot be listed either, the error of the server is reported', async () => {
     // Fails only the list, which has no name in its path.
     const fault = server.faults.failNext(

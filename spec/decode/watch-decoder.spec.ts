@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { ApiError } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { bytes, cuts, type Options, watch } from './decoder.ts';
+import { bytes, cuts, list, type Options, watch } from './decoder.ts';
 
 const object = (name: string, version: number, more: object = {}) => ({
   kind: 'Pod',
@@ -168,6 +168,22 @@ describe('input that is not an object of the kind', () => {
       expect(refusals[0]?.reason.reason).toBe('Unexpected');
     },
   );
+
+  it.each([
+    ['\ufeff{"kind":"PodList","metadata":{},"items":[]}', 'begins with a byte order mark (BOM)'],
+    ['<!doctype html><title>ß</title>', 'it is a page (HTML or XML)'],
+    ['\n <html>{"a":[]}</html>', 'it is a page (HTML or XML)'],
+    ['<html>ßßßßßßßß', 'it is a page (HTML or XML)'],
+  ])('D37: the error for the body %j says what it is', (body, what) => {
+    expect(list([body]).failure).toContain(what);
+    expect(watch([`${body}\n`]).failure).toContain(what);
+  });
+
+  it('D37: another body that is not JSON is not called a page', () => {
+    for (const body of ['not json', '{"a":<']) {
+      expect(watch([`${body}\n`]).failure).toMatch(/is not JSON$/);
+    }
+  });
 
   it('D9: within a list, a bookmark without a version is passed on, and ends the list only as an end mark', () => {
     const annotations = { 'k8s.io/initial-events-end': 'true' };

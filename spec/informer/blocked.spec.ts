@@ -358,6 +358,23 @@ describe('the warning about a failure that blocks', () => {
     await informer.stop();
   });
 
+  it('I64, T3: the default warning has no control characters and no line breaks', async () => {
+    const printed: string[] = [];
+    const warn = vi.spyOn(console, 'warn').mockImplementation((text) => void printed.push(text));
+    onTestFinished(() => warn.mockRestore());
+    const source = {
+      watchList: false,
+      list: () => throwError(() => ApiError.fromStatus({ code: 404, message: 'no' }, 404)),
+      watch: () => NEVER,
+    };
+    const informer = createSharedInformer<Pod>(source, {
+      ...{ name: 'pods\u001b]0;x\u0007\nforged: fine', scheduler: new VirtualTime() },
+    });
+    informer.start();
+    expect(printed.map((text) => /[\p{Cc}]/u.test(text))).toEqual([false]);
+    await informer.stop();
+  });
+
   it('I65: a failure that blocks causes one warning per run', async () => {
     const { time, informer, refuse, warnings } = warned();
     refuse(403);

@@ -223,6 +223,13 @@ describe('the requests of a pod', () => {
     expect(cores({})).toBe(0);
   });
 
+  it('M14: refuses a text of more than 1,000 characters, and does not quote it', () => {
+    expect(parseQuantity(`0.${'9'.repeat(998)}`).value).toBe(1);
+    expect(() => parseQuantity(`0.${'9'.repeat(1_000_000)}Ki`)).toThrow(
+      /^quantity: "0\.9{38}" is not valid; it has more than 1000 characters$/,
+    );
+  });
+
   it('M16: a pod of the generated types is a pod, and an invalid quantity throws', () => {
     const pod = { metadata: { name: 'web' }, spec: { containers: [] } } as unknown as Pod;
     expect(podRequests(pod).memory.value).toBe(0);

@@ -87,6 +87,28 @@ describe('an exec plugin', () => {
     expect(answer).toEqual({ authorization: 'Bearer good' });
   });
 
+  it.each(['', '.', './bin', 'bin'])(
+    'T13: an entry %j of PATH does not lead to the working directory',
+    async (entry) => {
+      const { url } = await server('http');
+      // The working directory of the tests.
+      plugin('login-w', 'evil');
+      plugin('bin/login-w', 'evil');
+      const file = config('home/config', url, { command: 'login-w' });
+      const client = await open({ file });
+      const { PATH } = process.env;
+      const cwd = process.cwd;
+      process.env.PATH = `${entry}:${PATH}`;
+      process.chdir(folder());
+      try {
+        await expect(client.request(version)).rejects.toThrow(/'login-w' .* failed \(ENOENT\)/);
+      } finally {
+        process.chdir(cwd());
+        process.env.PATH = PATH;
+      }
+    },
+  );
+
   it('T13: a relative command is refused if the folder is not known', async () => {
     plugin('login', 'evil');
     const text = kubeconfig(

@@ -209,6 +209,46 @@ describe('a stored collection', () => {
     expect(within).toContain('hunter2');
   });
 
+  it.each(['left-out', 'stored'] as const)(
+    'P13: contains them at no depth and in no other form, with env: %s',
+    async (env) => {
+      const applied = 'kubectl.kubernetes.io/last-applied-configuration';
+      const metadata = {
+        annotations: { [applied]: 'NEVER', kept: 'yes' },
+        managedFields: [{ manager: 'NEVER' }],
+      };
+      const spec = {
+        env: { PASSWORD: 'SECRET', PORT: 8080 },
+        envVars: [{ name: 'A', value: 'SECRET' }],
+        extraEnv: [['A', 'SECRET'], 'A=SECRET=x'],
+        environment: [{ name: 'A', value: 'SECRET', valueFrom: { kept: 'yes' } }],
+        deep: [{ workload: { metadata } }],
+        other: { environment: { region: 'kept' }, envoy: [{ name: 'x', value: 'kept' }] },
+      };
+      for (const decoding of [undefined, () => lazyDecoding()]) {
+        const rig = persistRig();
+        const service = { metadata: { namespace: 'shop', name: 'a', ...metadata }, spec };
+        rig.server.objects.create(services, service as KubernetesObject);
+        await rig.once({ snapshots: { env }, scopes: [{ keepManagedFields: true, decoding }] });
+        const [text = ''] = rig.store.only?.objects.values() ?? [];
+        expect(text).toContain('"name":"a"');
+        expect(text).not.toContain('NEVER');
+        expect(text.includes('SECRET')).toBe(env === 'stored');
+        expect(JSON.parse(text).spec.other).toEqual(spec.other);
+        expect(JSON.parse(text).spec.deep[0].workload.metadata.annotations).toEqual({
+          kept: 'yes',
+        });
+        if (env === 'stored') continue;
+        expect(JSON.parse(text).spec).toMatchObject({
+          env: { PASSWORD: '', PORT: '' },
+          envVars: [{ name: 'A' }],
+          extraEnv: [['A'], 'A'],
+          environment: [{ name: 'A', valueFrom: { kept: 'yes' } }],
+        });
+      }
+    },
+  );
+
   it('P14: is deleted by forget, and not written again in this run', async () => {
     const rig = persistRig();
     rig.put('s0', 1);

@@ -4,6 +4,7 @@
  */
 
 import type { ApiError } from '../../meta/api-error.ts';
+import { shownText } from '../../meta/shown-text.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 
 /** A warning as a message, and its details. */
@@ -32,9 +33,9 @@ export interface InformerWarning {
   readonly pending?: number;
 }
 
-/** The default of `onWarning`: prints the message on the console. */
+/** The default of `onWarning`: prints the message on the console. It may contain names that a server sent. */
 function printWarning({ informer, message }: InformerWarning): void {
-  console.warn(`${informer}: ${message}`);
+  console.warn(shownText(`${informer}: ${message}`));
 }
 
 /** Where an unhandled error was thrown. */

@@ -1,5 +1,6 @@
 /** The windows of rows that pages showed last, in a small database of IndexedDB. A page shows them before a worker has answered. */
 import type { CheckedSnapshotOptions } from '../snapshot-options.ts';
+import { keptOf } from '../stored-json.ts';
 import { resultOf } from './database.ts';
 import { isStateOf, type Ownership, STATE } from './ownership.ts';
 
@@ -9,7 +10,6 @@ const MOST_WINDOWS = 24;
 const MOST_ROWS = 500;
 /** The most characters of a window. */
 const MOST_TEXT = 524_288;
-const APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** The rows of a query, with their ids. */
 export interface StoredWindow {
@@ -30,13 +30,7 @@ type WindowOptions = Pick<CheckedSnapshotOptions, 'appVersion' | 'maxAgeMs' | 'e
 
 /** The rows as JSON, without what is never stored. */
 function textOf(rows: StoredWindow['rows'], env: WindowOptions['env']): string {
-  const withoutValue = (item: unknown): unknown =>
-    typeof item === 'object' && item !== null ? { ...item, value: undefined } : item;
-  return JSON.stringify(rows, (name, value: unknown) => {
-    if (name === APPLIED || name === 'managedFields') return undefined;
-    const isEnv = env === 'left-out' && name === 'env' && Array.isArray(value);
-    return isEnv ? value.map(withoutValue) : value;
-  });
+  return JSON.stringify(keptOf('', rows, env));
 }
 
 /** The rows of a text that anybody in the origin may have written; `undefined` if they are not rows. */
