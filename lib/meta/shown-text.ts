@@ -36,7 +36,8 @@ const UNSHOWN = 'not shown, because it quotes what was read';
 
 function messageOf(error: Error): string {
   if (error instanceof SyntaxError) return `SyntaxError (${UNSHOWN})`;
-  if (!(error instanceof TypeError)) return error.message;
+  // Errors of a browser, such as QuotaExceededError, may have a name only.
+  if (!(error instanceof TypeError)) return error.message || error.name;
   return error.message
     .replace(/ string '[\s\S]*'/, " string '…'")
     .replace(/('in' operator to search for )[\s\S]*/, '$1…');

@@ -38,6 +38,8 @@ describe('describeStatus', () => {
       { phase: 'backoff', nextRetryAtMs: 103_001, error },
       'Reconnecting in 4 s: the connection was lost',
     ],
+    // The clock was set back two hours during a wait of 2 s.
+    [{ phase: 'backoff', sinceMs: 7_300_000, nextRetryAtMs: 7_302_000 }, 'Reconnecting in 2 s'],
     [{ phase: 'backoff', nextRetryAtMs: 99_000 }, 'Reconnecting'],
     [{ phase: 'backoff', blocked: 'forbidden', error }, 'Forbidden: the connection was lost'],
     [{ phase: 'listing', blocked: 'unauthorized' }, 'Not signed in'],

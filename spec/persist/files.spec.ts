@@ -28,7 +28,7 @@ import { fileSnapshots } from 'rx-informer/node';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fileStore } from '../../lib/node/snapshots/file-snapshots.ts';
-import { lockFolder } from '../../lib/node/snapshots/folder-lock.ts';
+import { isOfDisk, lockFolder } from '../../lib/node/snapshots/folder-lock.ts';
 import { diskFiles } from '../../lib/node/snapshots/log-files.ts';
 import { LOCK } from './crashes.ts';
 import { requestsOf, services } from './rig.ts';
@@ -127,6 +127,15 @@ describe('fileSnapshots', () => {
       /cannot be locked: ENOTDIR.*pass a folder in which this process may write/,
     );
   });
+
+  it.each(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'])(
+    'P18: a program starts on a disk that answers %s',
+    (code) => {
+      const cause = Object.assign(new Error(code), { code });
+      expect(isOfDisk(new Error('cannot be locked', { cause }))).toBe(true);
+      expect(isOfDisk(new Error('cannot be locked', { cause: { code: 'ENOTDIR' } }))).toBe(false);
+    },
+  );
 
   // Whatever is written to this file, the disk is full.
   it.runIf(existsSync('/dev/full'))(

@@ -492,6 +492,19 @@ describe('writing', () => {
     },
   );
 
+  it('P18: the warning names an error that has no message, such as that of a full quota', async () => {
+    const rig = persistRig();
+    rig.put('a', 1);
+    rig.store.failing.write = new DOMException('', 'QuotaExceededError');
+    const { informer, warnings, end } = rig.life();
+    informer.start();
+    await rig.time.advance(3_000);
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/cannot be written: .*QuotaExceededError$/),
+    ]);
+    await end();
+  });
+
   it('P18: a damaged object ends the warm start with a list and one difference', async () => {
     const rig = persistRig();
     for (const name of ['a', 'b', 'c', 'd']) rig.put(name, 1);

@@ -91,7 +91,10 @@ function wordsOf(status: DescribedStatus, error: Error | undefined, nowMs: numbe
     case 'streaming':
       return loading(status, age);
     case 'backoff': {
-      const seconds = Math.ceil(Math.max(0, nextRetryAtMs - nowMs) / 1_000);
+      // A clock that was set back does not make the wait longer.
+      const plannedMs = nextRetryAtMs - (status.sinceMs ?? nowMs);
+      const leftMs = Math.max(0, Math.min(nextRetryAtMs - nowMs, plannedMs));
+      const seconds = Math.ceil(leftMs / 1_000);
       return ['stale', seconds === 0 ? 'Reconnecting' : `Reconnecting in ${seconds} s`, why];
     }
     case 'paused':

@@ -133,7 +133,7 @@ export interface FolderLock {
 /** Whether an error of `lockFolder` says something about the disk at present, and nothing about the folder. */
 export function isOfDisk(error: unknown): boolean {
   const { code = '' } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
-  return ['ENOSPC', 'EDQUOT', 'EIO'].includes(code);
+  return ['ENOSPC', 'EDQUOT', 'EIO', 'EROFS'].includes(code);
 }
 
 /**
