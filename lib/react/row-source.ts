@@ -104,7 +104,7 @@ export function sourceOfView<Row>(view: View<Row>): ViewSource<Row> {
   return known as ViewSource<Row>;
 }
 
-/** A source whose rows are those of the former arguments until its own answer is complete. */
+/** A source whose rows are those of the former arguments until its own answer is complete, or is refused. */
 export class SucceedingSource<Row> implements RowSource<Row> {
   readonly subscribe: RowSource<Row>['subscribe'];
   readonly #source: RowSource<Row>;
@@ -121,7 +121,8 @@ export class SucceedingSource<Row> implements RowSource<Row> {
   readonly getSnapshot = (): ListResult<Row> => {
     const now = this.#source.getSnapshot();
     // Later the answer may be incomplete again, for example after a restart. Then its own rows stand.
-    if (now.synced) this.#former = undefined;
+    // What is refused has no answer, and former rows would pass for it.
+    if (now.synced || now.error !== undefined) this.#former = undefined;
     if (this.#former === undefined) return now;
     if (this.#now !== now || this.#shown === undefined) {
       const { rows, total } = this.#former;

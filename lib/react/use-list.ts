@@ -34,7 +34,7 @@ export type MetadataListOptions<S = unknown, O = unknown, N = number | undefined
  * `where`, `select`, `orderBy`, `limit`, `offset` and `as`. With `as: 'metadata'` only the metadata is requested.
  *
  * The options may be written in place: they are compared by content, and functions by the `key` beside them. While the
- * answer to changed options is not complete, the former rows stand, with `stale: true`. `undefined` as the resource asks
+ * answer to changed options is not complete, the former rows stand, with `stale: true`, unless the answer is refused (`error`). `undefined` as the resource asks
  * for nothing. A row is the same object until it changes, so a row component in `memo()` renders only for its own
  * changes. Throws as {@link useQuery} does.
  *

@@ -182,4 +182,17 @@ describe('a source of rows', () => {
     other$.next(changeSet({ added: [pod('d')], reset: true, synced: false }));
     expect(shown()).toEqual({ names: 'd', stale: false, synced: false });
   });
+
+  it('V4: the rows of the former source are gone as soon as the answer is refused', () => {
+    const [one$, other$] = [new Subject<ChangeSet<Pod>>(), new Subject<ChangeSet<Pod>>()];
+    const one = new ViewSource(toView(one$));
+    one.subscribe(() => undefined);
+    one$.next(changeSet({ added: [pod('a')] }));
+    const source = new SucceedingSource(new ViewSource(toView(other$)), one.getSnapshot());
+    source.subscribe(() => undefined);
+    expect(source.getSnapshot()).toMatchObject({ total: 1, stale: true, error: undefined });
+    other$.error(new Error('forbidden'));
+    expect(source.getSnapshot()).toMatchObject({ rows: [], total: 0, synced: false });
+    expect(source.getSnapshot().error?.message).toBe('forbidden');
+  });
 });

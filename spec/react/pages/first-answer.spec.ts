@@ -49,6 +49,31 @@ describe('a page before the first answer', () => {
     expect(server.openWatches.length).toBe(0);
   });
 
+  it('V4: shows nothing of the former arguments if the present ones are refused', async () => {
+    const { server, client, factory, root } = rig(50);
+    server.faults.failNext({ namespace: 'b' }, { status: 403, times: 999 });
+    const shown: string[] = [];
+    const List = ({ namespace }: { readonly namespace: string }) => {
+      const { rows, error } = useList(configMaps, { namespace });
+      shown.push(`${rows.map(({ metadata }) => metadata.namespace)} ${error !== undefined}`);
+      return null;
+    };
+    const show = async (namespace: string) => {
+      const list = createElement(List, { namespace });
+      root.render(createElement(InformerProvider, { client, factory }, list));
+      await clock.advance(1_000);
+    };
+    await show('a');
+    expect(shown.at(-1)).toBe('a false');
+    await show('b');
+    expect(shown.at(-1)).toBe(' true');
+    await show('a');
+    expect(shown.at(-1)).toBe('a false');
+    root.unmount();
+    await clock.advance(60_000);
+    expect(server.openWatches.length).toBe(0);
+  });
+
   it('V14: if a suspended component leaves, its request ends after the linger, counted from the answer', async () => {
     const { server, client, factory, root } = rig(50);
     const List = () => `${useSuspenseList(configMaps).total}`;
