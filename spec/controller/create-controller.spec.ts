@@ -18,6 +18,7 @@ import { config, from, Subject } from 'rxjs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { eventually } from '../support/patience.ts';
+import { allReported } from '../support/reported-errors.ts';
 import {
   added,
   bookmark,
@@ -312,8 +313,7 @@ describe('what a program gives to a controller to observe it', () => {
     controller.start();
     await scheduler.advance(1_000);
     await controller.stop();
-    // Behind the timer in which rxjs reports errors.
-    await new Promise((resolve) => setTimeout(resolve));
+    await allReported();
     expect([calls, uncaught]).toEqual([['shop/a'], []]);
     expect(new Set(reports)).toEqual(
       new Set([
@@ -350,7 +350,7 @@ describe('what a program gives to a controller to observe it', () => {
     source.listed(1, pod('a', 1));
     informer.start();
     await informer.stop();
-    await new Promise((resolve) => setTimeout(resolve));
+    await allReported();
     expect([new Set(reported), uncaught]).toEqual([
       new Set(['metrics: the backend is shutting down']),
       [],

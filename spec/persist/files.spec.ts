@@ -357,7 +357,7 @@ describe('fileSnapshots', () => {
 });
 
 describe('the files of a folder', () => {
-  it('P34: say when each collection was right, also if a file is read or damaged', async () => {
+  it('P36: say when each collection was right, also if a file is read or damaged', async () => {
     const lock = lockFolder(folder);
     const store = fileStore(
       diskFiles(folder),

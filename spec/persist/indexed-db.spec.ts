@@ -273,7 +273,7 @@ describe('a database that cannot be used', () => {
     expect(dataOf(all, 'objects')).toEqual([]);
   });
 
-  it('P34: says when each collection was right', async () => {
+  it('P36: says when each collection was right', async () => {
     const all = browser();
     const store = storeOf(all.client().scope);
     await store.write('pods', change('1'));

@@ -596,7 +596,7 @@ describe('collections that nobody asks for', () => {
     return [before, namespacesOf(rig)];
   };
 
-  it('P34: are deleted if they are too old, ten seconds after the start', async () => {
+  it('P36: are deleted if they are too old, ten seconds after the start', async () => {
     const rig = persistRig();
     await rig.once(scope('old'));
     await rig.time.advance(60_000);
@@ -608,7 +608,7 @@ describe('collections that nobody asks for', () => {
     ]);
   });
 
-  it('P34: are deleted if another program or another format has stored them', async () => {
+  it('P36: are deleted if another program or another format has stored them', async () => {
     const rig = persistRig();
     await rig.once({ ...scope('other'), snapshots: { appVersion: '1' } });
     await rig.once({ ...scope('same'), snapshots: { appVersion: '2' } });
@@ -623,7 +623,7 @@ describe('collections that nobody asks for', () => {
     ]);
   });
 
-  it('P34: are at most 100, with those that informers have, and the oldest go first', async () => {
+  it('P36: are at most 100, with those that informers have, and the oldest go first', async () => {
     const rig = persistRig();
     await rig.once(scope('n0'));
     const [[id, stored] = ['', undefined]] = rig.store.collections;
@@ -640,7 +640,7 @@ describe('collections that nobody asks for', () => {
     expect(after).toContain('own');
   });
 
-  it('P34: are swept again after 50 more collections of one run', async () => {
+  it('P36: are swept again after 50 more collections of one run', async () => {
     const rig = persistRig();
     const client = createClient({
       ...{ baseUrl: 'http://fake', fetch: rig.server.fetch, scheduler: rig.time, qps: 0 },

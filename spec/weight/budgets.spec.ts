@@ -28,12 +28,12 @@ describe('budgets', () => {
     },
   );
 
-  it('X21: differential decoding adds at most 3000 bytes to a pipe that decodes with JSON.parse', async () => {
+  it('X21: differential decoding adds at most 3040 bytes to a pipe that decodes with JSON.parse', async () => {
     const [differential, plain] = await Promise.all([
       initialSize('differentialDecoding, applyDeltas'),
       initialSize('jsonDecoding, applyDeltas'),
     ]);
-    expect(differential - plain).toBeLessThanOrEqual(3_000);
+    expect(differential - plain).toBeLessThanOrEqual(3_040);
   });
 
   it('X21: lazy decoding adds at most 3750 bytes to decoding with JSON.parse, and nothing if it is not imported', async () => {
@@ -71,7 +71,7 @@ describe('budgets', () => {
       true,
     ]);
     // Not compressed: the difference of two compressed sizes varies by some hundred bytes with any other change.
-    expect(within.length - without.length).toBeLessThanOrEqual(15_325);
+    expect(within.length - without.length).toBeLessThanOrEqual(15_675);
   });
 
   it('X21: a reader of a bucket contains nothing of a publisher', async () => {

@@ -30,7 +30,7 @@ export interface DifferentialDecoding extends Decoding {
  *
  * The option `decoding` of {@link createListWatch} takes the function itself, and then calls it once for each collection.
  * With the clients of `rx-informer/node` over undici it is the default. In a page {@link jsonDecoding} is, because this
- * one adds 2.7 kB to a bundle. Return one decoding for several collections to give them one limit. A transform receives
+ * one adds 3 kB to a bundle. Return one decoding for several collections to give them one limit. A transform receives
  * a copy of a kept value, because it may change what it receives. Throws a `TypeError` if `maxBytes` is negative.
  *
  * @example
