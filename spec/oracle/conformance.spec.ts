@@ -11,7 +11,7 @@ import { CLIENT_GO_TESTS, IN_LAWS_ONLY } from './client-go-tests.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const namesIn = (text: string) => text.match(/\bTest[A-Z]\w+/g) ?? [];
 
-const titles = globSync('spec/**/*.{spec,e2e,browser,oracle}.ts', { cwd: root })
+const titles = globSync('spec/**/*.{spec,e2e,browser,oracle,night}.ts', { cwd: root })
   .filter((file) => !file.includes('generated'))
   .flatMap((file) => titlesOf(file, readFileSync(`${root}${file}`, 'utf8')));
 const inTitles = new Set(titles.flatMap(namesIn));
