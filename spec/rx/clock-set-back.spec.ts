@@ -289,7 +289,8 @@ const MOMENTS: Record<string, string> = {
   'lib/informer/status/describe-status.ts':
     'the age of the data and the time until a retry, in words',
   'lib/informer/status/status-board.ts': 'since when the informer is idle, for the status',
-  'lib/persist/shared-store.ts': 'how old stored collections are; a clock that is set is tolerated: P12',
+  'lib/persist/shared-store.ts':
+    'how old stored collections are; a clock that is set is tolerated: P12',
   'lib/persist/keeper.ts': 'when objects were stored; a clock that is set is tolerated: P12',
   'lib/reflector/reflector.ts':
     'since when the phase lasts; its rules tolerate a clock that is set back: R8, R12',

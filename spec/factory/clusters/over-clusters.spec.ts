@@ -274,7 +274,11 @@ describe('queries over many clusters', () => {
     const view = toView(merged.changes$);
     const leave = view.subscribe(() => undefined);
     await time.advance(100);
-    const names = () => view.getSnapshot().rows.map(({ metadata }) => metadata.name).sort();
+    const names = () =>
+      view
+        .getSnapshot()
+        .rows.map(({ metadata }) => metadata.name)
+        .sort();
     const { factory } = clusters.get('east') as NonNullable<ReturnType<typeof clusters.get>>;
     await factory.stop(pods);
     fake('east').put('east-2');
@@ -286,7 +290,10 @@ describe('queries over many clusters', () => {
     await time.advance(1_000);
     expect(names()).toEqual(['east-1', 'east-2', 'west-1']);
     expect(merged.indexer.list().length).toBe(3);
-    expect([merged.status.live, fake('east').server.requests.length > requests]).toEqual([true, true]);
+    expect([merged.status.live, fake('east').server.requests.length > requests]).toEqual([
+      true,
+      true,
+    ]);
     fake('east').put('east-3');
     await time.advance(1_000);
     expect(names()).toContain('east-3');
