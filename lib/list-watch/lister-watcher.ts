@@ -6,6 +6,7 @@ import type { Observable } from 'rxjs';
 import type { Decoding, Refusal } from '../decode/decoding.ts';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { ListPart, Refused, WatchEvent } from '../decode/watch-event.ts';
+import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
@@ -71,13 +72,14 @@ export interface WatchRequest<T> {
  * A signal of a watch. `queued`: the request waits on the client's side; `reason` says why, if the user should know.
  * `sending`: it is sent now. `alive`: bytes arrived, also if they did not complete an event. `doubted`: the connection may be
  * lost, although the watch is open, and the server was last heard `silentMs` ago; the next `opened` or `events` shows that it is
- * not.
+ * not. Its `error`, if it has one, is shown by the status until then.
  */
 export type WatchSignal<T> =
   | {
       readonly kind: RequestTurn | 'opened' | 'alive' | 'doubted';
       readonly reason?: string | undefined;
       readonly silentMs?: number | undefined;
+      readonly error?: ApiError | undefined;
     }
   | { readonly kind: 'events'; readonly events: readonly WatchEvent<T>[] }
   /** The complete collection, from a watch that polls. Objects that it does not contain are deleted. */

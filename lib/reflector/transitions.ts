@@ -249,9 +249,9 @@ export const reflectorTable: ReflectorTable = {
       catchUp(remember(state, healthy(state.memory, moment)), moment),
     alive: (state, _input, moment) => (state.tickMs === 0 ? [state, []] : heard(state, [], moment)),
     tick: ticked,
-    doubted: (state, { silentMs }, { nowMs }) => {
+    doubted: (state, { silentMs, error = state.memory.error }, { nowMs }) => {
       const staleSinceMs = state.memory.staleSinceMs ?? nowMs - (silentMs || 0);
-      return [{ ...remember(state, { staleSinceMs }), tickMs: 0 }, []];
+      return [{ ...remember(state, { staleSinceMs, error }), tickMs: 0 }, []];
     },
     events: watchEvents,
     listed: relisted,

@@ -1,6 +1,8 @@
 /** Following a bucket with one consumer, over a connection without a server. */
 
-import type { Demand } from 'rx-informer';
+import { createSharedInformer, type Demand, describeStatus } from 'rx-informer';
+import { createNatsListWatch } from 'rx-informer/nats';
+import { pods } from 'rx-informer/resources';
 import { BehaviorSubject } from 'rxjs';
 import { filter, take } from 'rxjs/operators';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -44,7 +46,8 @@ function scene(namespace = '') {
       next: ({ kind, events = [], ...of }) => {
         const keys = events.map((each) => ('key' in each ? `${each.type} ${each.key}` : each.type));
         const ms = 'silentMs' in of ? [of.silentMs] : [];
-        seen.push([kind, ...ms, ...keys].join(' '));
+        const why = 'error' in of && of.error ? [`${of.error.code} ${of.error.message}`] : [];
+        seen.push([kind, ...ms, ...why, ...keys].join(' '));
       },
       error: (error: { code: number; message: string }) =>
         seen.push(`${error.code} ${error.message}`),
@@ -66,7 +69,7 @@ async function listed(demand?: Demand) {
   return { ...all, reader };
 }
 
-const MISSING = /^503 pods: the publisher has sent nothing for 3 s/;
+const MISSING = /^doubted 3000 503 pods: the publisher has sent nothing for 3 s/;
 
 describe('follow', () => {
   it('J3: a list ends at its record, and each later set is one signal', async () => {
@@ -139,7 +142,7 @@ describe('follow', () => {
       () => '5',
     );
     ofNone.fake.feed(recordMessage(40, of('a@5')));
-    expect(ofNone.reader.seen).toEqual(['opened', 'alive']);
+    expect(ofNone.reader.seen).toEqual(['changed BOOKMARK', 'alive']);
     await ofNone.time.advance(2_000);
     expect(ofNone.reader.seen).toHaveLength(2);
   });
@@ -195,20 +198,66 @@ describe('follow', () => {
     expect(reader.seen).toEqual([]);
   });
 
-  it('J8: a publisher that is missing for three heartbeats ends the watch, and the next one is open when it is back', async () => {
-    const { fake, time, reader, followed } = await listed();
+  it('J8: a publisher that is missing for three heartbeats is doubted once, and its next record ends the doubt', async () => {
+    const { fake, time, reader } = await listed();
     await time.advance(2_999);
     fake.feed(recordMessage(3, of('a@5')));
     await time.advance(3_299);
     expect(reader.seen).toEqual(['alive']);
     await time.advance(1);
     expect(reader.seen[1]).toMatch(MISSING);
+    await time.advance(600_000);
+    fake.tell(100);
+    // A set that is not complete says nothing about the rows.
+    fake.feed(podMessage(4, 'b', '11'));
+    expect([reader.seen.length, reader.seen[2], fake.isSubscribed]).toEqual([3, 'alive', true]);
+    fake.feed(recordMessage(5, { ...of('a@5', 'b@11'), resourceVersion: '11' }));
+    expect(reader.seen[3]).toBe('changed ADDED shop/b BOOKMARK');
+    await time.advance(3_300);
+    expect(reader.seen[4]).toMatch(MISSING);
+    fake.feed(recordMessage(6, { ...of('a@5', 'b@11'), resourceVersion: '11' }));
+    expect(reader.seen.slice(5)).toEqual(['changed BOOKMARK', 'alive']);
+  });
+
+  it('J8: the watch after one whose publisher was missing is doubted until a newer record', async () => {
+    const { fake, time, reader, followed } = await listed();
+    await time.advance(3_300);
+    expect(reader.seen[0]).toMatch(MISSING);
+    reader.subscription.unsubscribe();
     fake.pending = 1;
     const { seen } = await followed();
+    expect(seen).toEqual([expect.stringMatching(MISSING)]);
+    fake.feed(recordMessage(2, of('a@5')));
+    expect(seen.slice(1)).toEqual(['alive']);
     fake.feed(recordMessage(3, of('a@5')));
-    expect(seen).toEqual(['alive']);
-    fake.feed(recordMessage(4, of('a@5')));
-    expect(seen).toEqual(['alive', 'opened', 'alive']);
+    expect(seen.slice(2)).toEqual(['changed BOOKMARK', 'alive']);
+  });
+
+  it('J8: an informer whose publisher was missing for minutes is live as soon as it is back, with one consumer', async () => {
+    const fake = new FakeConnection();
+    const time = new VirtualTime();
+    const options = { bucket: 'test', scheduler: time, random: () => 0.5 };
+    const reader = createSharedInformer(createNatsListWatch(fake.connection, pods, options), {
+      ...{ scheduler: time, random: () => 0.5 },
+    });
+    reader.start();
+    fake.pending = 2;
+    await time.advance(0);
+    fake.feed(podMessage(1, 'a', '5'), recordMessage(2, of('a@5')));
+    await time.advance(0);
+    expect(reader.status.live).toBe(true);
+    for (let beat = 0; beat < 40; beat++) {
+      fake.tell(100);
+      await time.advance(5_000);
+      expect(reader.status.live).toBe(false);
+    }
+    expect(reader.status.error?.message).toMatch(/the publisher has sent nothing for 3 s/);
+    expect(describeStatus(reader.status).headline).toBe('Not live');
+    expect(fake.asked.filter(({ subject }) => subject.includes('CONSUMER.CREATE'))).toHaveLength(1);
+    fake.feed(recordMessage(3, of('a@5')));
+    await time.advance(0);
+    expect(reader.status).toMatchObject({ live: true, error: undefined, relists: 0, attempt: 0 });
+    await reader.stop();
   });
 
   it('J8: the time that the last message waited in the bucket counts as silence', async () => {
@@ -321,6 +370,11 @@ describe('follow', () => {
     expect(seen).toEqual(['opened', 'listed']);
     await time.advance(800);
     expect(seen[2]).toMatch(MISSING);
+    // The reader asks again at each heartbeat.
+    await time.advance(60_000);
+    record = { sequence: 9, storedMs: beganMs + 64_000 };
+    await time.advance(1_300);
+    expect(seen.slice(3)).toEqual(['changed BOOKMARK']);
   });
 
   it.each([

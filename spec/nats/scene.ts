@@ -41,15 +41,15 @@ export async function beats(publisher: NatsPublisher, count: number): Promise<vo
   counting.unsubscribe();
 }
 
-/** Waits until a reader has tried to connect again so often. */
-export async function tries(reader: SharedInformer<object>, count: number): Promise<void> {
+/** Waits until an informer has failed to connect again so often. */
+export async function tries(informer: SharedInformer<object>, count: number): Promise<void> {
   let waits = 0;
-  let before = reader.status.phase;
-  const counting = reader.status$.subscribe(({ phase }) => {
+  let before = informer.status.phase;
+  const counting = informer.status$.subscribe(({ phase }) => {
     if (phase === 'backoff' && before !== 'backoff') waits++;
     before = phase;
   });
-  await eventually(() => waits >= count, `${count} tries of the reader`);
+  await eventually(() => waits >= count, `${count} tries of the informer`);
   counting.unsubscribe();
 }
 

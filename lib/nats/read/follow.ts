@@ -17,9 +17,10 @@ import { type Session, type SessionScope, unfinished } from './session.ts';
 /** A signal of {@link follow}. */
 export type Followed<T> =
   | {
-      /** `doubted`: messages arrive, but the rows are those of `silentMs` milliseconds ago. */
+      /** `doubted`: the rows are those of `silentMs` milliseconds ago. Without an `error`, messages arrive. */
       readonly kind: 'opened' | 'alive' | 'doubted';
       readonly silentMs?: number;
+      readonly error?: ApiError;
       readonly events?: undefined;
     }
   /** `part`: some events of a list. `listed`: the last ones. `changed`: a published set. */
@@ -48,7 +49,7 @@ function publisherMissing({ where }: SessionScope, ms: number): ApiError {
   );
 }
 
-/** Sessions whose publisher was missing when their last watch ended. */
+/** Sessions whose publisher is missing, or was when their last watch ended. */
 const unheard = /* @__PURE__ */ new WeakSet<object>();
 
 class Follower<T extends KubernetesObject> {
@@ -64,7 +65,8 @@ class Follower<T extends KubernetesObject> {
   #behindMs: (() => number) | undefined;
   /** Whether a doubt was emitted, for which the demand must be open. */
   #isDoubted = false;
-  #isOpened = false;
+  /** Whether that doubt says that the publisher is missing. */
+  #isMissing = false;
   /** Whether the reader itself requests nothing, so that the publisher's silence means nothing. */
   #isPaused = false;
   /** Whether the silence became too long during a pause. */
@@ -162,22 +164,18 @@ class Follower<T extends KubernetesObject> {
   }
 
   #open(): void {
+    const { place } = this.#session;
     // A watch whose publisher was missing is open when the publisher is heard again.
-    if (this.#isOpened || unheard.has(this.#session)) return;
-    this.#isOpened = true;
+    if (place !== undefined && unheard.has(this.#session)) return this.#missing(place);
     this.#out.next({ kind: 'opened' });
     // More than the record that the reader has: what was published meanwhile arrives first.
-    if (this.#session.place === undefined || this.#backlog <= 1) return;
+    if (place === undefined || this.#backlog <= 1) return;
     this.#behindMs = stopwatch(this.#bucket.scheduler);
     this.#doubt();
   }
 
   #fold(message: Received): void {
     const { place } = this.#session;
-    if (place !== undefined && message.sequence > place.sequence) {
-      unheard.delete(this.#session);
-      this.#open();
-    }
     // The last message of the backlog shows how long the publisher has been silent before this reader came.
     const isLast = message.delivery === this.#backlog;
     const ageMs = isLast ? this.#openedMs - message.storedMs : 0;
@@ -187,8 +185,11 @@ class Follower<T extends KubernetesObject> {
     if (folded.kind === 'failed') return this.#out.error(folded.error);
     if (folded.kind === 'complete') {
       const { events } = folded;
+      // The record of the reader's own place, which a new consumer begins with, says nothing about the publisher.
+      const isNews = place === undefined || message.sequence > place.sequence;
+      if (isNews) unheard.delete(this.#session);
       this.#expectMore(ageMs);
-      this.#caughtUp(events.length === 0);
+      if (isNews) this.#caughtUp(events.length === 0);
       if (place === undefined) this.#out.next({ kind: 'listed', events });
       else this.#out.next(events.length > 0 ? { kind: 'changed', events } : { kind: 'alive' });
     } else if (place !== undefined) this.#fallBehind();
@@ -218,10 +219,16 @@ class Follower<T extends KubernetesObject> {
   #caughtUp(isWithoutEvents: boolean): void {
     this.#behind?.unsubscribe();
     this.#behind = undefined;
-    // Events end a doubt by themselves.
-    if (this.#isDoubted && isWithoutEvents) this.#out.next({ kind: 'opened' });
+    const { place } = this.#session;
+    // Events end a doubt by themselves. A bookmark does so at once, because nothing older can follow it.
+    if (this.#isDoubted && isWithoutEvents && place !== undefined) {
+      const { resourceVersion } = place;
+      const bookmark = { type: 'BOOKMARK', resourceVersion, initialEventsEnd: false } as const;
+      this.#out.next({ kind: 'changed', events: [bookmark] });
+    }
     this.#behindMs = undefined;
     this.#isDoubted = false;
+    this.#isMissing = false;
   }
 
   /**
@@ -231,9 +238,8 @@ class Follower<T extends KubernetesObject> {
   #expectMore(ageMs = 0): void {
     const { place } = this.#session;
     if (place === undefined) return this.#expectWithin(LIST_PATIENCE_MS);
-    const ms = MISSED * place.heartbeatMs;
-    const passedMs = unheard.has(this.#session) ? 0 : Math.max(0, ageMs);
-    this.#expectWithin(Math.max(0, ms - passedMs));
+    if (unheard.has(this.#session)) return this.#listen(place);
+    this.#expectWithin(Math.max(0, MISSED * place.heartbeatMs - Math.max(0, ageMs)));
   }
 
   #expectWithin(ms: number, isLast = false): void {
@@ -274,15 +280,28 @@ class Follower<T extends KubernetesObject> {
       if (sequence > place.sequence) {
         this.#session.beginEmpty(meta, sequence);
         unheard.delete(this.#session);
-        this.#open();
+        this.#caughtUp(true);
       }
       this.#expectMore(this.#openedMs + this.#sinceOpenedMs() - storedMs);
     });
   }
 
-  #missing({ heartbeatMs }: Place): void {
+  /** Says once that the publisher is missing. The consumer stays, so the reader is live at the publisher's next record. */
+  #missing(place: Place): void {
     unheard.add(this.#session);
-    this.#out.error(publisherMissing(this.#bucket.scope, MISSED * heartbeatMs));
+    this.#listen(place);
+    if (this.#isMissing) return;
+    this.#isMissing = true;
+    this.#isDoubted = true;
+    const silentMs = MISSED * place.heartbeatMs;
+    const error = publisherMissing(this.#bucket.scope, silentMs);
+    this.#out.next({ kind: 'doubted', silentMs, error });
+  }
+
+  /** Messages end the absence of a publisher. In an empty namespace it has to be asked for. */
+  #listen({ heartbeatMs }: Place): void {
+    if (this.#isEmpty) this.#expectWithin(heartbeatMs);
+    else this.#silence.unsubscribe();
   }
 }
 
