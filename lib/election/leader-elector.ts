@@ -144,9 +144,9 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
  * Calls `onChange` for each value of `leading$` and subscribes again when the elector is stopped, which completes that stream. A
  * stream that completes during the subscription is not subscribed again, because that would never end; its last value stands.
  */
-export function followLeading(
-  elector: Pick<LeaderElector, 'leading$'>,
-  onChange: (leads: boolean) => void,
+export function followLeading<V = boolean>(
+  elector: { readonly leading$: Observable<V> },
+  onChange: (leads: V) => void,
 ): Subscription {
   const following = new Subscription();
   const follow = () => {

@@ -21,7 +21,10 @@ export interface PublishToNatsOptions<T extends KubernetesObject = KubernetesObj
   readonly resource: Resource<T>;
   /** The name of the bucket. Its stream `KV_<bucket>` is created if it does not exist. */
   readonly bucket: string;
-  /** The elector that decides which of several publishers writes. It is started, and stopped by `stop()`. @defaultValue none */
+  /**
+   * The elector that decides which of several publishers writes. It is started, and stopped by `stop()`. It is also stopped while the
+   * connection has been lost for longer than `heartbeatMs`, so that a publisher that can write gets the Lease. @defaultValue none
+   */
   readonly elector?: LeaderElector | undefined;
   /**
    * A name for the form of the objects, for example of a projection: one line without blanks at its ends. A bucket with

@@ -1,8 +1,10 @@
 /** The status of a publisher, which a page or a log can show. */
+import type { LeaderElector } from '../../election/leader-elector.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { natsError, WrongSequence } from '../failures.ts';
 import type { TooLargeObject, UnwritableObject } from './contents.ts';
+import type { Lead } from './lead.ts';
 
 /** The present activity of a publisher. */
 export type NatsPublisherPhase =
@@ -77,11 +79,18 @@ export function publishingWords(
   return `the bucket is complete up to ${resourceVersion}${large}${deep}`;
 }
 
-/** The words for a publisher without the Lease. `leader` is the identity of the process that has it, or ''. */
-export function standbyWords(leader: string, identity = '', error?: ApiError): string {
-  const isOther = leader !== '' && leader !== identity;
+/** The words for a publisher without the Lease. */
+export function standbyWords(
+  { leader, isGivenUp }: Pick<Lead, 'leader' | 'isGivenUp'>,
+  elector: Pick<LeaderElector, 'identity' | 'lastError'> | undefined,
+): string {
+  if (isGivenUp) {
+    return 'there is no connection to NATS, so this process has given up the Lease; it competes for it when the connection is back';
+  }
+  const isOther = leader !== '' && leader !== elector?.identity;
   if (isOther) return `${leader} has the Lease; this process takes over when it gets the Lease`;
-  return `waiting for the Lease${error === undefined ? '' : `; ${error.message}`}`;
+  const { lastError } = elector ?? {};
+  return `waiting for the Lease${lastError === undefined ? '' : `; ${lastError.message}`}`;
 }
 
 /** The failure of a publisher, as an error and in words. */

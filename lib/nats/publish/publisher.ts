@@ -16,6 +16,7 @@ import { publishAtomically } from './atomic-batch.ts';
 import { catchUp, publishableVersion } from './catch-up.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { difference, type Wanted } from './contents.ts';
+import { Lead } from './lead.ts';
 import { inBatches, type Planned } from './messages.ts';
 import { nextSet } from './next-set.ts';
 import type { Published } from './published.ts';
@@ -48,12 +49,11 @@ export class Publisher<T extends KubernetesObject> {
   readonly #wake$ = new Subject<void>();
   readonly #work = new Subscription();
   readonly #passedMs: () => number;
+  readonly #lead: Lead;
   readonly #feed: ChangeFeed<T>;
   #published: Published | undefined;
   #isStopped = false;
   #writer = '';
-  /** The identity of the process that has the Lease, if it is known. */
-  #leader = '';
   #comparedMs = 0;
   #beganSetMs = Number.NEGATIVE_INFINITY;
   #recordedMs = 0;
@@ -66,22 +66,14 @@ export class Publisher<T extends KubernetesObject> {
     this.#informer = informer;
     this.#settings = settings;
     this.#passedMs = stopwatch(settings.scheduler);
-    const { elector } = settings;
     this.#work.add(
       this.#wake$.subscribe(() => {
         this.#isWoken = true;
       }),
     );
-    if (elector !== undefined) {
-      this.#work.add(elector.leading$.subscribe(() => this.#wake$.next()));
-      this.#work.add(
-        elector.leader$.subscribe((leader) => {
-          this.#leader = leader;
-          this.#wake$.next();
-        }),
-      );
-      elector.start();
-    }
+    const { connection, scheduler, elector, record } = settings;
+    const lead = { connection, scheduler, elector, patienceMs: record.heartbeatMs };
+    this.#lead = new Lead(lead, () => this.#wake$.next());
     this.#feed = new ChangeFeed(informer, () => this.#wake$.next());
     this.#work.add(this.#feed.start());
     this.done = this.#run();
@@ -91,14 +83,14 @@ export class Publisher<T extends KubernetesObject> {
     this.#isStopped = true;
     this.#wake$.next();
     await this.done;
-    await this.#settings.elector?.stop();
+    await this.#lead.stop();
     this.#work.unsubscribe();
     this.#show('stopped', 'stopped');
     this.status$.complete();
   }
 
   get #leads(): boolean {
-    return this.#settings.elector?.isLeading ?? true;
+    return this.#lead.isLeading;
   }
 
   async #run(): Promise<void> {
@@ -127,8 +119,7 @@ export class Publisher<T extends KubernetesObject> {
     this.#published = undefined;
     this.#feed.mustCompare = true;
     this.#writer = '';
-    const { elector } = this.#settings;
-    this.#show('standby', standbyWords(this.#leader, elector?.identity, elector?.lastError));
+    this.#show('standby', standbyWords(this.#lead, this.#settings.elector));
     await this.#sleep(Number.POSITIVE_INFINITY);
   }
 
@@ -150,10 +141,12 @@ export class Publisher<T extends KubernetesObject> {
       : `comparing again in ${waitMs} ms`;
     this.#show('backoff', `${words}; ${then}`, shown);
     const { scheduler, connection } = this.#settings;
-    const stopped$ = this.#wake$.pipe(filter(() => this.#isStopped));
+    // A publisher that has lost the lead meanwhile has nothing to try again.
+    const leads = this.#leads;
+    const over$ = this.#wake$.pipe(filter(() => this.#isStopped || this.#leads !== leads));
     const { back$, isLost } = connectionEvents(connection);
     const wait$ = isLost ? NEVER : longTimer(waitMs, scheduler);
-    await firstValueFrom(merge(wait$, stopped$, back$));
+    await firstValueFrom(merge(wait$, over$, back$));
   }
 
   /** Reads the bucket, and publishes what differs from the store. */

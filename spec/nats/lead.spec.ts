@@ -1,0 +1,88 @@
+/** The Lease of a publisher whose connection to NATS is lost, over a connection without a server. */
+import {
+  createClient,
+  createLeaderElector,
+  createListWatch,
+  createSharedInformer,
+} from 'rx-informer';
+import { publishToNats } from 'rx-informer/nats';
+import { leases, pods } from 'rx-informer/resources';
+import { createFakeApiServer, createVirtualTime } from 'rx-informer/testing';
+import { describe, expect, it } from 'vitest';
+import { FakeConnection } from './fake-connection.ts';
+
+const place = { namespace: 'shop', name: 'publisher' };
+
+/** A publisher that has the Lease, and another process that competes for it. */
+async function scene() {
+  const time = createVirtualTime();
+  const { scheduler } = time;
+  const timing = { scheduler, random: () => 0 };
+  const server = createFakeApiServer({ resources: [leases, pods], scheduler });
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler });
+  const elector = (identity: string) =>
+    createLeaderElector({ ...place, client, identity, ...timing });
+  const fake = new FakeConnection();
+  const own = elector('a');
+  const informer = createSharedInformer(createListWatch(client, pods, timing), timing);
+  const publisher = publishToNats(informer, {
+    ...{ connection: fake.connection, resource: pods, bucket: 'test', elector: own, ...timing },
+  });
+  await time.advance(1_000);
+  expect(own.isLeading).toBe(true);
+  const other = elector('b');
+  other.start();
+  const holder = () => server.objects.get(leases, place)?.spec?.holderIdentity;
+  const stop = async () => {
+    const stopped = Promise.all([publisher.stop(), other.stop(), informer.stop()]);
+    await time.advance(60_000);
+    await stopped;
+  };
+  return { time, fake, own, other, publisher, holder, stop };
+}
+
+describe('the lead of a publisher', () => {
+  it('J72: is given up when the connection is lost for longer than a heartbeat, and another process gets it', async () => {
+    const { time, fake, own, other, publisher, holder, stop } = await scene();
+    fake.report('disconnect');
+    await time.advance(9_000);
+    expect([own.isLeading, holder()]).toEqual([true, 'a']);
+    await time.advance(4_000);
+    expect([own.isLeading, other.isLeading, holder()]).toEqual([false, true, 'b']);
+    expect(publisher.status).toMatchObject({
+      phase: 'standby',
+      message: expect.stringMatching(
+        /^there is no connection to NATS, so this process has given up/,
+      ),
+    });
+    // It does not compete, also if nobody has the Lease.
+    void other.stop();
+    await time.advance(60_000);
+    expect(holder()).toBe('');
+    fake.report('reconnect');
+    await time.advance(1_000);
+    expect([own.isLeading, holder()]).toEqual([true, 'a']);
+    await stop();
+  });
+
+  it('J72: is kept if the connection is back within a heartbeat', async () => {
+    const { time, fake, own, holder, stop } = await scene();
+    for (let at = 0; at < 5; at++) {
+      fake.report('disconnect');
+      await time.advance(9_000);
+      fake.report('reconnect');
+      await time.advance(100);
+    }
+    await time.advance(30_000);
+    expect([own.isLeading, holder()]).toEqual([true, 'a']);
+    await stop();
+  });
+
+  it('J72: is given up for good if the connection is closed', async () => {
+    const { time, fake, holder, stop } = await scene();
+    fake.report();
+    await time.advance(60_000);
+    expect(holder()).toBe('b');
+    await stop();
+  });
+});
