@@ -47,10 +47,53 @@ export class DeletedKeys {
     this.#unasked.delete(key);
   }
 
-  /** Forgets the deletions in slots that are lost: another replica processes their keys. */
-  keep(isOwned: (slot: number) => boolean): void {
+  /** Forgets the deletions in slots that are lost, and returns them: another replica processes their keys. */
+  keep(isOwned: (slot: number) => boolean): (readonly [key: string, slot: number])[] {
+    const lost: (readonly [key: string, slot: number])[] = [];
     for (const deletions of [this.#asked, this.#unasked]) {
-      for (const [key, { slot }] of deletions) if (!isOwned(slot)) deletions.delete(key);
+      for (const [key, { slot }] of deletions) {
+        if (!isOwned(slot) && deletions.delete(key)) lost.push([key, slot]);
+      }
     }
+    return lost;
+  }
+}
+
+/**
+ * Remembers for a while the deletions in slots that this member does not own. Their owner may be dead, or release the slot, and then
+ * the next owner reconciles them.
+ */
+export class OthersDeletions {
+  readonly #keys = new Map<string, { readonly slot: number; readonly untilMs: number }>();
+
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  note(key: string, slot: number, untilMs: number): void {
+    this.#keys.delete(key);
+    this.#keys.set(key, { slot, untilMs });
+  }
+
+  /** Forgets a key that exists again. */
+  forget(key: string): void {
+    this.#keys.delete(key);
+  }
+
+  /** Forgets what is too old. */
+  age(nowMs: number): void {
+    for (const [key, { untilMs }] of this.#keys) {
+      if (untilMs > nowMs) return;
+      this.#keys.delete(key);
+    }
+  }
+
+  /** Takes the deletions in slots that are gained. */
+  take(slots: ReadonlySet<number>): (readonly [key: string, slot: number])[] {
+    const taken: (readonly [key: string, slot: number])[] = [];
+    for (const [key, { slot }] of this.#keys) {
+      if (slots.has(slot) && this.#keys.delete(key)) taken.push([key, slot]);
+    }
+    return taken;
   }
 }

@@ -4,7 +4,7 @@ import { filter, map, take } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { shardSlot, shardSlotOf } from '../meta/shard-ranges/shard-filter.ts';
 import { liveSignal } from '../rx/live-signal.ts';
-import { DeletedKeys, type Deletion } from './deleted-keys.ts';
+import { DeletedKeys, type Deletion, OthersDeletions } from './deleted-keys.ts';
 import type {
   KeyShards,
   ShardedObjects,
@@ -17,6 +17,10 @@ import type {
 export interface DividingMember extends ShardMember {
   /** As `status$`, but never completes. */
   readonly statuses$: Observable<ShardStatus>;
+  /** How long a slot may have no owner that reconciles, in milliseconds. */
+  readonly gapMs: number;
+  /** A stopwatch, in milliseconds. */
+  passedMs(): number;
 }
 
 interface Run {
@@ -34,6 +38,7 @@ export class DividedKeys implements KeyShards {
   readonly #name: string;
   readonly #objects: ShardedObjects;
   #deleted = new DeletedKeys();
+  readonly #others = new OthersDeletions();
   readonly #runs = new Map<ShardedRun, Run>();
   readonly #waiting = new Map<number, (() => void)[]>();
   #release: (() => Promise<void>) | undefined;
@@ -86,8 +91,8 @@ export class DividedKeys implements KeyShards {
   }
 
   /**
-   * Follows the objects during a term. `wake` is called with the keys of the slots that this member gains. The first slots are not
-   * gained, because a term begins with all objects.
+   * Follows the objects during a term. `wake` is called with the keys of the slots that this member gains, also with those that were
+   * deleted while the slot had no owner. The first slots have only such keys, because a term begins with all objects.
    */
   follow(wake: (key: string) => void): Subscription {
     const member = this.#member;
@@ -95,29 +100,53 @@ export class DividedKeys implements KeyShards {
     const following = this.#objects.changes$.subscribe({
       next: ({ changes }) => {
         this.#deleted.beginSet();
+        this.#others.age(member.passedMs());
         for (const { key, object, previous, last, left } of changes) {
           const gone = left === true ? undefined : (last ?? previous);
-          if (object !== undefined || gone === undefined) this.#deleted.forget(key);
+          if (object !== undefined || gone === undefined) this.#forget(key);
           else this.#noteDeletion(key, shardSlot(gone, member.by));
         }
       },
       error: () => undefined,
     });
     let before: ReadonlySet<number> = new Set(member.status.owned);
+    this.#wakeDeleted(before, wake);
     following.add(
       member.slots$.subscribe((slots) => {
         const gained = new Set([...slots].filter((slot) => !before.has(slot)));
         before = slots;
-        this.#deleted.keep((slot) => member.ownsSlot(slot));
-        if (gained.size > 0) following.add(this.#wakeAll(gained, wake));
+        for (const lost of this.#deleted.keep((slot) => member.ownsSlot(slot)))
+          this.#leave(...lost);
+        if (gained.size === 0) return;
+        following.add(this.#wakeAll(gained, wake));
+        this.#wakeDeleted(gained, wake);
       }),
     );
     return following;
   }
 
   #noteDeletion(key: string, slot: number): void {
+    this.#forget(key);
     if (this.#member.admitsSlot(slot)) this.#deleted.note(key, slot);
-    else this.#deleted.forget(key);
+    else this.#leave(key, slot);
+  }
+
+  /** Leaves a deletion to the owner of its slot, unless this member is the next one. */
+  #leave(key: string, slot: number): void {
+    this.#others.note(key, slot, this.#member.passedMs() + this.#member.gapMs);
+  }
+
+  #forget(key: string): void {
+    this.#deleted.forget(key);
+    this.#others.forget(key);
+  }
+
+  #wakeDeleted(slots: ReadonlySet<number>, wake: (key: string) => void): void {
+    this.#others.age(this.#member.passedMs());
+    for (const [key, slot] of this.#others.take(slots)) {
+      this.#deleted.note(key, slot);
+      wake(key);
+    }
   }
 
   #wakeAll(slots: ReadonlySet<number>, wake: (key: string) => void): Subscription {

@@ -34,6 +34,7 @@ import {
 import { type RingPlace, RingServer, unanswered } from './ring-server.ts';
 import type { KeyShards, ShardedObjects, ShardStatus } from './shard-member.ts';
 import { IDLE, STOPPED, statusOf } from './shard-status.ts';
+import { longestLeaseMs } from './sightings.ts';
 import { Twins } from './twins.ts';
 
 /** The options of `createShardMember`, validated. */
@@ -87,7 +88,7 @@ export class RingMembership implements DividingMember {
   );
   readonly #settings: RingSettings;
   readonly #scheduler: SchedulerLike;
-  readonly #passedMs: () => number;
+  readonly passedMs: () => number;
   readonly #life = new StartStop(
     () => this.#begin(),
     () => this.#end(),
@@ -103,9 +104,16 @@ export class RingMembership implements DividingMember {
   constructor(settings: RingSettings) {
     this.#settings = settings;
     this.#scheduler = settings.scheduler;
-    this.#passedMs = stopwatch(settings.scheduler);
+    this.passedMs = stopwatch(settings.scheduler);
     this.by = settings.by;
     this.identity = settings.identity;
+  }
+
+  get gapMs(): number {
+    const { drainMs, periods } = this.#settings;
+    const { sightings = new Map() } = this.#run?.member ?? {};
+    // A dead owner may have left deletions of its last lease in its queue.
+    return drainMs + 2 * longestLeaseMs(sightings, periods.leaseDurationMs);
   }
 
   get status(): ShardStatus {
@@ -146,7 +154,7 @@ export class RingMembership implements DividingMember {
 
   readonly ownsSlot = (slot: number): boolean => {
     const { member } = this.#run ?? {};
-    return member !== undefined && ownsSlot(member, slot, this.#passedMs());
+    return member !== undefined && ownsSlot(member, slot, this.passedMs());
   };
 
   readonly admitsSlot = (slot: number): boolean => {
@@ -200,7 +208,7 @@ export class RingMembership implements DividingMember {
   }
 
   #enter(run: Run, input: RingInput): void {
-    const [member, effects] = nextMember(run.member, input, this.#passedMs());
+    const [member, effects] = nextMember(run.member, input, this.passedMs());
     run.member = member;
     for (const effect of effects) this.#perform(run, effect);
     if (this.#run !== run) return;
@@ -208,7 +216,7 @@ export class RingMembership implements DividingMember {
     if (member.phase === 'over' || member.phase === 'left') run.onLeft?.();
     this.#watchTime(run);
     this.#publish();
-    run.ending.end(endingSlots(run.member, this.#passedMs()));
+    run.ending.end(endingSlots(run.member, this.passedMs()));
   }
 
   /**
@@ -218,7 +226,7 @@ export class RingMembership implements DividingMember {
   #joinAgain(run: Run): void {
     const { id, validUntilMs } = run.member;
     const { namespace, name, periods } = this.#settings;
-    const isOverdue = validUntilMs === undefined || this.#passedMs() >= validUntilMs;
+    const isOverdue = validUntilMs === undefined || this.passedMs() >= validUntilMs;
     const why = isOverdue
       ? `its Lease was not renewed within ${periods.renewDeadlineMs} ms`
       : 'the ring was deleted, replaced or restored';
@@ -256,7 +264,7 @@ export class RingMembership implements DividingMember {
     run.expiry?.unsubscribe();
     const { validUntilMs } = run.member;
     if (validUntilMs === undefined) return;
-    const leftMs = Math.max(1, validUntilMs - this.#passedMs());
+    const leftMs = Math.max(1, validUntilMs - this.passedMs());
     run.expiry = longTimer(leftMs, this.#scheduler).subscribe(() =>
       this.#enter(run, { type: 'due' }),
     );
@@ -312,7 +320,7 @@ export class RingMembership implements DividingMember {
   #publish(): void {
     const { member } = this.#run ?? {};
     const isStopping = this.#life.stopping !== undefined;
-    const status = member === undefined ? STOPPED : statusOf(member, this.#passedMs(), isStopping);
+    const status = member === undefined ? STOPPED : statusOf(member, this.passedMs(), isStopping);
     const shown = this.#run?.isLate === true ? { ...status, text: LATE } : status;
     if (JSON.stringify(shown) !== JSON.stringify(this.status)) this.#status.next(shown);
   }

@@ -1,6 +1,6 @@
 /** The memory of deletions of a controller in shards. */
 import { describe, expect, it } from 'vitest';
-import { DeletedKeys } from '../../lib/shards/deleted-keys.ts';
+import { DeletedKeys, OthersDeletions } from '../../lib/shards/deleted-keys.ts';
 
 describe('DeletedKeys', () => {
   it('H10: deletions that nobody asks for, for example because a predicate drops them, do not fill the memory', () => {
@@ -38,5 +38,19 @@ describe('DeletedKeys', () => {
     deleted.forget('done');
     expect(deleted.size).toBe(1);
     expect(deleted.get('kept')).toEqual({ slot: 1 });
+  });
+});
+
+describe('OthersDeletions', () => {
+  it('H18: deletions of other members are remembered for the given time, unless their slots are gained or their keys exist again', () => {
+    const others = new OthersDeletions();
+    for (const [slot, key] of ['a', 'b', 'c', 'd'].entries()) others.note(key, slot, 10 + slot);
+    others.note('a', 0, 20);
+    others.forget('c');
+    others.age(11);
+    expect(others.size).toBe(2);
+    expect(others.take(new Set([0, 1]))).toEqual([['a', 0]]);
+    expect(others.take(new Set([0, 1, 2, 3]))).toEqual([['d', 3]]);
+    expect(others.size).toBe(0);
   });
 });

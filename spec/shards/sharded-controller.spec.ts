@@ -266,6 +266,37 @@ describe('a controller in shards', () => {
     await stop();
   });
 
+  it.each(['uid', 'namespace'] as const)(
+    'H18: objects that are deleted while their slots have no owner are reconciled by the next one, by %s',
+    async (by) => {
+      const { time, server, replica, replicas, settle, stop } = rig();
+      const gone: string[] = [];
+      const reconcile: ControllerOptions<ConfigMap>['reconcile'] = (key, { object }) => {
+        if (object === undefined) gone.push(key);
+      };
+      for (let at = 0; at < 3; at++) replica({ by, reconcile });
+      await settle();
+      const [lost] = replicas as [Replica, Replica, Replica];
+      const mine = [...lost.keys];
+      expect(mine.length).toBeGreaterThan(1);
+      lost.isCut = true;
+      server.faults.closeWatches({ resource: configMaps });
+      await time.advance(500);
+      const [again = '', ...others] = mine;
+      const named = (key: string) => ({
+        namespace: key.slice(0, key.indexOf('/')),
+        name: key.slice(key.indexOf('/') + 1),
+      });
+      for (const key of mine) server.objects.delete(configMaps, named(key));
+      await time.advance(1_000);
+      expect(gone).toEqual([]);
+      server.objects.create(configMaps, { metadata: named(again) });
+      await time.advance(6 * LEASE_MS);
+      expect(gone.toSorted()).toEqual(others.toSorted());
+      await stop();
+    },
+  );
+
   it('H13: a write of a process that was stopped is not sent, although no timer has run yet', async () => {
     const { time, server, replica, settle, stop } = rig();
     let write = () => Promise.resolve<unknown>(undefined);
