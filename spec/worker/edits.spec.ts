@@ -285,6 +285,38 @@ describe('edits in a worker', () => {
     expect((await edited).spec?.replicas).toBe(3);
   });
 
+  it('V22: the draft hides no change of another writer to another container, in the worker and its tabs', async () => {
+    const { rig, tabs } = await rigOf();
+    const images = (a: string, b: string) => [
+      { name: 'a', image: a },
+      { name: 'b', image: b },
+    ];
+    const put = (a: string, b: string) => {
+      const now = rig.server.objects.list(deployments)[0];
+      const spec = { ...now?.spec, template: { spec: { containers: images(a, b) } } };
+      rig.server.objects.update(deployments, { ...now, spec } as never);
+    };
+    put('a:1', 'b:1');
+    const query = liveQuery({
+      from: deployments,
+      select: { containers: 'spec.template.spec.containers' },
+    });
+    const shown = follow(tabs[1]?.cluster as never, query);
+    await rig.pass(1_000);
+    rig.server.faults.delay(5_000, { method: 'PATCH' });
+    const edited = editInWorker(tabs[0]?.cluster as never, deployments, 'shop/web', (draft) => {
+      const first = draft.spec?.template.spec?.containers[0];
+      if (first) first.image = 'a:2';
+    });
+    await rig.pass(1_000);
+    put('a:1', 'b:2');
+    await rig.pass(1_000);
+    expect(shown.shown.rows).toEqual([{ containers: images('a:2', 'b:2') }]);
+    await rig.pass(60_000);
+    await edited;
+    expect(shown.shown.rows).toEqual([{ containers: images('a:2', 'b:2') }]);
+  });
+
   it('B12: an edit whose tab was forgotten by the worker ends', async () => {
     const { rig, tabs, scale } = await rigOf();
     rig.server.faults.delay(500, { method: 'GET' });

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   type EditInput,
-  mergeDraft,
   nextEdits,
   type PendingEdit,
   shownObject,
@@ -91,34 +90,5 @@ describe('the edits of an object', () => {
     expect(nextEdits(answered, observed(['7', '6'])).length).toBe(1);
     expect(nextEdits(answered, observed(['7', '8']))).toEqual([]);
     expect(nextEdits(answered, observed([]))).toEqual([]);
-  });
-});
-
-describe('the draft on a newer state', () => {
-  it('V12: keeps what others have changed, and the objects that nobody has changed', () => {
-    const labels = { app: 'web' };
-    const base = { labels, spec: { replicas: 1, image: 'a', list: [1, 2] }, gone: 1 };
-    const draft = { labels, spec: { replicas: 2, image: 'a', list: [1, 2, 3] } };
-    const now = { labels, spec: { replicas: 1, image: 'b', list: [0] }, gone: 2, added: 1 };
-    const merged = mergeDraft<unknown>(base, draft, now);
-    expect(merged).toEqual({
-      labels,
-      spec: { replicas: 2, image: 'b', list: [1, 2, 3] },
-      added: 1,
-    });
-    expect((merged as typeof base).labels).toBe(labels);
-  });
-
-  it('V12: is the newer state itself if that has the changes already', () => {
-    const now = { spec: { replicas: 2, list: [1, 2] }, more: true };
-    const draft = { spec: { replicas: 2, list: [1, 2] } };
-    expect(mergeDraft<unknown>({ spec: { replicas: 1, list: [] } }, draft, now)).toBe(now);
-  });
-
-  it('V12: a field that is named __proto__ changes no prototype', () => {
-    const draft = JSON.parse('{"a": {"__proto__": {"polluted": true}}}');
-    const merged = mergeDraft<unknown>({ a: {} }, draft, { a: {}, b: 1 });
-    expect(Object.getPrototypeOf((merged as { a: object }).a)).toBe(Object.prototype);
-    expect(JSON.stringify(merged)).toContain('__proto__');
   });
 });

@@ -1,0 +1,183 @@
+/** Tests how the changes of a draft are shown on a newer state of the object. */
+import { describe, expect, it } from 'vitest';
+import { mergeDraft } from '../../../lib/factory/edits/merge-draft.ts';
+
+describe('the draft on a newer state', () => {
+  it('V22: keeps what others have changed, and the objects that nobody has changed', () => {
+    const labels = { app: 'web' };
+    const base = { labels, spec: { replicas: 1, image: 'a', list: [1, 2] }, gone: 1 };
+    const draft = { labels, spec: { replicas: 2, image: 'a', list: [1, 2, 3] } };
+    const now = { labels, spec: { replicas: 1, image: 'b', list: [0] }, gone: 2, added: 1 };
+    const merged = mergeDraft<unknown>(base, draft, now);
+    expect(merged).toEqual({
+      labels,
+      spec: { replicas: 2, image: 'b', list: [1, 2, 3] },
+      added: 1,
+    });
+    expect((merged as typeof base).labels).toBe(labels);
+  });
+
+  it('V12: is the newer state itself if that has the changes already', () => {
+    const now = { spec: { replicas: 2, list: [1, 2] }, more: true };
+    const draft = { spec: { replicas: 2, list: [1, 2] } };
+    expect(mergeDraft<unknown>({ spec: { replicas: 1, list: [] } }, draft, now)).toBe(now);
+  });
+
+  it('V12: a field that is named __proto__ changes no prototype', () => {
+    const draft = JSON.parse('{"a": {"__proto__": {"polluted": true}}}');
+    const merged = mergeDraft<unknown>({ a: {} }, draft, { a: {}, b: 1 });
+    expect(Object.getPrototypeOf((merged as { a: object }).a)).toBe(Object.prototype);
+    expect(JSON.stringify(merged)).toContain('__proto__');
+  });
+
+  it('V22: a draft adds to a map or a list that another writer has added meanwhile', () => {
+    const draft = { labels: { a: '1' }, finalizers: ['x/a'] };
+    const now = { labels: { b: '2' }, finalizers: ['x/b'] };
+    expect(mergeDraft<unknown>({}, draft, now)).toEqual({
+      labels: { b: '2', a: '1' },
+      finalizers: ['x/b', 'x/a'],
+    });
+  });
+
+  it('V22: keeps the list of another writer if the draft has only another copy of it', () => {
+    const merged = mergeDraft<unknown>(
+      { args: ['a'], replicas: 1 },
+      { args: ['a'], replicas: 2 },
+      { args: ['a', 'b'], replicas: 1 },
+    );
+    expect(merged).toEqual({ args: ['a', 'b'], replicas: 2 });
+  });
+});
+
+describe('the draft on a newer state of a list', () => {
+  const merged = (field: string, base: unknown, draft: unknown, now: unknown) =>
+    (
+      mergeDraft({ [field]: base }, { [field]: draft }, { [field]: now }) as Record<string, unknown>
+    )[field];
+  const letters = (text: string) => [...text].map((name) => ({ name }));
+  const image = (name: string, version: number) => ({ name, image: `${name}:${version}` });
+  const port = (containerPort: number, name: string, protocol?: string) => ({
+    containerPort,
+    name,
+    ...(protocol !== undefined && { protocol }),
+  });
+
+  const keyed: readonly (readonly [string, string, unknown, unknown, unknown, unknown])[] = [
+    [
+      'two containers, each changed by another writer',
+      'containers',
+      [image('a', 1), image('b', 1)],
+      [image('a', 2), image('b', 1)],
+      [image('a', 1), image('b', 2)],
+      [image('a', 2), image('b', 2)],
+    ],
+    [
+      'items that both have added',
+      'env',
+      letters('a'),
+      letters('ax'),
+      letters('ay'),
+      letters('ayx'),
+    ],
+    [
+      'an item between others',
+      'env',
+      letters('ab'),
+      letters('axb'),
+      letters('aybz'),
+      letters('ayxbz'),
+    ],
+    ['an item at the begin', 'volumes', letters('a'), letters('xa'), letters('ay'), letters('xay')],
+    [
+      'an item that the draft has removed',
+      'volumes',
+      letters('abc'),
+      letters('ac'),
+      letters('abcy'),
+      letters('acy'),
+    ],
+    [
+      'an item that the other writer has removed',
+      'volumes',
+      letters('abc'),
+      letters('abcx'),
+      letters('bc'),
+      letters('bcx'),
+    ],
+    [
+      'items that the draft has moved',
+      'initContainers',
+      letters('abc'),
+      letters('cab'),
+      letters('abyc'),
+      letters('ycab'),
+    ],
+    [
+      'items that the other writer has moved',
+      'env',
+      letters('abc'),
+      letters('abcx'),
+      letters('cab'),
+      letters('cabx'),
+    ],
+    [
+      'ports, whose protocol the server fills in',
+      'ports',
+      [port(53, 'tcp'), port(53, 'udp', 'UDP')],
+      [port(53, 'dns'), port(53, 'udp', 'UDP')],
+      [port(53, 'tcp', 'TCP'), port(53, 'other', 'UDP')],
+      [port(53, 'dns', 'TCP'), port(53, 'other', 'UDP')],
+    ],
+    [
+      'ports of a Service',
+      'ports',
+      [{ port: 80 }],
+      [{ port: 80, name: 'web' }],
+      [{ port: 80 }, { port: 81 }],
+      [{ port: 80, name: 'web' }, { port: 81 }],
+    ],
+    [
+      'an item whose key is __proto__',
+      'conditions',
+      [],
+      [{ type: '__proto__' }, { type: '2' }, { type: '1' }],
+      [{ type: 'constructor' }],
+      [{ type: 'constructor' }, { type: '__proto__' }, { type: '2' }, { type: '1' }],
+    ],
+    ['finalizers', 'finalizers', ['x/a', 'x/b'], ['x/b'], ['x/a', 'x/b', 'x/c'], ['x/b', 'x/c']],
+  ];
+  it.each(keyed)('V22: is merged by its key: %s', (_, field, base, draft, now, expected) => {
+    expect(merged(field, base, draft, now)).toEqual(expected);
+  });
+
+  it.each([
+    ['volumeMounts', 'mountPath'],
+    ['volumeDevices', 'devicePath'],
+    ['hostAliases', 'ip'],
+    ['conditions', 'type'],
+    ['ownerReferences', 'uid'],
+    ['ephemeralContainers', 'name'],
+    ['webhooks', 'name'],
+  ])('V22: %s are merged by %s', (field, key) => {
+    const item = (of: string, value: number) => ({ [key]: of, value });
+    expect(
+      merged(field, [item('a', 1), item('b', 1)], [item('a', 2), item('b', 1)], [item('b', 3)]),
+    ).toEqual([item('a', 2), item('b', 3)]);
+  });
+
+  const replaced: readonly (readonly [string, string, unknown, unknown, unknown])[] = [
+    ['no key is known', 'args', ['a'], ['a', 'x'], ['a', 'y']],
+    ['an item has no key', 'env', [{}], [{ value: 'x' }], [{ value: 'y' }]],
+    ['an item is no object', 'env', [1], [1, 2], [3]],
+    ['two items have one key', 'env', letters('a'), letters('aax'), letters('ay')],
+    ['it was something else', 'env', 'a', letters('x'), letters('y')],
+  ];
+  it.each(replaced)('V22: is that of the draft if %s', (_, field, base, draft, now) => {
+    expect(merged(field, base, draft, now)).toEqual(draft);
+  });
+
+  it('V22: is the newer list itself if that has the changes already', () => {
+    const now = [image('b', 2), image('a', 2)];
+    expect(merged('containers', [image('a', 1)], [image('a', 2)], now)).toBe(now);
+  });
+});
