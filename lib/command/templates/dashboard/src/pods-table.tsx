@@ -1,6 +1,7 @@
 /** The table of Pods, with its filter, its order and its pages. */
 import { memo, useState } from 'react';
 import { useQuery } from 'rx-informer/react';
+import { Announcement } from './announcement.tsx';
 import { type Choice, COLUMNS, type Column, PAGE_SIZE, type PodRow, podsQuery } from './pods.ts';
 
 const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
@@ -42,6 +43,23 @@ function Heading({ column, choice, onSort }: HeadingProps) {
   );
 }
 
+interface TurnProps {
+  readonly children: string;
+  readonly page: number;
+  readonly pages: number;
+  readonly onTurn: (page: number) => void;
+}
+
+/** Remains in the order of the tabs if there is no such page: a button that is `disabled` loses the focus. */
+function Turn({ children, page, pages, onTurn }: TurnProps) {
+  const exists = page >= 0 && page < pages;
+  return (
+    <button type="button" aria-disabled={!exists} onClick={() => exists && onTurn(page)}>
+      {children}
+    </button>
+  );
+}
+
 export function PodsTable() {
   const [choice, setChoice] = useState<Choice>({
     filter: '',
@@ -57,9 +75,15 @@ export function PodsTable() {
     const turns = column.id === choice.column.id && choice.direction === 'asc';
     setChoice({ ...choice, column, direction: turns ? 'desc' : 'asc', page: 0 });
   };
-  if (error && rows.length === 0) return <p role="alert">The cluster refuses: {error.message}</p>;
+  const turn = (page: number) => setChoice({ ...choice, page });
+  // Beside the rows, too: they remain if the permission is withdrawn.
+  const refusal = error && <p role="alert">The cluster refuses: {error.message}</p>;
+  if (refusal && rows.length === 0) return refusal;
+  const count = `${total.toLocaleString('en')} Pods`;
+  const place = `${choice.page + 1} of ${pages}`;
   return (
     <>
+      {refusal}
       <search>
         <label>
           Filter
@@ -71,8 +95,13 @@ export function PodsTable() {
           />
         </label>
         {/* After a change of the filter, the former rows stand until the new answer is complete. */}
-        <output>{synced || stale ? `${total.toLocaleString('en')} Pods` : 'Loading'}</output>
+        <span>{synced || stale ? count : 'Loading'}</span>
       </search>
+      <Announcement
+        choice={`${choice.page} ${choice.filter}`}
+        isComplete={synced && !stale}
+        text={`${count}, page ${place}`}
+      />
       <table aria-busy={stale || !synced}>
         <thead>
           <tr>
@@ -89,23 +118,13 @@ export function PodsTable() {
       </table>
       {synced && total === 0 && <p>No Pod matches.</p>}
       <nav aria-label="Pages">
-        <button
-          type="button"
-          disabled={choice.page === 0}
-          onClick={() => setChoice({ ...choice, page: choice.page - 1 })}
-        >
+        <Turn page={choice.page - 1} pages={pages} onTurn={turn}>
           Previous
-        </button>
-        <span>
-          Page {choice.page + 1} of {pages}
-        </span>
-        <button
-          type="button"
-          disabled={choice.page + 1 >= pages}
-          onClick={() => setChoice({ ...choice, page: choice.page + 1 })}
-        >
+        </Turn>
+        <span>Page {place}</span>
+        <Turn page={choice.page + 1} pages={pages} onTurn={turn}>
           Next
-        </button>
+        </Turn>
       </nav>
     </>
   );
