@@ -8,7 +8,7 @@ import { descend } from '../../query/engine/lineage.ts';
 import { inTurn } from '../../rx/drain.ts';
 import { type ChangeSet, headOf } from '../../store/change-set.ts';
 import { noteOrigin } from '../../store/change-stream.ts';
-import type { Layer } from '../queries/pipeline.ts';
+import type { Beyond, Layer } from '../queries/pipeline.ts';
 
 type Objects = ChangeSet<KubernetesObject>;
 
@@ -16,6 +16,8 @@ type Objects = ChangeSet<KubernetesObject>;
 export interface EditableSource {
   /** The object that the source has under a key now, at the end of a turn. */
   find(key: string): Stored<KubernetesObject> | undefined;
+  /** If the source has the objects of one value of an index. */
+  readonly beyond: Beyond | undefined;
   /** Emits a set to the query. */
   emit(set: Objects): void;
   /** That of the latest set. */
@@ -39,10 +41,14 @@ export class EditableLayer implements Layer {
     for (const source of this.#sources) overlay.joined(source);
   }
 
-  through(objects: Observable<Objects>, find: EditableSource['find']): Observable<Objects> {
+  through(
+    objects: Observable<Objects>,
+    find: EditableSource['find'],
+    beyond?: Beyond,
+  ): Observable<Objects> {
     const covered = new Observable<Objects>((subscriber) => {
       const emit = (set: Objects) => subscriber.next(set);
-      const source: EditableSource = { find, emit, head: undefined };
+      const source: EditableSource = { find, beyond, emit, head: undefined };
       this.#sources.add(source);
       this.#overlay?.joined(source);
       subscriber.add(() => {

@@ -1,4 +1,5 @@
 /** One source of objects beneath the overlay of edits. It keeps only the objects that are edited. */
+
 import type { Change } from '../../delta/net-change.ts';
 import {
   type KubernetesObject,
@@ -24,6 +25,8 @@ interface Edited {
   readonly object: AnyObject;
   /** The state that was emitted. */
   readonly shown: AnyObject;
+  /** The source does not have the object: only its edits give it the value of the source's index. */
+  readonly isBeyond?: true;
 }
 
 type AnyChange = Change<KubernetesObject>;
@@ -73,19 +76,55 @@ export class OverlaidRows {
 
   /** Emits the object again, if its edits have changed what is shown of it. */
   refresh(uid: string, key: string): void {
-    const { head: last } = this.#source;
-    if (last === undefined) return;
+    if (this.#source.head === undefined) return;
+    const edited = this.#edited.get(uid);
     const edits = this.#edits.editsOf(uid);
-    const found = this.#edited.get(uid)?.object ?? this.#source.find(key);
-    if (found === undefined || uidOf(found) !== uid) return;
-    const before = this.#edited.get(uid)?.shown ?? found;
+    const found = edited?.isBeyond ? undefined : (edited?.object ?? this.#source.find(key));
+    if (found === undefined) return this.#refreshBeyond(uid, key, edits, edited);
+    if (uidOf(found) !== uid) return;
+    const before = edited?.shown ?? found;
     const shown = this.#shown(edits, found);
     if (edits.length === 0) this.#edited.delete(uid);
     else this.#edited.set(uid, { object: found, shown });
-    if (shown === before) return;
-    const head = { ...last, reset: false, cause: 'query', initial: false } as const;
-    const change: AnyChange = { id: uid, key, previous: before, object: shown };
-    this.#source.emit(createChangeSet<KubernetesObject>(head, [change]));
+    if (shown !== before) this.#emit({ id: uid, key, previous: before, object: shown });
+  }
+
+  #refreshBeyond(
+    uid: string,
+    key: string,
+    edits: readonly PendingEdit[],
+    edited: Edited | undefined,
+  ): void {
+    const { beyond } = this.#source;
+    if (beyond === undefined) return;
+    const before = edited?.shown;
+    const known = before === undefined ? {} : { previous: before };
+    const object = edits.length === 0 ? undefined : beyond.find(key);
+    const isHere = object !== undefined && uidOf(object) === uid;
+    const shown = isHere ? this.#shown(edits, object) : undefined;
+    if (isHere && shown !== undefined && this.#holds(shown)) {
+      this.#edited.set(uid, { object, shown, isBeyond: true });
+      if (shown !== before) this.#emit({ id: uid, key, ...known, object: shown });
+    } else if (before !== undefined) {
+      this.#edited.delete(uid);
+      this.#emit({ id: uid, key, ...known, last: shown ?? before });
+    }
+  }
+
+  #holds(shown: AnyObject): boolean {
+    try {
+      return this.#source.beyond?.holds(shown) === true;
+    } catch {
+      // The index function refuses the draft, as it would refuse the object.
+      return false;
+    }
+  }
+
+  #emit(change: AnyChange): void {
+    const { head } = this.#source;
+    if (head === undefined) return;
+    const last = { ...head, reset: false, cause: 'query', initial: false } as const;
+    this.#source.emit(createChangeSet<KubernetesObject>(last, [change]));
   }
 
   /** Drops an object that has no more edits, and is shown as the source has it. */

@@ -3,6 +3,8 @@
  * of the informers keep the state of the server.
  */
 
+import { Subscription } from 'rxjs';
+import { metaNamespaceKeyFunc } from '../../meta/key.ts';
 import {
   type KubernetesObject,
   type Stored,
@@ -10,8 +12,9 @@ import {
   versionOf,
 } from '../../meta/kubernetes-object.ts';
 import { isOlder } from '../../meta/resource-version.ts';
-import { atEndOfTurn } from '../../rx/drain.ts';
+import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
+import type { Beyond } from '../queries/pipeline.ts';
 import type { EditableSource, SourceOverlay } from './editable-layer.ts';
 import { OverlaidRows } from './overlaid-rows.ts';
 import { type EditInput, nextEdits, type PendingEdit, shownObject } from './pending-edits.ts';
@@ -23,6 +26,7 @@ const NONE: readonly PendingEdit[] = [];
 export class Overlay implements SourceOverlay {
   readonly #edits = new Map<string, readonly PendingEdit[]>();
   readonly #rows = new Map<EditableSource, OverlaidRows>();
+  readonly #followed = new Map<Beyond['changes$'], Subscription>();
   #lastId = 0;
 
   get isEmpty(): boolean {
@@ -65,16 +69,61 @@ export class Overlay implements SourceOverlay {
 
   joined(source: EditableSource): void {
     this.#rows.set(source, new OverlaidRows(this, source));
+    this.#follow();
   }
 
   applied(source: EditableSource, set: ChangeSet<KubernetesObject>): void {
-    for (const uid of this.#rows.get(source)?.apply(set) ?? []) this.#observe(uid);
+    const rows = this.#rows.get(source);
+    for (const uid of rows?.apply(set) ?? []) this.#observe(uid);
+    // What has the value of the index only by its edits is not in the set.
+    if (rows !== undefined && source.beyond && set.reset) this.#refreshLater([rows]);
   }
 
   left(source: EditableSource): void {
     const rows = this.#rows.get(source);
     this.#rows.delete(source);
+    this.#follow();
     for (const uid of rows?.uids ?? []) this.#observe(uid);
+  }
+
+  /** Follows the informers of sources of index values while there are edits, by which other objects may have a value. */
+  #follow(): void {
+    const sources = this.isEmpty ? [] : [...this.#rows.keys()];
+    const wanted = new Set(sources.flatMap(({ beyond }) => beyond?.changes$ ?? []));
+    for (const [changes$, following] of this.#followed) {
+      if (wanted.has(changes$)) continue;
+      this.#followed.delete(changes$);
+      following.unsubscribe();
+    }
+    for (const changes$ of wanted) {
+      if (this.#followed.has(changes$)) continue;
+      const following = new Subscription();
+      this.#followed.set(changes$, following);
+      following.add(changes$.subscribe((set) => inTurn(() => this.#moved(changes$, set))));
+    }
+  }
+
+  #moved(changes$: Beyond['changes$'], set: ChangeSet<KubernetesObject>): void {
+    if (set.reset) return;
+    const uids = set.changes.map(({ id }) => id).filter((uid) => this.#edits.has(uid));
+    const of = [...this.#rows].filter(([{ beyond }]) => beyond?.changes$ === changes$);
+    this.#refreshLater(
+      of.map((each) => each[1]),
+      uids,
+    );
+  }
+
+  /** When all sources have seen the turn. */
+  #refreshLater(rows: readonly OverlaidRows[], uids = [...this.#edits.keys()]): void {
+    for (const uid of uids) {
+      const [edit] = this.editsOf(uid);
+      if (edit === undefined) continue;
+      const key = metaNamespaceKeyFunc(edit.base);
+      atEndOfTurn(0, () => {
+        for (const each of rows) each.refresh(uid, key);
+        this.#observe(uid);
+      });
+    }
   }
 
   #input(uid: string, key: string, input: EditInput): void {
@@ -99,5 +148,6 @@ export class Overlay implements SourceOverlay {
   #store(uid: string, edits: readonly PendingEdit[]): void {
     if (edits.length === 0) this.#edits.delete(uid);
     else this.#edits.set(uid, edits);
+    this.#follow();
   }
 }

@@ -45,15 +45,25 @@ function scopePredicates({ namespaces, labelSelector, fieldSelector }: LocalScop
   return predicates;
 }
 
+/** The objects of an informer of which a source has those of one value of an index. */
+export interface Beyond {
+  readonly changes$: Observable<ChangeSet<KubernetesObject>>;
+  find(key: string): Stored<KubernetesObject> | undefined;
+  /** Whether an object has the value. */
+  holds(object: unknown): boolean;
+}
+
 /** A layer between the informers and the queries that shows objects otherwise than the informers have them. */
 export interface Layer {
   /**
    * The objects of a source as they are shown. `find` returns the object that the source has under a key, at the end of
-   * a turn. Each subscription of the result begins with all objects.
+   * a turn. Each subscription of the result begins with all objects. With `beyond`, the result also has objects that have
+   * the value only by what the layer shows of them.
    */
   through(
     source: Observable<ChangeSet<KubernetesObject>>,
     find: (key: string) => Stored<KubernetesObject> | undefined,
+    beyond?: Beyond,
   ): Observable<ChangeSet<KubernetesObject>>;
 }
 
@@ -85,17 +95,18 @@ function read(
   const source = isShared ? informer.changes$ : indexedRows(informer, index.name, index.value);
   // A layer shows complete objects.
   if (layer === undefined || as === 'metadata') return { source, predicates, isShared };
-  // An object may leave the value of the index by what the layer shows of it.
-  const hasValue = isShared
-    ? undefined
-    : predicateOf({ index: index.name, eq: index.value } as QueryCondition, indices);
-  const find = (key: string) => {
-    const object = indexer.getByKey(key);
-    return object === undefined || hasValue?.(object, 0) === false ? undefined : object;
+  const find = (key: string) => indexer.getByKey(key);
+  if (isShared) return { source: layer.through(source, find), predicates, isShared };
+  // An object may leave and enter the value of the index by what the layer shows of it.
+  const hasValue = predicateOf({ index: index.name, eq: index.value } as QueryCondition, indices);
+  const holds = (object: unknown) => hasValue(object, 0) !== false;
+  const own = (key: string) => {
+    const object = find(key);
+    return object !== undefined && holds(object) ? object : undefined;
   };
   return {
-    source: layer.through(source, find),
-    predicates: hasValue === undefined ? predicates : [hasValue, ...predicates],
+    source: layer.through(source, own, { changes$: informer.changes$, find, holds }),
+    predicates: [hasValue, ...predicates],
     isShared,
   };
 }

@@ -10,13 +10,14 @@ import {
 } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { changeSet, createFakeApiServer } from 'rx-informer/testing';
-import { Subject } from 'rxjs';
+import { Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { EditableLayer } from '../../../lib/factory/edits/editable-layer.ts';
 import { Overlay } from '../../../lib/factory/edits/overlay.ts';
 import { overlayOf } from '../../../lib/react/edit/provided-edits.ts';
 import { createProvided } from '../../../lib/react/provided.ts';
 import { querySourcesOf } from '../../../lib/react/query-sources.ts';
+import { inTurn } from '../../../lib/rx/drain.ts';
 import { eventually } from '../../support/patience.ts';
 import { projections } from '../../support/projections.ts';
 
@@ -217,6 +218,134 @@ describe('the overlay', () => {
         for (const id of ['a', 'b']) source.put(scaled(id, version + 10, 0));
         expect(overlay.isEmpty).toBe(true);
       }),
+    );
+  });
+});
+
+/** Sources of the values 0 and 1 of an index, of which an object has that of its replicas. */
+function createIndexed(layer: EditableLayer) {
+  const store = new Map<string, Scaled>();
+  const all$ = new Subject<ChangeSet<KubernetesObject>>();
+  let following = 0;
+  const changes$ = new Observable<ChangeSet<KubernetesObject>>((subscriber) => {
+    following++;
+    subscriber.add(() => following--);
+    subscriber.next(changeSet({ reset: true, added: [...store.values()] }));
+    subscriber.add(all$.subscribe(subscriber));
+  });
+  const values = [0, 1].map((value) => {
+    const holds = (object: unknown) => (object as Scaled | undefined)?.spec.replicas === value;
+    const find = (key: string) => store.get(key);
+    const own = (key: string) => (holds(find(key)) ? find(key) : undefined);
+    const own$ = new Subject<ChangeSet<KubernetesObject>>();
+    const raw = new Map<string, Scaled>();
+    const open = () =>
+      layer.through(own$, own, { changes$, find, holds }).subscribe(({ reset, changes }) => {
+        if (reset) raw.clear();
+        for (const { id, previous, object } of changes) {
+          if (!reset) expect(previous).toBe(raw.get(id));
+          if (object === undefined) raw.delete(id);
+          else raw.set(id, object as Scaled);
+        }
+      });
+    let subscription = open();
+    const reset = () =>
+      own$.next(changeSet({ reset: true, added: [...store.values()].filter(holds) }));
+    const shown = () => Object.fromEntries([...raw].filter(([, object]) => holds(object)));
+    const apply = (previous: Scaled | undefined, object: Scaled | undefined) => {
+      const [was, is] = [holds(previous), holds(object)];
+      if (was && is) own$.next(changeSet({ updated: [{ previous, object } as never] }));
+      else if (was) own$.next(changeSet({ deleted: [previous as Scaled] }));
+      else if (is) own$.next(changeSet({ added: [object as Scaled] }));
+    };
+    return {
+      holds,
+      reset,
+      shown,
+      apply,
+      leave: () => subscription.unsubscribe(),
+      reopen() {
+        subscription.unsubscribe();
+        raw.clear();
+        subscription = open();
+        reset();
+      },
+    };
+  });
+  const set = (uid: string, object: Scaled | undefined, isFirst: boolean) => {
+    const previous = store.get(uid);
+    if (object === undefined) store.delete(uid);
+    else store.set(uid, object);
+    const all = () => {
+      if (previous === undefined) all$.next(changeSet({ added: object ? [object] : [] }));
+      else if (object) all$.next(changeSet({ updated: [{ previous, object }] }));
+      else all$.next(changeSet({ deleted: [previous] }));
+    };
+    // One turn, in which an informer notifies its subscribers in any order.
+    inTurn(() => {
+      if (isFirst) all();
+      for (const value of values) value.apply(previous, object);
+      if (!isFirst) all();
+    });
+  };
+  return { store, values, set, following: () => following };
+}
+
+describe('the edits over the values of an index', () => {
+  it('V12: random events, edits, answers and mounts: each value has the objects that have it with the edits', () => {
+    const uid = fc.constantFrom('a', 'b');
+    const replicas = fc.nat(1);
+    const isFirst = fc.boolean();
+    const at = fc.nat(3);
+    const step = fc.oneof(
+      fc.record({ type: fc.constantFrom('put', 'remove', 'begin'), uid, replicas, isFirst }),
+      fc.record({ type: fc.constantFrom('echo', 'end', 'reset', 'reopen'), at, isFirst }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const overlay = new Overlay();
+        const layer = new EditableLayer();
+        const { store, values, set, following } = createIndexed(layer);
+        for (const value of values) value.reset();
+        layer.cover(overlay);
+        const open: { uid: string; id: number; replicas: number }[] = [];
+        let version = 10;
+        for (const each of steps) {
+          version += 2;
+          if ('uid' in each) {
+            const known = store.get(each.uid);
+            if (each.type === 'put')
+              set(each.uid, scaled(each.uid, version, each.replicas), each.isFirst);
+            else if (each.type === 'remove') set(each.uid, undefined, each.isFirst);
+            else if (known !== undefined) {
+              const base = overlay.shown(known);
+              const draft = { ...base, spec: { replicas: each.replicas } };
+              const id = overlay.begin(each.uid, base, draft);
+              open.push({ uid: each.uid, id, replicas: each.replicas });
+            }
+          } else if (each.type === 'reset') values[each.at % 2]?.reset();
+          else if (each.type === 'reopen') values[each.at % 2]?.reopen();
+          else {
+            const [edit] = open.splice(each.at, 1);
+            if (edit === undefined) continue;
+            if (each.type === 'end') overlay.end(edit.uid, edit.uid, edit.id);
+            else {
+              const object = scaled(edit.uid, version, edit.replicas);
+              overlay.written(edit.uid, edit.uid, edit.id, object);
+              if (store.has(edit.uid)) set(edit.uid, object, each.isFirst);
+            }
+          }
+          for (const { holds, shown } of values) {
+            const objects = [...store].map(([id, object]) => [id, overlay.shown(object)] as const);
+            const wanted = objects.filter(([, object]) => holds(object));
+            expect(shown()).toEqual(Object.fromEntries(wanted));
+          }
+        }
+        for (const { uid: of, id } of open) overlay.end(of, of, id);
+        for (const id of ['a', 'b']) set(id, scaled(id, version + 10, 0), true);
+        expect([overlay.isEmpty, following()]).toEqual([true, 0]);
+      }),
+      { numRuns: 500 },
     );
   });
 });
