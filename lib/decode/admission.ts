@@ -13,7 +13,7 @@ import {
 } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
-import type { DecodeContext } from './decoding.ts';
+import type { DecodeContext, Refusal } from './decoding.ts';
 import type { Refused } from './watch-event.ts';
 
 /**
@@ -53,7 +53,7 @@ function transformed<T extends KubernetesObject>(
   throw ApiError.local('Refused', message);
 }
 
-/** Creates the admission of one decoder. `tally` counts the objects by kind. */
+/** Creates the admission of one decoder. `tally` counts the objects by kind, and collects what is dropped. */
 export function createAdmission<T extends KubernetesObject>(
   context: DecodeContext<T>,
   tally: KindTally,
@@ -62,7 +62,7 @@ export function createAdmission<T extends KubernetesObject>(
   const { kind, apiVersion } = context.projection ?? resource;
   const unexpected = (what: string) => {
     const message = `${resource.plural}: expected ${kind === '' ? 'an object' : `a ${kind}`}, got ${what}`;
-    onRefused({ reason: ApiError.local('Unexpected', message) });
+    tally.refuse(message);
     return message;
   };
   const drop = (what: string) => {
@@ -128,11 +128,14 @@ export function wrongKind({ plural }: Resource, expected: string, got: string): 
 /**
  * Counts the objects of one response: those of the resource's kind, and those of another kind. A single object of another
  * kind is refused, but if every object were refused, an empty store would be reported as synced.
+ * It also counts what is no object of the collection, because an error for each would cost far more than the item.
  */
 export class KindTally {
   #own = 0;
   #others = 0;
   #last = '';
+  #refused = 0;
+  #refusal = '';
 
   /** Counts an object of the right kind, whether it is admitted, or refused for another reason. */
   own(): void {
@@ -143,6 +146,21 @@ export class KindTally {
   other(message: string): void {
     this.#others++;
     this.#last = message;
+  }
+
+  /** Counts what is no object of the collection, for the reason that `message` gives. */
+  refuse(message: string): void {
+    this.#refused++;
+    this.#refusal = message;
+  }
+
+  /** Reports what was refused since the last report, as one refusal with its count. */
+  report(onRefused: (refusal: Refusal) => void): void {
+    const count = this.#refused;
+    if (count === 0) return;
+    this.#refused = 0;
+    const more = count === 1 ? '' : `; the last of ${count} refused items`;
+    onRefused({ reason: ApiError.local('Unexpected', this.#refusal + more), count });
   }
 
   /**

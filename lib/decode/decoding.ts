@@ -17,9 +17,12 @@ import type { ListPart, WatchEvent } from './watch-event.ts';
  */
 export type Transform<T> = (object: T) => T;
 
-/** A refused object, or an item that is no object of the collection, with the reason. */
+/** A refused object, or items that are no objects of the collection, with the reason. */
 export interface Refusal {
+  /** The reason; of several items that of the last. */
   readonly reason: ApiError;
+  /** How many items without a key were refused. @defaultValue 1 */
+  readonly count?: number | undefined;
   /** Absent if the object has no key. */
   readonly key?: string;
   readonly resourceVersion?: string;

@@ -2,7 +2,7 @@
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
-import { createAdmission, KindTally, wrongKind } from './admission.ts';
+import { createAdmission, wrongKind } from './admission.ts';
 import type { DecodeContext } from './decoding.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { parseText, textOf } from './json-text.ts';
@@ -56,7 +56,6 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
   readonly #framer: ItemFramer;
   readonly #context: DecodeContext<T>;
   readonly #admit: ReturnType<typeof createAdmission<T>>;
-  readonly #tally = new KindTally();
   #typeMeta: string;
   #opened = false;
   #length = 0;
@@ -66,13 +65,13 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
   readonly #text: ObjectText;
 
   constructor(context: DecodeContext<T>, reader: ItemReader<T> = {}) {
-    super();
+    super(context);
     this.#context = context;
     this.#reader = reader;
     this.#stored = storedObjects(context);
     this.#text = new ObjectText(context.keepManagedFields);
     this.#framer = new ItemFramer(context.maxFrameBytes, context.projection?.member);
-    this.#admit = createAdmission(context, this.#tally);
+    this.#admit = createAdmission(context, this.tally);
     this.#typeMeta = typeMeta(context.projection ?? context.resource);
   }
 
@@ -140,7 +139,7 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
       remainingItemCount,
       shardInfo,
     } = envelope?.metadata ?? {};
-    const { failure } = this.#tally;
+    const { failure } = this.tally;
     if (failure !== undefined) out.wrongKind = failure;
     out.metadata = {
       resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
@@ -171,7 +170,7 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
     const stored = this.#stored?.find(bytes, from, to);
     this.#reader.count?.(stored === undefined ? 'parsed' : 'unchanged');
     if (stored !== undefined) {
-      this.#tally.own();
+      this.tally.own();
       out.items.push(stored.object);
       out.unparsed = true;
       return;

@@ -1,7 +1,7 @@
 /** Decodes the lines of a watch into events. */
 import { ApiError, type Status } from '../meta/api-error.ts';
 import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
-import { createAdmission, KindTally, wrongKind } from './admission.ts';
+import { createAdmission, wrongKind } from './admission.ts';
 import type { DecodeContext } from './decoding.ts';
 import { JsonDecoder } from './json-decoder.ts';
 import { LineFramer } from './json-lines.ts';
@@ -20,20 +20,19 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
   readonly #framer: LineFramer;
   readonly #context: DecodeContext<T>;
   readonly #admit: ReturnType<typeof createAdmission<T>>;
-  readonly #tally = new KindTally();
   readonly #reader: ObjectReader<T>;
   readonly #stored: ReturnType<typeof storedObjects<T>>;
   /** Whether the events may be those of a list, in which stored objects may be reused. */
   #isList: boolean;
 
   constructor(context: DecodeContext<T>, reader: ObjectReader<T> = new WholeReader(context)) {
-    super();
+    super(context);
     this.#context = context;
     this.#reader = reader;
     this.#stored = storedObjects(context);
     this.#isList = context.reuse !== undefined;
     this.#framer = new LineFramer(context.maxFrameBytes);
-    this.#admit = createAdmission(context, this.#tally);
+    this.#admit = createAdmission(context, this.tally);
   }
 
   protected override empty(): WatchEvent<T>[] {
@@ -65,7 +64,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
       const stored = this.#stored?.find(bytes, object, to - 1);
       if (stored !== undefined) {
         this.#reader.count?.('unchanged');
-        this.#tally.own();
+        this.tally.own();
         out.push({ type, key: stored.key, object: stored.object, unparsed: true });
         return;
       }
@@ -108,7 +107,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     }
     const shown = typeof type === 'string' ? type.slice(0, 40) : typeof type;
     const message = `${this.#context.resource.plural}: unknown watch event type ${JSON.stringify(shown)}`;
-    this.#context.onRefused({ reason: ApiError.local('Unexpected', message) });
+    this.tally.refuse(message);
   }
 
   #object(type: ObjectEventType, received: unknown, out: WatchEvent<T>[], basis?: T): void {
@@ -138,7 +137,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     // Within a list it says that the list is at its end, or that it is none, whatever its version.
     if (resourceVersion === '' && !this.#isList) {
       const message = `${this.#context.resource.plural}: a bookmark without resourceVersion`;
-      this.#context.onRefused({ reason: ApiError.local('Unexpected', message) });
+      this.tally.refuse(message);
       return;
     }
     this.#isList = false;
@@ -165,7 +164,7 @@ export class WatchDecoder<T extends KubernetesObject> extends JsonDecoder<WatchE
     if (resource.kind !== '' && typeof kind === 'string' && kind !== resource.kind) {
       throw wrongKind(resource, `bookmark of kind ${resource.kind}`, kind);
     }
-    if (this.#tally.failure !== undefined) throw this.#tally.failure;
+    if (this.tally.failure !== undefined) throw this.tally.failure;
   }
 }
 

@@ -156,7 +156,7 @@ class Stages<T extends KubernetesObject> {
       onRefused: (refusal) => {
         // An object that can be tried again travels to the commit with the other deltas.
         if (refusal.key === undefined || refusal.retry === undefined)
-          this.#refuseItem(refusal.reason);
+          this.#refuseItem(refusal.reason, refusal.count);
       },
       refresh$: orders$.pipe(
         filter((ordered) => ordered.at === at),
@@ -180,8 +180,8 @@ class Stages<T extends KubernetesObject> {
     });
   }
 
-  #refuseItem(reason: ApiError): void {
-    this.#informer.board.refuseItem(reason);
+  #refuseItem(reason: ApiError, count?: number): void {
+    this.#informer.board.refuseItem(reason, count);
     this.#refusals.next();
   }
 }

@@ -133,12 +133,25 @@ describe('the items of a list', () => {
 
   it('D7: items that are empty or of another kind are refused and reported', () => {
     const items = [{}, { kind: 'Node', metadata: { name: 'n' } }, item('a'), { metadata: {} }];
-    const { out, refusals, failure } = list([JSON.stringify({ ...head, metadata, items })]);
+    const body = JSON.stringify({ ...head, metadata, items });
+    const { out, refusals, failure } = list(body.split(/(?<=\})(?=,)/));
     expect([out, failure]).toEqual([[typed(item('a'))], undefined]);
     expect(refusals.map(({ reason: { message } }) => message)).toEqual([
       'pods: expected a Pod, got an object without metadata',
       'pods: expected a Pod, got a Node',
       'pods: expected a Pod, got an object without a name',
+    ]);
+  });
+
+  it('D38: the refused items of one chunk are one report with their count', () => {
+    const { refusals, failure } = list([
+      `{"kind":"PodList","items":[${'{},'.repeat(999)}`,
+      `${'{"kind":"Node"},'.repeat(500)}{"metadata":{}}],"metadata":{"resourceVersion":"9"}}`,
+    ]);
+    expect(failure).toBeUndefined();
+    expect(refusals.map(({ reason: { message }, count }) => [message, count])).toEqual([
+      ['pods: expected a Pod, got an object without metadata; the last of 999 refused items', 999],
+      ['pods: expected a Pod, got an object without a name; the last of 501 refused items', 501],
     ]);
   });
 

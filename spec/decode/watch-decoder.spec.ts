@@ -214,6 +214,16 @@ describe('input that is not an object of the kind', () => {
     expect(watch([long]).refusals[0]?.reason.message.length).toBeLessThan(120);
   });
 
+  it('D38: the refused events of one chunk are one report with their count, also if the stream ends there', () => {
+    const lines = [line('ADDED', {}), line('RENAMED', {}), line('BOOKMARK', {})].join('');
+    const { refusals, failure } = watch([lines.repeat(100), `${line('MODIFIED', 7)}oops\n`]);
+    expect(failure).toBe('a line of 4 characters is not JSON');
+    expect(refusals.map(({ reason: { message }, count }) => [message, count])).toEqual([
+      ['pods: a bookmark without resourceVersion; the last of 300 refused items', 300],
+      ['pods: expected a Pod, got a value that is not an object', 1],
+    ]);
+  });
+
   it('D7: the report does not quote the object', () => {
     const { refusals } = watch([line('ADDED', { kind: 'Secret', data: { password: 'hush' } })]);
     expect(refusals[0]?.reason.message).not.toContain('hush');

@@ -9,7 +9,7 @@ import {
   type ListerWatcher,
   type SharedInformerOptions,
 } from 'rx-informer';
-import { type ConfigMap, configMaps } from 'rx-informer/resources';
+import { type ConfigMap, configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { BehaviorSubject, filter, map, NEVER, take, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -324,6 +324,29 @@ describe('an informer that refuses every object', () => {
       ]),
     );
     expect(statuses.length).toBeLessThan(10);
+    await informer.stop();
+  });
+
+  it('I63, D38: each item of a list without metadata is counted, with one error for a chunk', async () => {
+    const body = `{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[${'{},'.repeat(COUNT - 1)}{}]}`;
+    const headers = { 'content-type': 'application/json' };
+    const client = createClient({
+      baseUrl: 'http://fake',
+      fetch: async () => new Response(body, { headers }),
+    });
+    const reasons = new Set<unknown>();
+    const listWatch = createListWatch(client, pods, {
+      onRefused: ({ reason }) => reasons.add(reason),
+    });
+    const informer = createSharedInformer({
+      watchList: false,
+      list: (request) => listWatch.list(request),
+      watch: () => NEVER,
+    });
+    informer.start();
+    await informer.whenSynced();
+    await eventually(() => expect(informer.status.refusedItems).toBe(COUNT));
+    expect([...reasons]).toEqual([informer.status.lastRefusal]);
     await informer.stop();
   });
 

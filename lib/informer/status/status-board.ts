@@ -141,8 +141,8 @@ export class StatusBoard<T> {
     this.publish();
   }
 
-  refuseItem(reason: ApiError): void {
-    this.#refusedItems++;
+  refuseItem(reason: ApiError, count = 1): void {
+    this.#refusedItems += count;
     this.#lastRefusal = reason;
   }
 
