@@ -109,8 +109,10 @@ export interface SharedInformer<T extends KubernetesObject, Names extends string
    * object with the UID. A version counts also if the store has reached it without the object: if the object was
    * deleted after the write, the promise resolves with `undefined`. While the object is refused
    * (`status.refusedObjects`), the promise waits until it is accepted.
+   * A version of an aggregated server may be another text than a decimal number. Such versions have no order, so the
+   * promise resolves only when the store shows that very version: set `timeoutMs`, because a newer one may replace it first.
    * Rejects when `timeoutMs` has passed, when the informer is stopped or goes idle, and with a `TypeError` if the
-   * version is invalid.
+   * target is no version ('' or '0').
    */
   whenObserved(
     key: string,

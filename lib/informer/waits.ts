@@ -33,7 +33,7 @@ export interface ObservedDeletion {
   readonly uid: string;
   readonly deleted: true;
   /**
-   * The version in the response to the deletion, if it has one. Without it, an object whose creation the store has not
+   * The version in the response to the deletion, if it has one. Without it, or if it is not a decimal number, an object whose creation the store has not
    * received yet counts as deleted, and may appear for a moment afterwards.
    */
   readonly resourceVersion?: string | undefined;
@@ -134,9 +134,13 @@ export class Waits {
   }
 }
 
-/** The error of a wait for an invalid version; `undefined` if the version is valid or absent. */
+/**
+ * The error of a wait for what is no version; `undefined` if the version is absent, or any text that a server may give:
+ * aggregated servers have versions that are not decimal. '0' is that of no state.
+ */
 export function invalidVersion(method: string, version: string | undefined): TypeError | undefined {
-  if (version === undefined || isResourceVersion(version)) return undefined;
+  if (version === undefined) return undefined;
+  if (typeof version === 'string' && version !== '' && version !== '0') return undefined;
   return new TypeError(`${method}: ${JSON.stringify(version)} is not a resourceVersion`);
 }
 
@@ -150,6 +154,7 @@ export function invalidTarget(target: string | ObservedDeletion): TypeError | un
 }
 
 function reached(version: string | undefined, target: string): boolean {
+  if (version === target) return true;
   const order = compareResourceVersion(version ?? '', target);
   return order !== undefined && order >= 0;
 }
@@ -178,8 +183,9 @@ export function observed<T extends KubernetesObject>(
     // Before its first list the store does not know which objects are missing.
     const { uid, resourceVersion } = target;
     if (!indexer.synced || uidOf(object) === uid || refused?.uid === uid) return undefined;
+    // A version that has no order tells nothing, because the store may be past it.
     const isDeleted =
-      resourceVersion === undefined || reached(indexer.resourceVersion, resourceVersion);
+      !isResourceVersion(resourceVersion) || reached(indexer.resourceVersion, resourceVersion);
     return isDeleted ? { value: object } : undefined;
   }
   if (reached(versionOf(object), target)) return { value: object };

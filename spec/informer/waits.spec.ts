@@ -187,10 +187,37 @@ describe('whenObserved', () => {
     expect(await settled(wait)).toBe('pending');
     source.send(deleted(pod('web', 12)));
     expect(await settled(wait)).toBeUndefined();
-    const invalid = { ...target, resourceVersion: 'x' };
+    const invalid = { ...target, resourceVersion: '0' };
     expect(await settled(informer.whenObserved('shop/web', invalid))).toMatch(
       /not a resourceVersion/,
     );
+    await informer.stop();
+  });
+
+  it('I125: a version that has no order is observed when the object or the store shows it', async () => {
+    const { source, informer } = synced(pod('web', 1));
+    const [own, others] = ['346124217/1876', '346124218/1877'];
+    const waits = [own, others].map((version) => informer.whenObserved('shop/web', version));
+    const all = informer.whenAtLeast(others);
+    const states = () => Promise.all([...waits, all].map((wait) => settled<unknown>(wait)));
+    expect(await states()).toEqual(['pending', 'pending', 'pending']);
+    source.send(modified(pod('web', own)));
+    const web = expect.objectContaining({
+      metadata: expect.objectContaining({ resourceVersion: own }),
+    });
+    expect(await states()).toEqual([web, 'pending', 'pending']);
+    source.send(added(pod('db', others)));
+    expect(await states()).toEqual([web, web, undefined]);
+    await informer.stop();
+  });
+
+  it('I125: a deletion is observed although its version has no order', async () => {
+    const { source, informer } = synced(pod('web', 1));
+    const target = { uid: 'web', deleted: true, resourceVersion: '7/1' } as const;
+    const wait = informer.whenObserved('shop/web', target);
+    expect(await settled(wait)).toBe('pending');
+    source.send(deleted(pod('web', '7/1')), added(pod('db', '8/1')));
+    expect(await settled(wait)).toBeUndefined();
     await informer.stop();
   });
 
@@ -199,7 +226,7 @@ describe('whenObserved', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
     const first = informer.whenAtLeast('5');
-    expect(await settled(informer.whenAtLeast('0x'))).toMatch(/whenAtLeast: "0x" is no/);
+    expect(await settled(informer.whenAtLeast('0'))).toMatch(/whenAtLeast: "0" is no/);
     // The answer to a write may have no version.
     expect(await settled(informer.whenAtLeast(undefined as never))).toMatch(
       /whenAtLeast: "" is no/,
@@ -230,9 +257,11 @@ describe('whenObserved', () => {
     await expect(time.until(wait)).rejects.toThrow(
       'informer has not observed shop/web within 5 ms; it is at 10',
     );
-    await expect(informer.whenObserved('shop/web', 'abc')).rejects.toThrow(
-      /is not a resourceVersion/,
-    );
+    for (const none of ['', '0']) {
+      await expect(informer.whenObserved('shop/web', none)).rejects.toThrow(
+        `whenObserved: "${none}" is not a resourceVersion`,
+      );
+    }
     // The object is there, so its deletion has not been observed.
     for (const target of [undefined, {}, { uid: '', deleted: true }, { deleted: true }]) {
       await expect(informer.whenObserved('shop/web', target as never)).rejects.toThrow(

@@ -22,7 +22,7 @@ export interface Pod extends KubernetesObject {
 }
 
 /** `pod('web', 5)` is shop/web at version 5; its UID is its name. */
-export function pod(name: string, version: number, uid = name, namespace = 'shop'): Pod {
+export function pod(name: string, version: number | string, uid = name, namespace = 'shop'): Pod {
   return { metadata: { name, namespace, uid, resourceVersion: String(version) } };
 }
 
