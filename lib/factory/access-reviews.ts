@@ -1,5 +1,5 @@
 /** Asks the server in which namespaces the user may list and watch a resource (SelfSubjectAccessReview). */
-import { defer, forkJoin, Observable, of, ReplaySubject, type SchedulerLike } from 'rxjs';
+import { defer, forkJoin, Observable, of, ReplaySubject, type SchedulerLike, timer } from 'rxjs';
 import {
   catchError,
   defaultIfEmpty,
@@ -13,6 +13,7 @@ import {
 import type { LimitedAccess } from '../informer/sources.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
+import { exponentialBackoff } from '../rx/backoff.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 
@@ -24,6 +25,16 @@ const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 const CONCURRENT = 4;
 /** How long an answer is valid, in milliseconds. */
 const VALID_MS = 60_000;
+const LONGEST_WAIT_MS = 30_000;
+/**
+ * The wait after a round of reviews. Reviews may permit what the server then refuses, and each namespace that is followed is
+ * refused again and again.
+ */
+const waitAfter = /* @__PURE__ */ exponentialBackoff({
+  baseMs: 1_000,
+  capMs: LONGEST_WAIT_MS,
+  jitter: 0,
+});
 /** How many namespaces a message names. */
 const NAMED = 10;
 /** How many pages of namespaces are read. */
@@ -191,6 +202,20 @@ function limitedTo(
   return { namespaces, missing, message };
 }
 
+/** Says when a round of reviews may begin. The waits between rounds grow, and a quiet time ends the series. */
+class Rounds {
+  #attempt = 0;
+  #dueMs = Number.NEGATIVE_INFINITY;
+
+  /** How long a round that is asked for now waits. */
+  next(nowMs: number): number {
+    if (nowMs - this.#dueMs > LONGEST_WAIT_MS) this.#attempt = 0;
+    const atMs = Math.max(nowMs, this.#dueMs);
+    this.#dueMs = atMs + waitAfter(this.#attempt++, 0);
+    return atMs - nowMs;
+  }
+}
+
 /**
  * Emits the scopes that may be read, and again after each `refused$` if they have changed. Never errors. When it is
  * unsubscribed, the reviews that no other informer waits for are aborted, and those whose turn has not come are not sent.
@@ -233,14 +258,21 @@ export function permittedScopes(
           );
     return mayRead('').pipe(mergeMap((mayReadAll) => (mayReadAll ? of('all' as const) : some$)));
   };
+  const rounds = new Rounds();
   return refused$.pipe(
     startWith(undefined),
     exhaustMap((_refused, at) => {
-      const nowMs = reviews.passedMs();
-      // After a 403, earlier answers are not used.
-      const sinceMs = at === 0 ? Number.NEGATIVE_INFINITY : nowMs;
+      // The first round is not one after a 403.
+      const waitMs = at === 0 ? 0 : rounds.next(reviews.passedMs());
       // In a later turn, because a known answer must not replace the ListerWatchers within a call of one of them.
-      return defer(() => Promise.resolve()).pipe(mergeMap(() => find(sinceMs, nowMs)));
+      const begin$ = defer(() => (waitMs > 0 ? timer(waitMs, scheduler) : Promise.resolve()));
+      return begin$.pipe(
+        mergeMap(() => {
+          const nowMs = reviews.passedMs();
+          // After a 403, earlier answers are not used.
+          return find(at === 0 ? Number.NEGATIVE_INFINITY : nowMs, nowMs);
+        }),
+      );
     }),
     distinctUntilChanged((a, b) => JSON.stringify(a) === JSON.stringify(b)),
   );

@@ -33,8 +33,8 @@ export type NamespaceFallback = (of: WholeInformer) => SharedInformer<Kubernetes
 /**
  * Lets the informers of a factory show some namespaces where listing and watching all of them is not permitted: those of
  * these names in which both are permitted. Without names it asks about all namespaces of the cluster, for which the user must be
- * permitted to list namespaces. The server is asked by
- * SelfSubjectAccessReview, when a run begins and after each 403. `status.access` says what is shown and what is missing.
+ * permitted to list namespaces; one that is created later is tried at the next run or 403. The server is asked by
+ * SelfSubjectAccessReview, when a run begins and after a 403, at most every 30 s while 403s go on. `status.access` says what is shown and what is missing.
  *
  * Throws a `TypeError` if `namespaces` is not an array, or contains what is not the name of a namespace.
  *

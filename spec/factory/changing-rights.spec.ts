@@ -119,6 +119,33 @@ describe('while rights change', () => {
     await factory.stop();
   });
 
+  it('G22: reviews that permit what the server refuses come ever more rarely, and follow a right after a quiet time', async () => {
+    let refuses = true;
+    const { time, informer, factory, names, server, reviewed, permitted } = rig(
+      { namespaceFallback: namespaceFallback(['a', 'b']) },
+      ['a', 'b'],
+      undefined,
+      (url) => (refuses && url.includes('/pods') ? forbidden() : undefined),
+    );
+    const halfMinutes: number[] = [];
+    for (let at = 0; at < 10; at++) {
+      const before = reviewed.length;
+      await time.advance(30_000);
+      halfMinutes.push((reviewed.length - before) / 6);
+    }
+    // A round asks for list and watch in all namespaces and in the two.
+    expect(halfMinutes[0]).toBeLessThanOrEqual(6);
+    expect(Math.max(...halfMinutes.slice(1))).toBeLessThanOrEqual(2);
+    refuses = false;
+    await time.advance(90_000);
+    expect(names()).toEqual(['pod-a', 'pod-b']);
+    permitted.pop();
+    server.faults.dropWatches();
+    await time.advance(5_000);
+    expect(informer.status.access).toMatchObject({ namespaces: ['a'], missing: ['b'] });
+    await factory.stop();
+  });
+
   it('G19: a refused object of a namespace whose right was taken is forgotten', async () => {
     const { time, informer, factory, server, permitted } = rig(
       {

@@ -6,7 +6,7 @@ import {
   liveQuery,
   namespaceFallback,
 } from 'rx-informer';
-import { nodes, pods } from 'rx-informer/resources';
+import { namespaces, nodes, pods } from 'rx-informer/resources';
 import { type AccessAttributes, createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { REVIEWS, rig } from './fallback-rig.ts';
@@ -52,6 +52,36 @@ describe('a user without rights in all namespaces', () => {
     expect(found.reviewed).toEqual([]);
     expect(found.names()).toEqual(['pod-b']);
     await found.factory.stop();
+  });
+
+  it('G17: reads the names of namespaces when a run begins, and after a 403', async () => {
+    const { time, server, factory, informer, permitted, names } = rig(
+      { namespaceFallback: namespaceFallback() },
+      ['a', 'b'],
+      listNamespaces,
+    );
+    const make = (name: string) => {
+      permitted.push(name);
+      server.objects.create(namespaces, { metadata: { name } });
+      server.objects.create(pods, { metadata: { namespace: name, name: `pod-${name}` } });
+    };
+    await time.advance(5_000);
+    make('d');
+    await time.advance(600_000);
+    expect(informer.status.access).toMatchObject({ namespaces: ['a', 'b'], missing: ['c'] });
+    await factory.stop();
+    factory.start();
+    await time.advance(5_000);
+    expect(names()).toEqual(['pod-a', 'pod-b', 'pod-d']);
+    make('e');
+    permitted.splice(permitted.indexOf('b'), 1);
+    server.faults.dropWatches();
+    await time.advance(60_000);
+    expect(informer.status.access).toMatchObject({
+      namespaces: ['a', 'd', 'e'],
+      missing: ['b', 'c'],
+    });
+    await factory.stop();
   });
 
   it('G17: with all rights has one watch, and so has a cluster-scoped resource', async () => {
