@@ -78,6 +78,24 @@ export function checkFields(user: FullUser, cluster: FullCluster, hasOwn: boolea
   if (!isPlain(cluster)) checkCluster(cluster);
 }
 
+/** Throws a `TypeError` if the context runs a program, reads a file, or asks any other server than that of its cluster. */
+export function checkUntrusted(user: FullUser, cluster: FullCluster): void {
+  const { exec, plugin, authProvider, tokenFile, certFile, keyFile } = user;
+  const named = Object.entries({
+    exec: exec ?? plugin,
+    'auth-provider': authProvider,
+    tokenFile,
+    'client-certificate': certFile,
+    'client-key': keyFile,
+    'certificate-authority': cluster.caFile,
+    'proxy-url': cluster.proxyUrl,
+  }).find(([, value]) => isCredential(value));
+  if (named === undefined) return;
+  throw new TypeError(
+    `clientFromKubeConfig: the kubeconfig is untrusted, and user '${user.name}' or cluster '${cluster.name}' has ${named[0]}; only data in the kubeconfig itself is accepted`,
+  );
+}
+
 /** Whether the server is addressed by http. */
 export function isPlain({ server }: Cluster): boolean {
   return /^http:/i.test(server);

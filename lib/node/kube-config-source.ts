@@ -35,4 +35,10 @@ export interface KubeConfigSource {
   readonly config?: KubeConfigLike | undefined;
   /** The context to use. @defaultValue the `current-context` of the kubeconfig */
   readonly context?: string | undefined;
+  /**
+   * Whether somebody wrote the kubeconfig whom this process must not obey, such as a user who uploads it. A context whose cluster or
+   * user names a plugin, an auth-provider, a file or a proxy is then refused, before anything is run, read or sent. The
+   * address of the server is not checked: it may be one that only this machine reaches. @defaultValue false
+   */
+  readonly untrusted?: boolean | undefined;
 }

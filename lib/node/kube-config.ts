@@ -157,7 +157,7 @@ export async function clientFromKubeConfig(
   source: KubeConfigLike | KubeConfigClientOptions = {},
 ): Promise<KubeClient> {
   const options: KubeConfigClientOptions = isKubeConfig(source) ? { config: source } : source;
-  const { file, text, config, context, ...rest } = options;
+  const { file, text, config, context, untrusted, ...rest } = options;
   const { maxConnections, headersTimeoutMs, credentialsOverHttp, execTimeoutMs, ...clientOptions } =
     rest;
   const limitMs = checkedTimeout(execTimeoutMs ?? 300_000, 'clientFromKubeConfig: execTimeoutMs');

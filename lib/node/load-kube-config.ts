@@ -12,6 +12,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { type Fields, isFields } from '../meta/json-fields.ts';
 import {
   checkFields,
+  checkUntrusted,
   effective,
   isPlain,
   withImpersonation,
@@ -185,6 +186,7 @@ export async function loadKubeConfig(
 ): Promise<LoadedConfig> {
   const config = await load(source);
   const { context, cluster, user } = chosen(config, source.context ?? config.currentContext);
+  if (source.untrusted === true) checkUntrusted(user, cluster);
   const added = addedTo(config);
   checkFields(user, cluster, added.length > 0);
   const plain = isPlain(cluster);

@@ -339,8 +339,8 @@ describe('an informer that refuses every object', () => {
       onRefused: ({ reason }) => reasons.add(reason),
     });
     const informer = createSharedInformer({
+      ...listWatch,
       watchList: false,
-      list: (request) => listWatch.list(request),
       watch: () => NEVER,
     });
     informer.start();

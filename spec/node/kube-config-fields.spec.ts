@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { clientFromKubeConfig } from 'rx-informer/node';
+import { clientFromKubeConfig, inspectKubeConfig } from 'rx-informer/node';
 import { describe, expect, it } from 'vitest';
 import { environmentProxy } from '../../lib/node/environment-proxy.ts';
 import { preparedPlugin } from '../../lib/node/exec-plugin.ts';
@@ -388,5 +388,50 @@ describe('the proxy of the environment', () => {
     const client = clientFromKubeConfig({ text: kubeconfig({ server: 'http://api.test' }) });
     await expect(client).rejects.toThrow(/HTTP_PROXY .*its scheme is ftp:/);
     await expect(client).rejects.not.toThrow(/hunter2/);
+  });
+});
+
+describe('an untrusted kubeconfig', () => {
+  const data = { server: 'https://127.0.0.1:1', 'certificate-authority-data': base64(testOnlyCa) };
+  const plugin = { apiVersion: 'client.authentication.k8s.io/v1', command: 'login' };
+  const cases: [string, object, object][] = [
+    ['exec', data, { exec: { ...plugin, interactiveMode: 'Never' } }],
+    ['auth-provider', data, { 'auth-provider': { name: 'oidc', config: {} } }],
+    ['auth-provider', data, { 'auth-provider': { name: 'gcp', config: { 'cmd-path': 'login' } } }],
+    ['tokenFile', data, { tokenFile: '/etc/hostname' }],
+    ['client-certificate', data, { 'client-certificate': '/c', 'client-key-data': base64('k') }],
+    [
+      'client-key',
+      data,
+      { 'client-certificate-data': base64(testOnlyClientCert), 'client-key': '/k' },
+    ],
+    ['certificate-authority', { server: data.server, 'certificate-authority': '/ca' }, {}],
+    ['proxy-url', { ...data, 'proxy-url': 'http://127.0.0.1:2' }, {}],
+  ];
+
+  it.each(cases)('T79: with %s is refused by that name (%#)', async (name, cluster, user) => {
+    const text = kubeconfig(cluster, user);
+    const asConfig = new KubeConfig();
+    asConfig.loadFromString(text);
+    // client-node drops the field tokenFile.
+    const sources = name === 'tokenFile' ? [{ text }] : [{ text }, { config: asConfig }];
+    for (const source of sources) {
+      await expect(clientFromKubeConfig({ ...source, untrusted: true })).rejects.toThrow(
+        `clientFromKubeConfig: the kubeconfig is untrusted, and user 'dev' or cluster 'dev' has ${name}; only`,
+      );
+      await expect(inspectKubeConfig({ ...source, untrusted: true })()).rejects.toThrow(
+        /untrusted/,
+      );
+    }
+  });
+
+  it('T79: with data only reaches its server, and other contexts may name anything', async () => {
+    const api = await server('https');
+    const cluster = { server: api.url, 'certificate-authority-data': base64(testOnlyCa) };
+    const own = JSON.parse(kubeconfig(cluster, { token: 't' }));
+    own.users.push({ name: 'other', user: { exec: { ...plugin, interactiveMode: 'Never' } } });
+    const text = JSON.stringify(own);
+    await (await open({ text, untrusted: true })).request(version);
+    expect(api.seen[0]?.headers['authorization']).toBe('Bearer t');
   });
 });
