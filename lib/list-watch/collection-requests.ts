@@ -194,6 +194,7 @@ export class CollectionRequests<T extends KubernetesObject> {
         use: 'list',
         acceptGzip,
         demand: request.demand,
+        patience: request.patience,
       },
     }).pipe(
       mergeMap((answer): ListPart<V>[] => {
@@ -268,6 +269,7 @@ export class CollectionRequests<T extends KubernetesObject> {
           use: 'watch',
           mayYield,
           demand: request.demand,
+          patience: request.patience,
         },
       }).pipe(
         tap((answer) => {

@@ -79,12 +79,12 @@ export function createPollingListWatch<T extends KubernetesObject>(
     last: { resourceVersion: ResourceVersion },
     mayReuse: boolean,
   ): Observable<WatchSignal<T>> => {
-    const { known, demand, onRefused } = request;
+    const { known, demand, onRefused, patience } = request;
     const asked = {
       resourceVersion: '',
       limit: 500,
       reuse: mayReuse,
-      ...{ known, demand, onRefused },
+      ...{ known, demand, onRefused, patience },
     };
     const source: ListerWatcher<T> = {
       list: (page) => noting(lister.list(page)),

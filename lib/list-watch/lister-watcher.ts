@@ -38,6 +38,11 @@ export interface ListRequest<T> {
    */
   readonly reuse?: boolean | undefined;
   readonly demand?: Demand | undefined;
+  /**
+   * By how much longer than usual the head of the response may take, because it did not come in time before: 1, 2 or 4
+   * times. @defaultValue 1
+   */
+  readonly patience?: number | undefined;
   /** Called for every refused object or item, with the reason. */
   readonly onRefused?: ((refusal: Refusal) => void) | undefined;
   /**
@@ -64,6 +69,11 @@ export interface WatchRequest<T> {
    */
   readonly reuse?: boolean | undefined;
   readonly demand?: Demand | undefined;
+  /**
+   * By how much longer than usual the head of the response may take, because it did not come in time before: 1, 2 or 4
+   * times. @defaultValue 1
+   */
+  readonly patience?: number | undefined;
   /** Called for every refused object or item, with the reason. */
   readonly onRefused?: ((refusal: Refusal) => void) | undefined;
 }

@@ -30,7 +30,8 @@ export interface KubeConfigClientOptions
    */
   readonly maxConnections?: number | undefined;
   /**
-   * How long to wait for the head of a response, in milliseconds. Over HTTP/2 a connection on which no head arrived
+   * How long to wait for the head of a response, in milliseconds. A list or watch of an informer whose last try was not answered has two
+   * and then four times as long. Over HTTP/2 a connection on which no head arrived
    * is pinged, and replaced if the ping is not answered within the same time again. Keep this value below the
    * reflector's `requestTimeoutMs`. Infinity means no limit. @defaultValue 30 000
    */

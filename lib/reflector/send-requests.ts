@@ -56,6 +56,11 @@ export interface Sending {
 const SLICE_MS = 8;
 /** How often the time that a server has for its answer doubles, after requests that it did not answer in time. */
 const MOST_DOUBLINGS = 2;
+/**
+ * A request that fails without an answer after this time, in milliseconds, was not answered in time either: the limit of a
+ * transport may end it before the reflector does. To open a connection takes less.
+ */
+const LATE_MS = 15_000;
 class Paused extends Error {}
 
 type Limit = 'idleTimeoutMs' | 'requestTimeoutMs';
@@ -99,6 +104,39 @@ function asNext(input: ReflectorInput): ReflectorInput {
   }
 }
 
+/** How much longer than usual the answer of a server may take: it doubles with each request that was not answered in time. */
+class Patience {
+  readonly #passedMs: () => number;
+  #unanswered = 0;
+
+  constructor(passedMs: () => number) {
+    this.#passedMs = passedMs;
+  }
+
+  get factor(): number {
+    return 2 ** Math.min(this.#unanswered, MOST_DOUBLINGS);
+  }
+
+  /** What a request carries. */
+  get given(): Pick<Request, 'patience'> {
+    return this.#unanswered > 0 ? { patience: this.factor } : {};
+  }
+
+  answered(): void {
+    this.#unanswered = 0;
+  }
+
+  late(): void {
+    this.#unanswered++;
+  }
+
+  /** Notes an error without an answer, of a request that was sent at `sentMs`. */
+  failed(error: unknown, sentMs: number): void {
+    const hasStatus = error instanceof ApiError && error.code !== 0;
+    if (!hasStatus && this.#passedMs() - sentMs >= LATE_MS) this.late();
+  }
+}
+
 /** Creates the sender of one run. A request is sent when its observable is subscribed; unsubscribing aborts it. */
 export function createSending(options: SendingOptions): Sending {
   const { listerWatcher, scheduler, limits, port } = options;
@@ -106,24 +144,27 @@ export function createSending(options: SendingOptions): Sending {
   let gate: TimedDemand | undefined;
   const passedMs = stopwatch(scheduler);
   let heardMs = 0;
-  /** The number of requests in a row that were not answered in time. */
-  let unanswered = 0;
-  const answerMs = () => limits.requestTimeoutMs * 2 ** Math.min(unanswered, MOST_DOUBLINGS);
+  const patience = new Patience(passedMs);
   /** Sends a request with its own gate and its own watchdog. Its signals are inputs, and so is its failure. */
   const guarded = (
     isOpen: () => boolean,
-    send: (common: { readonly demand: Demand }) => Inputs,
-    headMs: () => number = answerMs,
+    send: (common: Pick<Request, 'demand' | 'patience'>) => Inputs,
+    headMs: () => number = () => limits.requestTimeoutMs * patience.factor,
   ): Inputs =>
     defer(() => {
       gate = createTimedDemand(demand, scheduler);
       const { closedMs } = gate;
       let isAnswered = false;
-      return send({ ...port, demand: gate.demand }).pipe(
-        tap(({ kind }) => {
-          heardMs = passedMs();
-          isAnswered ||= kind !== 'queued' && kind !== 'sending';
-          if (isAnswered) unanswered = 0;
+      let sentMs = passedMs();
+      return send({ ...port, ...patience.given, demand: gate.demand }).pipe(
+        tap({
+          next: ({ kind }) => {
+            heardMs = passedMs();
+            isAnswered ||= kind !== 'queued' && kind !== 'sending';
+            if (isAnswered) patience.answered();
+            else sentMs = heardMs;
+          },
+          error: (error) => isAnswered || patience.failed(error, sentMs),
         }),
         idleTimeout<ReflectorInput>({
           scheduler,
@@ -135,7 +176,7 @@ export function createSending(options: SendingOptions): Sending {
           waitingMs: closedMs,
           isQueued: ({ kind }) => kind === 'queued',
           error: (reason, idleMs) => {
-            if (reason === 'silence' && !isAnswered) unanswered++;
+            if (reason === 'silence' && !isAnswered) patience.late();
             return silence(reason, idleMs, isOpen() ? 'idleTimeoutMs' : 'requestTimeoutMs');
           },
         }),

@@ -23,6 +23,11 @@ export interface TransportRequest {
   /** Asked before each read of the body. */
   readonly demand?: Demand | undefined;
   /**
+   * By how much longer than usual the head of the response may take, because it did not come in time before: 1, 2 or 4
+   * times. @defaultValue 1
+   */
+  readonly patience?: number | undefined;
+  /**
    * Whether the response may be compressed with gzip, over a transport that otherwise requests no compression. The
    * transport decompresses it. For finite bodies whose size matters more than CPU time. A transport that leaves
    * compression to the platform, as `fetch` does, ignores this field. @defaultValue false

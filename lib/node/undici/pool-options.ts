@@ -41,7 +41,7 @@ export interface DispatcherOptions {
 
 const HEADERS_TIMEOUT_MS = 30_000;
 /** The longest delay of a timer, in milliseconds. Node shortens longer delays and prints a warning. */
-const LONGEST_MS = 2_147_483_647;
+export const LONGEST_MS = 2_147_483_647;
 
 /** Returns how long undici waits for a head, in milliseconds; 0 means no limit. */
 export function headersTimeoutOf({ headersTimeoutMs }: DispatcherOptions): number {

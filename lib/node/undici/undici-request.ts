@@ -17,6 +17,7 @@ import {
 import { placeOf, type Route } from '../request-failure.ts';
 import { type Gunzip, gunzip } from './gunzip.ts';
 import { streamEnd } from './http2-stream-end.ts';
+import { LONGEST_MS } from './pool-options.ts';
 
 /** The server to which requests are sent, and the settings of its transport. */
 export interface Target extends Route {
@@ -61,7 +62,7 @@ function optionsOf(target: Target, request: TransportRequest): Dispatcher.Dispat
       ...target.repeatedHeaders,
     },
     body: request.body ?? null,
-    headersTimeout: target.headersTimeoutMs,
+    headersTimeout: Math.min(target.headersTimeoutMs * (request.patience ?? 1), LONGEST_MS),
     // No limit, because a quiet watch is healthy. The reader judges silence.
     bodyTimeout: 0,
   };
