@@ -198,14 +198,19 @@ describe('requests of other pages', () => {
   test('a rebound name, a foreign page and a write are refused', async () => {
     const { page } = await openWithPanel({ objects: 5, rate: 0 });
     const port = opened?.dashboard.port ?? 0;
-    const write = await page.evaluate(async () => {
-      const answer = await fetch('/api/v1/namespaces/shop/pods', { method: 'POST', body: '{}' });
-      return { status: answer.status, text: await answer.text() };
-    });
-    expect(write).toEqual({
-      status: 405,
-      text: 'This dashboard does not forward POST to this path.\n',
-    });
+    const write = (type: string) =>
+      page.evaluate(async (given) => {
+        const headers = { 'content-type': given };
+        const path = '/api/v1/namespaces/shop/pods';
+        const answer = await fetch(path, { method: 'POST', body: '{}', headers });
+        return `${answer.status} ${await answer.text()}`;
+      }, type);
+    expect(await write('application/json')).toBe(
+      '405 This dashboard does not forward POST to this path.\n',
+    );
+    expect(await write('text/plain')).toBe(
+      '403 This dashboard answers only to its own page, not to a form.\n',
+    );
     const rebound = await page.goto(`http://rebound.example:${port}/`);
     expect(rebound?.status()).toBe(403);
     expect(await rebound?.text()).toMatch(/^This dashboard answers only to [^\n]+\.\n$/);

@@ -3,7 +3,7 @@
  * a built page.
  */
 
-import { appendFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Deployment, deployments, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
@@ -74,6 +74,15 @@ beforeAll(async () => {
   server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
   served = await server.serve({ port });
   root = await makeProject('tabs', port);
+  // One test opens the page by a name, which the proxy must know.
+  const config = await readFile(`${root}vite.config.ts`, 'utf8');
+  const target = `viteProxy('http://127.0.0.1:${port}')`;
+  expect(config).toContain(target);
+  const hosts = "'', { hosts: ['127.0.0.1', 'rebound.example'] }";
+  await writeFile(
+    `${root}vite.config.ts`,
+    config.replace(target, `${target.slice(0, -1)}, ${hosts})`),
+  );
   await writeFile(`${root}index.html`, htmlOf('main.tsx'));
   await writeFile(`${root}src/main.tsx`, MAIN);
   await appendFile(`${root}src/cluster.worker.ts`, MORTAL + STREAM);
