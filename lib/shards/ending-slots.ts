@@ -1,10 +1,17 @@
 /** Ends the work on slots that must be released, and says when no work on them runs any more. */
 import { type SchedulerLike, Subscription } from 'rxjs';
+import { SHARD_SLOTS } from '../meta/shard-ranges/ranges.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 
 /** Ends the work on a slot. */
 export type EndWork = (slot: number) => Promise<unknown>;
+
+/** Resolves when no work on any slot runs any more, also on slots that have been released. */
+export async function allEnded(work: Iterable<EndWork>): Promise<void> {
+  const slots = [...Array(SHARD_SLOTS).keys()];
+  await Promise.allSettled([...work].flatMap((end) => slots.map(async (slot) => await end(slot))));
+}
 
 /** The parts of {@link EndingSlots}. */
 export interface EndingSlotsParts {

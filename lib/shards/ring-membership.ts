@@ -10,17 +10,12 @@ import { distinctUntilChanged, map, takeUntil } from 'rxjs/operators';
 import { StartStop } from '../election/start-stop.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import {
-  SHARD_SLOTS,
-  type ShardRange,
-  sameRanges,
-  shardRanges,
-} from '../meta/shard-ranges/ranges.ts';
+import { type ShardRange, sameRanges, shardRanges } from '../meta/shard-ranges/ranges.ts';
 import { type ShardBy, shardSlot } from '../meta/shard-ranges/shard-filter.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
-import { EndingSlots, type EndWork } from './ending-slots.ts';
+import { allEnded, EndingSlots, type EndWork } from './ending-slots.ts';
 import { DividedKeys, type DividingMember } from './key-shards.ts';
 import {
   endingSlots,
@@ -247,11 +242,8 @@ export class RingMembership implements DividingMember {
       this.#report(ApiError.local('NotObserved', `ring ${namespace}/${name}: ${LATE}`));
       this.#publish();
     });
-    const slots = [...Array(SHARD_SLOTS).keys()];
-    // Of all slots, because a slot may have been released while work on it ran.
-    const ends = [...this.#work].flatMap((end) => slots.map(async (slot) => await end(slot)));
     const { member } = run;
-    void Promise.allSettled(ends).then(() => {
+    void allEnded(this.#work).then(() => {
       if (this.#run !== run || run.member.id !== member.id) return;
       join();
       this.#publish();

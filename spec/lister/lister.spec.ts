@@ -354,7 +354,7 @@ describe('reads of a minimum version', () => {
     await informer.stop();
     const sent = { metadata: { name: 'w', namespace: 'shop' } };
     await expect(lister.atLeast(sent)).rejects.toThrow(/has no resourceVersion.*returned/);
-    await expect(lister.atLeast('next')).rejects.toThrow(TypeError);
+    for (const none of ['', '0']) await expect(lister.atLeast(none)).rejects.toThrow(TypeError);
   });
 
   it('L7: wait for a custom resource with own fields called key, uid or deleted', async () => {
