@@ -1,9 +1,10 @@
 /** Tests the structure of the sources: folders are stages, and imports point upstream only. */
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { clocksIn, clocksOfTheGate } from './support/clocks.ts';
 import { importsOf, stripComments } from './support/imports.ts';
+import { SLOW } from './support/slow-specs.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -240,6 +241,11 @@ describe('architecture', () => {
   it('lets no clock, heap or processor decide a test of the gate', () => {
     expect(clocksOfTheGate(root)).toEqual(Object.keys(CLOCKS).sort());
     expect(Object.keys(CLOCKS).length).toBeLessThanOrEqual(20);
+  });
+
+  it('leaves only specs that exist to npm run test:slow', () => {
+    expect(SLOW.length).toBeGreaterThan(50);
+    expect(SLOW.filter((file) => !existsSync(`${root}${file}`))).toEqual([]);
   });
 
   it('finds the clocks of a text, and none in virtual time', () => {
