@@ -34,7 +34,8 @@ const SIMPLE =
 function isOwnHost(host: string, hosts: readonly string[] | undefined): boolean {
   const name = host.replace(PORT, '');
   if (hosts === undefined) return IP_OR_LOCAL.test(name);
-  return hosts.some((each) => each === host || each === name);
+  // A browser sends it in lower case.
+  return hosts.some((each) => [host, name].includes(each.toLowerCase()));
 }
 
 /**

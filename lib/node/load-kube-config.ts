@@ -186,7 +186,11 @@ export async function loadKubeConfig(
 ): Promise<LoadedConfig> {
   const config = await load(source);
   const { context, cluster, user } = chosen(config, source.context ?? config.currentContext);
-  if (source.untrusted === true) checkUntrusted(user, cluster);
+  const { untrusted = false } = source;
+  // A text such as 'true' of an environment variable must not switch the check off.
+  if (typeof untrusted !== 'boolean')
+    throw new TypeError('clientFromKubeConfig: untrusted must be true or false');
+  if (untrusted) checkUntrusted(user, cluster);
   const added = addedTo(config);
   checkFields(user, cluster, added.length > 0);
   const plain = isPlain(cluster);

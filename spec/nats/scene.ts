@@ -65,8 +65,6 @@ export class Scene {
   readonly api = createFakeApiServer();
   readonly nats: NatsServer;
   readonly #stops: (() => Promise<unknown>)[] = [];
-  /** The errors of publishers and readers whose request waited for its timeout. */
-  readonly timeouts: string[] = [];
 
   constructor(nats: NatsServer) {
     this.nats = nats;
@@ -94,10 +92,6 @@ export class Scene {
       .sort();
   }
 
-  readonly #note = ({ error }: { readonly error?: Error | undefined }): void => {
-    if (error?.message.includes('did not answer in time')) this.timeouts.push(error.message);
-  };
-
   /** An informer on the API server itself. */
   upstream(): SharedInformer<Pod> {
     const client = createClient({ baseUrl: 'http://fake', fetch: this.api.fetch });
@@ -124,7 +118,6 @@ export class Scene {
       ...fast,
       ...(options as object),
     });
-    publisher.status$.subscribe(this.#note);
     this.#stops.push(() => publisher.stop());
     return { publisher, informer, connection };
   }
@@ -157,7 +150,6 @@ export class Scene {
       backoff: () => 50,
       ...(initialList === undefined ? {} : { initialList }),
     }) as SharedInformer<Pod>;
-    informer.status$.subscribe(this.#note);
     informer.start();
     this.#stops.push(() => informer.stop());
     return { informer, connection, listWatch };

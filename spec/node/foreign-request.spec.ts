@@ -81,11 +81,11 @@ describe('foreignRequest', () => {
 
   it('T78: answers to the hosts that are named, and to no other', () => {
     const judged = (value: string) =>
-      foreignRequest({ headers: { host: value } }, { hosts: ['dev.example', 'b:1'], name: 'It' });
+      foreignRequest({ headers: { host: value } }, { hosts: ['Dev.Example', 'b:1'], name: 'It' });
     expect([judged('dev.example'), judged('dev.example:7'), judged('b:1')]).toEqual(
       Array(3).fill(undefined),
     );
-    expect(judged('b:2')).toBe('It answers only to dev.example and b:1, not to another Host.');
+    expect(judged('b:2')).toBe('It answers only to Dev.Example and b:1, not to another Host.');
     expect(judged('localhost')).toMatch(/another Host/);
   });
 });

@@ -425,6 +425,14 @@ describe('an untrusted kubeconfig', () => {
     }
   });
 
+  it.each(['true', 'false', 1, null])('T79: a setting of %j is refused', async (untrusted) => {
+    const text = kubeconfig(data, { exec: { ...plugin, interactiveMode: 'Never' } });
+    for (const made of [clientFromKubeConfig, inspectKubeConfig]) {
+      const refused = made({ text, untrusted: untrusted as never });
+      await expect(refused).rejects.toThrow(/untrusted must be true or false/);
+    }
+  });
+
   it('T79: with data only reaches its server, and other contexts may name anything', async () => {
     const api = await server('https');
     const cluster = { server: api.url, 'certificate-authority-data': base64(testOnlyCa) };

@@ -50,7 +50,8 @@ function fieldOf(name: string, base: Fields, draft: Fields, now: Fields): unknow
 function mergedItems(
   base: unknown = [],
   draft: unknown,
-  now: unknown,
+  // An API server drops a list whose last item was deleted.
+  now: unknown = [],
   name: string | undefined,
 ): readonly unknown[] | undefined {
   if (!Array.isArray(base) || !Array.isArray(draft) || !Array.isArray(now)) return undefined;

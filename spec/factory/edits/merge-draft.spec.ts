@@ -30,6 +30,15 @@ describe('the draft on a newer state', () => {
     expect(JSON.stringify(merged)).toContain('__proto__');
   });
 
+  it('V22: items that another writer deleted stay deleted, also if the list is gone with them', () => {
+    const base = { finalizers: ['x/old'] };
+    const draft = { finalizers: ['x/old', 'x/mine'] };
+    for (const now of [{}, { finalizers: [] }]) {
+      expect(mergeDraft(base, draft, now)).toEqual({ finalizers: ['x/mine'] });
+    }
+    expect(mergeDraft(base, { finalizers: [] }, {})).toEqual({ finalizers: [] });
+  });
+
   it('V22: a draft adds to a map or a list that another writer has added meanwhile', () => {
     const draft = { labels: { a: '1' }, finalizers: ['x/a'] };
     const now = { labels: { b: '2' }, finalizers: ['x/b'] };
