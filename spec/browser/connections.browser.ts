@@ -95,6 +95,18 @@ async function follow(tabs: readonly Page[], followed: readonly string[]): Promi
   }
 }
 
+/**
+ * As `follow`, on at most four connections at a time. The front may see the end of a request that a page has aborted, or a tab that was
+ * closed, after the request that takes its place, so a round with more is repeated.
+ */
+async function followOnFour(tabs: readonly Page[], followed: readonly string[]): Promise<void> {
+  await eventually(async () => {
+    front.count();
+    await follow(tabs, followed);
+    expect(front.most).toBeLessThanOrEqual(4);
+  });
+}
+
 describe('twenty kinds over HTTP/1.1', () => {
   test('T61: all sync and follow changes on four connections, and other requests are answered', async () => {
     const tab = await openTab();
@@ -102,8 +114,7 @@ describe('twenty kinds over HTTP/1.1', () => {
     await synced(tab, names);
     await follow([tab], names);
     await tab.evaluate(() => page.call('/version'));
-    await follow([tab], names);
-    expect(front.most).toBeLessThanOrEqual(4);
+    await followOnFour([tab], names);
     const statuses = Object.values(await tab.evaluate(() => page.statuses()));
     const queued = statuses.filter(({ phase }) => phase === 'queued');
     expect(queued.length).toBeGreaterThan(10);
@@ -120,17 +131,10 @@ describe('twenty kinds over HTTP/1.1', () => {
     const few = names.slice(0, 6);
     for (const tab of tabs) await start(tab, few);
     for (const tab of tabs) await synced(tab, few);
-    await follow(tabs, few);
-    expect(front.most).toBeLessThanOrEqual(4);
+    await followOnFour(tabs, few);
     // The slots of a tab that crashes, or is closed, are free.
     await tabs[0]?.close();
-    // At first, connections of the closed tab may still be counted.
-    for (let round = 0; round < 3; round++) {
-      front.count();
-      await follow(tabs.slice(1), few);
-      if (front.most <= 4) break;
-    }
-    expect(front.most).toBeLessThanOrEqual(4);
+    await followOnFour(tabs.slice(1), few);
   });
 });
 

@@ -7,13 +7,16 @@ import {
   existsSync,
   globSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { bundlers, writePage } from './bundlers.ts';
 import { type Consumer, installConsumer, projectWith, root, run } from './consumer.ts';
 import { readmePrograms } from './programs.ts';
@@ -96,6 +99,19 @@ describe.concurrent('the packed library', () => {
       expect(await printed(consumer.nodes[major], path)).toBe('same\n');
     });
   }
+
+  it('T41: the command runs where no optional package is installed', async ({ expect }) => {
+    // Node also looks in the folders above.
+    const folder = mkdtempSync(join(tmpdir(), 'rx-informer-command-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    for (const name of ['rx-informer', 'rxjs', 'immer', 'tslib']) {
+      const path = `node_modules/${name}`;
+      cpSync(join(consumer.folder, path), join(folder, path), { recursive: true });
+    }
+    const command = join(folder, 'node_modules/rx-informer/dist/command/rx-informer.js');
+    expect(await printed(consumer.nodes['24'], command, '--help')).toContain('init');
+    expect(await printed(consumer.nodes['24'], command, 'explain', 'RX1')).toContain('RX1');
+  });
 
   it('T42: the package is small, and its source maps point at files in it', async ({ expect }) => {
     expect(consumer.packedSize).toBeLessThanOrEqual(1_240_000);

@@ -31,7 +31,7 @@ describe('the draft on a newer state', () => {
   });
 
   it('V22: items that another writer deleted stay deleted, also if the list is gone with them', () => {
-    const base = { finalizers: ['x/old'] };
+    const base: { finalizers?: string[] } = { finalizers: ['x/old'] };
     const draft = { finalizers: ['x/old', 'x/mine'] };
     for (const now of [{}, { finalizers: [] }]) {
       expect(mergeDraft(base, draft, now)).toEqual({ finalizers: ['x/mine'] });
