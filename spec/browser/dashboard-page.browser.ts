@@ -10,6 +10,7 @@ import {
   type OpenOptions,
   openDashboard,
   phone,
+  retryNow,
 } from './open-dashboard.ts';
 
 let browser: Browser;
@@ -97,7 +98,7 @@ describe('without a connection', () => {
     await truth.getByText(/^Not compared, because/).waitFor();
     expect(await truth.getAttribute('data-equal')).toBeNull();
     refused.heal();
-    await page.getByRole('button', { name: 'Retry now' }).click();
+    await retryNow(page);
     await page.locator('[data-testid=truth][data-equal=true]').waitFor();
   });
 
@@ -118,7 +119,7 @@ describe('without a connection', () => {
     expect(tiles).toEqual(['–All', '–Running', '–In progress', '–In trouble', '–Completed']);
     expect(await page.getByTestId('shown').count()).toBe(0);
     heal();
-    await page.getByTestId('status').getByRole('button', { name: 'Retry now' }).click();
+    await retryNow(page);
     await live(page);
     await eventually(async () =>
       expect(await page.locator('[data-tile=all]').textContent()).toBe('40All'),

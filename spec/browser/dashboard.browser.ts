@@ -11,7 +11,14 @@ import { faultNames } from '../../examples/dashboard/shared/messages.ts';
 import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { recordRequests } from './dashboard-requests.ts';
-import { equal, live, type OpenDashboard, openDashboard, pause } from './open-dashboard.ts';
+import {
+  equal,
+  live,
+  type OpenDashboard,
+  openDashboard,
+  pause,
+  retryNow,
+} from './open-dashboard.ts';
 import { expectRows, scrollTo, shownOf } from './shown-rows.ts';
 
 let browser: Browser;
@@ -55,7 +62,7 @@ describe('an unreachable server', () => {
     await waits.waitFor();
     refused.heal();
     const { requests, stop } = recordRequests(dashboard);
-    await page.getByRole('button', { name: 'Retry now' }).click();
+    await retryNow(page);
     const reads = () => requests.filter(({ pathname }) => pathname === '/api/v1/pods').length;
     await eventually(async () => expect(await reads()).toBeGreaterThan(0));
     stop();

@@ -43,6 +43,16 @@ export async function live(page: Page): Promise<void> {
   await page.waitForFunction(isCounted);
 }
 
+/**
+ * Presses "Retry now" of the status line without a wait. The page may try again by itself at any moment, and then the button is gone.
+ */
+export async function retryNow(page: Page): Promise<void> {
+  const button = page.getByTestId('status').getByRole('button', { name: 'Retry now' });
+  await button.evaluateAll((all) => {
+    for (const each of all) (each as HTMLElement).click();
+  });
+}
+
 /** Opens a page that keeps what it reports as errors. */
 async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({
