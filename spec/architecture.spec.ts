@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { clocksIn, clocksOfTheGate } from './support/clocks.ts';
+import * as fc from './support/fast-check.ts';
 import { importsOf, stripComments } from './support/imports.ts';
 import { SLOW } from './support/slow-specs.ts';
 
@@ -241,6 +242,17 @@ describe('architecture', () => {
   it('lets no clock, heap or processor decide a test of the gate', () => {
     expect(clocksOfTheGate(root)).toEqual(Object.keys(CLOCKS).sort());
     expect(Object.keys(CLOCKS).length).toBeLessThanOrEqual(20);
+  });
+
+  it('lets no luck decide a test: the values of fast-check have the seed of the run', () => {
+    expect(fc.readConfigureGlobal()).toMatchObject({ seed: expect.any(Number) });
+    const specs = globSync('spec/**/*.{ts,tsx}', { cwd: root }).filter(
+      (file) => !/node_modules|generated/.test(file),
+    );
+    const lucky = specs.filter((file) =>
+      importsOf(readFileSync(`${root}${file}`, 'utf8')).includes('fast-check'),
+    );
+    expect(lucky).toEqual(['spec/support/fast-check.ts']);
   });
 
   it('leaves only specs that exist to npm run test:slow', () => {

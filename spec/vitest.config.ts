@@ -64,8 +64,12 @@ export default defineConfig({
     reporters: ['default', here('./support/closing-line.ts')],
     // Many specs wait for sockets and processes, so one worker per core would leave cores idle.
     maxWorkers: Math.max(2, availableParallelism() + 1),
-    // A file must not depend on the files before it, so their order is random.
-    sequence: { shuffle: { files: true }, sequencer: IsolatedFirst },
+    // A file must not depend on the files before it, so their order is random, and another one every night.
+    sequence: {
+      shuffle: { files: true },
+      seed: Number(process.env['RANDOM_SEED'] ?? 1),
+      sequencer: IsolatedFirst,
+    },
     projects: [
       ...projects('fast', (file) => !SLOW.includes(file)),
       ...projects('slow', (file) => SLOW.includes(file)),

@@ -1,7 +1,8 @@
 /** `jsonDifference`: its steps, applied to the first value, give the second. */
-import fc from 'fast-check';
+
 import { editPatch, type JsonPatchOperation, jsonDifference, jsonPointer } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { applyJsonPatch } from './apply-json-patch.ts';
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };

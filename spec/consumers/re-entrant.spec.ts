@@ -3,7 +3,6 @@
  * same changes without gap or duplicate, and end with the state of the server.
  */
 
-import fc from 'fast-check';
 import {
   addEventHandler,
   type ChangeSet,
@@ -17,6 +16,7 @@ import {
 import { type Observable, Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 import {
   added,
   deleted,

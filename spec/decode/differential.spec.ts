@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import fc from 'fast-check';
 import { differentialDecoding, type WatchEvent } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { Difference, mismatch } from '../../lib/decode/differential/difference.ts';
@@ -10,6 +9,7 @@ import { RecentDocuments } from '../../lib/decode/differential/recent-documents.
 import { Scalars } from '../../lib/decode/differential/scalars.ts';
 import { Shapes } from '../../lib/decode/differential/shapes.ts';
 import { decodings } from '../support/decodings.ts';
+import * as fc from '../support/fast-check.ts';
 import { type Anything, bytes, pods } from './decoder.ts';
 
 /** A document that is kept with its value. */

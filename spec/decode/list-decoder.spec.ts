@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { jsonDecoding } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { metadataProjection } from '../../lib/decode/projection.ts';
+import * as fc from '../support/fast-check.ts';
 import { bytes, cuts, list, pods } from './decoder.ts';
 
 const item = (name: string, more: object = {}) => ({

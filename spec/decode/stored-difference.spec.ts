@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { createUndiciTransport } from 'rx-informer/node';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -7,6 +6,7 @@ import {
 } from '../../lib/decode/differential/stored-difference.ts';
 import { ObjectHead } from '../../lib/decode/object-head.ts';
 import { reuseUnchanged } from '../../lib/meta/reuse-unchanged.ts';
+import * as fc from '../support/fast-check.ts';
 import { type Anything, bytes, pods } from './decoder.ts';
 
 const pod = (version: number, ready: string, more: object = {}) => ({

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { ApiError } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { bytes, cuts, list, type Options, watch } from './decoder.ts';
 
 const object = (name: string, version: number, more: object = {}) => ({

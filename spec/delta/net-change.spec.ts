@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import type { Change } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import {
@@ -9,6 +8,7 @@ import {
   unfold,
   untouched,
 } from '../../lib/delta/net-change.ts';
+import * as fc from '../support/fast-check.ts';
 
 interface Thing {
   readonly text: string;

@@ -1,7 +1,7 @@
-import * as fc from 'fast-check';
 import { type Delta, deltaFifo, rememberedObjects } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { type CompressionName, compressions } from './compressions.ts';
 import {
   added,

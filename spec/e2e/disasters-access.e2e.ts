@@ -229,7 +229,8 @@ describe('a token that expires', () => {
       await has('after-the-rotation');
       expect(logins()).toBeLessThanOrEqual(1);
       expect(mirrored.statuses.filter(({ error }) => error !== undefined)).toEqual([]);
-      expect(informer.status).toMatchObject({ phase: 'watching', relists: 0 });
+      await until(informer.status$, ({ phase }) => phase === 'watching');
+      expect(informer.status.relists).toBe(0);
 
       // The token has expired, and there is no new one yet.
       age();

@@ -1,5 +1,5 @@
 /** Tests the state of the dashboard in its URL, and the text of its filter box. */
-import fc from 'fast-check';
+
 import { describe, expect, test } from 'vitest';
 import {
   type PageState,
@@ -7,6 +7,7 @@ import {
   writePage,
 } from '../../examples/dashboard/page/cluster/page-state.ts';
 import { parseFilter } from '../../examples/dashboard/page/table/filter.ts';
+import * as fc from '../support/fast-check.ts';
 
 const text = fc.oneof(fc.constant(''), fc.string());
 const name = fc.string({ minLength: 1 });

@@ -1,8 +1,9 @@
 /** Tests that the page's stream of a worker's rows has exactly their changes, whatever happens to the rows. */
-import fc from 'fast-check';
+
 import type { Stored, View, ViewSnapshot } from 'rx-informer';
 import { expect, test } from 'vitest';
 import { changesOf } from '../../examples/dashboard/page/cluster/row-changes.ts';
+import * as fc from '../support/fast-check.ts';
 
 interface Row {
   readonly id: string;

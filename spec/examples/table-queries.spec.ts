@@ -1,5 +1,5 @@
 /** Tests the live queries of the dashboard's table against filtering, sorting and counting from scratch. */
-import fc from 'fast-check';
+
 import {
   type ChangeSet,
   conflateByKey,
@@ -23,6 +23,7 @@ import { statefulSetKind } from '../../examples/dashboard/page/kinds/workloads.t
 import { testOf } from '../../examples/dashboard/page/table/filter.ts';
 import { shownColumns } from '../../examples/dashboard/page/table/shown-columns.ts';
 import { TableQueries } from '../../examples/dashboard/page/table/table-queries.ts';
+import * as fc from '../support/fast-check.ts';
 
 // A clock that stands still, so that every answer is computed in one slice.
 beforeEach(() => void vi.useFakeTimers());

@@ -1,9 +1,10 @@
 /** Model test of holds: an informer runs while it is held or subscribed, and lingers afterwards. */
-import fc from 'fast-check';
+
 import type { InformerHandle } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import type { Subscription } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { rig } from './rig.ts';
 
 const LINGER_MS = 1_000;

@@ -1,5 +1,5 @@
 /** Random lives of the queries of a factory, whose subscribers, informers and runs come and go in any order. */
-import fc from 'fast-check';
+
 import {
   createLiveQueries,
   type InformerFactory,
@@ -12,6 +12,7 @@ import { type Pod, pods } from 'rx-informer/resources';
 import { config } from 'rxjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Mirror } from '../query/mirror.ts';
+import * as fc from '../support/fast-check.ts';
 import { place, type Rig, rig } from './rig.ts';
 
 interface Kind {

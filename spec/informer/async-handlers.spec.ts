@@ -1,5 +1,5 @@
 /** Handlers that return promises: their order, their queue, and their independence of other handlers. */
-import fc from 'fast-check';
+
 import {
   ApiError,
   addEventHandler,
@@ -10,6 +10,7 @@ import {
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 import {
   added,
   deleted,

@@ -1,5 +1,5 @@
 /** The unshared informer, `createInformer`. */
-import fc from 'fast-check';
+
 import {
   ApiError,
   addEventHandler,
@@ -11,6 +11,7 @@ import {
 } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 import {
   added,
   deleted,

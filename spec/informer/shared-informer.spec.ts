@@ -1,5 +1,5 @@
 /** Tests of client-go's shared informer that no other spec covers. */
-import fc from 'fast-check';
+
 import {
   ApiError,
   addEventHandler,
@@ -14,6 +14,7 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 import {
   added,
   deleted,

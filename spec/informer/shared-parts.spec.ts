@@ -1,5 +1,5 @@
 /** The parts of an object that a change leaves alone stay the same JavaScript objects. */
-import * as fc from 'fast-check';
+
 import {
   createClient,
   createListWatch,
@@ -14,6 +14,7 @@ import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { expectSharedParts, type Texts, texts } from '../store/shared-parts.ts';
 import { decodings } from '../support/decodings.ts';
+import * as fc from '../support/fast-check.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -1,5 +1,5 @@
 /** The machine that detects a dead way to a server, step by step. Time passes only as the inputs say. */
-import fc from 'fast-check';
+
 import { describe, expect, it } from 'vitest';
 import {
   idle,
@@ -8,6 +8,7 @@ import {
   type LivenessInput,
   nextLiveness,
 } from '../../lib/transport/guards/liveness-state.ts';
+import * as fc from '../support/fast-check.ts';
 
 type Timed = readonly [nowMs: number, input: LivenessInput, moment?: object];
 

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { build } from 'esbuild';
-import fc from 'fast-check';
 import { ApiError, parseRetryAfterMs, type Status } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 const from = (status: Status, code = 504) => ApiError.fromStatus(status, code);
 

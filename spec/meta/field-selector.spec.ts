@@ -1,8 +1,8 @@
-import * as fc from 'fast-check';
 import { createClient, createResourceClient, parseFieldSelector } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 const pod = {
   metadata: { name: 'web-0', namespace: 'shop' },

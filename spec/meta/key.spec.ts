@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import {
   joinMetaNamespaceKey,
   type KubernetesObject,
@@ -8,6 +7,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { isKeyOf } from '../../lib/meta/key.ts';
 import { uidOf } from '../../lib/meta/kubernetes-object.ts';
+import * as fc from '../support/fast-check.ts';
 
 describe('key', () => {
   it.each<[KubernetesObject, string]>([

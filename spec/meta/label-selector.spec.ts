@@ -1,6 +1,6 @@
-import * as fc from 'fast-check';
 import { formatLabelSelector, type LabelSelector, parseLabelSelector } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 const matches = (text: string, labels: Record<string, string> | undefined) =>
   parseLabelSelector(text).matches(labels);

@@ -1,8 +1,9 @@
 /** Quantities, and what a pod requests. The tables are those of apimachinery and component-helpers. */
-import fc from 'fast-check';
+
 import { type ParsedQuantity, parseQuantity, podRequests, type RequestingPod } from 'rx-informer';
 import type { Pod } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import CASES from './pod-requests.cases.json' with { type: 'json' };
 
 // apimachinery/pkg/api/resource/quantity_test.go: TestQuantityParse. Amounts are in units of 1e-9.

@@ -1,7 +1,7 @@
-import * as fc from 'fast-check';
 import { compareResourceVersion } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { isOlder } from '../../lib/meta/resource-version.ts';
+import * as fc from '../support/fast-check.ts';
 
 describe('resourceVersion', () => {
   it('M1: compares versions of any length like BigInt', () => {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   createShardFilter,
@@ -10,6 +9,7 @@ import {
   shardSlotOf,
 } from '../../lib/index.ts';
 import { joinRanges, sameRanges, withoutRanges } from '../../lib/meta/shard-ranges/ranges.ts';
+import * as fc from '../support/fast-check.ts';
 
 /** Texts with the results of `HashField` of k8s.io/apimachinery v0.36.3. */
 const VECTORS = [

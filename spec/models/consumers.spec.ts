@@ -3,7 +3,6 @@
  * receives every change, in any order of writes and of demand.
  */
 
-import fc from 'fast-check';
 import {
   type ChangeSet,
   conflateByKey,
@@ -14,6 +13,7 @@ import {
 } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import {
   added,
   deleted,

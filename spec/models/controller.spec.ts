@@ -2,7 +2,7 @@
  * Model test of a controller: changes, starts, stops, and leads won and lost, in any order, also from within a reconcile and from
  * listeners of outcomes and status. No key has two runs at the same time, nothing runs without the lead, and nothing is lost.
  */
-import fc from 'fast-check';
+
 import {
   createController,
   createSharedInformer,
@@ -14,6 +14,7 @@ import { BehaviorSubject, type Observable, timer } from 'rxjs';
 import { finalize, map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 import { modified, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 const NAMES = ['a', 'b', 'c'];

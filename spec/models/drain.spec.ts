@@ -1,8 +1,9 @@
 /** Model test of the drain against a plain queue: tasks that queue tasks, throw, or both. */
-import fc from 'fast-check';
+
 import { config } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 import { Drain } from '../../lib/rx/drain.ts';
+import * as fc from '../support/fast-check.ts';
 import { allReported } from '../support/reported-errors.ts';
 
 interface Task {

@@ -2,12 +2,13 @@
  * Model test of edits: several editors and other writers of one object, in any order of requests, compared with writing one after
  * another. Whenever the server accepts a patch, the result must be what that editor's recipe makes of the current object.
  */
-import fc from 'fast-check';
+
 import { createClient, createResourceClient, type OwnerReference } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 
 const TARGET = { namespace: 'shop', name: 'web' };
 

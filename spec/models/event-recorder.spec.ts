@@ -1,10 +1,11 @@
 /** Model test of the event recorder: whatever fails and when, the counts on the server are those of the recorded events. */
-import fc from 'fast-check';
+
 import { createClient, createEventRecorder } from 'rx-informer';
 import { eventsV1Events, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 
 const step = fc.record({
   pod: fc.constantFrom('web', 'db'),

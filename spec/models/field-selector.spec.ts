@@ -1,7 +1,8 @@
 /** Field selectors compared with a slow and simple matcher. */
-import fc from 'fast-check';
+
 import { parseFieldSelector } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 const field = fc.constantFrom(
   'metadata.name',

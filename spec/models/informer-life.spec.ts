@@ -2,9 +2,10 @@
  * Model test of the lifecycle of an informer: every call in every order, also within every kind of callback, with every kind of
  * scope, linger, demand and policy.
  */
-import fc from 'fast-check';
+
 import { config } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { allReported } from '../support/reported-errors.ts';
 import {
   type Act,

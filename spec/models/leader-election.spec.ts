@@ -2,12 +2,13 @@
  * Model test of leader election with delays, losses, clocks that disagree or stand still, overlapping starts and stops, a deleted Lease, and busy
  * clients: two electors never lead at the same time, and in the end one leads.
  */
-import fc from 'fast-check';
+
 import { ApiError, createClient, createLeaderElector, type LeaderElector } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { FALSE_ANSWERS, type Fate, leaseServer } from '../controller/lease-server.ts';
 import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 
 const place = { namespace: 'shop', name: 'billing' };
 const STORY_MS = 150_000;

@@ -1,10 +1,11 @@
 /** Model test of the lease that keeps a run alive: it runs while it is held, and for the linger time afterwards. */
-import fc from 'fast-check';
+
 import { Observable, type Subscriber } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Drain } from '../../lib/rx/drain.ts';
 import { type Lease, lease } from '../../lib/rx/lease.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 
 const LINGER_MS = 100;
 

@@ -3,7 +3,7 @@
  * refuse and recover, and a demand that opens and closes. Each existing object is either in the store or refused in its current
  * version; objects that do not exist are neither.
  */
-import fc from 'fast-check';
+
 import {
   ApiError,
   addEventHandler,
@@ -17,6 +17,7 @@ import { describe, expect, it } from 'vitest';
 import { compressions } from '../delta/compressions.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { decodings } from '../support/decodings.ts';
+import * as fc from '../support/fast-check.ts';
 import { HandFedServer, type Thing, things } from '../support/hand-fed-server.ts';
 
 const RESYNC_MS = 1_000;

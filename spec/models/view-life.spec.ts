@@ -1,9 +1,10 @@
 /** Model test of a view that was given its informer's status: in the last run of the informer it shows the current objects. */
-import fc from 'fast-check';
+
 import { createSharedInformer, deliver, toView } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 import type { Pod } from '../support/scripted-list-watch.ts';
 import { LifeServer } from './life-server.ts';
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { createNatsListWatch, type PublishToNatsOptions, publishToNats } from 'rx-informer/nats';
 import { pods as podResource } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +10,7 @@ import {
   scopeFilter,
   unescapeToken,
 } from '../../lib/nats/layout.ts';
+import * as fc from '../support/fast-check.ts';
 import { FakeConnection } from './fake-connection.ts';
 
 const pods = { group: '', plural: 'pods' };

@@ -20,6 +20,9 @@ export interface Step {
 const npm = (script: string, ...args: string[]): readonly string[] =>
   args.length === 0 ? ['npm', 'run', script] : ['npm', 'run', script, '--', ...args];
 
+/** The number of the day, as a seed: each night plays other lives and has other random values. */
+const TODAY = String(Math.floor(Date.now() / 86_400_000));
+
 /** All steps, the shorter ones first. */
 export const NIGHT: readonly Step[] = [
   {
@@ -97,8 +100,7 @@ export const NIGHT: readonly Step[] = [
       AUDIT_SEEDS: '20',
       NATS_SEEDS: '1000',
       PAGE_LIVES: '20000',
-      // Other lives every day.
-      PAGE_SEED: String(Math.floor(Date.now() / 86_400_000)),
+      PAGE_SEED: TODAY,
       WORKER_LIVES: '20000',
     },
     repeat:
@@ -139,8 +141,9 @@ export const NIGHT: readonly Step[] = [
   {
     name: 'newest-node',
     command: npm('test:newest-node'),
-    counts: {},
-    repeat: '`npm run test:newest-node -- FILE`, with the file of the log',
+    counts: { RANDOM_SEED: TODAY },
+    repeat:
+      '`RANDOM_SEED=… npm run test:newest-node -- FILE`, with the seed and the file of the log',
   },
   {
     name: 'nats',

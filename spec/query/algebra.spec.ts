@@ -1,5 +1,5 @@
 /** Laws of algebra: two ways to write one answer, compared after each event. */
-import fc from 'fast-check';
+
 import {
   type AnyChangeSet,
   type ChangeSet,
@@ -20,6 +20,7 @@ import {
 } from 'rx-informer';
 import { config, type Observable, of } from 'rxjs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { Mirror } from './mirror.ts';
 import { COMPARISONS, PREDICATES, PROJECTIONS } from './model/functions.ts';
 import { type Simple, simpleOf } from './model/scenario.ts';

@@ -1,7 +1,8 @@
 /** Random graphs of live operators over long collections, compared with the naive answer. */
-import fc from 'fast-check';
+
 import { config } from 'rxjs';
 import { beforeAll, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { runGraph } from './model/graph-run.ts';
 import { graphScenario } from './model/graph-scenario.ts';
 

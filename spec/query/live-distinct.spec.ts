@@ -1,8 +1,9 @@
 /** `liveDistinct`: the different texts that a function returns for the rows. */
-import fc from 'fast-check';
+
 import { liveDistinct, toView } from 'rx-informer';
 import { BehaviorSubject, config } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';
 

@@ -1,5 +1,5 @@
 /** `liveGroupBy` and its aggregates. */
-import fc from 'fast-check';
+
 import {
   type Aggregate,
   type Aggregates,
@@ -17,6 +17,7 @@ import {
 import { changeSet } from 'rx-informer/testing';
 import { BehaviorSubject, config, type Observable, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { allReported } from '../support/reported-errors.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, item, type Step, World } from './world.ts';

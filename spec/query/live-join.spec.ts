@@ -1,5 +1,5 @@
 /** Joins: `liveJoin()`. */
-import fc from 'fast-check';
+
 import {
   type ChangeSet,
   createChangeSet,
@@ -26,6 +26,7 @@ import {
 } from 'rxjs';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { inTurn } from '../../lib/rx/drain.ts';
+import * as fc from '../support/fast-check.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';
 

@@ -1,5 +1,5 @@
 /** Answers of queries over random JSON objects, beside what loops over all of them give. */
-import fc from 'fast-check';
+
 import {
   type Change,
   type ChangeSet,
@@ -13,6 +13,7 @@ import { Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { answerOf, filteredBy } from '../../lib/query/live-query/answer.ts';
 import { conjunctsOf, predicateOf } from '../../lib/query/live-query/predicate.ts';
+import * as fc from '../support/fast-check.ts';
 import { Mirror } from './mirror.ts';
 
 const things = defineResource({

@@ -1,11 +1,12 @@
 /** `liveQuery` as data: validation, the one form of equal queries, conditions, orders and rows. */
-import fc from 'fast-check';
+
 import { annotation, defineResource, label, liveQuery } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { formatPath, parsePath } from '../../lib/meta/object-path.ts';
 import { compareBy, normalOrders } from '../../lib/query/live-query/order-by.ts';
 import { predicateOf } from '../../lib/query/live-query/predicate.ts';
+import * as fc from '../support/fast-check.ts';
 
 const things = defineResource({
   group: 'example.com',

@@ -1,5 +1,5 @@
 /** Joins with the owners of owners: `through()`. */
-import fc from 'fast-check';
+
 import {
   type ChangeSet,
   type JoinedRow,
@@ -11,6 +11,7 @@ import {
 import { changeSet } from 'rx-informer/testing';
 import { BehaviorSubject, NEVER, of, Subject, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { exponentialBackoff, type ReflectorStatus, reflect, type WatchSignal } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import {
@@ -17,6 +16,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReflectorConfig, ReflectorInput, Watching } from '../../lib/reflector/state.ts';
 import { initialMemory } from '../../lib/reflector/state.ts';
 import { nextReflector } from '../../lib/reflector/transitions.ts';
+import * as fc from '../support/fast-check.ts';
 import { rig } from './rig.ts';
 import { answer, events, listPart, opened, type Pod, script } from './script.ts';
 

@@ -4,7 +4,6 @@
  */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import fc from 'fast-check';
 import {
   addEventHandler,
   bucketRateLimiter,
@@ -30,6 +29,7 @@ import { TestScheduler } from 'rxjs/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { stopwatch } from '../../lib/rx/stopwatch.ts';
 import { leaseServer } from '../controller/lease-server.ts';
+import * as fc from '../support/fast-check.ts';
 import { pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { CLOCKS, type SettableClock } from './clock.ts';
 import { VirtualTime } from './virtual-time.ts';

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { exponentialBackoff } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import {
@@ -18,6 +17,7 @@ import { idleTimeout } from '../../lib/rx/idle-timeout.ts';
 import { lease } from '../../lib/rx/lease.ts';
 import { longTimer, looseTimer } from '../../lib/rx/long-timer.ts';
 import { timingOf } from '../../lib/rx/timing.ts';
+import * as fc from '../support/fast-check.ts';
 import { allReported } from '../support/reported-errors.ts';
 import { VirtualTime } from './virtual-time.ts';
 

@@ -1,7 +1,7 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CommitChanges } from '../../lib/store/commit-changes.ts';
 import { type Pod, pod } from '../delta/pods.ts';
+import * as fc from '../support/fast-check.ts';
 
 const write = fc.record({
   kind: fc.constantFrom('stored', 'deleted'),

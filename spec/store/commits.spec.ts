@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import type { Delta } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { splitCommits } from '../../lib/store/commits.ts';
@@ -16,6 +15,7 @@ import {
   retry,
   updated,
 } from '../delta/pods.ts';
+import * as fc from '../support/fast-check.ts';
 
 const [a, b, c] = [added(pod('a', 1)), added(pod('b', 2)), added(pod('c', 3))];
 const a2 = updated(pod('a', 4));

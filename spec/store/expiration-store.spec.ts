@@ -2,10 +2,11 @@
  * Tests the expiration store with the cases of client-go's tools/cache/expiration_cache_test.go, and against a model
  * that removes expired objects immediately.
  */
-import * as fc from 'fast-check';
+
 import { createExpirationStore, type ExpirationStoreOptions, ttlPolicy } from 'rx-informer';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 interface Item {
   readonly id: string;

@@ -1,10 +1,10 @@
-import * as fc from 'fast-check';
 import { applyDeltas, type ChangeSet, createIndexer, type Delta, deltaFifo } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Conflation } from '../../lib/store/conflate-by-key.ts';
 import { compressions } from '../delta/compressions.ts';
 import { added, deleted, keyOf, lost, type Pod, pod, updated } from '../delta/pods.ts';
+import * as fc from '../support/fast-check.ts';
 
 const step = fc.record({
   what: fc.constantFrom(

@@ -1,6 +1,6 @@
-import * as fc from 'fast-check';
 import { createIndexer, type Indexers, type KubernetesObject } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 interface Tagged extends KubernetesObject {
   metadata: { name: string; labels: Record<string, string> };

@@ -2,7 +2,7 @@
  * Tests the mutation cache with the cases of client-go's tools/cache/mutation_cache_test.go, and against a model of a
  * server whose events and responses arrive late.
  */
-import * as fc from 'fast-check';
+
 import {
   applyDeltas,
   type Change,
@@ -16,6 +16,7 @@ import {
 import { changeSet } from 'rx-informer/testing';
 import { Subject, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 interface Pod {
   metadata: { name: string; uid: string; resourceVersion: string; labels?: { app: string } };

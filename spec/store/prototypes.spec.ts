@@ -2,7 +2,7 @@
  * Names with a meaning in JavaScript (`__proto__`, `constructor`, `toString`) are ordinary names wherever a cluster may
  * send them, and reach no prototype.
  */
-import fc from 'fast-check';
+
 import {
   byAnnotation,
   byLabel,
@@ -27,6 +27,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { from, lastValueFrom } from 'rxjs';
 import { toArray } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 const before = Reflect.ownKeys(Object.prototype).map(
   (key) => [key, Object.getOwnPropertyDescriptor(Object.prototype, key)] as const,

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reuseUnchanged } from '../../lib/meta/reuse-unchanged.ts';
 import { guardObject } from '../../lib/store/mutation-guard.ts';
+import * as fc from '../support/fast-check.ts';
 import { expectSharedParts, partsOf, textOf, texts } from './shared-parts.ts';
 
 /** Merges two texts of JSON, both frozen. */

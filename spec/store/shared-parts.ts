@@ -1,6 +1,7 @@
 /** Pairs of JSON texts that share parts, and a check of the identities that law S60 demands. */
-import * as fc from 'fast-check';
+
 import { expect } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 /** Two texts of JSON, of a value before and after a change. */
 export type Texts = readonly [before: string, after: string];

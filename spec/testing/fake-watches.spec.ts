@@ -1,7 +1,7 @@
-import * as fc from 'fast-check';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { type Line, pod, pods, Wire } from './wire.ts';
 
 const shop = (name: string) => ({ name, namespace: 'shop' });

@@ -1,5 +1,5 @@
 /** Patches, dry runs and deletions on the fake server, in details that a test on a real server cannot observe. */
-import * as fc from 'fast-check';
+
 import { defineResource, type JsonPatchOperation } from 'rx-informer';
 import { leases } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
@@ -10,6 +10,7 @@ import { jsonPatch } from '../../lib/testing/patch/json-patch.ts';
 import { mergePatch } from '../../lib/testing/patch/merge-patch.ts';
 import { applyPatch } from '../../lib/testing/patch/server-side-apply.ts';
 import { strategicMergePatch } from '../../lib/testing/patch/strategic-merge-patch.ts';
+import * as fc from '../support/fast-check.ts';
 import { pod, pods, Wire } from './wire.ts';
 
 const PATH = 'http://fake/api/v1/namespaces/shop/pods/a';

@@ -1,8 +1,9 @@
 /** A request goes only to the client's server, below its path. */
-import fc from 'fast-check';
+
 import { createClient, createFetchTransport, type Fetch } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 /** A client that records the URLs of its requests. */
 function recorded(baseUrl: string) {

@@ -2,7 +2,7 @@
  * Property tests with generated calls. The queues are compared with plain lists that follow the laws, also if the clock is
  * set back. The operator is run with any timing, alone on a queue and with other pipelines that subscribe and unsubscribe.
  */
-import fc from 'fast-check';
+
 import {
   createDelayingQueue,
   createPriorityQueue,
@@ -27,6 +27,7 @@ import {
 import { finalize, map } from 'rxjs/operators';
 import { describe, expect, it, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 import { QueueOracle } from './queue-oracle.ts';
 
 type Call =

@@ -2,7 +2,7 @@
  * Tests a worker and its tabs as an application uses them, by public names only: `serveQueries` behind ports in virtual time, and
  * `connectWorker` in pages that share a fake document.
  */
-import fc from 'fast-check';
+
 import {
   createClient,
   createInformerFactory,
@@ -29,6 +29,7 @@ import {
 } from 'rx-informer/worker';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
 import { eventually } from '../support/patience.ts';
 
 const DELAY_MS = 1;

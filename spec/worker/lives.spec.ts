@@ -2,7 +2,7 @@
  * Random lives of tabs, workers, queries and sessions over ports that delay messages and lose their ends, compared with a
  * plain recomputation. Each user sees a namespace of its own, so rows that reach the wrong user are noticed at any moment.
  */
-import fc from 'fast-check';
+
 import {
   count,
   type LiveQueries,
@@ -15,6 +15,7 @@ import {
 import { type Pod, pods } from 'rx-informer/resources';
 import { workerQuery } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { BrowserRig, follow, type RigTab } from './browser-rig.ts';
 
 interface Row {

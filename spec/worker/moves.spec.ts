@@ -2,13 +2,14 @@
  * Tests tabs that move from a worker of their own to a shared one that has loaded slowly. Random lives of such tabs, whose users sign in and
  * out meanwhile, are compared with a plain model.
  */
-import fc from 'fast-check';
+
 import { snapshotsIn } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { editInWorker } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL } from '../../lib/worker/messages.ts';
 import { MemoryStore } from '../persist/memory-store.ts';
+import * as fc from '../support/fast-check.ts';
 import { type BrowserRig, follow, type RigTab } from './browser-rig.ts';
 import { names, podOf, rigWith } from './rig-pods.ts';
 // The worker loads it with the first edit, which takes real time.

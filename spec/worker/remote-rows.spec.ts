@@ -1,9 +1,10 @@
 /** Tests the rows of a tab: random differences against a plain list, and the parts that stay the same objects. */
-import fc from 'fast-check';
+
 import { createChangeSet } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { RemoteRows } from '../../lib/worker/page/remote-rows.ts';
 import { RowDifferences } from '../../lib/worker/server/row-differences.ts';
+import * as fc from '../support/fast-check.ts';
 
 const head = { total: 0, synced: true } as const;
 const rowsWith = (row: unknown) => {

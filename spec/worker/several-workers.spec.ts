@@ -2,8 +2,9 @@
  * Tests tabs whose workers differ, as after a deployment, or where a page has a worker of its own: they learn of sign-outs from
  * each other. Random lives are compared with a plain model.
  */
-import fc from 'fast-check';
+
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 import { type BrowserRig, follow } from './browser-rig.ts';
 import { names, rigWith } from './rig-pods.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import fc from 'fast-check';
 import { produce } from 'immer';
 import { ApiError, jsonDecoding, lazyDecoding } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { deepFreeze } from '../../../lib/meta/deep-freeze.ts';
 import { sameContent } from '../../../lib/meta/same-content.ts';
+import * as fc from '../../support/fast-check.ts';
 import { type Anything, bytes, cuts, list, type Options, watch } from '../decoder.ts';
 import { unparsed } from './unread.ts';
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { jsonDecoding, lazyDecoding, type Projected } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { createPathTree, reduce } from '../../../lib/decode/lazy/path-tree.ts';
+import * as fc from '../../support/fast-check.ts';
 import { bytes, cuts, list, type Options, watch } from '../decoder.ts';
 
 const line = (object: string) => `{"type":"ADDED","object":${object}}\n`;

@@ -1,5 +1,5 @@
 /** Answers that are computed in slices: while one is computed, the former one stands. */
-import fc from 'fast-check';
+
 import {
   type AnyChangeSet,
   liveFilter,
@@ -14,6 +14,7 @@ import {
 import { BehaviorSubject, config, type Observable, Subject } from 'rxjs';
 import { switchMap, take } from 'rxjs/operators';
 import { beforeAll, describe, expect, it } from 'vitest';
+import * as fc from '../../support/fast-check.ts';
 import { Mirror } from '../mirror.ts';
 import { expectEqual, naiveOf } from '../model/naive.ts';
 import { type PipelineStep, plainly, type Sets } from '../model/step.ts';

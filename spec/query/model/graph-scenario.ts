@@ -1,5 +1,5 @@
 /** Random scenarios of graphs: long collections, several subscribers, and one that acts within what it receives. */
-import fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import type { NodeChoice } from './graph.ts';
 import { type Simple, simpleOf } from './scenario.ts';
 

@@ -1,5 +1,5 @@
 /** Runs random scenarios until there have been enough events. */
-import fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { runScenario } from './run.ts';
 import { scenario } from './scenario.ts';
 import { plainly } from './step.ts';

@@ -1,5 +1,5 @@
 /** Random scenarios: a pipeline, and what happens to its sources, its parameters, its time and its subscribers. */
-import fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import type { ListedItem, Step } from '../world.ts';
 
 /** What happens at one moment. `on` is the source: 0 that of the pipeline, 1 the other one. */

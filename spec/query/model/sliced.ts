@@ -2,8 +2,9 @@
  * Runs pipelines whose answers are computed in slices. While computations are in progress, each step shows the answer
  * of its former parameter or of one that was given since; after them, that of the last one.
  */
-import fc from 'fast-check';
+
 import { liveShare } from 'rx-informer';
+import * as fc from '../../support/fast-check.ts';
 import { SlicesOfTime } from '../engine/slices-of-time.ts';
 import { Mirror } from '../mirror.ts';
 import { type Item, type Step, World } from '../world.ts';

@@ -1,5 +1,5 @@
 /** Tests the overlay of edits between informers and queries: that its sets are correct, and when it ends. */
-import fc from 'fast-check';
+
 import {
   type ChangeSet,
   createClient,
@@ -18,6 +18,7 @@ import { overlayOf } from '../../../lib/react/edit/provided-edits.ts';
 import { createProvided } from '../../../lib/react/provided.ts';
 import { querySourcesOf } from '../../../lib/react/query-sources.ts';
 import { inTurn } from '../../../lib/rx/drain.ts';
+import * as fc from '../../support/fast-check.ts';
 import { eventually } from '../../support/patience.ts';
 import { projections } from '../../support/projections.ts';
 

@@ -1,5 +1,5 @@
 /** Random lives of a page. */
-import fc from 'fast-check';
+import * as fc from '../../support/fast-check.ts';
 import { DISTURBANCES, type Disturbance } from './cluster.ts';
 import { KINDS, type Kind } from './components.ts';
 import { OUTCOMES, type Outcome } from './edit-model.ts';

@@ -1,6 +1,7 @@
 /** Runs random lives of a page with the React that is imported. */
-import fc from 'fast-check';
+
 import { expect, vi } from 'vitest';
+import * as fc from '../../support/fast-check.ts';
 import type { Step, WorldOptions } from './life.ts';
 import { container, installPage } from './mini-dom.ts';
 
