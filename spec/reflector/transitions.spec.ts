@@ -373,6 +373,10 @@ function mayRequest(
   return from !== 'stopped' && ['failed', 'events'].includes(input.kind);
 }
 
+const endsList = (input: Input): boolean =>
+  input.kind === 'events' &&
+  input.events.some((event) => event.type === 'BOOKMARK' && event.initialEventsEnd === true);
+
 describe('a random sequence of inputs', () => {
   it('R1, R12: the machine has one request or wait at a time, and the waits are within their limits', () => {
     fc.assert(
@@ -413,10 +417,11 @@ describe('a random sequence of inputs', () => {
             const { error, listedPromptly: isNow } = state.memory;
             const isPrompt = error?.isExpired === true && isNow && (!listedPromptly || isForgiven);
             const isLost = error?.reason === 'Network' || error?.reason === 'Silent';
-            // Events in the same part as the error show that the request was answered.
-            const isOpen =
-              before.phase === 'watching' && (before.opened || input.kind === 'events');
-            const mayBeHealthy = isOpen && isLost;
+            const isOpen = 'opened' in before && before.opened;
+            // Events in the same part as the error show an answer, and may end the list.
+            const isWatch =
+              before.phase === 'watching' ? isOpen || input.kind === 'events' : endsList(input);
+            const mayBeHealthy = isWatch && isLost;
             expect(effect.delayMs).toBeGreaterThanOrEqual(isPrompt || mayBeHealthy ? 0 : 800);
             expect(effect.delayMs).toBeGreaterThanOrEqual(state.memory.error?.retryAfterMs ?? 0);
             expect(effect.delayMs).toBeLessThanOrEqual(60_000);
