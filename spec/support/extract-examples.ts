@@ -4,7 +4,15 @@
  * type-checked. Two spec files contain all of them, because one file per fence would load the library a hundred
  * times. Fences of js and tsx, and of `ts no-run`, that begin with a path are the files of a page, which are written as they are.
  */
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -76,32 +84,44 @@ export function testOf(fence: Fence, where: string): string {
   return `// Made from ${where}; do not edit.\nimport { ${/\bexpect\(/.test(run) ? 'expect, ' : ''}it } from 'vitest';\n${imports.join('\n')}\n\n${run}\n`;
 }
 
+/** Writes what has changed, and removes what is gone: another suite may be reading the files. */
+function replaceFiles(files: ReadonlyMap<string, string>): void {
+  for (const path of globSync('**', { cwd: target })) {
+    if (!files.has(path) && statSync(`${target}/${path}`).isFile()) rmSync(`${target}/${path}`);
+  }
+  for (const [path, text] of files) {
+    const written = `${target}/${path}`;
+    if (existsSync(written) && readFileSync(written, 'utf8') === text) continue;
+    mkdirSync(dirname(written), { recursive: true });
+    writeFileSync(written, text);
+  }
+}
+
 function main(): void {
-  rmSync(target, { recursive: true, force: true });
-  mkdirSync(target, { recursive: true });
-  const files = [
+  const sources = [
     'README.md',
     ...globSync('docs/**/*.md', { cwd: root }),
     ...globSync('lib/**/*.ts', { cwd: root }).filter((file) => !file.includes('generated')),
   ];
-  const specs = new Map<string, string[]>();
-  for (const file of files.sort()) {
-    const spec = file.startsWith('lib/') ? 'lib' : 'docs';
-    const text = readFileSync(`${root}${file}`, 'utf8');
-    for (const { path, code } of file.endsWith('.md') ? filesOf(text) : []) {
-      const written = `${target}/${file.replace(/^docs\/\w+\/|\.md$/g, '')}/${path}`;
-      mkdirSync(dirname(written), { recursive: true });
-      writeFileSync(written, code);
+  const files = new Map<string, string>();
+  const specs = new Map<string, string>();
+  let count = 0;
+  for (const source of sources.sort()) {
+    const spec = source.startsWith('lib/') ? 'lib.spec.ts' : 'docs.spec.ts';
+    const text = readFileSync(`${root}${source}`, 'utf8');
+    const page = source.replace(/^docs\/\w+\/|\.md$/g, '');
+    for (const { path, code } of source.endsWith('.md') ? filesOf(text) : []) {
+      files.set(`${page}/${path}`, code);
     }
-    for (const fence of fencesOf(text, file.endsWith('.ts'))) {
-      const name = `${file.replace(/\W+/g, '-')}-${fence.line}`.toLowerCase();
-      writeFileSync(`${target}/${name}.ts`, testOf(fence, `${file}:${fence.line}`));
-      specs.set(spec, [...(specs.get(spec) ?? []), `import './${name}.ts';\n`]);
+    for (const fence of fencesOf(text, source.endsWith('.ts'))) {
+      const name = `${source.replace(/\W+/g, '-')}-${fence.line}`.toLowerCase();
+      files.set(`${name}.ts`, testOf(fence, `${source}:${fence.line}`));
+      specs.set(spec, `${specs.get(spec) ?? ''}import './${name}.ts';\n`);
+      count++;
     }
   }
-  for (const [spec, imports] of specs) writeFileSync(`${target}/${spec}.spec.ts`, imports.join(''));
-  const count = [...specs.values()].flat().length;
   if (count === 0) throw new Error('no example was found: the extractor must be broken');
+  replaceFiles(new Map([...files, ...specs]));
   process.stderr.write(`${count} examples extracted\n`);
 }
 
