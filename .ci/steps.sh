@@ -15,7 +15,7 @@ step() {
   shift
   printf '\n== %s begins (%ss)\n' "$name" "$SECONDS"
   cpu=$({ time "$@" >"$logs/$name" 2>&1 </dev/null; } 2>&1) || code=$?
-  # The lanes must not print at the same time.
+  # Two lanes must not print at the same time.
   {
     flock 9
     printf '\n== %s ended with %s after %ss\n' "$name" "$code" "$((SECONDS - began))"
@@ -95,3 +95,16 @@ prepare() {
   [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || apt_install chromium || return
   if has_go; then npm run build:binaries; else PATH="$go_folder/bin:$PATH" npm run build:binaries; fi
 }
+
+# take_steps LAST FUNCTION: calls the function with the numbers from 1 to the last one, without those that another lane has
+# taken.
+take_steps() {
+  local number
+  while number=$(next_number) && [ "$number" -le "$1" ]; do "$2" "$number"; done
+}
+
+next_number() {
+  flock 8
+  echo >>"$logs/.taken"
+  wc -l <"$logs/.taken"
+} 8>>"$logs/.taken.lock"
