@@ -5,8 +5,8 @@
 import { Observable } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { ChangeSet } from '../store/change-set.ts';
-import { noteOrigin } from '../store/change-stream.ts';
+import { type ChangeSet, stampOrigin } from '../store/change-set.ts';
+import { noteOrigin, originFrom } from '../store/origin.ts';
 import { contextOf, reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
 import type { InformerLifecycle } from './lifecycle.ts';
 import type { SharedInformer } from './shared-informer.ts';
@@ -35,6 +35,8 @@ export function createStreams<T extends KubernetesObject>(
   informer: InformerLifecycle<T>,
 ): Pick<SharedInformer<T>, Streams> {
   const { store, drain, board } = informer;
+  const status$ = reporting(informer, board.status$);
+  const origin = originFrom({ informers: new Set([status$]) });
   const joined$ = new Observable<ChangeSet<T>>((subscriber) => {
     // In the drain, so that a commit caused by the first set is delivered after it.
     drain.enter(() => {
@@ -43,7 +45,7 @@ export function createStreams<T extends KubernetesObject>(
       let satisfied = false;
       const release = informer.hold(() => satisfied);
       const leave = informer.join({
-        next: (set) => subscriber.next(set),
+        next: (set) => subscriber.next(stampOrigin(set, origin)),
         complete: () => subscriber.complete(),
       });
       satisfied = subscriber.closed;
@@ -56,11 +58,10 @@ export function createStreams<T extends KubernetesObject>(
     select: (set: ChangeSet<T>) => readonly V[],
     keyOf?: (value: V) => string | undefined,
   ) => reporting(informer, joined$.pipe(mergeMap(select)), keyOf);
-  const status$ = reporting(informer, board.status$);
   return {
     changes$: noteOrigin(
       reporting(informer, joined$, ({ changes }) => changes[0]?.key),
-      { informers: new Set([status$]) },
+      origin,
     ),
     added$: stream(
       ({ added }) => added,

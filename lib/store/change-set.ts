@@ -6,6 +6,7 @@ import type { Change, DeletedObject } from '../delta/net-change.ts';
 import type { Stored } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 import { ownGuard } from './mutation-guard.ts';
+import type { Origin } from './origin.ts';
 
 /**
  * The cause of a change set: `snapshot` (the present contents of the store), `initial` (the first list), `watch` (watch
@@ -59,6 +60,11 @@ export interface ChangeSet<T> {
   readonly left: readonly DeletedObject<T>[];
   /** Absent: the rows have no order. See {@link OrderedChangeSet}. */
   readonly order?: undefined;
+  /**
+   * The informers whose rows these are. Views and operators read it, and `createChangeSet` takes it from its head; a copy by
+   * spread loses it.
+   */
+  readonly origin?: Origin | undefined;
 }
 
 /** The rows of an ordered stream after one set. It never changes, so a reader may keep it. */
@@ -99,7 +105,7 @@ export type SetOf<T, O> = [O] extends [undefined] ? ChangeSet<T> : OrderedChange
 export interface ChangeSetHead<T = unknown>
   extends Pick<
     ChangeSet<unknown>,
-    'rev' | 'cause' | 'reset' | 'synced' | 'initial' | 'resourceVersion'
+    'rev' | 'cause' | 'reset' | 'synced' | 'initial' | 'resourceVersion' | 'origin'
   > {
   readonly order?: RowOrder<T> | undefined;
   readonly total?: number | undefined;
@@ -129,6 +135,7 @@ class LazyChangeSet<T> implements AnyChangeSet<T> {
   #updated: readonly UpdatedObject<T>[] | undefined;
   #deleted: readonly DeletedObject<T>[] | undefined;
   #left: readonly DeletedObject<T>[] | undefined;
+  #origin: Origin | undefined;
 
   constructor(
     head: ChangeSetHead<T>,
@@ -142,8 +149,19 @@ class LazyChangeSet<T> implements AnyChangeSet<T> {
     this.resourceVersion = head.resourceVersion;
     if (head.order !== undefined) this.order = head.order;
     if (head.total !== undefined) this.total = head.total;
+    this.#origin = head.origin;
     if (typeof changes === 'function') this.#makeChanges = changes;
     else this.#changes = guarded(changes);
+  }
+
+  get origin(): Origin | undefined {
+    return this.#origin;
+  }
+
+  /** Notes the origin of a set that has none. The store makes sets, and its informer knows where they come from. */
+  static stamp<S extends object>(set: S, origin: Origin): S {
+    if (#origin in set) set.#origin ??= origin;
+    return set;
   }
 
   get changes(): readonly Change<T>[] {
@@ -225,6 +243,18 @@ export function createChangeSet<T, H extends ChangeSetHead<T> = ChangeSetHead<T>
   return new LazyChangeSet(head, changes) as never;
 }
 
+/** Notes the origin of the sets of an informer, which have none yet. Returns the set. */
+export function stampOrigin<S extends object>(set: S, origin: Origin): S {
+  return LazyChangeSet.stamp(set, origin);
+}
+
+/** The same set, with another origin. */
+export function withOrigin<T>(set: AnyChangeSet<T>, origin: Origin): AnyChangeSet<T> {
+  const { reset, order, total } = set as ChangeSetHead<T>;
+  const head = { ...headOf(set as ChangeSet<T>), reset, order, total, origin };
+  return new LazyChangeSet<T>(head, () => set.changes);
+}
+
 /** Returns the fields that a set made of `set` has in common with it: not its changes, their order or `reset`. */
 export function headOf<T>({
   rev,
@@ -232,6 +262,10 @@ export function headOf<T>({
   synced,
   initial,
   resourceVersion,
-}: ChangeSet<T>): Pick<ChangeSet<T>, 'rev' | 'cause' | 'synced' | 'initial' | 'resourceVersion'> {
-  return { rev, cause, synced, initial, resourceVersion };
+  origin,
+}: ChangeSet<T>): Pick<
+  ChangeSet<T>,
+  'rev' | 'cause' | 'synced' | 'initial' | 'resourceVersion' | 'origin'
+> {
+  return { rev, cause, synced, initial, resourceVersion, origin };
 }

@@ -15,7 +15,8 @@ import {
   createChangeSet,
   type SetOf,
 } from './change-set.ts';
-import { noteOrigin, type SetStream } from './change-stream.ts';
+import type { SetStream } from './change-stream.ts';
+import { noteOrigin } from './origin.ts';
 
 /** The options of {@link conflateByKey}. */
 export interface ConflateByKeyOptions {
@@ -53,17 +54,18 @@ export class Conflation<T> {
         for (const change of each.changes) foldChangeById(this.#nets, change);
       }
     }
-    const { rev, resourceVersion, synced } = set;
+    const { rev, resourceVersion, synced, origin } = set;
     const { order, total } = set as ChangeSetHead<T>;
     const arrangement = order === undefined ? {} : { order, total };
     // A reset replaces the waiting sets, and later sets become part of the reset.
     const before = set.reset ? undefined : this.#head;
-    if (before?.reset) this.#head = { ...before, rev, resourceVersion, synced, ...arrangement };
+    const now = { rev, resourceVersion, synced, origin, ...arrangement };
+    if (before?.reset) this.#head = { ...before, ...now };
     else {
       const { reset } = set;
       const initial = set.initial && (before?.initial ?? true);
       const cause = commonCause(before?.cause, set.cause);
-      this.#head = { rev, resourceVersion, synced, initial, reset, cause, ...arrangement };
+      this.#head = { ...now, initial, reset, cause };
     }
   }
 
@@ -79,6 +81,7 @@ export class Conflation<T> {
     const before = this.#taken;
     const isSame =
       head.synced === (before?.synced ?? false) &&
+      head.origin === before?.origin &&
       head.order === before?.order &&
       head.total === before?.total;
     const set = createChangeSet<T>(head, changes);

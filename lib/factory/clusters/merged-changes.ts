@@ -5,6 +5,7 @@ import type { InformerStatus } from '../../informer/status/status.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import { isResting } from '../../query/view/informers.ts';
 import { type Cause, type ChangeSet, createChangeSet } from '../../store/change-set.ts';
+import type { Origin } from '../../store/origin.ts';
 import { hasFailed } from './merged-status.ts';
 
 /** The informer of one cluster. */
@@ -47,13 +48,16 @@ export class MergedSubscriber<T extends KubernetesObject> {
   #isSynced = false;
   #isOpening = true;
   readonly #clusters: ClustersKnown;
+  readonly #origin: Origin;
 
   constructor(
     subscriber: Subscriber<ChangeSet<T>>,
     run: (task: () => void) => void,
     sources: readonly ClusterSource<T>[],
     clusters: ClustersKnown,
+    origin: Origin,
   ) {
+    this.#origin = origin;
     this.#subscriber = subscriber;
     this.#run = run;
     this.#clusters = clusters;
@@ -187,7 +191,8 @@ export class MergedSubscriber<T extends KubernetesObject> {
       initial: initial || (reset && !this.#isSynced),
       // Versions of different clusters cannot be compared.
       resourceVersion: '',
-    };
+      origin: this.#origin,
+    } as const;
     this.#subscriber.next(createChangeSet<T>(head, changes) as ChangeSet<T>);
   }
 }

@@ -5,8 +5,9 @@ import type { SyncWaitOptions } from '../../informer/waits.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
-import { type ChangeStream, noteOrigin } from '../../store/change-stream.ts';
+import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Indexers } from '../../store/index-funcs.ts';
+import { noteOrigin, originFrom } from '../../store/origin.ts';
 import { informersOfFactory } from '../factory-informers.ts';
 import type { InformerHandle } from '../informer-factory.ts';
 import type { InformerScope } from '../scope.ts';
@@ -63,6 +64,8 @@ export class MergedInformer<T extends KubernetesObject>
     });
   });
 
+  readonly #origin = originFrom({ informers: new Set([this.status$]), isOverClusters: true });
+
   readonly changes$: ChangeStream<T> = noteOrigin(
     new Observable<ChangeSet<T>>((subscriber) => {
       this.#host.enter(() => {
@@ -73,6 +76,7 @@ export class MergedInformer<T extends KubernetesObject>
           (task) => this.#host.run(task),
           [...this.#parts.values()],
           this.#known,
+          this.#origin,
         );
         if (subscriber.closed) return own.close();
         this.#subscribers.add(own);
@@ -82,7 +86,7 @@ export class MergedInformer<T extends KubernetesObject>
         });
       });
     }),
-    { informers: new Set([this.status$]), isOverClusters: true },
+    this.#origin,
   ) as ChangeStream<T>;
 
   readonly indexer = {

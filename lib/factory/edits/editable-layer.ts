@@ -4,10 +4,10 @@
  */
 import { Observable } from 'rxjs';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
-import { descend } from '../../query/engine/lineage.ts';
+import { descend, lineageOf } from '../../query/engine/lineage.ts';
 import { inTurn } from '../../rx/drain.ts';
 import { type ChangeSet, headOf } from '../../store/change-set.ts';
-import { noteOrigin } from '../../store/change-stream.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import type { Beyond, Layer } from '../queries/pipeline.ts';
 
 type Objects = ChangeSet<KubernetesObject>;
@@ -68,6 +68,6 @@ export class EditableLayer implements Layer {
         }),
       );
     });
-    return noteOrigin(covered, descend([objects], []));
+    return noteOrigin(covered, descend([lineageOf(objects)], []));
   }
 }

@@ -5,9 +5,9 @@ import { type RefusedRow, RefusedRows } from '../../query/engine/refused-rows.ts
 import { type ToViewOptions, toView } from '../../query/view/to-view.ts';
 import type { View } from '../../query/view/view.ts';
 import type { Demand } from '../../rx/demand.ts';
-import type { AnyChangeSet } from '../../store/change-set.ts';
-import { noteOrigin } from '../../store/change-stream.ts';
+import { type AnyChangeSet, withOrigin } from '../../store/change-set.ts';
 import { conflateByKey } from '../../store/conflate-by-key.ts';
+import { noteOrigin, type Origin } from '../../store/origin.ts';
 import type { RunningQuery } from './running-query.ts';
 
 /** Options of {@link createLiveQueries}. */
@@ -48,12 +48,20 @@ export class QueryChannel {
       subscriber.add(leave);
       subscriber.add(this.#mirrorRefusedRows(running));
       this.#entered.next();
-      subscriber.add(running.answer.subscribe(subscriber));
+      const next = (set: AnyChangeSet<unknown>) => subscriber.next(withOrigin(set, origin));
+      subscriber.add(
+        running.answer.subscribe({
+          next,
+          error: (error) => subscriber.error(error),
+          complete: () => subscriber.complete(),
+        }),
+      );
     });
     const informers = new Set([this.#status$]);
     const { isOverClusters } = queries;
     const refusedRows = new Set([this.#refusedRows]);
-    noteOrigin(this.stream, { rank: RANK, informers, refusedRows, isOverClusters });
+    const origin: Origin = { rank: RANK, informers, refusedRows, isOverClusters };
+    noteOrigin(this.stream, origin);
     const paced =
       ready === undefined ? this.stream : conflateByKey<unknown, unknown>({ ready })(this.stream);
     this.view = toView(paced, { mutationGuard });

@@ -8,8 +8,9 @@ import { take, takeUntil } from 'rxjs/operators';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { checkedLimit } from '../../rx/checked-option.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
-import { type ChangeStream, noteOrigin } from '../../store/change-stream.ts';
+import type { ChangeStream } from '../../store/change-stream.ts';
 import { Conflation } from '../../store/conflate-by-key.ts';
+import { noteOrigin, originFrom } from '../../store/origin.ts';
 import { contentsOf } from '../fan-out.ts';
 import { type InformerPort, portOf } from '../part.ts';
 import type { SharedInformer } from '../shared-informer.ts';
@@ -213,8 +214,9 @@ export function deliver<T extends KubernetesObject>(
       for (const queue of queues) lag += queue.lag;
       return lag;
     },
-    changes$: noteOrigin(reportSubscriberErrors(served$, report), {
-      informers: new Set([informer.status$]),
-    }),
+    changes$: noteOrigin(
+      reportSubscriberErrors(served$, report),
+      originFrom({ informers: new Set([informer.status$]) }),
+    ),
   };
 }

@@ -8,6 +8,7 @@ import {
   commonCause,
   createChangeSet,
 } from '../../store/change-set.ts';
+import type { Origin } from '../../store/origin.ts';
 import type { Arrangement } from './machine.ts';
 
 interface Head {
@@ -25,6 +26,7 @@ export class Emission<Out> {
   #rev = 0;
   #wasSynced = false;
   #before: Arrangement<Out> | undefined;
+  #origin: Origin | undefined;
   #hasEmitted = false;
 
   constructor(inputs: number) {
@@ -63,6 +65,7 @@ export class Emission<Out> {
   next(
     changes: readonly Change<Out>[] | (() => readonly Change<Out>[]),
     arrangement: Arrangement<Out> | undefined,
+    origin: Origin | undefined,
   ): AnyChangeSet<Out> | undefined {
     const synced = this.#heads.every((head) => head?.synced === true);
     const reset = !this.#hasEmitted;
@@ -71,7 +74,8 @@ export class Emission<Out> {
       changes.length === 0 &&
       synced === this.#wasSynced &&
       arrangement?.order === this.#before?.order &&
-      arrangement?.total === this.#before?.total;
+      arrangement?.total === this.#before?.total &&
+      origin === this.#origin;
     const cause = this.#cause ?? 'watch';
     const initial = this.#initial ?? false;
     this.#cause = undefined;
@@ -80,6 +84,7 @@ export class Emission<Out> {
     this.#hasEmitted = true;
     this.#wasSynced = synced;
     this.#before = arrangement;
+    this.#origin = origin;
     const [only] = this.#heads;
     const isOne = this.#heads.length === 1 && only !== undefined;
     this.#rev = isOne ? only.rev : this.#rev + 1;
@@ -89,6 +94,7 @@ export class Emission<Out> {
       cause,
       reset,
       synced,
+      origin,
       initial: initial && cause !== 'query' && cause !== 'time',
       ...(arrangement ?? {}),
     };

@@ -8,6 +8,7 @@ import type { Change } from '../../delta/net-change.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { atEndOfTurn } from '../../rx/drain.ts';
 import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
+import type { Ancestry } from './ancestry.ts';
 import { firstOf, inOne } from './answer-log.ts';
 import { DueTimer } from './due-timer.ts';
 import { Emission } from './emission.ts';
@@ -36,7 +37,7 @@ export interface ExecutionParts<Out> {
   readonly operator: Operator<Out>;
   readonly subscriber: Subscriber<AnyChangeSet<Out>>;
   readonly refusedRows: RefusedRows;
-  readonly rank: number;
+  readonly ancestry: Ancestry;
   /** Whether emissions wait for the end of the turn, because another input may still change in it. */
   readonly waits: boolean;
   /** Runs the task after those that were given before. What it throws is an error of the stream. */
@@ -110,7 +111,7 @@ export class Execution<Out> {
     if (!this.#params.set(at, value) || !this.#params.complete || this.#isRetuning) return;
     // At the end of the turn, so that parameters that change together change the answer once.
     this.#isRetuning = true;
-    atEndOfTurn(this.#parts.rank, () =>
+    atEndOfTurn(this.#parts.ancestry.lineage.rank, () =>
       this.#run(() => {
         this.#isRetuning = false;
         this.#retune();
@@ -126,6 +127,7 @@ export class Execution<Out> {
     const { order, total } = set as Partial<OrderedChangeSet<unknown>>;
     if (order !== undefined) this.#source = { order, total: total ?? order.size };
     const isFirst = this.#emission.arrived(input, set);
+    if (this.#parts.ancestry.arrived(input, set.origin)) this.#readForms();
     if (this.#held !== undefined) return this.#held.apply(input, set);
     if (isFirst && !this.#emission.hasEmitted) return this.#first(input, set);
     const machine = this.#machine;
@@ -171,6 +173,18 @@ export class Execution<Out> {
     machine.close?.();
     this.#machine = undefined;
     this.#compute([rows], { input, set });
+  }
+
+  /** The ids and keys of a source have another form than the machine was made for. */
+  #readForms(): void {
+    const machine = this.#machine;
+    if (machine === undefined || !this.#parts.operator.readsForms) return;
+    const rows = this.#allRows();
+    if (!this.#emission.hasEmitted) {
+      machine.close?.();
+      this.#machine = undefined;
+    }
+    this.#compute([rows]);
   }
 
   sourceCompleted(): void {
@@ -275,14 +289,18 @@ export class Execution<Out> {
       this.#nowMs ??= this.#scheduler.now();
       return this.#nowMs;
     };
-    return contextFor(this.#parts.operator.name, refusedRows, { change, nowMs });
+    return contextFor(this.#parts.operator.name, refusedRows, {
+      change,
+      nowMs,
+      above: this.#parts.ancestry.above,
+    });
   }
 
   #schedule(): void {
     if (!this.#parts.waits) return this.#emit();
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    atEndOfTurn(this.#parts.rank, () =>
+    atEndOfTurn(this.#parts.ancestry.lineage.rank, () =>
       this.#run(() => {
         this.#isScheduled = false;
         // A new parameter changes the answer in this turn, too, and then emits both as one set.
@@ -305,7 +323,7 @@ export class Execution<Out> {
     this.#pending = [];
     const arrangement = machine.arrangement?.();
     const changes = this.#emission.hasEmitted ? changed : firstOf(machine, arrangement);
-    const set = this.#emission.next(changes, arrangement);
+    const set = this.#emission.next(changes, arrangement, this.#parts.ancestry.lineage);
     // Before the set, so that a view that shows it shows what was refused, too.
     this.#parts.refusedRows.publish(this, this.#refusedRows);
     this.#due.await(machine.dueMs);

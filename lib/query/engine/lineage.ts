@@ -5,7 +5,7 @@
 import type { Observable } from 'rxjs';
 import { mergePipeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import { type Origin, originOf } from '../../store/change-stream.ts';
+import { type Origin, originOf } from '../../store/origin.ts';
 import type { RefusedRows } from './refused-rows.ts';
 
 export interface Lineage extends Origin {
@@ -46,13 +46,12 @@ function formAfter(ids: RowIds, forms: readonly RowForm[]): RowForm {
   return { names: ids === 'named' ? names + 1 : names, parts };
 }
 
-/** The lineage of an operator over these sources. The ids of the rows are those of the first, unless `ids` says otherwise. */
+/** The lineage of an operator over sources of these. The ids of the rows are those of the first, unless `ids` says otherwise. */
 export function descend(
-  sources: readonly Observable<unknown>[],
+  above: readonly Lineage[],
   own: readonly RefusedRows[],
   ids: RowIds = 'first',
 ): Lineage {
-  const above = sources.map(lineageOf);
   return {
     rank: 1 + Math.max(0, ...above.map(({ rank }) => rank)),
     informers: new Set(above.flatMap(({ informers }) => [...informers])),
@@ -60,5 +59,29 @@ export function descend(
     merge: mergePipeStatus,
     isOverClusters: above.some((each) => each.isOverClusters),
     ...formAfter(ids, above.map(formOf)),
+  };
+}
+
+export function hasSameForm(one: Origin, other: Origin): boolean {
+  const [{ names, parts }, now] = [formOf(one), formOf(other)];
+  const isOver = one.isOverClusters === true;
+  return names === now.names && parts === now.parts && isOver === (other.isOverClusters === true);
+}
+
+/**
+ * The lineage of a stream of which a set has come. What is noted beside the stream is known before the first set, and is lost
+ * behind an operator of RxJS that makes a stream of its own, such as `switchMap`.
+ */
+export function lineageWith(noted: Lineage, origin: Origin | undefined): Lineage {
+  const seen = origin as Lineage | undefined;
+  if (seen === undefined || seen === noted) return noted;
+  const { rank, informers, refusedRows } = noted;
+  if (rank === 0 && informers.size === 0) return seen;
+  return {
+    ...seen,
+    rank: Math.max(rank, seen.rank),
+    informers: new Set([...informers, ...seen.informers]),
+    refusedRows: new Set([...refusedRows, ...seen.refusedRows]),
+    merge: seen.merge ?? noted.merge,
   };
 }

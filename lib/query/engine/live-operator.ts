@@ -2,9 +2,10 @@
 import { isObservable, Observable } from 'rxjs';
 import { Drain } from '../../rx/drain.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import { noteOrigin } from '../../store/change-stream.ts';
+import { noteOrigin } from '../../store/origin.ts';
+import { Ancestry } from './ancestry.ts';
 import { Execution } from './execution.ts';
-import { descend } from './lineage.ts';
+import { descend, type Lineage, lineageOf } from './lineage.ts';
 import type { Operator } from './machine.ts';
 import { setCheck } from './misuse.ts';
 import { RefusedRows } from './refused-rows.ts';
@@ -15,7 +16,9 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
 ): Observable<S> {
   const refusedRows = new RefusedRows();
   const params$ = operator.params.filter(isObservable);
-  const lineage = descend([...operator.sources, ...params$], [refusedRows], operator.ids);
+  const above = [...operator.sources, ...params$].map(lineageOf);
+  const descendants = (of: readonly Lineage[]) => descend(of, [refusedRows], operator.ids);
+  const lineage = descendants(above);
   const stream = new Observable<AnyChangeSet<Out>>((subscriber) => {
     const drain = new Drain();
     const run = (task: () => void) =>
@@ -28,8 +31,9 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
         }
       });
     const waits = operator.hasInnerStreams === true || operator.sources.length + params$.length > 1;
-    const { rank } = lineage;
-    const execution = new Execution<Out>({ operator, subscriber, refusedRows, rank, waits, run });
+    const ancestry = new Ancestry(above, lineage, descendants);
+    const parts = { operator, subscriber, refusedRows, ancestry, waits, run };
+    const execution = new Execution<Out>(parts);
     // After the running task: a function that unsubscribes is called in the middle of a set, of which the rest is applied.
     subscriber.add(() => drain.run(() => execution.close()));
     const error = (cause: unknown) => subscriber.error(cause);

@@ -11,7 +11,7 @@ function rowName(input: number, id: string): string {
 export function contextFor(
   operator: string,
   refusedRows: Map<string, RefusedRow>,
-  driver: Pick<MachineContext, 'change' | 'nowMs'>,
+  driver: Pick<MachineContext, 'change' | 'nowMs' | 'above'>,
 ): MachineContext {
   return {
     ...driver,

@@ -8,7 +8,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
-import type { RowIds } from './lineage.ts';
+import type { Lineage, RowIds } from './lineage.ts';
 
 /** A row as a machine holds it. */
 export interface HeldRow<T> {
@@ -73,6 +73,8 @@ export interface MachineContext {
   attempt<R>(id: string, key: string, evaluate: () => R, input?: number): R | undefined;
   /** Removes the error that is kept with a row. */
   forget(id: string, input?: number): void;
+  /** Where the rows of each source come from. */
+  readonly above: readonly Lineage[];
   /** Runs the task as a change of the answer: what it changes is emitted at its end. */
   change(task: () => void): void;
 }
@@ -95,6 +97,8 @@ export interface Operator<Out> extends LiveOptions {
   readonly params: readonly unknown[];
   /** How the ids of its rows are made. @defaultValue those of the first source */
   readonly ids?: RowIds | undefined;
+  /** Whether its machine reads what stands before and behind ids and keys, so that another form needs another machine. */
+  readonly readsForms?: boolean | undefined;
   /** Whether its machine subscribes to streams of its own, so that it emits at the end of the turn. */
   readonly hasInnerStreams?: boolean | undefined;
   /** Whether its functions are not called for a row that has not changed: they make rows or subscribe, or set times. */

@@ -6,6 +6,7 @@ import { RowMachine } from './row-machine.ts';
 
 /** The context of a machine that calls no function of a user. */
 export const NO_CONTEXT: MachineContext = {
+  above: [],
   nowMs: () => 0,
   attempt: (_id, _key, evaluate) => evaluate(),
   forget: () => undefined,

@@ -9,9 +9,9 @@ import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes
 import { Drain } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
-import { noteOrigin } from '../../store/change-stream.ts';
 import type { ReadIndexers } from '../../store/index-funcs.ts';
 import { indexValues } from '../../store/index-table.ts';
+import { noteOrigin, type Origin, originFrom } from '../../store/origin.ts';
 import type { HeldRow } from '../engine/machine.ts';
 
 /** The parts of an informer that are used. */
@@ -42,6 +42,7 @@ interface Parts<T> {
 class IndexFanOut<T extends KubernetesObject> {
   readonly #informer: IndexedInformer<T>;
   readonly #name: string;
+  readonly origin: Origin;
   readonly #drain = new Drain();
   #watched = new Map<string, Watched<T>>();
   /** The watched values of an object, by id. They are kept, because the function might return others later. */
@@ -53,6 +54,7 @@ class IndexFanOut<T extends KubernetesObject> {
   constructor(informer: IndexedInformer<T>, name: string) {
     this.#informer = informer;
     this.#name = name;
+    this.origin = originFrom({ informers: new Set([informer.status$]) });
   }
 
   /** Passes the objects under the value as a `reset` set, and then what changes under it, until it is unsubscribed. */
@@ -67,7 +69,15 @@ class IndexFanOut<T extends KubernetesObject> {
       const watched = this.#watched.get(value) ?? this.#watch(value, objects);
       watched.receivers.set(receiver, rev);
       receiver.add(() => this.#leave(value, watched, receiver));
-      const head = { rev, resourceVersion, synced, cause: 'snapshot', initial: true } as const;
+      const { origin } = this;
+      const head = {
+        rev,
+        resourceVersion,
+        synced,
+        origin,
+        cause: 'snapshot',
+        initial: true,
+      } as const;
       const added = () => objects.map((object) => ({ ...this.#named(object), object }));
       receiver.next(createChangeSet<T>({ ...head, reset: true }, added));
     });
@@ -132,7 +142,8 @@ class IndexFanOut<T extends KubernetesObject> {
       for (const watched of this.#watched.values()) partsOf(touched, watched);
     }
     const { rev, resourceVersion, cause, synced, initial } = set;
-    const head = { rev, resourceVersion, cause, synced, initial, reset: false };
+    const { origin } = this;
+    const head = { rev, resourceVersion, cause, synced, initial, origin, reset: false };
     const sets: (readonly [Receiver<T>, Watched<T>, ChangeSet<T>])[] = [];
     for (const [watched, { deletions, others }] of touched) {
       const part = createChangeSet<T>(head, deletions.concat(others));
@@ -224,5 +235,5 @@ export function indexedRows<T extends KubernetesObject>(
 ): Observable<ChangeSet<T>> {
   const fanOut = fanOutOf(informer, name);
   const rows = new Observable<ChangeSet<T>>((subscriber) => fanOut.join(value, subscriber));
-  return noteOrigin(rows, { informers: new Set([informer.status$]) });
+  return noteOrigin(rows, fanOut.origin);
 }

@@ -3,8 +3,9 @@ import { isObservable, Observable, Subscription } from 'rxjs';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
-import { type ChangeStream, noteOrigin } from '../../store/change-stream.ts';
-import { descend } from '../engine/lineage.ts';
+import type { ChangeStream } from '../../store/change-stream.ts';
+import { noteOrigin } from '../../store/origin.ts';
+import { descend, lineageOf } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/machine.ts';
 import { PassMachine } from '../engine/row-machine.ts';
@@ -66,8 +67,8 @@ function switched<T>(
   });
 }
 
-function headOf<T>({ rev, resourceVersion, synced, reset }: ChangeSet<T>) {
-  return { rev, resourceVersion, synced, reset };
+function headOf<T>({ rev, resourceVersion, synced, reset, origin }: ChangeSet<T>) {
+  return { rev, resourceVersion, synced, reset, origin };
 }
 
 /**
@@ -123,7 +124,7 @@ export function liveIndex<T extends KubernetesObject, Names extends string>(
   const any = informer as IndexedInformer<T>;
   const ofValue = (each: string) => indexedRows<T>(any, indexName, each);
   if (!isObservable(value)) return ofValue(checked(value)) as ChangeStream<T>;
-  const lineage = descend([value, informer.changes$], []);
+  const lineage = descend([value, informer.changes$].map(lineageOf), []);
   const source = switched(value, ofValue, lineage.rank);
   noteOrigin(source, lineage);
   return liveOperator<T, ChangeSet<T>>({

@@ -3,7 +3,7 @@ import { isObservable, type Observable } from 'rxjs';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
-import { formOf, lineageOf } from '../engine/lineage.ts';
+import { formOf, type Lineage } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/machine.ts';
 import { JoinMachine, type JoinParts } from '../join/join-machine.ts';
@@ -96,6 +96,15 @@ export interface LiveJoinOptions<
    * one is the former one. @defaultValue a {@link JoinedRow}
    */
   readonly project?: Param<JoinProjection<L, R, Type, One, B>> | undefined;
+}
+
+function sidesOf(above: readonly Lineage[]): Sides {
+  const [left, right] = above as readonly [Lineage, Lineage];
+  return {
+    left: formOf(left),
+    right: formOf(right),
+    isOverClusters: left.isOverClusters === true && right.isOverClusters === true,
+  };
 }
 
 type Match = (rights: ReadonlyMap<string, RightRow>, sides: Sides) => Matching;
@@ -194,16 +203,11 @@ export function liveJoin<
     refused('project', project, 'a function or an Observable of one');
   }
   return (source) => {
-    const [left, right] = [lineageOf(source), lineageOf(right$)];
-    const sides: Sides = {
-      left: formOf(left),
-      right: formOf(right),
-      isOverClusters: left.isOverClusters === true && right.isOverClusters === true,
-    };
     return liveOperator<B, ChangeSet<B>>({
       ...timing,
       name: 'liveJoin',
       isRemembering: true,
+      readsForms: true,
       sources: relation === undefined ? [source, right$] : [source, right$, relation.between$],
       params: [on, project],
       create: (values: readonly unknown[], context, former) => {
@@ -211,7 +215,7 @@ export function liveJoin<
         const parts: JoinParts = {
           isInner: type === 'inner',
           isOne: one,
-          match: (rights) => match(rights, sides),
+          match: (rights) => match(rights, sidesOf(context.above)),
           project: values[1] as JoinParts['project'],
         };
         return new JoinMachine<B>(parts, context, former);

@@ -9,9 +9,10 @@ import {
   createChangeSet,
   type SetOf,
 } from '../../store/change-set.ts';
-import { noteOrigin, type SetStream } from '../../store/change-stream.ts';
+import type { SetStream } from '../../store/change-stream.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import { Emission } from '../engine/emission.ts';
-import { lineageOf } from '../engine/lineage.ts';
+import { type Lineage, lineageOf, lineageWith } from '../engine/lineage.ts';
 import { setCheck } from '../engine/misuse.ts';
 import { PassMachine } from '../engine/row-machine.ts';
 import { NO_CONTEXT } from '../engine/row-store.ts';
@@ -21,6 +22,9 @@ interface Connection<T> {
   readonly machine: PassMachine<T>;
   readonly emission: Emission<T>;
   readonly run: Subscription;
+  /** Ends with `run`; another one if the rows are of other informers than before. */
+  restarts: Subscription;
+  lineage: Lineage;
   /** The present subscription to the source, which ends with `run`. */
   source: Subscription;
   /** The head of the last set; `undefined` before the first one. */
@@ -47,12 +51,15 @@ function onRestart(
 
 class SharedStream<T> {
   readonly #source: Observable<AnyChangeSet<T>>;
+  /** What is known of the source before its first set. */
+  readonly #noted: Lineage;
   readonly #drain = new Drain();
   readonly #subscribers = new Set<Subscriber<AnyChangeSet<T>>>();
   #connection: Connection<T> | undefined;
 
   constructor(source: Observable<AnyChangeSet<T>>) {
     this.#source = source;
+    this.#noted = lineageOf(source);
   }
 
   join(subscriber: Subscriber<AnyChangeSet<T>>): void {
@@ -78,16 +85,27 @@ class SharedStream<T> {
     const connection: Connection<T> = {
       machine: new PassMachine<T>(NO_CONTEXT),
       emission: new Emission<T>(1),
-      run: new Subscription(() => connection.source.unsubscribe()),
+      run: new Subscription(() => {
+        connection.source.unsubscribe();
+        connection.restarts.unsubscribe();
+      }),
+      restarts: Subscription.EMPTY,
+      lineage: this.#noted,
       source: Subscription.EMPTY,
     };
     this.#connection = connection;
     this.#subscribe(connection);
-    // The stop of one of several informers does not complete the source, which has no rows of the next run.
+    this.#follow(connection);
+  }
+
+  /** The stop of one of several informers does not complete the source, which has no rows of the next run. */
+  #follow(connection: Connection<T>): void {
+    if (connection.run.closed) return;
     const again = () => {
       this.#drain.run(() => this.#connection === connection && this.#subscribe(connection));
     };
-    connection.run.add(onRestart(lineageOf(this.#source).informers, again));
+    connection.restarts.unsubscribe();
+    connection.restarts = onRestart(connection.lineage.informers, again);
   }
 
   /** Subscribes to the source, in place of an earlier subscription. */
@@ -136,9 +154,14 @@ class SharedStream<T> {
     const { machine, emission } = connection;
     const { order, total } = set as ChangeSetHead<T>;
     emission.arrived(0, set);
+    const lineage = lineageWith(this.#noted, set.origin);
+    if (lineage !== connection.lineage) {
+      connection.lineage = lineage;
+      this.#follow(connection);
+    }
     if (order !== undefined) machine.arranged({ order, total: total ?? order.size });
     machine.apply(0, set);
-    const next = emission.next(machine.take(), machine.arrangement());
+    const next = emission.next(machine.take(), machine.arrangement(), set.origin);
     if (next === undefined) return;
     // Before the set is delivered, so that whoever subscribes meanwhile gets the state after it.
     connection.head = next as ChangeSetHead<T>;
@@ -150,9 +173,9 @@ class SharedStream<T> {
 
 /** The rows as they are now, as a `reset` set. */
 function stateOf<T>({ machine }: Connection<T>, last: ChangeSetHead<T>): AnyChangeSet<T> {
-  const { rev, resourceVersion, synced, order, total } = last;
+  const { rev, resourceVersion, synced, origin, order, total } = last;
   const arrangement = order === undefined ? {} : { order, total };
-  const head = { rev, resourceVersion, synced, ...arrangement };
+  const head = { rev, resourceVersion, synced, origin, ...arrangement };
   const added = Array.from(machine.answer.entries(), ([id, row]) => ({
     id,
     key: row.key,

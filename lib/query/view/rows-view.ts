@@ -5,7 +5,8 @@ import type { Stored } from '../../meta/kubernetes-object.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import type { Lineage } from '../engine/lineage.ts';
+import type { Origin } from '../../store/origin.ts';
+import { type Lineage, lineageWith } from '../engine/lineage.ts';
 import { NONE } from '../engine/refused-rows.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
 import { FollowedInformers, isResting } from './informers.ts';
@@ -18,6 +19,8 @@ import { ViewRows } from './view-rows.ts';
 export interface ViewParts<T> {
   readonly source: Observable<AnyChangeSet<T>>;
   readonly lineage: Lineage;
+  /** In place of the status of the informers of the pipe. */
+  readonly status$?: Observable<InformerStatus> | undefined;
   readonly isFrozen: boolean;
 }
 
@@ -34,6 +37,9 @@ export class RowsView<T> implements View<T> {
   #snapshot: ViewSnapshot<T> | undefined;
   #run: Subscription | undefined;
   #followed: FollowedInformers | undefined;
+  #lineage: Lineage;
+  /** The origin of the last set. */
+  #origin: Origin | undefined;
   #holders = 0;
   #isNotifying = false;
   /** Whether the rows are those of the run, not of a former one. */
@@ -51,6 +57,7 @@ export class RowsView<T> implements View<T> {
 
   constructor(parts: ViewParts<T>) {
     this.#parts = parts;
+    this.#lineage = parts.lineage;
     this.#rows = new ViewRows(parts.isFrozen);
   }
 
@@ -151,7 +158,9 @@ export class RowsView<T> implements View<T> {
   }
 
   #follow(): void {
-    const { informers, refusedRows } = this.#parts.lineage;
+    const { refusedRows } = this.#lineage;
+    const { status$ } = this.#parts;
+    const informers = status$ === undefined ? this.#lineage.informers : [status$];
     let isFollowing = false;
     const onStatus = () => {
       if (isFollowing) this.#readStatus();
@@ -175,13 +184,14 @@ export class RowsView<T> implements View<T> {
       this.#isOld = true;
       this.#changed();
     }
+    // A pipe that does not complete with its informers, as behind `switchMap`, has the rows of a run that is over.
+    const isStopped = statuses.length > 0 && statuses.every(({ phase }) => phase === 'stopped');
+    if (isStopped && this.#rows.synced) this.#unsync();
     const { refusedRows: before } = this.#status;
     // A run that is over refuses nothing any more, but its rows stay.
-    const all = this.#isOver
-      ? before
-      : [...this.#parts.lineage.refusedRows].flatMap(({ rows }) => rows);
+    const all = this.#isOver ? before : [...this.#lineage.refusedRows].flatMap(({ rows }) => rows);
     const refusedRows = shallowEqual(all, before) ? before : Object.freeze(all);
-    const { merge } = this.#parts.lineage;
+    const { merge } = this.#lineage;
     const merged = statuses.length > 1 ? merge?.(statuses) : statuses[0];
     // The rows may wait for a frame, and are live with it. Until then those of a former run are shown.
     const isWaiting = !(this.#rows.synced && this.#hasRows) && !this.#isOver;
@@ -239,7 +249,7 @@ export class RowsView<T> implements View<T> {
       }),
     );
     // Most sources give their rows within the turn.
-    atEndOfTurn(this.#parts.lineage.rank + 1, () => {
+    atEndOfTurn(this.#lineage.rank + 1, () => {
       if (!this.#hasRows) this.#readStatus();
     });
   }
@@ -249,7 +259,18 @@ export class RowsView<T> implements View<T> {
     this.#changed();
   }
 
+  /** The rows are of another origin than before: it is not noted beside the stream, or the stream has switched. */
+  #originates(origin: Origin | undefined): void {
+    this.#origin = origin;
+    const now = lineageWith(this.#parts.lineage, origin);
+    if (now === this.#lineage) return;
+    this.#lineage = now;
+    this.#followed?.unsubscribe();
+    this.#follow();
+  }
+
   #apply(set: AnyChangeSet<T>): void {
+    if (set.origin !== this.#origin) this.#originates(set.origin);
     if (this.#status.refusedRows.length > 0) this.#readStatus();
     // A new informer begins empty. The former rows stand until it has some.
     if (this.#isFormer && !this.#hasRows && !set.synced && set.changes.length === 0) return;
@@ -269,7 +290,7 @@ export class RowsView<T> implements View<T> {
     this.#listeners.changed();
     if (this.#isNotifying) return;
     this.#isNotifying = true;
-    atEndOfTurn(this.#parts.lineage.rank + 1, () => {
+    atEndOfTurn(this.#lineage.rank + 1, () => {
       this.#isNotifying = false;
       for (const listeners of [...this.#rowListeners.values()]) listeners.notify();
       this.#listeners.notify();

@@ -68,10 +68,10 @@ export function toView(
 function viewOf<T, O>(source: Observable<AnyChangeSet<T, O>>, options: ToViewOptions): View<T> {
   const { status$, mutationGuard = defaultMutationGuard() } = options;
   const lineage = lineageOf(source);
-  const informers = status$ === undefined ? lineage.informers : new Set([status$]);
   return new RowsView<T>({
     source,
-    lineage: { ...lineage, informers },
+    lineage,
+    status$,
     isFrozen: mutationGuard === 'freeze',
   });
 }

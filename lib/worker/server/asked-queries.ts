@@ -5,7 +5,8 @@ import type { Stored } from '../../meta/kubernetes-object.ts';
 import { checkedPeriod } from '../../rx/checked-option.ts';
 import { longInterval } from '../../rx/long-timer.ts';
 import { createChangeSet } from '../../store/change-set.ts';
-import { type ChangeStream, noteOrigin } from '../../store/change-stream.ts';
+import type { ChangeStream } from '../../store/change-stream.ts';
+import { noteOrigin, originFrom } from '../../store/origin.ts';
 import type { CarriedQuery } from '../carried-query.ts';
 import { sortedJson } from './answers.ts';
 import { QueryServer } from './query-server.ts';
@@ -133,5 +134,5 @@ export function askedQueries(
     subscriber.add(longInterval(periodMs, scheduler).subscribe(emit));
   }) as ChangeStream<AskedOfWorker>;
   // It stands for a live operator, so that a named query may return it.
-  return noteOrigin(stream, { rank: 1 });
+  return noteOrigin(stream, originFrom({ rank: 1 }));
 }

@@ -6,7 +6,7 @@ import { type Lineage, lineageOf } from '../../query/engine/lineage.ts';
 import { liveShare } from '../../query/operators/live-share.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import { noteOrigin } from '../../store/change-stream.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import { checkedSets } from './checked-sets.ts';
 
 type Sets = Observable<AnyChangeSet<unknown>>;
