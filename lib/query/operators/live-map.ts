@@ -17,7 +17,7 @@ import type {
 } from '../engine/machine.ts';
 import { checkFunction } from '../engine/misuse.ts';
 import { RowMachine } from '../engine/row-machine.ts';
-import { orderedBy } from '../order/list-order.ts';
+import { ListOrder, type PlacedRow, placedRows } from '../order/list-order.ts';
 import { shallowEqual } from './shallow-equal.ts';
 
 /** Makes a row; `undefined` keeps it out. `nowMs` is the scheduler's time, in milliseconds since the Unix epoch. */
@@ -33,7 +33,7 @@ export interface LiveMapOptions<B> extends LiveOptions {
 }
 
 interface Mapped<B> extends HeldRow<unknown> {
-  readonly row: HeldRow<B> | undefined;
+  readonly row: PlacedRow<B> | undefined;
 }
 
 class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
@@ -69,14 +69,14 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
   put(_input: number, id: string, key: string, object: Stored<A>): void {
     const { context } = this;
     const held = this.#rows.get(id);
-    const before = held?.row ?? (held === undefined ? this.#former?.answer.get(id) : undefined);
+    const before = held?.row ?? (held === undefined ? this.#formerRow(id) : undefined);
     const row = context.attempt(id, key, () => {
       const made = synchronous(this.#project(object, context.nowMs()), 'the function') as
         | Stored<B>
         | undefined;
       if (made === undefined) return undefined;
       const isSame = before !== undefined && this.#equals(before.object, made);
-      return isSame ? before : { key, object: made };
+      return isSame ? before : { id, key, object: made };
     });
     if (held?.row !== row) {
       this.log.touch(id, held?.row);
@@ -102,11 +102,26 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
     this.#source = source;
   }
 
+  #formerRow(id: string): PlacedRow<B> | undefined {
+    const row = this.#former?.answer.get(id);
+    return row && { ...row, id };
+  }
+
+  /** The rows in the order of the source, without those that are kept out. */
+  #orderedBy(order: RowOrder<unknown>): RowOrder<B> {
+    const rows: PlacedRow<B>[] = [];
+    for (const { id } of placedRows(order)) {
+      const row = this.#rows.get(id)?.row;
+      if (row !== undefined) rows.push(row);
+    }
+    return new ListOrder(rows);
+  }
+
   arrangement(): Arrangement<B> | undefined {
     const source = this.#source;
     if (source === undefined) return undefined;
     if (this.#ordered?.by !== source.order) {
-      this.#ordered = { by: source.order, order: orderedBy(source.order, this.answer) };
+      this.#ordered = { by: source.order, order: this.#orderedBy(source.order) };
     }
     const { order } = this.#ordered as { order: RowOrder<B> };
     const keptOut = source.order.size - order.size;

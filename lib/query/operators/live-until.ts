@@ -16,7 +16,7 @@ import type {
 } from '../engine/machine.ts';
 import { checkFunction } from '../engine/misuse.ts';
 import { RowMachine } from '../engine/row-machine.ts';
-import { orderedBy } from '../order/list-order.ts';
+import { ListOrder, type PlacedRow, placedRows } from '../order/list-order.ts';
 
 /**
  * Returns when a row is to be evaluated again, in milliseconds since the Unix epoch; `undefined` means never. `nowMs` is
@@ -106,9 +106,12 @@ class UntilMachine<T> extends RowMachine<T, Timed<T>> {
   /** The source's order without the rows that are kept out. */
   #arranged(of: Arrangement<T>): Arrangement<T> {
     const { order, total } = of;
-    const kept = orderedBy(order, this.answer);
-    if (kept.size === order.size) return of;
-    return { order: kept, total: total - (order.size - kept.size) };
+    const kept: PlacedRow<T>[] = [];
+    for (const { id, key, object } of placedRows(order)) {
+      if (this.#rows.get(id)?.isIn) kept.push({ id, key, object });
+    }
+    if (kept.length === order.size) return of;
+    return { order: new ListOrder(kept), total: total - (order.size - kept.length) };
   }
 
   /** Asks when the row is due. Returns false if the user's function throws. */

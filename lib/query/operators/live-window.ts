@@ -1,21 +1,13 @@
 /** `liveWindow`: some rows of an order, from a position or around a row; and `liveTop`, the first rows of an order. */
 import { isObservable, type Observable } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
-import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, OrderedChangeSet, RowOrder } from '../../store/change-set.ts';
 import type { OrderedChangeStream } from '../../store/change-stream.ts';
 import { AnswerLog } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
-import type {
-  AnswerRows,
-  Arrangement,
-  HeldRow,
-  LiveOptions,
-  Machine,
-  Param,
-} from '../engine/machine.ts';
+import type { AnswerRows, Arrangement, LiveOptions, Machine, Param } from '../engine/machine.ts';
 import { checkFunction } from '../engine/misuse.ts';
-import { ListOrder } from '../order/list-order.ts';
+import { ListOrder, type PlacedRow, placedRows } from '../order/list-order.ts';
 import { type Compare, liveSort } from './live-sort.ts';
 
 /** A window that stays where one row is, so that rows above it do not push it. */
@@ -39,7 +31,9 @@ class WindowMachine<T> implements Machine<T> {
   /** Where the anchor was when it was last seen. */
   #anchoredAt = 0;
   #source: Arrangement<T> | undefined;
-  readonly #rows = new Map<string, HeldRow<T>>();
+  readonly #rows = new Map<string, PlacedRow<T>>();
+  /** The rows in order. */
+  #placed: readonly PlacedRow<T>[] = [];
   #arrangement: Arrangement<T> | undefined;
   readonly answer: AnswerRows<T> = this.#rows;
   readonly #log = new AnswerLog<T>(this.#rows);
@@ -88,27 +82,36 @@ class WindowMachine<T> implements Machine<T> {
     if (this.#source === undefined) return;
     const { order, total } = this.#source;
     const start = this.#start(order);
-    const rows = order.slice(start, start + this.#limit);
-    const ids = rows.map((_, at) => order.idAt(start + at) as string);
-    const keys = rows.map((_, at) => order.keyAt(start + at) as string);
-    const inside = new Set(ids);
-    for (const [id, row] of this.#rows) {
-      if (inside.has(id)) continue;
-      this.#log.touch(id, row);
-      this.#rows.delete(id);
+    const rows = placedRows(order, start, start + this.#limit);
+    const before = this.#placed;
+    let isMoved = rows.length !== before.length;
+    for (let at = 0; !isMoved && at < rows.length; at++) isMoved = rows[at]?.id !== before[at]?.id;
+    if (isMoved) {
+      const inside = new Set<string>();
+      for (const { id } of rows) inside.add(id);
+      for (const [id, row] of this.#rows) {
+        if (inside.has(id)) continue;
+        this.#log.touch(id, row);
+        this.#rows.delete(id);
+      }
     }
-    for (const [at, id] of ids.entries()) {
-      const object = rows[at] as Stored<T>;
-      const before = this.#rows.get(id);
-      if (before?.object === object) continue;
-      this.#log.touch(id, before);
-      this.#rows.set(id, { key: keys[at] as string, object });
+    let isSame = !isMoved;
+    const placed: PlacedRow<T>[] = [];
+    for (const { id, key, object } of rows) {
+      const former = this.#rows.get(id);
+      // Rows of its own: those of the source would keep all rows of the source alive.
+      const row = former?.object === object ? former : { id, key, object };
+      placed.push(row);
+      if (row === former) continue;
+      isSame = false;
+      this.#log.touch(id, former);
+      this.#rows.set(id, row);
     }
-    const former = this.#arrangement?.order as ListOrder<T> | undefined;
-    const cut = new ListOrder(ids, keys, rows);
-    const isSame = former?.equals(cut) === true;
-    if (isSame && this.#arrangement?.total === total) return;
-    this.#arrangement = { order: isSame ? former : cut, total };
+    const former = this.#arrangement;
+    if (isSame && former?.total === total) return;
+    this.#placed = placed;
+    const kept = isSame ? former?.order : undefined;
+    this.#arrangement = { order: kept ?? new ListOrder(placed), total };
   }
 }
 

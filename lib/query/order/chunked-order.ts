@@ -86,11 +86,18 @@ export class ChunkedOrder<T> implements RowOrder<T> {
       return ([] as Stored<T>[]).concat(...this.#runs.map(({ objects }) => objects));
     }
     const found: Stored<T>[] = [];
+    for (const { object } of this.placed(from, end)) found.push(object);
+    return found;
+  }
+
+  placed(start: number, end: number): readonly SortedRow<T>[] {
+    const from = Math.max(0, start);
+    const found: SortedRow<T>[] = [];
     for (let run = this.#runAt(from); run >= 0 && run < this.#runs.length; run++) {
       const first = this.#starts[run] as number;
       if (first >= end) break;
-      const { objects } = this.#runs[run] as GivenRun<T>;
-      found.push(...objects.slice(Math.max(0, from - first), end - first));
+      const { rows } = this.#runs[run] as GivenRun<T>;
+      found.push(...rows.slice(Math.max(0, from - first), end - first));
     }
     return found;
   }

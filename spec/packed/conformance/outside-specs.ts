@@ -11,7 +11,7 @@ const TYPE_IMPORTS = /^(?:import|export) type [^;]*;/gm;
 
 /** The specs of these folders are about the repository: its texts, types, tools and examples. */
 const ABOUT_THE_REPOSITORY =
-  /^spec\/(?:[^/]+$|api|bench|browser|e2e|examples|frameworks|generated-examples|grafana|mutation|nightly|oracle|packed|release|site|types|weight)\b/;
+  /^spec\/(?:[^/]+$|api|bench|browser|e2e|examples|frameworks|generated-examples|grafana|mutation|nightly|oracle|packed|release|site|types|walk|weight)\b/;
 
 /** What a spec imports, directly or not. */
 export interface Reached {

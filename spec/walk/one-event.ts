@@ -1,0 +1,84 @@
+/**
+ * Counts what runs for one watch event, from the bytes of the fake server to the changed row of a view: files, functions and
+ * calls of `lib`, as V8 counts them. `node --conditions=rx-informer-source spec/walk/one-event.ts 50` has a window of 50 rows.
+ */
+import { once } from 'node:events';
+import { Session } from 'node:inspector/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createClient, createInformerFactory, createLiveQueries, liveQuery } from 'rx-informer';
+import { type Pod, pods } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
+import { filter, firstValueFrom } from 'rxjs';
+
+/** What ran. */
+export interface Walk {
+  readonly files: number;
+  readonly functions: number;
+  readonly calls: number;
+  /** The calls of the folder `query`. */
+  readonly queryCalls: number;
+}
+
+const OBJECTS = 2_000;
+const lib = pathToFileURL(fileURLToPath(new URL('../../lib/', import.meta.url))).href;
+/** The fake server is no part of the walk. */
+const isCounted = (url: string) =>
+  url.startsWith(lib) && !/^(?:testing|object-log)\//.test(url.slice(lib.length));
+
+async function walkOf(limit: number): Promise<Walk> {
+  const server = createFakeApiServer();
+  for (let at = 0; at < OBJECTS; at++) {
+    const status = { phase: at % 2 === 0 ? 'Pending' : 'Running' };
+    server.objects.create(pods, { metadata: { namespace: 'shop', name: `web-${at}` }, status });
+  }
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  const factory = createInformerFactory(client);
+  const view = createLiveQueries(factory).view(
+    liveQuery({
+      from: pods,
+      where: { path: 'status.phase', eq: 'Running' },
+      orderBy: [{ path: 'metadata.name' }],
+      limit,
+      select: { name: 'metadata.name', phase: 'status.phase', step: 'metadata.labels.step' },
+    }),
+  );
+  const leave = view.subscribe(() => undefined);
+  factory.start();
+  const change = async (step: string) => {
+    const pod = server.objects.get(pods, { namespace: 'shop', name: 'web-1' });
+    server.objects.update(pods, {
+      ...pod,
+      metadata: { ...pod?.metadata, labels: { step } },
+    } as Pod);
+    await firstValueFrom(view.items$.pipe(filter(([row]) => row?.step === step)));
+  };
+  await firstValueFrom(view.items$.pipe(filter(({ length }) => length === limit)));
+  // Lazily loaded modules and first calls are no part of the walk.
+  for (const step of ['first', 'second', 'third']) await change(step);
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  await session.post('Profiler.takePreciseCoverage');
+  await change('counted');
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  leave();
+  await factory.stop();
+  const walk = { files: 0, functions: 0, calls: 0, queryCalls: 0 };
+  for (const { url, functions } of result) {
+    const ran = isCounted(url)
+      ? functions.filter(({ ranges: [range] }) => (range?.count ?? 0) > 0)
+      : [];
+    const calls = ran.reduce((sum, { ranges: [range] }) => sum + (range?.count ?? 0), 0);
+    if (calls === 0) continue;
+    walk.files++;
+    walk.functions += ran.length;
+    walk.calls += calls;
+    if (url.startsWith(`${lib}query/`)) walk.queryCalls += calls;
+  }
+  return walk;
+}
+
+const walk = await walkOf(Number(process.argv[2] ?? 50));
+process.stdout.write(`${JSON.stringify(walk)}\n`) || (await once(process.stdout, 'drain'));
+process.exit();
