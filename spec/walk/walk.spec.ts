@@ -18,6 +18,6 @@ it('one event runs through few files and functions on its way to a view, however
   expect(few.queryCalls).toBeGreaterThan(100);
   expect(few.files).toBeLessThanOrEqual(109);
   expect(few.functions).toBeLessThanOrEqual(365);
-  expect(few.calls).toBeLessThanOrEqual(990);
+  expect(few.calls).toBeLessThanOrEqual(925);
   expect(many.queryCalls).toBeLessThanOrEqual(1.1 * few.queryCalls);
 });

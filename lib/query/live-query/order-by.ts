@@ -4,7 +4,7 @@ import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { Steps } from '../../meta/object-path.ts';
 import type { QueryPath } from '../../meta/typed-path.ts';
 import { checkedAs, checkedPath } from './condition.ts';
-import { someAt } from './path.ts';
+import { shownAt } from './path.ts';
 import { stepsOf } from './predicate.ts';
 import { type Comparable, compareRead, type Reading, readAsIs, readingOf } from './reading.ts';
 import { checkedFunction, checkedKey, checkFields, refused, shown } from './refused.ts';
@@ -68,16 +68,17 @@ export function normalOrders(given: unknown): readonly QueryOrder[] {
   return given.map((each, at) => normalOrder(each, `orderBy[${at}]`));
 }
 
-/** The value that an object is ordered by. */
+/** The value that an object is ordered by: of several, the one that comes first. */
 function leading(object: unknown, steps: Steps, read: Reading, sign: number) {
+  const shown = shownAt(object, steps);
+  if (shown === undefined) return undefined;
   let found: Comparable | undefined;
-  someAt(object, steps, (value) => {
+  for (const value of Array.isArray(shown) ? shown : [shown]) {
     const comparable = read(value);
     // NaN is no value to order by.
-    if (comparable === undefined || Number.isNaN(comparable)) return false;
+    if (comparable === undefined || Number.isNaN(comparable)) continue;
     if (found === undefined || compareRead(comparable, found) * sign < 0) found = comparable;
-    return false;
-  });
+  }
   return found;
 }
 
