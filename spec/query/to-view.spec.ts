@@ -262,6 +262,32 @@ describe('a view over stop and start', () => {
     },
   );
 
+  it.each([
+    ['a view', (source$: Observable<ChangeSet<Pod>>) => source$],
+    ['a filter', (source$: Observable<ChangeSet<Pod>>) => source$.pipe(liveFilter(() => true))],
+    ['liveShare', (source$: Observable<ChangeSet<Pod>>) => source$.pipe(liveShare())],
+  ])(
+    'Q14: behind switchMap only the informer counts that it has switched to, in %s',
+    async (_in, over) => {
+      const sources = [scriptedListWatch(), scriptedListWatch()] as const;
+      const [one, other] = sources.map((source) => createSharedInformer(source));
+      const chosen$ = new BehaviorSubject(one);
+      const view = toView(over(chosen$.pipe(switchMap((informer) => informer?.changes$ ?? EMPTY))));
+      view.subscribe(() => undefined);
+      one?.start();
+      sources[0].listed(1, servedPod('a', 1));
+      expect(view.getSnapshot().status.phase).toBe('watching');
+      chosen$.next(other);
+      expect(view.getSnapshot()).toMatchObject({ synced: false, status: { phase: 'listing' } });
+      sources[1].listed(2, servedPod('b', 2));
+      expect(names(view.getSnapshot().rows)).toBe('b');
+      await one?.stop();
+      expect(view.getSnapshot()).toMatchObject({ synced: true, status: { phase: 'watching' } });
+      await other?.stop();
+      expect(view.getSnapshot()).toMatchObject({ synced: false, status: { phase: 'stopped' } });
+    },
+  );
+
   it('Q85: is not live before its rows, which wait for a frame', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);

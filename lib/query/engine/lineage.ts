@@ -62,6 +62,11 @@ export function descend(
   };
 }
 
+function isSubset(some: ReadonlySet<unknown>, all: ReadonlySet<unknown>): boolean {
+  for (const each of some) if (!all.has(each)) return false;
+  return true;
+}
+
 export function hasSameForm(one: Origin, other: Origin): boolean {
   const [{ names, parts }, now] = [formOf(one), formOf(other)];
   const isOver = one.isOverClusters === true;
@@ -77,6 +82,12 @@ export function lineageWith(noted: Lineage, origin: Origin | undefined): Lineage
   if (seen === undefined || seen === noted) return noted;
   const { rank, informers, refusedRows } = noted;
   if (rank === 0 && informers.size === 0) return seen;
+  const isKnown =
+    seen.rank <= rank &&
+    isSubset(seen.informers, informers) &&
+    isSubset(seen.refusedRows, refusedRows);
+  // The same one, so that nothing follows again what is followed already.
+  if (isKnown) return noted;
   return {
     ...seen,
     rank: Math.max(rank, seen.rank),
