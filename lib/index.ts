@@ -583,7 +583,6 @@ export {
   createWorkQueue,
   type QueueOptions,
 } from './work-queue/key-queue.ts';
-export { type ParallelizeOptions, parallelizeUntil } from './work-queue/parallelize-until.ts';
 export { createPriorityQueue, type PriorityQueueOptions } from './work-queue/priority-queue.ts';
 export type { DurationSummary, QueueMetrics } from './work-queue/queue-metrics.ts';
 export {

@@ -13,7 +13,6 @@ import {
   defaultItemBasedRateLimiter,
   itemExponentialFailureRateLimiter,
   itemFastSlowRateLimiter,
-  parallelizeUntil,
   untilCondition,
   withMaxWaitRateLimiter,
   workQueue,
@@ -92,15 +91,6 @@ const queues: readonly Option[] = [
   {
     ...{ name: 'maxRetries', law: 'K19', of: 'workQueue', ...TIMES },
     use: (maxRetries) => workQueue(() => undefined, { maxRetries }),
-  },
-  ...(['workers', 'chunkSize'] as const).map((name) => ({
-    ...{ name, law: 'K26', of: 'parallelizeUntil', ...WHOLE_LIMIT },
-    use: (value: number) => parallelizeUntil({ workers: 1, pieces: 2, [name]: value }, () => {}),
-  })),
-  {
-    ...{ name: 'pieces', law: 'K26', of: 'parallelizeUntil' },
-    ...{ takes: [0, 1, 100], refuses: [...NEGATIVE, 0.5, INFINITE] },
-    use: (pieces) => parallelizeUntil({ workers: 1, pieces }, () => {}),
   },
 ];
 const controllers: readonly Option[] = [
