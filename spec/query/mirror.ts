@@ -120,7 +120,8 @@ export class Mirror<T> {
       set.changes.length > 0 ||
       set.synced !== before?.synced ||
       order !== before?.order ||
-      set.total !== before?.total;
+      set.total !== before?.total ||
+      set.origin !== before?.origin;
     expectSame('whether the set says something', saysSomething, true);
     sets.push(set as AnyChangeSet<T>);
     this.order = order;
