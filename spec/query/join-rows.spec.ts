@@ -72,10 +72,10 @@ describe('a join by owner', () => {
 
   it.each<[string, Rows, readonly string[]]>([
     ['a map', pipe(owners$, slim), web],
-    ['a named union', named(owners$), web],
-    ['a map of a named union', pipe(named(owners$), slim), web],
-    ['a named union of maps', named(pipe(owners$, slim)), web],
-    ['a named union of named unions', pipe(named(named(owners$)), slim), web],
+    ['a union', named(owners$), web],
+    ['a map of a union', pipe(named(owners$), slim), web],
+    ['a union of maps', named(pipe(owners$, slim)), web],
+    ['a union of unions', pipe(named(named(owners$)), slim), web],
     [
       'operators of RxJS',
       pipe(
@@ -87,13 +87,9 @@ describe('a join by owner', () => {
       web,
     ],
     ['parts', pipe(owners$, partsOf), ['100%: web-0', 'a: web-0', 'b/c: web-0']],
+    ['parts of a union', pipe(named(owners$), partsOf), ['100%: web-0', 'a: web-0', 'b/c: web-0']],
     [
-      'parts of a named union',
-      pipe(named(owners$), partsOf),
-      ['100%: web-0', 'a: web-0', 'b/c: web-0'],
-    ],
-    [
-      'a map of a named union behind defer',
+      'a map of a union behind defer',
       pipe(
         defer(() => named(owners$)),
         slim,
@@ -111,8 +107,8 @@ describe('a join by owner', () => {
 
   it.each<[string, Rows]>([
     ['a map', pipe(owners$, slim)],
-    ['a map of a named union', pipe(named(owners$), slim)],
-    ['parts of a named union', pipe(named(owners$), partsOf)],
+    ['a map of a union', pipe(named(owners$), slim)],
+    ['parts of a union', pipe(named(owners$), partsOf)],
   ])('Q91: finds the upper owner of which %s was made, with through', (_name, left$) => {
     const between$ = rows(owned('set', 'web', { namespace: 'shop' }));
     const right$ = rows(owned('pod', 'set', { namespace: 'shop' }));
@@ -153,22 +149,17 @@ describe('a join by selector', () => {
 
   it.each<[string, Rows, Rows, readonly string[]]>([
     ['a map', pipe(services$, slim), pods$, ['web: near']],
-    ['a map of a named union', pipe(named(services$), slim), pods$, ['web: near']],
-    ['a named union of maps', named(pipe(services$, slim)), pods$, ['web: near']],
+    ['a map of a union', pipe(named(services$), slim), pods$, ['web: near']],
+    ['a union of maps', named(pipe(services$, slim)), pods$, ['web: near']],
     ['parts', pipe(services$, partsOf), pods$, ['a: near', 'b/c: near']],
-    ['parts of a named union', pipe(named(services$), partsOf), pods$, ['a: near', 'b/c: near']],
+    ['parts of a union', pipe(named(services$), partsOf), pods$, ['a: near', 'b/c: near']],
     ['parts without a namespace', pipe(pools$, partsOf), nodes$, ['zone/b: n1', 'zone=a: n1']],
-    [
-      'such parts of a named union',
-      pipe(named(pools$), partsOf),
-      nodes$,
-      ['zone/b: n1', 'zone=a: n1'],
-    ],
-    ['a map of such a row of a named union', pipe(named(pools$), slim), nodes$, ['pool: n1']],
+    ['such parts of a union', pipe(named(pools$), partsOf), nodes$, ['zone/b: n1', 'zone=a: n1']],
+    ['a map of such a row of a union', pipe(named(pools$), slim), nodes$, ['pool: n1']],
     ['the metadata of a template', pipe(services$, template), pods$, ['web: near']],
     ['such metadata on the right', services$, pipe(pods$, template), ['web: near']],
     [
-      'a map of a named union behind defer',
+      'a map of a union behind defer',
       pipe(
         defer(() => named(services$)),
         slim,

@@ -44,7 +44,7 @@ describe('live operators, frame by frame', () => {
         world.changes$.pipe(liveFilter(holds)),
       ) as [World['changes$'], World['changes$']];
       const byN = ({ n }: Item) => String(n);
-      const joined = liveUnion([small, large]).pipe(
+      const joined = liveUnion({ small, large }).pipe(
         liveJoin(world.changes$.pipe(liveMap((object) => object)), {
           on: { left: byN, right: byN },
           project: ({ metadata, n }, right) => `${metadata.name}${n}/${right.length}`,
@@ -54,8 +54,8 @@ describe('live operators, frame by frame', () => {
       expectObservable(joined).toBe('ea-b--c-|', {
         e: '',
         a: 'a1/1',
-        b: 'a4/2 b4/2',
-        c: '-u0 b5/1',
+        b: 'a4/2 b4/2 a4/2 b4/2',
+        c: '-small/u0 -small/u1 -large/u0 b5/1',
       });
     });
   });

@@ -84,7 +84,7 @@ export interface Clusters {
  * changes nothing. The clients belong to the caller and are not closed. If `clients$` errors, the clusters stay as they
  * are, and `status` says so.
  *
- * The name of the cluster stands before each id and key, as in `liveUnion` with names: `east/shop/web-0`. A cluster that
+ * The name of the cluster stands before each id and key, as in `liveUnion`: `east/shop/web-0`. A cluster that
  * cannot be reached delays no other cluster: it is listed with its error in `status`, its last rows stay, and its
  * changes arrive when it can be reached again. `createLiveQueries(clusters)` answers queries over all clusters, and
  * `createController` reconciles their objects, with {@link reconcileInCluster}.

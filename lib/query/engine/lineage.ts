@@ -35,15 +35,14 @@ export function formOf({ isOverClusters, names, parts = 0 }: Origin): RowForm {
 }
 
 /** How the ids of an operator's rows are made. */
-export type RowIds = 'first' | 'named' | 'shared' | 'parts' | 'groups';
+export type RowIds = 'first' | 'named' | 'parts' | 'groups';
 
 function formAfter(ids: RowIds, forms: readonly RowForm[]): RowForm {
   const { names, parts } = forms[0] ?? PLAIN;
   if (ids === 'first') return { names, parts };
   if (ids === 'parts') return { names, parts: parts + 1 };
   const isOne = forms.every((each) => each.names === names && each.parts === parts);
-  if (ids === 'groups' || !isOne) return PLAIN;
-  return { names: ids === 'named' ? names + 1 : names, parts };
+  return ids === 'groups' || !isOne ? PLAIN : { names: names + 1, parts };
 }
 
 /** The lineage of an operator over sources of these. The ids of the rows are those of the first, unless `ids` says otherwise. */

@@ -66,7 +66,7 @@ describe('joins over many clusters', () => {
       'shop-of-east,till-of-east',
       'shop-of-west,till-of-west',
     ]);
-    // Also behind other operators, a union with names included, and by the stream of a query.
+    // Also behind other operators, a union included, and by the stream of a query.
     const named$ = liveUnion({ maps: maps.changes$ }) as unknown as typeof maps.changes$;
     const web$ = all.changes$.pipe(liveFilter<Pod>('app=web'));
     const query = liveQuery({ from: pods });
@@ -162,7 +162,7 @@ describe('joins over many clusters of rows that are no objects', () => {
       createLiveQueries(clusters).stream(
         liveQuery({ from: configMaps, select: { name: 'metadata.name' } }),
       ),
-    'mapped rows of a named union': ({ maps$ }) => liveUnion({ all: maps$ }).pipe(slim as never),
+    'mapped rows of a union': ({ maps$ }) => liveUnion({ all: maps$ }).pipe(slim as never),
   };
 
   it.each(Object.entries(lefts))('Q91: %s find what they own', async (_name, left) => {

@@ -31,7 +31,7 @@ export interface GraphNode {
 
 /** Rows that are multiplied again and again would be a long list. */
 const MOST_ROWS = 6;
-const MULTIPLIES: Readonly<Record<string, number>> = { flatMap: 3, 'named union': 2 };
+const MULTIPLIES: Readonly<Record<string, number>> = { flatMap: 3, union: 2 };
 
 function sourceNode(world: World, at: number): GraphNode {
   return {

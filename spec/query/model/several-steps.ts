@@ -6,7 +6,6 @@ import {
   liveGroupBy,
   liveJoin,
   liveMap,
-  liveShare,
   liveUnion,
 } from 'rx-informer';
 import { isObservable, type Observable, VirtualTimeScheduler } from 'rxjs';
@@ -15,15 +14,7 @@ import { AGGREGATES, groupRow, KEYS, naiveGroups } from '../grouping.ts';
 import type { Item } from '../world.ts';
 import { JOINS, joined, joinedOne, PREDICATES } from './functions.ts';
 import { Parameter } from './parameter.ts';
-import {
-  attempt,
-  type Make,
-  type NaiveRow,
-  pick,
-  rowsOfWorld,
-  type Sets,
-  unordered,
-} from './step.ts';
+import { attempt, type Make, type NaiveRow, rowsOfWorld, type Sets, unordered } from './step.ts';
 
 const group: Make = (start, { scheduler, varies }) => {
   const key = new Parameter(KEYS, start, varies);
@@ -204,38 +195,16 @@ const joinLabels: Make = (start, { scheduler, varies, other }) => {
   };
 };
 
-const union: Make = (start, { scheduler, varies }) => {
-  const predicate = new Parameter(PREDICATES, start, varies, false);
-  const other = pick(PREDICATES, start + 1);
-  const isIn = ({ object }: NaiveRow) =>
-    attempt(() => predicate.value(object)) === true || attempt(() => other(object)) === true;
-  return {
-    name: 'union',
-    takes: 'unordered',
-    apply: (source) => {
-      // Shared, because a step before may make the objects, and would make others for each filter.
-      const shared$ = (source as Observable<ChangeSet<Item>>).pipe(liveShare());
-      const filtered = [
-        shared$.pipe(liveFilter<Item>(predicate.given, { scheduler })),
-        shared$.pipe(liveFilter<Item>(other, { scheduler })),
-      ];
-      return liveUnion(filtered, { scheduler }) as Sets;
-    },
-    naive: ({ rows }) => unordered(rows.filter(isIn)),
-    turn: (to) => predicate.turn(to),
-  };
-};
-
 const named = (name: string) => (row: NaiveRow) => ({
   ...row,
   id: `${name}/${row.id}`,
   key: `${name}/${row.key}`,
 });
 
-const namedUnion: Make = (start, { scheduler, varies }) => {
+const union: Make = (start, { scheduler, varies }) => {
   const predicate = new Parameter(PREDICATES, start, varies, false);
   return {
-    name: 'named union',
+    name: 'union',
     takes: 'unordered',
     apply: (source) =>
       liveUnion(
@@ -273,6 +242,5 @@ export const SEVERAL_STEPS: readonly Make[] = [
   joinOther,
   joinLabels,
   union,
-  namedUnion,
   unionOther,
 ];
