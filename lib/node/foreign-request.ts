@@ -42,7 +42,7 @@ function isOwnHost(host: string, hosts: readonly string[] | undefined): boolean 
  * Returns why a request is not one of the server's own page, in one sentence; `undefined` if it may be. Answer it with a
  * 403 before anything of it is read or forwarded, and end the socket of such an upgrade.
  *
- * It is foreign if its `Host` is another one (DNS rebinding), if its `Origin` is not that of its `Host`, if `Sec-Fetch-Site`
+ * It is foreign if its `Host` (over HTTP/2 its `:authority`) is another one (DNS rebinding), if its `Origin` is not that of its `Host`, if `Sec-Fetch-Site`
  * names another site, also of a frame or a link unless `page` is set, or if it is a POST whose body a form could send. A
  * request of a program without these headers is not foreign, so this replaces no login.
  *
@@ -60,7 +60,9 @@ export function foreignRequest(
   { hosts, page = false, name = 'This server' }: ForeignRequestOptions = {},
 ): string | undefined {
   const { origin } = headers;
-  const host = headers.host?.toLowerCase();
+  // A request over HTTP/2 has no Host.
+  const authority = headers.host ?? headers[':authority'];
+  const host = typeof authority === 'string' ? authority.toLowerCase() : undefined;
   if (host === undefined || !isOwnHost(host, hosts)) {
     const own = hosts?.slice(0, 2).join(' and ') ?? 'localhost and addresses';
     return `${name} answers only to ${own}, not to another Host.`;
