@@ -30,7 +30,7 @@ function reliably(random: () => number): () => number {
   return () => {
     try {
       const chance = random();
-      if (chance >= 0 && chance <= 1) return chance;
+      if (typeof chance === 'number' && chance >= 0 && chance < 1) return chance;
       throw new TypeError(`random returned ${chance}; it must be a number in [0, 1)`);
     } catch (error) {
       reportUnhandled(error);

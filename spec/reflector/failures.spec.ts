@@ -335,11 +335,15 @@ describe('the wait', () => {
       },
     ],
     ['returns NaN', () => Number.NaN],
-  ])('X26: a random that %s is replaced, so that the waits stay', (_how, random) => {
-    config.onUnhandledError = () => undefined;
+    ['returns 1', () => 1],
+    ['returns a text', () => '0.5'],
+  ])('X26: a random that %s is reported and replaced, so that the waits stay', (_how, random) => {
+    const reported: unknown[] = [];
+    config.onUnhandledError = (error) => reported.push(error);
     const watches = [failing(refused), open];
     const asked = run({ lists, watches }, 10_000, { random: random as () => number });
     config.onUnhandledError = null;
+    expect(reported).not.toEqual([]);
     expect(asked).toMatch(/^L0@0 W5@0 W5@(?:[89]|1[0-6])\d\d$/);
   });
 
