@@ -1,5 +1,6 @@
-/** The output types of the decoders: watch events and list parts. */
+/** What the decoders give: watch events and list parts. */
 import type { ApiError } from '../meta/api-error.ts';
+import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
 import type { ResourceVersion } from '../meta/resource-version.ts';
 
 /**
@@ -46,6 +47,19 @@ export type WatchEvent<T> =
   | { readonly type: 'ERROR'; readonly error: ApiError }
   /** An existing object that the transform refused: it has a version but no state. */
   | { readonly type: 'REFUSED'; readonly key: string; readonly refused: Refused };
+
+/** The version that an event shows. */
+export function versionIn(event: Exclude<WatchEvent<unknown>, { type: 'ERROR' }>): string {
+  switch (event.type) {
+    case 'ADDED':
+    case 'MODIFIED':
+      return versionOf(event.object as KubernetesObject);
+    case 'REFUSED':
+      return event.refused.resourceVersion;
+    default:
+      return event.resourceVersion;
+  }
+}
 
 /** A part of a list's items. The last part of a response has its metadata. */
 export interface ListPart<T> {

@@ -18,11 +18,11 @@ import {
   Subscription,
   throwError,
 } from 'rxjs';
-import type { WatchEvent } from '../decode/watch-event.ts';
+import { versionIn, type WatchEvent } from '../decode/watch-event.ts';
 import type { ListerWatcher, WatchRequest, WatchSignal } from '../list-watch/lister-watcher.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
-import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
 
 /** The timeout of the watches before the end mark, in seconds. A server sends a bookmark 2 s before the end of a watch. */
@@ -62,13 +62,6 @@ export interface WarmSource<T> {
 function expired(why: string): ApiError {
   const message = `the stored objects cannot be brought up to date: ${why}`;
   return new ApiError({ code: 410, reason: 'Expired', message });
-}
-
-function versionIn<T>(event: Exclude<WatchEvent<T>, { type: 'ERROR' }>): string {
-  if (event.type === 'REFUSED') return event.refused.resourceVersion;
-  return event.type === 'DELETED' || event.type === 'BOOKMARK'
-    ? event.resourceVersion
-    : versionOf(event.object as KubernetesObject);
 }
 
 /** What the tries of one ListerWatcher have in common. */

@@ -1,7 +1,7 @@
 /** What the hooks return: immutable values, which are the same objects until something that they show has changed. */
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { Stored } from '../meta/kubernetes-object.ts';
-import type { ViewSnapshot, ViewStatus } from '../query/view/view.ts';
+import { NO_ROWS, NO_VIEW_STATUS, type ViewSnapshot, type ViewStatus } from '../query/view/view.ts';
 
 /** What {@link useStatus} returns. */
 export interface StatusResult {
@@ -30,16 +30,13 @@ export interface ListResult<Row> extends StatusResult {
   readonly stale: boolean;
 }
 
-const NO_ROWS: readonly never[] = /* @__PURE__ */ Object.freeze([]);
-const NO_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ refusedRows: NO_ROWS });
-
 /** The answer without a request: on a server, and if there is nothing to ask. */
 export const NO_RESULT: ListResult<never> = /* @__PURE__ */ Object.freeze({
   rows: NO_ROWS,
   total: 0,
   synced: false,
   stale: false,
-  status: NO_STATUS,
+  status: NO_VIEW_STATUS,
   error: undefined,
 });
 

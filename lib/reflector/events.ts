@@ -2,9 +2,9 @@
  * Converts batches of watch events to deltas. Decides which events move the version, which bookmark ends a streaming
  * LIST, and which error ends a batch.
  */
-import type { Refused, WatchEvent } from '../decode/watch-event.ts';
+import { type Refused, versionIn, type WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
-import { type KubernetesObject, versionOf } from '../meta/kubernetes-object.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../meta/resource-version.ts';
 import type { Delta } from './delta.ts';
 import type { Memory, Watching } from './state.ts';
@@ -27,18 +27,6 @@ export interface Reading extends Position {
 }
 
 type Change = Exclude<Event, { type: 'ERROR' }>;
-
-function versionIn(event: Change): string {
-  switch (event.type) {
-    case 'ADDED':
-    case 'MODIFIED':
-      return versionOf(event.object);
-    case 'REFUSED':
-      return event.refused.resourceVersion;
-    default:
-      return event.resourceVersion;
-  }
-}
 
 function deltaOf(event: Change, scope: string | undefined): Delta<KubernetesObject> {
   switch (event.type) {

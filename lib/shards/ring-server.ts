@@ -40,7 +40,8 @@ export interface RingPlace {
   readonly scheduler: SchedulerLike;
 }
 
-function versionIn({ metadata }: LeaseObject): string {
+/** Another text whenever the Lease was written or created again. */
+function writingOf({ metadata }: LeaseObject): string {
   return `${metadata?.uid}/${metadata?.resourceVersion}`;
 }
 
@@ -147,7 +148,7 @@ export class RingServer {
       // Whoever hashes something else takes no part in this ring.
       if (!own.startsWith(`${name}.`) || this.#byOf(lease) !== this.#place.by) continue;
       const durationMs = (lease.spec?.leaseDurationSeconds ?? 0) * 1000;
-      leases.push({ id: own.slice(name.length + 1), version: versionIn(lease), durationMs });
+      leases.push({ id: own.slice(name.length + 1), version: writingOf(lease), durationMs });
     }
     if (this.#ring === undefined) return { ring: undefined, leases };
     const ring = this.#seen(this.#ring);

@@ -6,14 +6,10 @@
  * messages are still to come: a large set is being published, or an object was changed again after the record, so that
  * its earlier message is gone. If none come, something was lost, and only a new list can show what: a 410.
  */
-import type { WatchEvent } from '../../decode/watch-event.ts';
+import { versionIn, type WatchEvent } from '../../decode/watch-event.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { joinMetaNamespaceKey } from '../../meta/key.ts';
-import {
-  hasSoundMetadata,
-  type KubernetesObject,
-  versionOf,
-} from '../../meta/kubernetes-object.ts';
+import { hasSoundMetadata, type KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { isOlder, isResourceVersion } from '../../meta/resource-version.ts';
 import { shownError } from '../../meta/shown-text.ts';
 import { gone, unavailable } from '../failures.ts';
@@ -47,7 +43,7 @@ const OPEN = { kind: 'open' } as const;
 interface Waiting<T> {
   /** UID and version; `undefined` for a deletion. */
   readonly state: string | undefined;
-  readonly event: WatchEvent<T>;
+  readonly event: Exclude<WatchEvent<T>, { type: 'ERROR' }>;
 }
 
 function failed<T>(error: ApiError): Folded<T> {
@@ -254,10 +250,7 @@ export class Session<T extends KubernetesObject> {
     let newest = place.resourceVersion;
     for (const [key, { state, event }] of this.#waiting) {
       if (this.#known.get(key) === state) continue;
-      const version =
-        event.type === 'DELETED'
-          ? event.resourceVersion
-          : versionOf((event as { object: T }).object);
+      const version = versionIn(event);
       if (isOlder(version, newest)) {
         const why = `${key} has version ${version}, which is older than ${newest}, without a new epoch`;
         return failed(gone(this.#scope.where, why));

@@ -13,8 +13,7 @@ export interface RefusedRow {
   readonly error: unknown;
 }
 
-/** No refused rows. */
-export const NONE: readonly RefusedRow[] = /* @__PURE__ */ Object.freeze([]);
+const NONE: readonly RefusedRow[] = /* @__PURE__ */ Object.freeze([]);
 
 /** The refused rows of all subscriptions of one operator. */
 export class RefusedRows {

@@ -7,12 +7,17 @@ import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Origin } from '../../store/origin.ts';
 import { type Lineage, lineageWith } from '../engine/lineage.ts';
-import { NONE } from '../engine/refused-rows.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
 import { FollowedInformers, isResting } from './informers.ts';
 import { latestOf } from './latest-of.ts';
 import { checkListener, Listeners } from './listeners.ts';
-import type { RowView, View, ViewSnapshot, ViewStatus } from './view.ts';
+import {
+  NO_VIEW_STATUS,
+  type RowView,
+  type View,
+  type ViewSnapshot,
+  type ViewStatus,
+} from './view.ts';
 import { ViewRows } from './view-rows.ts';
 
 /** The parts of a view. */
@@ -24,8 +29,6 @@ export interface ViewParts<T> {
   readonly isFrozen: boolean;
 }
 
-const NO_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ refusedRows: NONE });
-
 export class RowsView<T> implements View<T> {
   readonly #parts: ViewParts<T>;
   readonly #rows: ViewRows<T>;
@@ -33,7 +36,7 @@ export class RowsView<T> implements View<T> {
   readonly #rowListeners = new Map<string, Listeners>();
   /** Completes or errors as the source does; one for each run. */
   #end = new ReplaySubject<never>(1);
-  #status: ViewStatus = NO_STATUS;
+  #status: ViewStatus = NO_VIEW_STATUS;
   #snapshot: ViewSnapshot<T> | undefined;
   #run: Subscription | undefined;
   #followed: FollowedInformers | undefined;

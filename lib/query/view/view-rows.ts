@@ -3,8 +3,7 @@
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
 import { sameList } from '../operators/shallow-equal.ts';
-
-const NO_ROWS: readonly never[] = /* @__PURE__ */ Object.freeze([]);
+import { NO_ROWS } from './view.ts';
 
 export class ViewRows<T> {
   readonly #isFrozen: boolean;

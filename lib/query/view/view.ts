@@ -13,6 +13,12 @@ export interface ViewStatus extends Partial<InformerStatus> {
   readonly refusedRows: readonly RefusedRow[];
 }
 
+/** No rows. */
+export const NO_ROWS: readonly never[] = /* @__PURE__ */ Object.freeze([]);
+
+/** The status of a view that was never used. */
+export const NO_VIEW_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ refusedRows: NO_ROWS });
+
 /** The contents of a view at one moment. They never change. */
 export interface ViewSnapshot<T> {
   /** The rows, in the order of the pipe, or without an order as they were added. The same array until a row changes. */

@@ -41,7 +41,7 @@ export interface FollowerParts<T extends KubernetesObject> {
 }
 
 /** The version that a delta shows; '' if it shows none. */
-function versionIn<T extends KubernetesObject>(delta: Delta<T>): string {
+function versionShown<T extends KubernetesObject>(delta: Delta<T>): string {
   switch (delta.type) {
     case 'added':
     case 'updated':
@@ -60,7 +60,7 @@ function versionIn<T extends KubernetesObject>(delta: Delta<T>): string {
 /** Drops a change of an object whose name another object has taken later. */
 function unlessTaken<T extends KubernetesObject>(delta: Delta<T>): Delta<T> {
   if (!('key' in delta)) return delta;
-  const version = versionIn(delta);
+  const version = versionShown(delta);
   return {
     type: 'rebalanced',
     resolve: (known) => (isOlder(version, versionOf(known.get(delta.key))) ? [] : [delta]),
@@ -191,7 +191,7 @@ export class Follower<T extends KubernetesObject> implements Requesting {
         if (delta.type === 'replace-abort') this.#keys.clear();
         out.push(delta);
       }
-      const version = versionIn(delta);
+      const version = versionShown(delta);
       if (version !== '' && !isOlder(version, this.resourceVersion)) this.resourceVersion = version;
     }
     this.#received = this.#received.filter(({ resourceVersion }) =>
@@ -226,7 +226,7 @@ export class Follower<T extends KubernetesObject> implements Requesting {
   /** Whether the follower before this one, or the list of the shards that arrived, has had this change already. */
   #isRepeated(delta: Keyed<T>): boolean {
     if (this.#received.length === 0) return false;
-    const version = versionIn(delta);
+    const version = versionShown(delta);
     if (version === '') return false;
     return this.#received.some(({ filter, resourceVersion }) => {
       if (isOlder(resourceVersion, version)) return false;

@@ -4,15 +4,18 @@ import type { ApiError } from '../../meta/api-error.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { latestOf } from '../../query/view/latest-of.ts';
 import { checkListener, Listeners } from '../../query/view/listeners.ts';
-import type { RowView, View, ViewSnapshot, ViewStatus } from '../../query/view/view.ts';
+import {
+  NO_VIEW_STATUS,
+  type RowView,
+  type View,
+  type ViewSnapshot,
+  type ViewStatus,
+} from '../../query/view/view.ts';
 import type { EpochMs } from '../../rx/timing.ts';
 import { readError, readStatus } from '../carried-errors.ts';
 import type { CarriedQuery } from '../carried-query.ts';
 import type { RowDifference } from '../messages.ts';
 import { RemoteRows } from './remote-rows.ts';
-
-const NO_ROWS: readonly never[] = /* @__PURE__ */ Object.freeze([]);
-const NO_STATUS: ViewStatus = /* @__PURE__ */ Object.freeze({ refusedRows: NO_ROWS });
 
 /** The parts of a remote view. */
 export interface RemoteViewParts {
@@ -28,7 +31,7 @@ export class RemoteView implements View<unknown> {
   readonly #parts: RemoteViewParts;
   readonly rows: RemoteRows = new RemoteRows();
   /** The status that the worker has sent last, also after the worker was lost. */
-  sent: ViewStatus = NO_STATUS;
+  sent: ViewStatus = NO_VIEW_STATUS;
   /** The rows of another worker, until they are complete. */
   #next: RemoteRows | undefined;
   readonly #listeners = new Listeners();
@@ -129,7 +132,7 @@ export class RemoteView implements View<unknown> {
 
   /** The worker cannot answer the query. The rows that were there are out of date. */
   refuse(error: Error): void {
-    this.lose({ ...NO_STATUS, phase: 'stopped', live: false, error: error as ApiError });
+    this.lose({ ...NO_VIEW_STATUS, phase: 'stopped', live: false, error: error as ApiError });
     this.#error = error;
   }
 
@@ -148,7 +151,7 @@ export class RemoteView implements View<unknown> {
   /** Drops the rows, which may not be shown any longer. */
   clear(status: ViewStatus): void {
     const gone = this.rows.clear();
-    this.sent = NO_STATUS;
+    this.sent = NO_VIEW_STATUS;
     this.#lost = Object.freeze(status);
     this.#error = undefined;
     this.#isStale = false;
