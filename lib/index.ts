@@ -144,13 +144,13 @@ export {
   differentialDecoding,
 } from './decode/differential/differential-decoding.ts';
 export { jsonDecoding } from './decode/json-decoding.ts';
-export type { Projected } from './decode/lazy/lazy-decoding.ts';
+export type { Projected } from './decode/projected/projected-decoding.ts';
 export {
-  type LazyDecodingOptions,
-  lazyDecoding,
   type ProjectedDecoding,
+  type ProjectedDecodingOptions,
   type ProjectionOptions,
-} from './decode/lazy/lazy-decoding.ts';
+  projectedDecoding,
+} from './decode/projected/projected-decoding.ts';
 export type {
   PartialObjectMetadata,
   Projection,

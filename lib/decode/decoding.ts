@@ -1,6 +1,6 @@
 /**
  * `Decoding`, the interface of the decode stage: bytes in, events and items out, with access to the known objects. A
- * decoder that works on bytes or parses lazily can replace the default one without changes to other stages.
+ * decoder that works on bytes can replace the default one without changes to other stages.
  */
 import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
@@ -68,16 +68,11 @@ export interface Decoder<Out> {
 
 /**
  * Creates one decoder per body. An option `decoding` takes a function that makes the decoding of one collection:
- * {@link jsonDecoding}, {@link differentialDecoding}, {@link lazyDecoding}, or one that calls them with options.
+ * {@link jsonDecoding}, {@link differentialDecoding}, {@link projectedDecoding}, or one that calls them with options.
  */
 export interface Decoding {
   watch<T extends KubernetesObject>(context: DecodeContext<T>): Decoder<readonly WatchEvent<T>[]>;
   list<T extends KubernetesObject>(context: DecodeContext<T>): Decoder<ListPart<T>>;
-  /**
-   * Reads objects of a warm start, each from its JSON as an informer has stored it. The bytes are valid during the call. Throws
-   * if they are not JSON. @defaultValue `JSON.parse` of each
-   */
-  stored?(objects: readonly Uint8Array[]): readonly unknown[];
   /** The paths to which it reduces objects. Objects that were stored with others are not read. @defaultValue objects are complete */
   readonly keeps?: readonly string[] | undefined;
 }

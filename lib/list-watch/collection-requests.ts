@@ -88,7 +88,7 @@ function endsList(event: WatchEvent<unknown>): boolean {
 export class CollectionRequests<T extends KubernetesObject> {
   readonly client: KubeClient;
   readonly scheduler: SchedulerLike;
-  /** How the responses and stored objects are decoded. */
+  /** How the responses are decoded. */
   decoding: Decoding | undefined;
   /** The name of an object that was in the collection, for probes. */
   knownName: string | undefined;

@@ -103,8 +103,8 @@ export type WatchSignal<T> =
 /** What a ListerWatcher reads, as far as its objects depend on it. */
 export interface ReadCollection {
   readonly client: KubeClient;
-  /** Reads stored objects. @defaultValue `JSON.parse` reads them */
-  readonly decoding?: Pick<Decoding, 'stored' | 'keeps'> | undefined;
+  /** To which paths objects are reduced. */
+  readonly decoding?: Pick<Decoding, 'keeps'> | undefined;
   /** Returns the path, and the parameters of every LIST and WATCH, with those of `tweak`: selectors, for example. */
   get(own: Readonly<Record<string, never>>): {
     readonly path: string;

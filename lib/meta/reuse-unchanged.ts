@@ -22,14 +22,12 @@ let busy = false;
  * compared with the item at its index. If the arrays have different lengths, an item that equals the one at its
  * distance from the end is that one, so that the items after an insertion are found.
  *
- * Instances of classes are taken from `next`. So is the complete object if it or `previous` has an accessor
- * of its own, which is not called: the value behind it may be costly to make. An accessor at another depth is read like
- * any member. Values too deep for the stack are not compared.
+ * Instances of classes are taken from `next`. An accessor is read like any member. Values too deep for the stack are not
+ * compared.
  */
 export function reuseUnchanged<T>(previous: unknown, next: T): T {
   if (previous === next || busy) return next;
   if (!isObject(previous) || !isObject(next)) return next;
-  if (hasAccessor(next) || hasAccessor(previous)) return next;
   busy = true;
   try {
     return reuse(previous, next, 0, 0, false) as T;
@@ -44,17 +42,6 @@ export function reuseUnchanged<T>(previous: unknown, next: T): T {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
-}
-
-interface HasLookup {
-  /** Unlike `getOwnPropertyDescriptor`, it makes no object for each member. */
-  __lookupGetter__(name: string): unknown;
-}
-
-function hasAccessor(object: object): boolean {
-  const { __lookupGetter__: getterOf } = Object.prototype as HasLookup;
-  for (const name in object) if (getterOf.call(object, name) !== undefined) return true;
-  return false;
 }
 
 /** Empties the stacks, because a value in them would otherwise stay in memory. */

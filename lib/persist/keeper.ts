@@ -141,7 +141,7 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
       return undefined;
     }
     const isSame = async (listed: Promise<unknown>) => head === (await this.#known.within(listed));
-    const parts = readParts<T>(stored.parts, this.#collection.decoding, {
+    const parts = readParts<T>(stored.parts, {
       onPart: () => {
         this.#shownMs = stored.savedAtMs;
       },

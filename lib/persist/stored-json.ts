@@ -1,13 +1,10 @@
 /**
  * The JSON of an object as it is stored: without managed fields, without the applied configuration, and without values of
- * variables. Each member of the object is on a line of its own. No other byte of the JSON is a line break, so a reader can
- * find a member without reading the members before it.
+ * variables.
  */
-import type { Decoding } from '../decode/decoding.ts';
 import { utf8 } from '../decode/utf8.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { unreadText } from '../meta/same-content.ts';
 import { deepJson } from './deep-json.ts';
 import type { SnapshotChange, StoredSnapshot } from './snapshot-store.ts';
 
@@ -66,12 +63,8 @@ export function keptOf(name: string, value: unknown, env: 'stored' | 'left-out')
   return copy ?? kept;
 }
 
-/** The JSON of a member; `undefined` if it has none. A member that was not read stays unread, because its value needs memory. */
-function memberJson(object: object, name: string, env: 'stored' | 'left-out'): string | undefined {
-  const text = unreadText(object, name);
-  if (text !== undefined && env === 'stored' && !text.includes('\n') && !hasUnkept(text))
-    return text;
-  const value = text === undefined ? (object as Fields)[name] : parsed(text);
+/** The JSON of a member; `undefined` if it has none. */
+function memberJson(name: string, value: unknown, env: 'stored' | 'left-out'): string | undefined {
   try {
     if (env === 'left-out' || name === 'metadata') return JSON.stringify(keptOf(name, value, env));
     const json = JSON.stringify(value);
@@ -88,23 +81,14 @@ function hasUnkept(json: string): boolean {
   return json.includes(APPLIED) || json.includes('"managedFields"');
 }
 
-/** The value of a text; `undefined` if it is not JSON, so that nothing else is lost with this member. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The JSON of an object, as bytes. */
 export function storedJson(object: KubernetesObject, env: 'stored' | 'left-out'): Uint8Array {
   const members: string[] = [];
-  for (const name of Object.keys(object)) {
-    const json = memberJson(object, name, env);
+  for (const [name, value] of Object.entries(object)) {
+    const json = memberJson(name, value, env);
     if (json !== undefined) members.push(`${JSON.stringify(name)}:${json}`);
   }
-  return utf8(`{${members.join(',\n')}}`);
+  return utf8(`{${members.join(',')}}`);
 }
 
 /** Objects by key as they are stored, each made when it is read. */
@@ -131,16 +115,12 @@ export function storedStates(
   return { objects: storedObjects(objects, env), deleted };
 }
 
-/** Reads stored objects with the decoding of their collection. Throws if one is damaged. */
-export function readStored<T extends KubernetesObject>(
-  part: readonly Uint8Array[],
-  decoding?: Pick<Decoding, 'stored'>,
-): readonly T[] {
+/** Reads stored objects. Throws if one is damaged. */
+export function readStored<T extends KubernetesObject>(part: readonly Uint8Array[]): readonly T[] {
   const decoder = new TextDecoder();
-  const objects =
-    decoding?.stored?.(part) ?? part.map((json): unknown => JSON.parse(decoder.decode(json)));
+  const objects = part.map((json) => JSON.parse(decoder.decode(json)) as T | null);
   // Whoever can write the store may have stored something else.
-  if ((objects as (T | null)[]).every((each) => typeof each?.metadata?.name === 'string')) {
+  if (objects.every((each) => typeof each?.metadata?.name === 'string')) {
     return objects as readonly T[];
   }
   throw new Error('a stored object has no name');
@@ -149,13 +129,12 @@ export function readStored<T extends KubernetesObject>(
 /** Reads the parts of a stored collection. `onPart` is called before each, `onDamage` before it throws. */
 export async function* readParts<T extends KubernetesObject>(
   parts: StoredSnapshot['parts'],
-  decoding: Pick<Decoding, 'stored'> | undefined,
   { onPart, onDamage }: { onPart(): void; onDamage(why: string): void },
 ): AsyncGenerator<readonly T[]> {
   try {
     for await (const part of parts) {
       onPart();
-      yield readStored<T>(part, decoding);
+      yield readStored<T>(part);
     }
   } catch (error) {
     onDamage(ApiError.from(error, 'the store is damaged').message);

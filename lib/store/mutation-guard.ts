@@ -4,8 +4,6 @@
  * client-go: tools/cache/mutation_detector.go, which compares copies every second and panics.
  */
 
-import { deepFreeze } from '../meta/deep-freeze.ts';
-
 /** `freeze` deep-freezes stored objects; `off` does not protect them. */
 export type MutationGuard = 'freeze' | 'off';
 
@@ -31,8 +29,26 @@ export function ownGuard(): <T extends object>(made: T) => T {
   return defaultMutationGuard() === 'freeze' ? Object.freeze : (made) => made;
 }
 
-/** Deep-freezes an object if the guard does so. Accessors of the object itself are not called. */
+/** Whether a value is an array or a plain object, of this or another realm, that is not frozen yet. */
+function isUnfrozen(value: unknown): value is object {
+  // A value that is not an object counts as frozen.
+  if (Object.isFrozen(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/**
+ * Freezes an object and all arrays and plain objects in it, at any depth, if the guard does so. The contents of a frozen
+ * object count as frozen; instances of classes are not frozen.
+ */
 export function guardObject<T>(object: T, guard: MutationGuard): T {
-  if (guard === 'freeze') deepFreeze(object);
+  if (guard !== 'freeze' || !isUnfrozen(object)) return object;
+  const found: object[] = [Object.freeze(object)];
+  // The array grows during the loop, because a recursion would overflow the stack on a deeply nested object.
+  for (const each of found) {
+    for (const value of Object.values(each)) {
+      if (isUnfrozen(value)) found.push(Object.freeze(value));
+    }
+  }
   return object;
 }

@@ -51,13 +51,6 @@ const budgets: readonly Budget[] = [
   { ...ours, title: 'peak, spread', measurement: 'spread', figure: 'rssPeakMb', most: 0.75 },
   { ...ours, title: 'median latency', measurement: 'latency', figure: 'p50us', most: 1.25 },
   { ...ours, title: 'p99 latency', measurement: 'latency', figure: 'p99us', most: 0.7 },
-  {
-    contestant: 'ours-lazy',
-    title: 'settled memory',
-    measurement: 'sync',
-    figure: 'rssSettledMb',
-    most: 0.5,
-  },
   ...(['hot', 'spread'] as const).map((measurement) => ({
     ...perSecond,
     contestant: 'ours-idle',

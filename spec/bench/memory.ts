@@ -13,7 +13,7 @@ import {
   defineResource,
   differentialDecoding,
   type KubernetesObject,
-  lazyDecoding,
+  projectedDecoding,
 } from 'rx-informer';
 import { settledRssMb } from './contestants/memory.ts';
 import { type CorpusName, corpora, drawCorpus } from './corpus/corpora.ts';
@@ -31,22 +31,18 @@ const paths = ['spec.nodeName', 'status.phase', 'status.containerStatuses.restar
 interface Way {
   readonly decoding: () => Decoding;
   readonly keepManagedFields?: boolean;
-  /** Whether every member is read. */
-  readonly reads?: boolean;
 }
 
 const ways: Readonly<Record<string, Way>> = {
   'whole, with managedFields': { decoding: differentialDecoding, keepManagedFields: true },
   whole: { decoding: differentialDecoding },
-  'lazy, everything read': { decoding: lazyDecoding, reads: true },
-  lazy: { decoding: lazyDecoding },
-  projected: { decoding: () => lazyDecoding({ project: paths }) },
-  'metadata only': { decoding: () => lazyDecoding({ project: [] }) },
+  projected: { decoding: () => projectedDecoding({ project: paths }) },
+  'metadata only': { decoding: () => projectedDecoding({ project: [] }) },
 };
 
 const line = (object: Buffer) => Buffer.from(`{"type":"ADDED","object":${object}}\n`);
 
-async function measure({ decoding, keepManagedFields = false, reads }: Way): Promise<string> {
+async function measure({ decoding, keepManagedFields = false }: Way): Promise<string> {
   const corpus = values.corpus as CorpusName;
   const objects = drawCorpus(corpus, Number(values.objects), 1);
   const decoder = decoding().watch<KubernetesObject>({
@@ -64,7 +60,6 @@ async function measure({ decoding, keepManagedFields = false, reads }: Way): Pro
     for (const event of decoder.push(line(objects.of(index, true))) ?? []) {
       if (event.type !== 'ADDED') throw decoder.failure ?? new Error('an object was not decoded');
       held.set(event.key, event.object);
-      if (reads) Object.values(event.object);
     }
   }
   await settledRssMb();

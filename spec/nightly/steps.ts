@@ -204,13 +204,6 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run test:soak -- --only PHASE`, with the phase of the log',
   },
   {
-    name: 'soak-lazy',
-    command: npm('test:soak', '--short', '--only', 'virtual,full-speed'),
-    counts: { SOAK_DECODING: 'lazy' },
-    figures: /^WRONG: .*/,
-    repeat: '`SOAK_DECODING=lazy npm run test:soak -- --only PHASE`, with the phase of the log',
-  },
-  {
     name: 'bench',
     command: npm('bench'),
     counts: {},

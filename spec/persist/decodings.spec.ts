@@ -1,4 +1,4 @@
-/** Tests that stored objects are read by the decoding of their collection. */
+/** Tests that stored objects are read as they were in the store, with each decoding. */
 import {
   createClient,
   createListWatch,
@@ -7,26 +7,15 @@ import {
   differentialDecoding,
   jsonDecoding,
   type KubernetesObject,
-  lazyDecoding,
+  projectedDecoding,
   snapshotsIn,
 } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
-import type { LazyGetter } from '../../lib/meta/same-content.ts';
 import { deepJson } from '../../lib/persist/deep-json.ts';
 import { readStored, storedJson } from '../../lib/persist/stored-json.ts';
-import { list } from '../decode/decoder.ts';
-import { unparsed } from '../decode/lazy/unread.ts';
 import { MemoryStore } from './memory-store.ts';
-
-const encoder = new TextEncoder();
-
-/** Whether a member was not parsed yet. */
-function isUnread(object: object, name: string): boolean {
-  const getter: LazyGetter | undefined = Object.getOwnPropertyDescriptor(object, name)?.get;
-  return getter?.unreadTextIn?.(object) !== undefined;
-}
 
 /** Random members of objects: names and texts that are written in an unusual way are among them. */
 function randomObject(random: () => number): KubernetesObject {
@@ -56,8 +45,8 @@ function randomObject(random: () => number): KubernetesObject {
   return Object.fromEntries(members) as unknown as KubernetesObject;
 }
 
-describe('the decoding of stored objects', () => {
-  it('P32: a warm start with lazyDecoding parses metadata and short values, and every other member when it is read', async () => {
+describe('a stored object', () => {
+  it('P32: a warm start shows what a list has shown, with each decoding, also with a projection', async () => {
     const server = createFakeApiServer();
     const names = ['a', 'b', 'c'];
     for (const name of names) {
@@ -86,80 +75,26 @@ describe('the decoding of stored objects', () => {
       await persist.close();
       return { wasStale, objects: informer.indexer.list() };
     };
-    const { objects: listed } = await start(jsonDecoding);
-    const lazy = await start(lazyDecoding);
-    expect(lazy.wasStale).toBe(true);
-    expect(lazy.objects).toHaveLength(names.length);
-    for (const object of lazy.objects) {
-      expect(['spec', 'status'].map((name) => isUnread(object, name))).toEqual([true, true]);
-    }
-    for (const decoding of [jsonDecoding, differentialDecoding]) {
+    const projected = () =>
+      projectedDecoding({ project: ['spec.containers.image', 'status.phase'] });
+    for (const decoding of [jsonDecoding, differentialDecoding, projected]) {
+      const listed = await start(decoding);
+      expect(listed.wasStale).toBe(false);
       const { wasStale, objects } = await start(decoding);
       expect(wasStale).toBe(true);
-      expect(objects).toEqual(listed);
-      expect(objects.some((object) => isUnread(object, 'spec'))).toBe(false);
+      expect(JSON.stringify(objects)).toBe(JSON.stringify(listed.objects));
+      store.collections.clear();
     }
-    expect(lazy.objects.map((each) => ({ ...each }))).toEqual(listed.map((each) => ({ ...each })));
   });
 
-  it('P32: a stored object equals what JSON.parse gives, in the order of its members, whatever its names and texts', () => {
-    let lazy = 0;
-    for (let seed = 1; seed <= 100; seed++) {
-      const random = seededRandom(seed);
-      const jsons = Array.from({ length: 8 }, () => storedJson(randomObject(random), 'stored'));
-      // A store may have written the JSON again, without line breaks.
-      const others = jsons.map((json) =>
-        encoder.encode(JSON.stringify(JSON.parse(new TextDecoder().decode(json)))),
-      );
-      // The bytes are lent: a store may use its buffer for the next part.
-      const lent = jsons.map((json) => json.slice());
-      const { stored = () => [] } = lazyDecoding();
-      const read = [...stored(lent), ...stored(others)] as KubernetesObject[];
-      for (const bytes of lent) bytes.fill(0);
-      for (const [at, json] of [...jsons, ...others].entries()) {
-        const object = read[at] as KubernetesObject;
-        if (at < jsons.length && isUnread(object, 'spec')) lazy++;
-        const expected = new TextDecoder().decode(json);
-        expect([seed, JSON.stringify(object)]).toEqual([
-          seed,
-          JSON.stringify(JSON.parse(expected)),
-        ]);
-      }
+  it('P32: is read as it was stored, in the order of its members, whatever its names and texts', () => {
+    const random = seededRandom(1);
+    for (let count = 0; count < 800; count++) {
+      const object = randomObject(random);
+      const [read] = readStored([storedJson(object, 'stored')]);
+      expect(JSON.stringify(read)).toBe(JSON.stringify(object));
     }
-    expect(lazy).toBeGreaterThan(100);
   });
-
-  it.each(['stored', 'left-out'] as const)(
-    'P32: a lazy object is stored as one that was parsed, and its members stay unread (env: %s)',
-    (env) => {
-      const decoding = lazyDecoding();
-      const textOf = (object: KubernetesObject) =>
-        new TextDecoder().decode(storedJson(object, env));
-      const random = seededRandom(1);
-      const containers = [{ name: 'web', env: [{ name: 'PASSWORD', value: 'secret' }] }];
-      const items = Array.from({ length: 50 }, () => randomObject(random)).map((each) => {
-        return { ...each, template: { text: 'a\nb', containers } };
-      });
-      for (const spaces of [0, 2]) {
-        // White space between members makes an object unusual, so it is within them.
-        const texts = items.map((item) => {
-          const members = Object.entries(item).map(([name, value]) => {
-            const text = JSON.stringify(value, null, name === 'metadata' ? 0 : spaces);
-            return `${JSON.stringify(name)}:${text}`;
-          });
-          return `{${members}}`;
-        });
-        const body = `{"kind":"PodList","items":[${texts}]}`;
-        const lazy = list([body], { decoding }).out;
-        const before = unparsed(lazy);
-        expect(before).toBeGreaterThan(50);
-        const stored = lazy.map(textOf);
-        expect(unparsed(lazy)).toBe(before);
-        expect(stored).toEqual(list([body]).out.map(textOf));
-        expect(stored.join().includes('secret')).toBe(env === 'stored');
-      }
-    },
-  );
 
   it.each(['stored', 'left-out'] as const)(
     'P34: an object with 9,000 levels is stored and read like any other (env: %s)',
@@ -170,16 +105,14 @@ describe('the decoding of stored objects', () => {
       const text = `{"kind":"Widget","metadata":{"name":"a","namespace":"shop","uid":"u1"},"spec":${spec}}`;
       const json = storedJson(JSON.parse(text) as KubernetesObject, env);
       const secret = ',"value":"secret"';
-      const written = new TextDecoder().decode(json).replaceAll('\n', '');
+      const written = new TextDecoder().decode(json);
       expect(written === (env === 'stored' ? text : text.replace(secret, ''))).toBe(true);
-      for (const decoding of [undefined, jsonDecoding(), differentialDecoding(), lazyDecoding()]) {
-        const [read] = readStored<KubernetesObject & { spec: { deep: unknown } }>([json], decoding);
-        expect(read?.metadata?.name).toBe('a');
-        let inner = read?.spec.deep;
-        let depth = 0;
-        for (; inner !== null; depth++) inner = (inner as { k: unknown[] }).k[1];
-        expect(depth).toBe(levels);
-      }
+      const [read] = readStored<KubernetesObject & { spec: { deep: unknown } }>([json]);
+      expect(read?.metadata?.name).toBe('a');
+      let inner = read?.spec.deep;
+      let depth = 0;
+      for (; inner !== null; depth++) inner = (inner as { k: unknown[] }).k[1];
+      expect(depth).toBe(levels);
     },
   );
 
@@ -193,29 +126,5 @@ describe('the decoding of stored objects', () => {
     for (const each of objects) {
       expect(deepJson(each, 'spec', (value) => value)).toBe(JSON.stringify(each));
     }
-  });
-
-  it('P32: a member that is not JSON does not keep the others from being stored', () => {
-    const spec = '{"env":[{"value":nothing}]}';
-    const body = `{"kind":"PodList","items":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":${spec},"status":{"a":1}}]}`;
-    const { out } = list([body], { decoding: lazyDecoding() });
-    const [as, without] = (['stored', 'left-out'] as const).map((env) =>
-      new TextDecoder().decode(storedJson(out[0] as KubernetesObject, env)),
-    );
-    const others = '{"kind":"Pod",\n"apiVersion":"v1",\n"metadata":{"name":"a"},\n';
-    expect(without).toBe(`${others}"status":{"a":1}}`);
-    expect(as).toBe(`${others}"spec":${spec},\n"status":{"a":1}}`);
-  });
-
-  it('P32: a stored text that is not JSON is an error, at once or when the member is read', () => {
-    const { stored = () => [] } = lazyDecoding();
-    const bytes = encoder.encode('{"kind":"Pod",\n"metadata":{"name":"a"},\n"spec":{"a":nothing}}');
-    const [object] = stored([bytes]) as [{ readonly spec: unknown }];
-    for (const text of ['', '{', '{"a":1', 'null', '{"metadata":{"name":"a"},\n"kind":Pod}']) {
-      const read = () => stored([encoder.encode(text)]);
-      if (text === 'null') expect(read()).toEqual([null]);
-      else expect(read).toThrow(/not JSON/);
-    }
-    expect(() => object.spec).toThrow(/^a: the member "spec" of 13 characters is not JSON$/);
   });
 });

@@ -1,5 +1,5 @@
 /** Random lives of a program over a fake server and a store, and everything that goes wrong in them. */
-import { differentialDecoding, jsonDecoding, lazyDecoding } from 'rx-informer';
+import { differentialDecoding, jsonDecoding } from 'rx-informer';
 import { seededRandom } from 'rx-informer/testing';
 import type { MemorySnapshot } from './memory-store.ts';
 import { contents, type LifeOptions, persistRig, requestsOf, services } from './rig.ts';
@@ -19,7 +19,7 @@ const SETTINGS: readonly LifeOptions[] = [
 ];
 
 /** The decodings of the informers, by turns of the seeds. */
-const DECODINGS = [jsonDecoding, differentialDecoding, lazyDecoding];
+const DECODINGS = [jsonDecoding, differentialDecoding];
 
 /** What the lives of one seed have met. */
 export interface Lived {

@@ -83,7 +83,6 @@ export function contents(informer: SharedInformer<KubernetesObject>): string[] {
     .sort();
 }
 
-/** Long enough that a lazy decoding does not parse it on receipt. */
 function specOf(revision: string): object {
   return { type: 'ExternalName', externalName: `${revision}.example.com`, note: 'ü'.repeat(40) };
 }

@@ -13,7 +13,7 @@ import {
 } from 'rx-informer';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { NEVER, type Observable } from 'rxjs';
-import { decodingOfSoak } from './decoding.ts';
+import { differentialOverUndici } from '../support/decodings.ts';
 import { countOf, handles, heapMb } from './heap.ts';
 import { brief, mb, type PhaseResult, thousands } from './measure.ts';
 import { pods } from './scene.ts';
@@ -71,10 +71,13 @@ export async function cyclesPhase(subscriptions: number, lives: number): Promise
     if (late > early + SLACK_MB) wrong.push(`${what}: the heap grew by ${mb(late - early)}`);
   };
 
-  const informer = createSharedInformer(createListWatch(client, pods, decodingOfSoak()), {
-    resyncPeriodMs: 1_000,
-    metrics: metered(metrics),
-  });
+  const informer = createSharedInformer(
+    createListWatch(client, pods, { decoding: differentialOverUndici }),
+    {
+      resyncPeriodMs: 1_000,
+      metrics: metered(metrics),
+    },
+  );
   informer.start();
   await informer.whenSynced({ timeoutMs: 10_000 });
   const steady = countOf(handles());

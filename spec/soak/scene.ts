@@ -29,8 +29,8 @@ import {
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { firstValueFrom, type SchedulerLike, Subscription, timer } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
+import { differentialOverUndici } from '../support/decodings.ts';
 import { projections } from '../support/projections.ts';
-import { decodingOfSoak } from './decoding.ts';
 
 export interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName: string; readonly image: string };
@@ -153,7 +153,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
     resyncPeriodMs: 30_000,
   };
   const informer = createSharedInformer(
-    createListWatch(client, pods, { scheduler, ...decodingOfSoak() }),
+    createListWatch(client, pods, { scheduler, decoding: differentialOverUndici }),
     {
       ...timing,
       name: 'soak',

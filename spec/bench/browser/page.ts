@@ -6,7 +6,6 @@ import {
   type Decoding,
   differentialDecoding,
   jsonDecoding,
-  lazyDecoding,
   type SharedInformer,
 } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
@@ -16,7 +15,6 @@ import { filter, firstValueFrom } from 'rxjs';
 const decodings: Readonly<Record<string, () => Decoding>> = {
   json: jsonDecoding,
   differential: differentialDecoding,
-  lazy: lazyDecoding,
 };
 
 let informer: SharedInformer<Pod>;

@@ -33,8 +33,6 @@ const contestants: Readonly<Record<string, Contestant>> = {
   floor: { run: './floor.ts' },
   'floor-socket': { run: './floor-socket.ts' },
   ours: { run: './ours.ts' },
-  /** With objects whose members are parsed when they are first read. The handler reads metadata alone. */
-  'ours-lazy': { run: './ours.ts', env: { BENCH_DECODING: 'lazy' } },
   /** Without the comparison that keeps the unchanged parts of objects. */
   'ours-new': { run: './ours.ts', env: { BENCH_PARTS: 'new' } },
   /** With the decoding that parses every object completely. */

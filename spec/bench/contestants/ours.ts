@@ -2,7 +2,7 @@
  * The contestant rx-informer with all stages: transport, reflector, delta, store with the namespace index, one
  * handler. Variables of the environment vary it:
  *
- *   BENCH_DECODING    the decoding: differential, json or lazy
+ *   BENCH_DECODING    the decoding: differential or json
  *   BENCH_PARTS       'new': without the comparison that keeps unchanged parts
  *   BENCH_IDLE        a number of further handlers that do nothing
  *   BENCH_INDICES     a number of further indices
@@ -23,7 +23,6 @@ import {
   jsonDecoding,
   type KubeClient,
   type KubernetesObject,
-  lazyDecoding,
   NAMESPACE_INDEX,
   type SharedInformer,
 } from 'rx-informer';
@@ -41,7 +40,6 @@ const decodings: Readonly<Record<string, () => Decoding>> = {
     return decoding;
   },
   json: jsonDecoding,
-  lazy: lazyDecoding,
 };
 
 const {

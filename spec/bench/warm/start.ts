@@ -2,7 +2,7 @@
  * One start of an informer of Pods, in a process of its own: from a list, or from the files of an earlier start. Prints a
  * {@link Start} as one line of JSON.
  *
- *   node … start.ts --url URL --from list|files|nothing --decoding json|differential|lazy --folder PATH
+ *   node … start.ts --url URL --from list|files|nothing --decoding json|differential --folder PATH
  *
  * `nothing` fills the folder. `list` has no store, so that nothing is written.
  */
@@ -14,7 +14,6 @@ import {
   type Decoding,
   differentialDecoding,
   jsonDecoding,
-  lazyDecoding,
 } from 'rx-informer';
 import { createUndiciTransport, fileSnapshots } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
@@ -32,7 +31,6 @@ export interface Start {
 const decodings: Readonly<Record<string, () => Decoding>> = {
   json: jsonDecoding,
   differential: differentialDecoding,
-  lazy: lazyDecoding,
 };
 
 const { values } = parseArgs({

@@ -1,7 +1,7 @@
-import { jsonDecoding, lazyDecoding, type Projected } from 'rx-informer';
+import { jsonDecoding, type Projected, projectedDecoding } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { createPathTree, reduce } from '../../../lib/decode/lazy/path-tree.ts';
+import { createPathTree, reduce } from '../../../lib/decode/projected/path-tree.ts';
 import * as fc from '../../support/fast-check.ts';
 import { bytes, cuts, list, type Options, watch } from '../decoder.ts';
 
@@ -47,16 +47,16 @@ describe('a projection', () => {
   it.each(Object.entries(texts))('D35: %s is reduced to the paths', (_name, text) => {
     for (const keepManagedFields of [false, true]) {
       const options = { keepManagedFields };
-      const decoding = lazyDecoding({ project });
+      const decoding = projectedDecoding({ project });
       expect(shown(text, { ...options, decoding })).toBe(reduced(text, project, options));
     }
   });
 
   it('D35, D1: the objects do not depend on where the bytes are cut', () => {
     const text = line(texts['a Pod'] ?? '');
-    const expected = watch([text], { decoding: lazyDecoding({ project }) });
+    const expected = watch([text], { decoding: projectedDecoding({ project }) });
     for (const chunks of cuts(bytes(text))) {
-      expect(watch(chunks, { decoding: lazyDecoding({ project }) })).toEqual(expected);
+      expect(watch(chunks, { decoding: projectedDecoding({ project }) })).toEqual(expected);
     }
   });
 
@@ -85,7 +85,7 @@ describe('a projection', () => {
         const text = JSON.stringify(
           first ? { ...metadata, ...others } : { ...others, ...metadata },
         );
-        const decoding = lazyDecoding({ project: chosen });
+        const decoding = projectedDecoding({ project: chosen });
         expect(shown(text, { decoding })).toBe(reduced(text, chosen));
       }),
       { numRuns: 2000 },
@@ -93,7 +93,7 @@ describe('a projection', () => {
   });
 
   it('D35: a line of another form is reduced, too', () => {
-    const decoding = lazyDecoding({ project: ['spec.nodeName'] });
+    const decoding = projectedDecoding({ project: ['spec.nodeName'] });
     const object = '{"metadata":{"name":"a"},"spec":{"nodeName":"n","x":1}}';
     const { out } = watch([`{"object":${object}, "type":"ADDED"}\n`], { decoding });
     expect(out).toMatchObject([{ object: { spec: { nodeName: 'n' } } }]);
@@ -101,23 +101,23 @@ describe('a projection', () => {
   });
 
   it('D35: deeply nested arrays do not overflow the stack, and are left out', () => {
-    const decoding = lazyDecoding({ project: ['spec.a'] });
+    const decoding = projectedDecoding({ project: ['spec.a'] });
     const text = `{"metadata":{"name":"a"},"spec":${'['.repeat(9_999)}${']'.repeat(9_999)}}`;
     expect(shown(text, { decoding })).toBe(reduced(text, ['spec.a']));
   });
 
   it('D35: a text that is not a path is a TypeError', () => {
     for (const path of ['', '.', 'a..b', 'a[', 'a b']) {
-      expect(() => lazyDecoding({ project: [path] })).toThrow(TypeError);
+      expect(() => projectedDecoding({ project: [path] })).toThrow(TypeError);
     }
     for (const paths of ['spec', null, 7]) {
       const options = { project: paths as unknown as string[] };
-      expect(() => lazyDecoding(options)).toThrow(/project: .* is not an array of paths/);
+      expect(() => projectedDecoding(options)).toThrow(/project: .* is not an array of paths/);
     }
   });
 
   it('D35: paths are checked against the type of the resource, and the type has only these', () => {
-    const decoding = lazyDecoding({
+    const decoding = projectedDecoding({
       resource: pods,
       project: ['status.phase', 'spec.containers.image'],
     });
@@ -131,6 +131,6 @@ describe('a projection', () => {
       NonNullable<Pod['status']>['phase']
     >();
     // @ts-expect-error A Pod has no such field.
-    lazyDecoding({ resource: pods, project: ['status.faze'] });
+    projectedDecoding({ resource: pods, project: ['status.faze'] });
   });
 });

@@ -27,7 +27,7 @@ const UNUSUAL: PathTree = new Map();
  * Copies the members on the paths into one text and parses that. An object that is written in an unusual way is parsed
  * completely and then reduced.
  */
-export class ProjectionReader<T extends KubernetesObject> implements ObjectReader<T> {
+export class ProjectedReader<T extends KubernetesObject> implements ObjectReader<T> {
   readonly #whole: WholeReader;
   readonly #keepManagedFields: boolean;
   readonly #paths: PathTree;
