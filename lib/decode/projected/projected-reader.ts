@@ -9,6 +9,7 @@ import {
   COMMA,
   endOfString,
   endOfValue,
+  isText,
   OPEN_ARRAY,
   OPEN_OBJECT,
   QUOTE,
@@ -161,13 +162,4 @@ function belowName(
     if (byte === BACKSLASH || byte > 0x7f) return UNUSUAL;
   }
   return undefined;
-}
-
-/** Whether the bytes are this text. */
-function isText(text: string, bytes: Uint8Array, from: number, to: number): boolean {
-  if (text.length !== to - from) return false;
-  for (let index = 0; index < text.length; index++) {
-    if (bytes[from + index] !== text.charCodeAt(index)) return false;
-  }
-  return true;
 }

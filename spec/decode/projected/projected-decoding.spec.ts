@@ -52,6 +52,13 @@ describe('a projection', () => {
     }
   });
 
+  it('D35: a name of other characters whose codes are the bytes of the name in the path is another name', () => {
+    const paths = ['spec["Ã©"]'];
+    const decoding = projectedDecoding({ project: paths });
+    const text = '{"metadata":{"name":"a"},"spec":{"é":1}}';
+    expect(shown(text, { decoding })).toBe(reduced(text, paths));
+  });
+
   it('D35, D1: the objects do not depend on where the bytes are cut', () => {
     const text = line(texts['a Pod'] ?? '');
     const expected = watch([text], { decoding: projectedDecoding({ project }) });
