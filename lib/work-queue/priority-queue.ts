@@ -82,6 +82,7 @@ class RankedBacklog<K> implements Backlog<K> {
   }
 
   push(key: K): void {
+    // A metrics provider may have taken the key while it was added, and its rank with it.
     const rank = this.#ranks.get(key) ?? { priority: 0, turn: undefined };
     rank.turn ??= this.#next();
     this.#ranks.set(key, rank);

@@ -275,4 +275,29 @@ describe('a priority queue', () => {
     queue.add('new');
     expect(take(queue)).toEqual(['new', 'old']);
   });
+
+  it('K16: a key that a metrics provider takes while it is added is given out again after done', () => {
+    const taken: (string | undefined)[] = [];
+    const none = () => undefined;
+    const gauge = { addCallback: none, removeCallback: none };
+    const { queue } = prioritised({
+      metrics: {
+        createCounter: (name) => ({
+          add(value) {
+            if (!name.endsWith('retries_total') || value === 0) return;
+            queue.add('web');
+            taken.push(queue.tryGet());
+          },
+        }),
+        createUpDownCounter: () => ({ add: none }),
+        createHistogram: () => ({ record: none }),
+        createObservableGauge: () => gauge,
+      },
+      rateLimiter: { when: () => 0, forget: none, numRequeues: () => 0 },
+    });
+    queue.addRateLimited('web');
+    expect([taken, queue.tryGet()]).toEqual([['web'], undefined]);
+    queue.done('web');
+    expect(take(queue)).toEqual(['web']);
+  });
 });
