@@ -181,9 +181,11 @@ export class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements Prio
   }
 
   override cancelAfter(key: K): boolean {
-    const cancelled = super.cancelAfter(key);
-    if (cancelled && !this.isQueued(key)) this.#ranked.forget(key);
-    return cancelled;
+    if (!this.withdraw(key)) return false;
+    // Before the notification, in which the key may be added again.
+    if (!this.isQueued(key)) this.#ranked.forget(key);
+    this.settle();
+    return true;
   }
 
   override done(key: K): void {

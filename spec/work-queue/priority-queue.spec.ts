@@ -172,6 +172,20 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['bar', 'foo']);
   });
 
+  it('K15: an item that is added again while it is cancelled keeps its new priority', () => {
+    const { time, queue } = prioritised();
+    queue.addWithOptions('foo', { afterMs: 10, priority: 9 });
+    const listening = queue.ready$.subscribe(() => {
+      listening.unsubscribe();
+      queue.addWithOptions('foo', { afterMs: 10, priority: 5 });
+    });
+    expect(queue.cancelAfter('foo')).toBe(true);
+    expect(queue.priorityOf('foo')).toBe(5);
+    queue.addWithOptions('bar', { priority: 1 });
+    time.elapse(10);
+    expect(take(queue)).toEqual(['foo', 'bar']);
+  });
+
   it('K15: drain() does not resolve when a delayed add becomes an immediate one', async () => {
     const { time, queue } = prioritised();
     const log: string[] = [];
