@@ -14,7 +14,9 @@ export function createPathTree(paths: readonly string[]): PathTree {
   const tree: Draft = new Map();
   const complete = new Set<Draft>();
   if (!Array.isArray(paths)) {
-    throw new TypeError(`project: ${JSON.stringify(paths)} is not an array of paths`);
+    throw new TypeError(
+      `projectedDecoding: project is ${JSON.stringify(paths)}; it must be an array of paths`,
+    );
   }
   for (const path of paths) {
     const steps = typeof path === 'string' ? parsePath(path) : undefined;

@@ -100,12 +100,11 @@ export function projectedDecoding<T extends KubernetesObject, const P extends Qu
 export function projectedDecoding(
   options: ProjectedDecodingOptions & { readonly resource?: never },
 ): Decoding;
-export function projectedDecoding({
-  resource,
-  project,
-}: ProjectedDecodingOptions & { readonly resource?: Resource }): Decoding & {
-  readonly resource?: Resource | undefined;
-} {
+export function projectedDecoding(
+  options: ProjectedDecodingOptions & { readonly resource?: Resource },
+): Decoding & { readonly resource?: Resource | undefined } {
+  // Whoever gives the function as `decoding` calls it without options.
+  const { resource, project } = Object(options) as typeof options;
   const paths = createPathTree(project);
   return {
     resource,

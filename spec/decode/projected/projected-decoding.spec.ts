@@ -1,4 +1,4 @@
-import { jsonDecoding, type Projected, projectedDecoding } from 'rx-informer';
+import { type Decoding, jsonDecoding, type Projected, projectedDecoding } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { createPathTree, reduce } from '../../../lib/decode/projected/path-tree.ts';
@@ -119,8 +119,14 @@ describe('a projection', () => {
     }
     for (const paths of ['spec', null, 7]) {
       const options = { project: paths as unknown as string[] };
-      expect(() => projectedDecoding(options)).toThrow(/project: .* is not an array of paths/);
+      expect(() => projectedDecoding(options)).toThrow(
+        /project is .*; it must be an array of paths/,
+      );
     }
+    const decoding = projectedDecoding as unknown as () => Decoding;
+    expect(decoding).toThrow(
+      'projectedDecoding: project is undefined; it must be an array of paths',
+    );
   });
 
   it('D35: paths are checked against the type of the resource, and the type has only these', () => {
