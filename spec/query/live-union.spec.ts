@@ -85,6 +85,18 @@ describe('liveUnion', () => {
     expect(failed.error).toEqual(new Error('gone'));
   });
 
+  it('Q47: what is no object is refused by name', () => {
+    for (const [given, shown] of [
+      [null, 'null'],
+      [undefined, 'undefined'],
+      [7, 'number'],
+    ]) {
+      expect(() => liveUnion(given as never)).toThrow(
+        `liveUnion: sources is ${shown}; it must be { name: stream }`,
+      );
+    }
+  });
+
   it('Q48: a union of no sources is empty, synced and complete', () => {
     const mirror = new Mirror(liveUnion({}));
     expect([mirror.ids(), mirror.sets[0]?.synced, mirror.completed]).toEqual([[], true, true]);

@@ -29,8 +29,9 @@ function checkedNames(sources: UnionSources): readonly string[] {
       'liveUnion: sources is a list; give each stream a name, as in liveUnion({ a: one$, b: other$ }). To show the rows that one of several filters of a stream selects, use one filter: liveFilter((row) => one(row) || other(row))',
     );
   }
-  if (typeof sources !== 'object') {
-    throw new TypeError(`liveUnion: sources is ${typeof sources}; it must be { name: stream }`);
+  if (typeof sources !== 'object' || sources === null) {
+    const shown = sources === null ? 'null' : typeof sources;
+    throw new TypeError(`liveUnion: sources is ${shown}; it must be { name: stream }`);
   }
   const names = Object.keys(sources);
   for (const name of names) {
