@@ -335,7 +335,6 @@ describe('the wait', () => {
       },
     ],
     ['returns NaN', () => Number.NaN],
-    ['returns 1', () => 1],
     ['returns a text', () => '0.5'],
   ])('X26: a random that %s is reported and replaced, so that the waits stay', (_how, random) => {
     const reported: unknown[] = [];
