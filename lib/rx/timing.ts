@@ -31,7 +31,7 @@ function reliably(random: () => number): () => number {
     try {
       const chance = random();
       if (typeof chance === 'number' && chance >= 0 && chance <= 1) return chance;
-      throw new TypeError(`random returned ${chance}; it must be a number from 0 to 1`);
+      throw new TypeError(`random returned ${chance}; it must be a number in [0, 1)`);
     } catch (error) {
       reportUnhandled(error);
       return Math.random();
