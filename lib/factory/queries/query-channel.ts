@@ -1,5 +1,6 @@
 /** The stream and the view of one query, which outlive its pipelines. */
 import { Observable, Subject, Subscription } from 'rxjs';
+import { map } from 'rxjs/operators';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { type RefusedRow, RefusedRows } from '../../query/engine/refused-rows.ts';
 import { type ToViewOptions, toView } from '../../query/view/to-view.ts';
@@ -48,14 +49,8 @@ export class QueryChannel {
       subscriber.add(leave);
       subscriber.add(this.#mirrorRefusedRows(running));
       this.#entered.next();
-      const next = (set: AnyChangeSet<unknown>) => subscriber.next(withOrigin(set, origin));
-      subscriber.add(
-        running.answer.subscribe({
-          next,
-          error: (error) => subscriber.error(error),
-          complete: () => subscriber.complete(),
-        }),
-      );
+      const own$ = running.answer.pipe(map((set) => withOrigin(set, origin)));
+      subscriber.add(own$.subscribe(subscriber));
     });
     const informers = new Set([this.#status$]);
     const { isOverClusters } = queries;

@@ -10,7 +10,7 @@ import { checkedLimit } from '../../rx/checked-option.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import { Conflation } from '../../store/conflate-by-key.ts';
-import { noteOrigin, originFrom } from '../../store/origin.ts';
+import { noteOrigin } from '../../store/origin.ts';
 import { contentsOf } from '../fan-out.ts';
 import { type InformerPort, portOf } from '../part.ts';
 import type { SharedInformer } from '../shared-informer.ts';
@@ -214,9 +214,6 @@ export function deliver<T extends KubernetesObject>(
       for (const queue of queues) lag += queue.lag;
       return lag;
     },
-    changes$: noteOrigin(
-      reportSubscriberErrors(served$, report),
-      originFrom({ informers: new Set([informer.status$]) }),
-    ),
+    changes$: noteOrigin(reportSubscriberErrors(served$, report), informer.changes$),
   };
 }

@@ -39,9 +39,9 @@ interface Mapped<B> extends HeldRow<unknown> {
 class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
   readonly #project: RowProjection<A, B>;
   readonly #equals: (before: B, now: B) => boolean;
-  #former: Machine<B> | undefined;
+  #former: MapMachine<A, B> | undefined;
   readonly #rows = this.inputs[0] as Map<string, Mapped<B>>;
-  readonly answer: AnswerRows<B>;
+  readonly answer: { get(id: string): PlacedRow<B> | undefined } & AnswerRows<B>;
   #source: Arrangement<unknown> | undefined;
   /** The rows in the order of `by`, unless one has changed since. */
   #ordered: { readonly by: unknown; readonly order: RowOrder<B> } | undefined;
@@ -56,7 +56,7 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
     super(context);
     this.#project = project;
     this.#equals = equals;
-    this.#former = former;
+    this.#former = former as MapMachine<A, B> | undefined;
     const rows = this.#rows;
     this.answer = {
       get: (id) => rows.get(id)?.row,
@@ -69,7 +69,7 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
   put(_input: number, id: string, key: string, object: Stored<A>): void {
     const { context } = this;
     const held = this.#rows.get(id);
-    const before = held?.row ?? (held === undefined ? this.#formerRow(id) : undefined);
+    const before = held?.row ?? (held === undefined ? this.#former?.answer.get(id) : undefined);
     const row = context.attempt(id, key, () => {
       const made = synchronous(this.#project(object, context.nowMs()), 'the function') as
         | Stored<B>
@@ -100,11 +100,6 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
 
   arranged(source: Arrangement<unknown>): void {
     this.#source = source;
-  }
-
-  #formerRow(id: string): PlacedRow<B> | undefined {
-    const row = this.#former?.answer.get(id);
-    return row && { ...row, id };
   }
 
   /** The rows in the order of the source, without those that are kept out. */

@@ -184,8 +184,13 @@ export async function mergedStatus() {
   }
   const show = async (children: React.ReactNode, isDone: (text: string) => boolean) => {
     rig.show([<Words key="words" />, <p key="page">{children}</p>], { factory });
-    await until(() => isDone(rig.text()), rig.text);
-    return rig.text();
+    // The text that was awaited: another one may stand there a moment later.
+    let text = '';
+    await until(() => {
+      text = rig.text();
+      return isDone(text);
+    }, rig.text);
+    return text;
   };
   const isLive = (text: string) => text.endsWith('Live');
   const isNothing = (text: string) => text.includes('Starting');
