@@ -5,6 +5,15 @@
  */
 import type { Stored } from '../meta/kubernetes-object.ts';
 
+/** Which object a row was made of. The metadata of the object are one. */
+export interface RowIdentity {
+  readonly uid?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  /** The name of the cluster, in a stream over several. */
+  readonly cluster?: string | undefined;
+}
+
 /** The change of one object, as one consumer sees it. */
 export interface Change<T> {
   /** The UID, or the key if the object has no UID. An object with another UID under the same name is another object. */
@@ -20,6 +29,13 @@ export interface Change<T> {
   readonly finalStateUnknown?: true;
   /** `object` is absent although the object was not deleted: its shard or namespace has left. */
   readonly left?: true;
+  /** The object that the row was made of, if the row is not that object itself, or is one of several clusters. */
+  readonly of?: RowIdentity | undefined;
+}
+
+/** The change with the identity of its row, if it needs one. */
+export function withIdentity<T>(change: Change<T>, of: RowIdentity | undefined): Change<T> {
+  return of === undefined ? change : { ...change, of };
 }
 
 /** A deleted object. client-go: DeletedFinalStateUnknown, DeletedObject[T]. */
@@ -37,6 +53,7 @@ export interface DeletedObject<T> {
 interface Identified<T> {
   readonly id: string;
   readonly object: Stored<T>;
+  readonly of?: RowIdentity | undefined;
 }
 
 /** The net change of one key between two moments of one consumer. */
@@ -72,8 +89,8 @@ export function untouched<T>(key: string, seen: Identified<T> | undefined): Net<
 }
 
 /** Records that an object exists, in this state. */
-export function foldState<T>(net: Net<T>, id: string, object: Stored<T>): void {
-  net.now = { id, object };
+export function foldState<T>(net: Net<T>, id: string, object: Stored<T>, of?: RowIdentity): void {
+  net.now = { id, object, of };
   if (net.seen === undefined) return;
   if (net.seen.id === id) {
     net.last = object;
@@ -138,7 +155,7 @@ function foldInto<T>(nets: Map<string, Net<T>>, name: string, change: Change<T>)
     );
     return net;
   }
-  foldState(net, id, object);
+  foldState(net, id, object, change.of);
   if (previous === object) net.resync = true;
   return net;
 }
@@ -161,9 +178,10 @@ export function unfold<T>(nets: Iterable<Net<T>>): Change<T>[] {
       });
     }
     if (now === undefined) continue;
-    if (seen === undefined || replaced) others.push({ id: now.id, key, object: now.object });
-    else if (now.object !== seen.object || net.resync) {
-      others.push({ id: now.id, key, previous: seen.object, object: now.object });
+    const { id, object, of } = now;
+    if (seen === undefined || replaced) others.push(withIdentity({ id, key, object }, of));
+    else if (object !== seen.object || net.resync) {
+      others.push(withIdentity({ id, key, previous: seen.object, object }, of));
     }
   }
   return deletions.length === 0 ? others : deletions.concat(others);

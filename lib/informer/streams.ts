@@ -2,14 +2,15 @@
  * The streams of one informer. Each subscriber of a data stream holds the run and first receives the contents of the
  * store.
  */
-import { Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type ChangeSet, stampOrigin } from '../store/change-set.ts';
-import { noteOrigin, originFrom } from '../store/origin.ts';
+import { originating, originFrom } from '../store/origin.ts';
 import { contextOf, reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
 import type { InformerLifecycle } from './lifecycle.ts';
 import type { SharedInformer } from './shared-informer.ts';
+import { mergePipeStatus } from './status/merge-status.ts';
 
 type Streams =
   | 'changes$'
@@ -36,8 +37,13 @@ export function createStreams<T extends KubernetesObject>(
 ): Pick<SharedInformer<T>, Streams> {
   const { store, drain, board } = informer;
   const status$ = reporting(informer, board.status$);
-  const origin = originFrom({ informers: new Set([status$]) });
-  const joined$ = new Observable<ChangeSet<T>>((subscriber) => {
+  const origin = originFrom({
+    emitter: informer,
+    informers: new Set([status$]),
+    merge: mergePipeStatus,
+  });
+  const joined$ = originating<ChangeSet<T>>((subscriber, tell) => {
+    let next = tell(origin);
     // In the drain, so that a commit caused by the first set is delivered after it.
     drain.enter(() => {
       // Held before the first set, so that a stop made while that set is handled takes effect after the hold. A
@@ -45,7 +51,11 @@ export function createStreams<T extends KubernetesObject>(
       let satisfied = false;
       const release = informer.hold(() => satisfied);
       const leave = informer.join({
-        next: (set) => subscriber.next(stampOrigin(set, origin)),
+        next: (set) => {
+          const stamped = stampOrigin(set, next);
+          next = origin;
+          subscriber.next(stamped);
+        },
         complete: () => subscriber.complete(),
       });
       satisfied = subscriber.closed;
@@ -59,10 +69,7 @@ export function createStreams<T extends KubernetesObject>(
     keyOf?: (value: V) => string | undefined,
   ) => reporting(informer, joined$.pipe(mergeMap(select)), keyOf);
   return {
-    changes$: noteOrigin(
-      reporting(informer, joined$, ({ changes }) => changes[0]?.key),
-      origin,
-    ),
+    changes$: reporting(informer, joined$, ({ changes }) => changes[0]?.key),
     added$: stream(
       ({ added }) => added,
       (object) => store.keyOf(object),

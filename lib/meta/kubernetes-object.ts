@@ -54,6 +54,11 @@ export function uidOf(object: KubernetesObject | undefined): string {
   return object?.metadata?.uid ?? '';
 }
 
+/** The metadata of what may be an object. */
+export function metadataOf(value: unknown): KubernetesObject['metadata'] {
+  return (Object(value) as KubernetesObject).metadata;
+}
+
 /** The resourceVersion, or '' if the object has none. */
 export function versionOf(object: KubernetesObject | undefined): string {
   return object?.metadata?.resourceVersion ?? '';

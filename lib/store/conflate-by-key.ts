@@ -3,7 +3,7 @@
  * pending changes is limited by the number of objects, and no deletion is lost. `ready` can stand for animation frames,
  * a free worker or an asynchronous handler.
  */
-import { Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { foldChangeById, type Net, unfold } from '../delta/net-change.ts';
 import type { Demand } from '../rx/demand.ts';
 import { createDemandLoop } from '../rx/demand-loop.ts';
@@ -16,7 +16,8 @@ import {
   type SetOf,
 } from './change-set.ts';
 import type { SetStream } from './change-stream.ts';
-import { noteOrigin } from './origin.ts';
+import { type Origin, originating } from './origin.ts';
+import { SetSource } from './set-source.ts';
 
 /** The options of {@link conflateByKey}. */
 export interface ConflateByKeyOptions {
@@ -45,7 +46,7 @@ export class Conflation<T> {
     return this.#head === undefined;
   }
 
-  fold(set: AnyChangeSet<T>): void {
+  fold(set: AnyChangeSet<T>, origin: Origin | undefined = set.origin): void {
     if (set.reset) this.#nets = new Map();
     const only = this.#only;
     this.#only = set.reset || this.isEmpty ? set : undefined;
@@ -54,7 +55,7 @@ export class Conflation<T> {
         for (const change of each.changes) foldChangeById(this.#nets, change);
       }
     }
-    const { rev, resourceVersion, synced, origin } = set;
+    const { rev, resourceVersion, synced } = set;
     const { order, total } = set as ChangeSetHead<T>;
     const arrangement = order === undefined ? {} : { order, total };
     // A reset replaces the waiting sets, and later sets become part of the reset.
@@ -124,8 +125,12 @@ export function conflateByKey<T, O = undefined>(
 ): (source: Observable<AnyChangeSet<T, O>>) => SetStream<SetOf<T, O>> {
   const { ready } = options;
   return (source) => {
-    const stream = new Observable<AnyChangeSet<T>>((subscriber) => {
+    const stream = originating<AnyChangeSet<T>>((subscriber, tell) => {
       const pending = new Conflation<T>();
+      let origin: Origin | undefined;
+      const sets = new SetSource<T>(() => {
+        origin = tell({ ...sets.origin, emitter: subscriber });
+      });
       let ended = false;
       const loop = createDemandLoop({
         ready,
@@ -141,9 +146,9 @@ export function conflateByKey<T, O = undefined>(
       });
       subscriber.add(() => loop.close());
       subscriber.add(
-        source.subscribe({
+        sets.subscribe(source, {
           next: (set) => {
-            pending.fold(set);
+            pending.fold(sets.take(set), origin);
             loop.request();
           },
           error: (error) => subscriber.error(error),
@@ -154,6 +159,6 @@ export function conflateByKey<T, O = undefined>(
         }),
       );
     });
-    return noteOrigin(stream, source) as SetStream<SetOf<T, O>>;
+    return stream as SetStream<SetOf<T, O>>;
   };
 }

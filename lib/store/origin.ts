@@ -1,48 +1,97 @@
 /**
- * Where the rows of a stream come from. Each change set carries it, so that it passes every operator of RxJS. It is noted beside
- * streams, too, which is known before the first set.
+ * Where the rows of a stream come from. Each change set carries it, so that it passes every operator of RxJS. A stream also tells
+ * whoever subscribes to it, before its first set, so that a reader knows it behind an operator that holds sets back.
  */
-import { isObservable, type Observable } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 
 /** Where the rows of a change set come from, in the types that each stage knows. */
 export interface Origin {
+  /** What emits the sets: an informer, or one subscription of an operator. */
+  readonly emitter: object;
   /** One more than the highest rank of the sources; 0 for a stream that is no live operator's. */
   readonly rank: number;
   /** The status of each informer that the stream reads. */
   readonly informers: ReadonlySet<Observable<unknown>>;
+  /** Merges the status of several informers. */
+  readonly merge?: ((statuses: readonly never[]) => unknown) | undefined;
   /** The rows that the operators before it have refused. */
   readonly refusedRows: ReadonlySet<object>;
-  /** Whether the name of a cluster stands before each id and key. */
+  /** Whether the rows are of several clusters, and say of which. */
   readonly isOverClusters?: boolean | undefined;
-  /** How many names stand before the id and key of an object. @defaultValue 1 over clusters, otherwise 0 */
-  readonly names?: number | undefined;
-  /** How many parts stand behind them. @defaultValue 0 */
-  readonly parts?: number | undefined;
+  /** The subscription that the set was made for; closed if nobody follows its rows any more. Absent if it was made for several. */
+  readonly subscription?: { readonly closed: boolean } | undefined;
 }
 
 const NONE: ReadonlySet<never> = /* @__PURE__ */ new Set();
 
 /** That of a stream of which nothing is known. */
-const UNKNOWN: Origin = { rank: 0, informers: NONE, refusedRows: NONE };
+export const UNKNOWN: Origin = { emitter: NONE, rank: 0, informers: NONE, refusedRows: NONE };
 
 /** The origin of the streams of an informer. */
-export function originFrom(informer: Partial<Origin>): Origin {
+export function originFrom(informer: Partial<Origin> & Pick<Origin, 'emitter'>): Origin {
   return { ...UNKNOWN, ...informer };
 }
 
-/** The origin of a stream, or the stream that it passes on. */
-const notes = /* @__PURE__ */ new WeakMap<object, Origin | Observable<unknown>>();
+/** Who is told the origins of the streams that are being subscribed. */
+let reader: ((origin: Origin) => void) | undefined;
 
-/** Notes the origin of a stream, or the stream whose values it passes on. Returns the stream. */
-export function noteOrigin<S extends object>(stream: S, note: Origin | Observable<unknown>): S {
-  notes.set(stream, note);
-  return stream;
+/** Calls `found` with the origin of each stream that `subscribe` subscribes to; of those behind them, nobody is told. */
+export function readOrigins(
+  found: ((origin: Origin) => void) | undefined,
+  subscribe: () => void,
+): void {
+  const outer = reader;
+  reader = found;
+  try {
+    subscribe();
+  } finally {
+    reader = outer;
+  }
 }
 
-/** The origin of a stream. Operators of RxJS need no note, because RxJS keeps their source in a field. */
-export function originOf(stream: Observable<unknown>): Origin {
-  const note = notes.get(stream);
-  if (note !== undefined && !isObservable(note)) return note;
-  const source = note ?? (stream as { readonly source?: unknown }).source;
-  return isObservable(source) ? originOf(source) : UNKNOWN;
+/**
+ * A stream that tells whoever subscribes where its rows come from: `tell` is called before the first set. It returns the origin of
+ * the sets that are made for this subscriber.
+ */
+export function originating<S>(
+  subscribe: (subscriber: Subscriber<S>, tell: (origin: Origin) => Origin) => void,
+): Observable<S> {
+  return new Observable<S>((subscriber) => {
+    const outer = reader;
+    const tell = (origin: Origin) => {
+      const own = { ...origin, subscription: subscriber };
+      outer?.(own);
+      return own;
+    };
+    // What it subscribes to itself, or what its first set causes, is no source of the reader.
+    readOrigins(undefined, () => subscribe(subscriber, tell));
+  });
+}
+
+function hasSame(one: ReadonlySet<unknown>, other: ReadonlySet<unknown>): boolean {
+  return one === other || (one.size === other.size && [...one].every((each) => other.has(each)));
+}
+
+/** Whether two origins say the same, perhaps of different emitters and subscriptions. */
+export function isSameOrigin(one: Origin, other: Origin): boolean {
+  return (
+    one.rank === other.rank &&
+    hasSame(one.informers, other.informers) &&
+    hasSame(one.refusedRows, other.refusedRows) &&
+    (one.isOverClusters === true) === (other.isOverClusters === true)
+  );
+}
+
+/** The origin of a stream that has the rows of all of these. */
+export function unite(origins: readonly Origin[]): Origin {
+  const [first = UNKNOWN] = origins;
+  if (origins.length < 2) return first;
+  return {
+    emitter: first.emitter,
+    rank: Math.max(...origins.map(({ rank }) => rank)),
+    informers: new Set(origins.flatMap(({ informers }) => [...informers])),
+    merge: origins.find(({ merge }) => merge !== undefined)?.merge,
+    refusedRows: new Set(origins.flatMap(({ refusedRows }) => [...refusedRows])),
+    isOverClusters: origins.some((each) => each.isOverClusters),
+  };
 }

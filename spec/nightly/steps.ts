@@ -136,7 +136,7 @@ export const NIGHT: readonly Step[] = [
     command: npm('test:rxjs-8'),
     counts: {},
     figures: /^RxJS 8: .*|^FAIL .*/,
-    repeat: '`npm run test:rxjs-8`; a known failure is listed in `spec/rxjs-8/run.ts`',
+    repeat: '`npm run test:rxjs-8`',
   },
   {
     name: 'newest-node',

@@ -174,12 +174,14 @@ describe('a join by selector', () => {
     },
   );
 
-  it('Q91: groups have no object: their key is that of the user', () => {
+  it('Q91: groups have no object, so they are in no namespace, whatever their key says', () => {
     const groups$ = pipe(
       named(pods$),
       liveGroupBy(() => 'shop/all', { pods: count() }),
       liveMap((row: unknown) => (row as { readonly key: string }).key),
     );
-    expect(joined(groups$, pods$, on).shown).toEqual(['shop/all: near']);
+    expect(joined(groups$, pods$, on).shown).toEqual(['shop/all: ']);
+    const across = joined(groups$, pods$, { ...on, acrossNamespaces: true }).shown;
+    expect(across).toEqual(['shop/all: east far near']);
   });
 });

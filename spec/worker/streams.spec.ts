@@ -310,7 +310,11 @@ describe('streams of a worker', () => {
 describe('what a stream of a worker may not be', () => {
   const raw = (live: LiveQueries) => live.stream(liveQuery({ from: pods }));
   const rejected: [string, (live: LiveQueries) => unknown, RegExp][] = [
-    ['no stream of informers', () => of(1), /own: its Observable is not made of change sets/],
+    [
+      'no stream of informers',
+      () => of(1),
+      /own: its stream emits 1 that is no change set; use live operators/,
+    ],
     ['no query', () => ({ from: 1 }), /liveQuery: from is/],
     [
       'rows without change sets',

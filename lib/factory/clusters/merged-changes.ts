@@ -1,9 +1,9 @@
 /** The change sets of the same informer of several clusters, in one stream, for one subscriber. */
 import { type Observable, type Subscriber, Subscription } from 'rxjs';
-import type { Change } from '../../delta/net-change.ts';
+import type { Change, RowIdentity } from '../../delta/net-change.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
-import { isResting } from '../../query/view/informers.ts';
+import { isResting } from '../../query/engine/informers.ts';
 import { type Cause, type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import type { Origin } from '../../store/origin.ts';
 import { hasFailed } from './merged-status.ts';
@@ -28,6 +28,7 @@ export interface ClustersKnown {
 interface Row<T> {
   readonly key: string;
   readonly object: Stored<T>;
+  readonly of: RowIdentity | undefined;
 }
 
 interface Joined<T extends KubernetesObject> {
@@ -65,7 +66,7 @@ export class MergedSubscriber<T extends KubernetesObject> {
     this.#isOpening = false;
     this.#settle();
     const rows = [...this.#joined.values()].flatMap((joined) => [...joined.rows]);
-    const changes = rows.map(([id, { key, object }]): Change<T> => ({ id, key, object }));
+    const changes = rows.map(([id, row]): Change<T> => ({ id, ...row }));
     this.#emit('snapshot', changes, true);
   }
 
@@ -143,11 +144,11 @@ export class MergedSubscriber<T extends KubernetesObject> {
   }
 
   #apply(joined: Joined<T>, set: ChangeSet<T>): void {
-    const { rows, source } = joined;
-    const changes = set.reset ? this.#difference(joined, set) : this.#prefixed(source.cluster, set);
-    for (const { id, key, object } of changes) {
+    const { rows } = joined;
+    const changes = set.reset ? this.#difference(joined, set) : this.#named(joined, set);
+    for (const { id, key, object, of } of changes) {
       if (object === undefined) rows.delete(id);
-      else rows.set(id, { key, object });
+      else rows.set(id, { key, object, of });
     }
     joined.isSynced = set.synced;
     if (this.#isOpening) return;
@@ -156,17 +157,21 @@ export class MergedSubscriber<T extends KubernetesObject> {
     this.#emit(set.cause === 'snapshot' ? 'initial' : set.cause, changes, false, set.initial);
   }
 
-  #prefixed(cluster: string, { changes }: ChangeSet<T>): readonly Change<T>[] {
-    return changes.map((change) => ({
-      ...change,
-      id: `${cluster}/${change.id}`,
-      key: `${cluster}/${change.key}`,
-    }));
+  /** The changes with the name of the cluster, before ids and keys and in the identity of each row. */
+  #named({ rows, source }: Joined<T>, { changes }: ChangeSet<T>): readonly Change<T>[] {
+    const { cluster } = source;
+    return changes.map((change) => {
+      const id = `${cluster}/${change.id}`;
+      const { uid, namespace, name } = change.object?.metadata ?? {};
+      const of = rows.get(id)?.of ?? { uid, namespace, name, cluster };
+      return { ...change, id, key: `${cluster}/${change.key}`, of };
+    });
   }
 
   /** The difference that a reset set makes to the rows of one cluster. */
-  #difference({ rows, source }: Joined<T>, set: ChangeSet<T>): readonly Change<T>[] {
-    const present = this.#prefixed(source.cluster, set);
+  #difference(joined: Joined<T>, set: ChangeSet<T>): readonly Change<T>[] {
+    const { rows } = joined;
+    const present = this.#named(joined, set);
     if (rows.size === 0) return present;
     const ids = new Set(present.map(({ id }) => id));
     const gone = [...rows].filter(([id]) => !ids.has(id));

@@ -1,5 +1,6 @@
 /** One informer over several clusters: the same informer of each cluster's factory, merged. */
 import { Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
+import { mergePipeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { SyncWaitOptions } from '../../informer/waits.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
@@ -7,7 +8,7 @@ import type { Resource } from '../../meta/resource.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Indexers } from '../../store/index-funcs.ts';
-import { noteOrigin, originFrom } from '../../store/origin.ts';
+import { originating, originFrom } from '../../store/origin.ts';
 import { informersOfFactory } from '../factory-informers.ts';
 import type { InformerHandle } from '../informer-factory.ts';
 import type { InformerScope } from '../scope.ts';
@@ -64,30 +65,33 @@ export class MergedInformer<T extends KubernetesObject>
     });
   });
 
-  readonly #origin = originFrom({ informers: new Set([this.status$]), isOverClusters: true });
+  readonly #origin = originFrom({
+    emitter: this,
+    informers: new Set([this.status$]),
+    merge: mergePipeStatus,
+    isOverClusters: true,
+  });
 
-  readonly changes$: ChangeStream<T> = noteOrigin(
-    new Observable<ChangeSet<T>>((subscriber) => {
-      this.#host.enter(() => {
-        if (this.isRemoved) return subscriber.complete();
-        subscriber.add(this.#host.hold());
-        const own = new MergedSubscriber<T>(
-          subscriber,
-          (task) => this.#host.run(task),
-          [...this.#parts.values()],
-          this.#known,
-          this.#origin,
-        );
-        if (subscriber.closed) return own.close();
-        this.#subscribers.add(own);
-        subscriber.add(() => {
-          this.#subscribers.delete(own);
-          own.close();
-        });
+  readonly changes$: ChangeStream<T> = originating<ChangeSet<T>>((subscriber, tell) => {
+    const origin = tell(this.#origin);
+    this.#host.enter(() => {
+      if (this.isRemoved) return subscriber.complete();
+      subscriber.add(this.#host.hold());
+      const own = new MergedSubscriber<T>(
+        subscriber,
+        (task) => this.#host.run(task),
+        [...this.#parts.values()],
+        this.#known,
+        origin,
+      );
+      if (subscriber.closed) return own.close();
+      this.#subscribers.add(own);
+      subscriber.add(() => {
+        this.#subscribers.delete(own);
+        own.close();
       });
-    }),
-    this.#origin,
-  ) as ChangeStream<T>;
+    });
+  }) as ChangeStream<T>;
 
   readonly indexer = {
     getByKey: (key: string): Stored<T> | undefined => {

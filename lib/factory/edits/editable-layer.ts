@@ -4,10 +4,8 @@
  */
 import { Observable } from 'rxjs';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
-import { descend, lineageOf } from '../../query/engine/lineage.ts';
 import { inTurn } from '../../rx/drain.ts';
 import { type ChangeSet, headOf } from '../../store/change-set.ts';
-import { noteOrigin } from '../../store/origin.ts';
 import type { Beyond, Layer } from '../queries/pipeline.ts';
 
 type Objects = ChangeSet<KubernetesObject>;
@@ -46,7 +44,7 @@ export class EditableLayer implements Layer {
     find: EditableSource['find'],
     beyond?: Beyond,
   ): Observable<Objects> {
-    const covered = new Observable<Objects>((subscriber) => {
+    return new Observable<Objects>((subscriber) => {
       const emit = (set: Objects) => subscriber.next(set);
       const source: EditableSource = { find, beyond, emit, head: undefined };
       this.#sources.add(source);
@@ -68,6 +66,5 @@ export class EditableLayer implements Layer {
         }),
       );
     });
-    return noteOrigin(covered, descend([lineageOf(objects)], []));
   }
 }

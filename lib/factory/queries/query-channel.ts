@@ -1,14 +1,16 @@
 /** The stream and the view of one query, which outlive its pipelines. */
 import { Observable, Subject, Subscription } from 'rxjs';
-import { map } from 'rxjs/operators';
+import { mergePipeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
+import type { Lineage } from '../../query/engine/lineage.ts';
 import { type RefusedRow, RefusedRows } from '../../query/engine/refused-rows.ts';
 import { type ToViewOptions, toView } from '../../query/view/to-view.ts';
 import type { View } from '../../query/view/view.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { type AnyChangeSet, withOrigin } from '../../store/change-set.ts';
 import { conflateByKey } from '../../store/conflate-by-key.ts';
-import { noteOrigin, type Origin } from '../../store/origin.ts';
+import { type Origin, originating } from '../../store/origin.ts';
+import { SetSource } from '../../store/set-source.ts';
 import type { RunningQuery } from './running-query.ts';
 
 /** Options of {@link createLiveQueries}. */
@@ -44,19 +46,31 @@ export class QueryChannel {
 
   constructor(queries: RunningQueries, { ready, mutationGuard }: LiveQueriesOptions) {
     this.#queries = queries;
-    this.stream = new Observable((subscriber) => {
+    const origin: Origin = {
+      ...{ emitter: this, rank: RANK, isOverClusters: queries.isOverClusters },
+      informers: new Set([this.#status$]),
+      merge: mergePipeStatus,
+      refusedRows: new Set([this.#refusedRows]),
+    };
+    this.stream = originating((subscriber, tell) => {
+      const own = tell(origin);
       const { running, leave } = queries.enter(this);
       subscriber.add(leave);
-      subscriber.add(this.#mirrorRefusedRows(running));
       this.#entered.next();
-      const own$ = running.answer.pipe(map((set) => withOrigin(set, origin)));
-      subscriber.add(own$.subscribe(subscriber));
+      let mirrored = Subscription.EMPTY;
+      const answer = new SetSource<unknown>(() => {
+        mirrored.unsubscribe();
+        mirrored = this.#mirror(answer.origin as Lineage);
+      });
+      subscriber.add(() => mirrored.unsubscribe());
+      subscriber.add(
+        answer.subscribe(running.answer, {
+          next: (set) => subscriber.next(withOrigin(answer.take(set), own)),
+          error: (error) => subscriber.error(error),
+          complete: () => subscriber.complete(),
+        }),
+      );
     });
-    const informers = new Set([this.#status$]);
-    const { isOverClusters } = queries;
-    const refusedRows = new Set([this.#refusedRows]);
-    const origin: Origin = { rank: RANK, informers, refusedRows, isOverClusters };
-    noteOrigin(this.stream, origin);
     const paced =
       ready === undefined ? this.stream : conflateByKey<unknown, unknown>({ ready })(this.stream);
     this.view = toView(paced, { mutationGuard });
@@ -96,16 +110,17 @@ export class QueryChannel {
     subscriber.add(this.#queries.created$.subscribe(() => queueMicrotask(follow)));
   });
 
-  #mirrorRefusedRows({ lineage }: RunningQuery): Subscription {
+  /** Shows the rows that the pipeline refuses as those of the channel. */
+  #mirror({ refusedRows }: Lineage): Subscription {
     const subscription = new Subscription();
     const publish = () => {
-      const rows = [...lineage.refusedRows].flatMap((each) => each.rows);
+      const rows = [...refusedRows].flatMap((each) => each.rows);
       const byId = new Map<string, RefusedRow>(
         rows.map((row) => [`${row.operator}/${row.id}`, row]),
       );
       this.#refusedRows.publish(subscription, byId);
     };
-    for (const { rows$ } of lineage.refusedRows) subscription.add(rows$.subscribe(publish));
+    for (const { rows$ } of refusedRows) subscription.add(rows$.subscribe(publish));
     subscription.add(() => this.#refusedRows.publish(subscription, new Map()));
     return subscription;
   }

@@ -2,7 +2,6 @@
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { mergePipeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import { type Lineage, lineageOf } from '../../query/engine/lineage.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
@@ -23,7 +22,6 @@ export interface RunningQueryParts {
 
 export class RunningQuery {
   readonly plans: readonly SourcePlan[];
-  readonly lineage: Lineage;
   readonly #parts: RunningQueryParts;
   readonly #shared: Observable<AnyChangeSet<unknown>>;
   #holds: readonly Hold[] = [];
@@ -41,7 +39,6 @@ export class RunningQuery {
     this.#hold();
     const sources = this.#holds.map((hold, at) => [hold, plans[at] as SourcePlan] as const);
     this.#shared = answerFrom(query, sources, { scheduler, layer });
-    this.lineage = lineageOf(this.#shared);
   }
 
   get users(): number {
@@ -89,7 +86,7 @@ export class RunningQuery {
 
   /** The status of all informers in one. Completes if one of them is removed from the factory. */
   readonly status$: Observable<InformerStatus> = new Observable((subscriber) => {
-    const all = [...this.lineage.informers];
+    const all = [...new Set(this.#holds.map(({ informer }) => informer.status$))];
     const latest = new Map<number, InformerStatus>();
     for (const [at, status$] of all.entries()) {
       const next = (status: InformerStatus) => {

@@ -7,10 +7,10 @@ import { defer, Observable, type ObservableInput, Subject, Subscription } from '
 import { take, takeUntil } from 'rxjs/operators';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { checkedLimit } from '../../rx/checked-option.ts';
-import type { ChangeSet } from '../../store/change-set.ts';
+import { type ChangeSet, stampOrigin } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import { Conflation } from '../../store/conflate-by-key.ts';
-import { noteOrigin } from '../../store/origin.ts';
+import type { Origin } from '../../store/origin.ts';
 import { contentsOf } from '../fan-out.ts';
 import { type InformerPort, portOf } from '../part.ts';
 import type { SharedInformer } from '../shared-informer.ts';
@@ -62,6 +62,7 @@ class PolicyQueue<T extends KubernetesObject> {
   #sets: ChangeSet<T>[] = [];
   /** The waiting sets were dropped, so the next delivery is a `reset` set of the store. */
   #startOver = false;
+  #origin: Origin | undefined;
   #resume: (() => void) | undefined;
 
   constructor(policy: DeliveryPolicy<T>, port: InformerPort<T>) {
@@ -82,6 +83,7 @@ class PolicyQueue<T extends KubernetesObject> {
 
   push(set: ChangeSet<T>): void {
     const policy = this.#policy;
+    this.#origin = set.origin;
     if (this.#startOver) return;
     if (policy.kind === 'conflate' || !this.#folded.isEmpty) return this.#folded.fold(set);
     this.#sets.push(set);
@@ -100,7 +102,8 @@ class PolicyQueue<T extends KubernetesObject> {
   take(): ChangeSet<T> | undefined {
     if (this.#startOver) {
       this.#startOver = false;
-      return contentsOf(this.#port.store, 'snapshot');
+      const contents = contentsOf(this.#port.store, 'snapshot');
+      return this.#origin === undefined ? contents : stampOrigin(contents, this.#origin);
     }
     const next = this.#folded.isEmpty ? this.#sets.shift() : this.#folded.take();
     if (this.#sets.length === 0) this.release();
@@ -214,6 +217,6 @@ export function deliver<T extends KubernetesObject>(
       for (const queue of queues) lag += queue.lag;
       return lag;
     },
-    changes$: noteOrigin(reportSubscriberErrors(served$, report), informer.changes$),
+    changes$: reportSubscriberErrors(served$, report),
   };
 }

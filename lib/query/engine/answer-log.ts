@@ -1,5 +1,11 @@
 /** The changes of an answer: since it was last taken, by the state of each row before its first change; and as changes of a set. */
-import { type Change, foldChangeById, type Net, unfold } from '../../delta/net-change.ts';
+import {
+  type Change,
+  foldChangeById,
+  type Net,
+  unfold,
+  withIdentity,
+} from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { ChunkedOrder } from '../order/chunked-order.ts';
 import type { AnswerRows, Arrangement, HeldRow, Machine } from './machine.ts';
@@ -52,10 +58,10 @@ export class AnswerLog<T> {
     for (const [id, { before, last, finalStateUnknown, again }] of this.#touched) {
       const now = this.#rows.get(id);
       if (now !== undefined) {
-        const { key, object } = now;
-        if (before === undefined) others.push({ id, key, object });
+        const { key, object, of } = now;
+        if (before === undefined) others.push(withIdentity({ id, key, object }, of));
         else if (again || before.object !== object) {
-          others.push({ id, key, previous: before.object, object });
+          others.push(withIdentity({ id, key, previous: before.object, object }, of));
         }
       } else if (before !== undefined) {
         const { key, object: previous } = before;
@@ -71,7 +77,9 @@ export class AnswerLog<T> {
 /** The whole answer, as changes that add each row. */
 export function additionsOf<Out>({ answer }: Machine<Out>): Change<Out>[] {
   const added: Change<Out>[] = [];
-  for (const [id, { key, object }] of answer.entries()) added.push({ id, key, object });
+  for (const [id, { key, object, of }] of answer.entries()) {
+    added.push(withIdentity({ id, key, object }, of));
+  }
   return added;
 }
 

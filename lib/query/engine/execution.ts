@@ -8,10 +8,10 @@ import type { Change } from '../../delta/net-change.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { atEndOfTurn } from '../../rx/drain.ts';
 import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
-import type { Ancestry } from './ancestry.ts';
 import { firstOf, inOne } from './answer-log.ts';
 import { DueTimer } from './due-timer.ts';
 import { Emission } from './emission.ts';
+import type { Ancestry } from './lineage.ts';
 import type { Arrangement, Machine, MachineContext, Operator, RowFedMachine } from './machine.ts';
 import { contextFor } from './machine-context.ts';
 import { type FedRows, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
@@ -127,7 +127,7 @@ export class Execution<Out> {
     const { order, total } = set as Partial<OrderedChangeSet<unknown>>;
     if (order !== undefined) this.#source = { order, total: total ?? order.size };
     const isFirst = this.#emission.arrived(input, set);
-    if (this.#parts.ancestry.arrived(input, set.origin)) this.#readForms();
+    if (this.#parts.ancestry.hasChangedClusters(input)) this.#readClusters();
     if (this.#held !== undefined) return this.#held.apply(input, set);
     if (isFirst && !this.#emission.hasEmitted) return this.#first(input, set);
     const machine = this.#machine;
@@ -175,10 +175,10 @@ export class Execution<Out> {
     this.#compute([rows], { input, set });
   }
 
-  /** The ids and keys of a source have another form than the machine was made for. */
-  #readForms(): void {
+  /** A source is over clusters, or no longer, other than the machine was made for. */
+  #readClusters(): void {
     const machine = this.#machine;
-    if (machine === undefined || !this.#parts.operator.readsForms) return;
+    if (machine === undefined || !this.#parts.operator.readsClusters) return;
     const rows = this.#allRows();
     if (!this.#emission.hasEmitted) {
       machine.close?.();

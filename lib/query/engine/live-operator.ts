@@ -1,13 +1,12 @@
 /** The Observable of a live operator: it subscribes to the sources and the parameters, and runs the machine. */
-import { isObservable, Observable } from 'rxjs';
+import { isObservable, type Observable } from 'rxjs';
 import { Drain } from '../../rx/drain.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import { noteOrigin } from '../../store/origin.ts';
-import { Ancestry } from './ancestry.ts';
+import { originating } from '../../store/origin.ts';
 import { Execution } from './execution.ts';
-import { descend, type Lineage, lineageOf } from './lineage.ts';
+import { Ancestry, descend } from './lineage.ts';
 import type { Operator } from './machine.ts';
-import { setCheck } from './misuse.ts';
+import { checkOrder, setCheck } from './misuse.ts';
 import { RefusedRows } from './refused-rows.ts';
 
 /** Creates the Observable of an operator. Each subscription has a machine of its own. */
@@ -15,11 +14,8 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
   operator: Operator<Out>,
 ): Observable<S> {
   const refusedRows = new RefusedRows();
-  const params$ = operator.params.filter(isObservable);
-  const above = [...operator.sources, ...params$].map(lineageOf);
-  const descendants = (of: readonly Lineage[]) => descend(of, [refusedRows], operator.ids);
-  const lineage = descendants(above);
-  const stream = new Observable<AnyChangeSet<Out>>((subscriber) => {
+  const { sources, params } = operator;
+  const stream = originating<AnyChangeSet<Out>>((subscriber, tell) => {
     const drain = new Drain();
     const run = (task: () => void) =>
       drain.run(() => {
@@ -30,8 +26,18 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
           subscriber.error(error);
         }
       });
-    const waits = operator.hasInnerStreams === true || operator.sources.length + params$.length > 1;
-    const ancestry = new Ancestry(above, lineage, descendants);
+    const streams = params.filter(isObservable).length;
+    const waits = operator.hasInnerStreams === true || sources.length + streams > 1;
+    // Each change is told at once, so that a view shows rows that an operator refuses while the next one subscribes.
+    const ancestry = new Ancestry(
+      sources.length + streams,
+      (above) => ({
+        ...descend(above, [refusedRows], subscriber),
+        subscription: subscriber,
+      }),
+      tell,
+    );
+    tell(ancestry.lineage);
     const parts = { operator, subscriber, refusedRows, ancestry, waits, run };
     const execution = new Execution<Out>(parts);
     // After the running task: a function that unsubscribes is called in the middle of a set, of which the rest is applied.
@@ -39,28 +45,30 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
     const error = (cause: unknown) => subscriber.error(cause);
     // One task, so that the first set answers the first sets of all sources.
     drain.enter(() => {
-      for (const [at, param] of operator.params.entries()) {
+      let input = sources.length;
+      for (const [at, param] of params.entries()) {
         if (!isObservable(param)) continue;
         const next = (value: unknown) => run(() => execution.parameter(at, value));
-        subscriber.add(param.subscribe({ next, error }));
+        subscriber.add(ancestry.subscribe(input++, param, { next, error }));
       }
-      for (const [input, source] of operator.sources.entries()) {
+      for (const [input, source] of sources.entries()) {
         if (subscriber.closed) return;
         const check = setCheck(operator.name);
         let isSubscribing = true;
         const next = (set: AnyChangeSet<unknown>) => {
           const isFirst = isSubscribing;
           run(() => {
-            check(set, execution.rows(input), isFirst);
-            execution.set(input, set);
+            const taken = ancestry.take(input, set);
+            checkOrder(operator.name, set, taken);
+            check(taken, execution.rows(input), isFirst);
+            execution.set(input, taken);
           });
         };
         const complete = () => run(() => execution.sourceCompleted());
-        subscriber.add(source.subscribe({ next, error, complete }));
+        subscriber.add(ancestry.subscribe(input, source, { next, error, complete }));
         isSubscribing = false;
       }
     });
   });
-  noteOrigin(stream, lineage);
   return stream as Observable<S>;
 }

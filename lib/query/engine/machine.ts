@@ -5,15 +5,17 @@
  */
 
 import type { Observable, SchedulerLike } from 'rxjs';
-import type { Change } from '../../delta/net-change.ts';
+import type { Change, RowIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
-import type { Lineage, RowIds } from './lineage.ts';
+import type { Lineage } from './lineage.ts';
 
 /** A row as a machine holds it. */
 export interface HeldRow<T> {
   readonly key: string;
   readonly object: Stored<T>;
+  /** As that of a change. */
+  readonly of?: RowIdentity | undefined;
 }
 
 /** The rows of a machine's answer. */
@@ -54,7 +56,7 @@ export interface RowFedMachine<Out> extends Machine<Out> {
   /** The rows of each input, by id. */
   readonly inputs: readonly ReadonlyMap<string, HeldRow<unknown>>[];
   /** Takes a row that is new, has changed, or is to be evaluated again. */
-  put(input: number, id: string, key: string, object: unknown): void;
+  put(input: number, id: string, key: string, object: unknown, of?: RowIdentity): void;
   /** Whether `take` must be told the changes. Off while the first rows are fed, of which all are new. */
   logging: boolean;
   /** Called after the last row was fed. Returns what is left to do, in short steps. */
@@ -95,10 +97,8 @@ export interface Operator<Out> extends LiveOptions {
   readonly sources: readonly Observable<AnyChangeSet<unknown>>[];
   /** The parameters, each a {@link Param}. */
   readonly params: readonly unknown[];
-  /** How the ids of its rows are made. @defaultValue those of the first source */
-  readonly ids?: RowIds | undefined;
-  /** Whether its machine reads what stands before and behind ids and keys, so that another form needs another machine. */
-  readonly readsForms?: boolean | undefined;
+  /** Whether its machine reads if its sources are over clusters, so that another source needs another machine. */
+  readonly readsClusters?: boolean | undefined;
   /** Whether its machine subscribes to streams of its own, so that it emits at the end of the turn. */
   readonly hasInnerStreams?: boolean | undefined;
   /** Whether its functions are not called for a row that has not changed: they make rows or subscribe, or set times. */

@@ -44,6 +44,18 @@ export function setCheck(operator: string): SetCheck {
   };
 }
 
+/** Throws an `Error` if the set had an order that it lost, because there are rows of another stream beside its own. */
+export function checkOrder(
+  operator: string,
+  set: AnyChangeSet<unknown>,
+  taken: AnyChangeSet<unknown>,
+): void {
+  if (taken === set || set.order === undefined) return;
+  throw new Error(
+    `${operator}: its source mixes an ordered stream with others, and their rows have no common order. Put liveSort or liveWindow after the merge, not before it`,
+  );
+}
+
 /** Throws a `TypeError` unless the parameter is a function or an Observable. `name` is as in `liveMap: project`. */
 export function checkFunction(name: string, value: unknown): void {
   if (typeof value === 'function' || isObservable(value)) return;

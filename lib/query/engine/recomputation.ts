@@ -2,7 +2,7 @@
  * Computes an answer anew in short steps: for the first rows, or for a new parameter. Commits that arrive meanwhile go
  * to the new machine, too, so its answer is up to date when the last step is done.
  */
-import type { Change } from '../../delta/net-change.ts';
+import { type Change, withIdentity } from '../../delta/net-change.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { additionsOf } from './answer-log.ts';
 import type { HeldRow, Machine, RowFedMachine } from './machine.ts';
@@ -11,15 +11,15 @@ import { ROWS_A_STEP } from './slice.ts';
 /** Rows of one input, to be fed to the new machine in one step. */
 export interface FedRows {
   readonly input: number;
-  readonly rows: readonly Pick<Change<unknown>, 'id' | 'key' | 'object'>[];
+  readonly rows: readonly Pick<Change<unknown>, 'id' | 'key' | 'object' | 'of'>[];
 }
 
 /** The rows of a machine, as another one is fed with them. Rows may change meanwhile. */
 export function* rowsOf(inputs: RowFedMachine<unknown>['inputs']): Generator<FedRows, void, void> {
   for (const [input, held] of inputs.entries()) {
     let rows: Change<unknown>[] = [];
-    for (const [id, { key, object }] of held) {
-      rows.push({ id, key, object });
+    for (const [id, { key, object, of }] of held) {
+      rows.push({ id, key, object, of });
       if (rows.length < ROWS_A_STEP) continue;
       yield { input, rows };
       rows = [];
@@ -138,8 +138,8 @@ export class Recomputation<Out> {
     const { next } = this;
     let fed = 0;
     for (const { input, rows } of this.#rest()) {
-      for (const { id, key, object } of rows) {
-        if (object !== undefined) next.put(input, id, key, object);
+      for (const { id, key, object, of } of rows) {
+        if (object !== undefined) next.put(input, id, key, object, of);
       }
       fed += rows.length;
       if (fed < ROWS_A_STEP) continue;
@@ -173,9 +173,11 @@ export class Recomputation<Out> {
   /** Notes what a row is in the new answer, if it is something else. */
   #differ(id: string, had: HeldRow<Out> | undefined, has: HeldRow<Out> | undefined): void {
     if (has !== undefined) {
-      const { key, object } = has;
-      if (had === undefined) this.#others.push({ id, key, object });
-      else if (had.object !== object) this.#others.push({ id, key, previous: had.object, object });
+      const { key, object, of } = has;
+      if (had === undefined) this.#others.push(withIdentity({ id, key, object }, of));
+      else if (had.object !== object) {
+        this.#others.push(withIdentity({ id, key, previous: had.object, object }, of));
+      }
     } else if (had !== undefined) {
       this.#deletions.push({ id, key: had.key, previous: had.object, last: had.object });
     }

@@ -1,5 +1,5 @@
 /** The base of machines that hold the rows of their inputs: it reads sets, and turns a reset into a difference. */
-import type { Change } from '../../delta/net-change.ts';
+import type { Change, RowIdentity } from '../../delta/net-change.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { AnswerLog, type Ending } from './answer-log.ts';
 import type { AnswerRows, Arrangement, HeldRow, MachineContext, RowFedMachine } from './machine.ts';
@@ -31,7 +31,7 @@ export abstract class RowMachine<B, Row extends HeldRow<unknown> = HeldRow<unkno
     return this.log.enabled;
   }
 
-  abstract put(input: number, id: string, key: string, object: unknown): void;
+  abstract put(input: number, id: string, key: string, object: unknown, of?: RowIdentity): void;
 
   /** Takes a row away. The row is still in `inputs`, and is removed after the call. */
   protected abstract removed(input: number, id: string, row: Row, ending: Ending<unknown>): void;
@@ -52,7 +52,7 @@ export abstract class RowMachine<B, Row extends HeldRow<unknown> = HeldRow<unkno
 
   #apply(input: number, rows: Map<string, Row>, change: Change<unknown>): void {
     const { id, key, object } = change;
-    if (object !== undefined) return this.put(input, id, key, object);
+    if (object !== undefined) return this.put(input, id, key, object, change.of);
     const row = rows.get(id);
     if (row !== undefined) this.#remove(input, id, row, change as Ending<unknown>);
   }
@@ -91,13 +91,19 @@ export class PassMachine<T> extends RowMachine<T> {
     super.apply(input, set);
   }
 
-  put(input: number, id: string, key: string, object: HeldRow<T>['object']): void {
+  put(
+    input: number,
+    id: string,
+    key: string,
+    object: HeldRow<T>['object'],
+    of?: RowIdentity,
+  ): void {
     const rows = this.inputs[input] as Map<string, HeldRow<T>>;
     const before = rows.get(id);
     // A reset names every row, also those that nobody has to evaluate again.
     if (before?.object === object && !this.#isReset) this.log.repeat(id, before);
     else this.log.touch(id, before);
-    rows.set(id, { key, object });
+    rows.set(id, { key, object, of });
   }
 
   protected removed(_input: number, id: string, row: HeldRow<T>, ending: Ending<T>): void {

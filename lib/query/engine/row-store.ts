@@ -1,6 +1,7 @@
 /** The parameters of an operator, and the rows of its sources until each of its parameters has a value. */
 
 import { isObservable } from 'rxjs';
+import type { RowIdentity } from '../../delta/net-change.ts';
 import type { AnswerRows, HeldRow, MachineContext } from './machine.ts';
 import { RowMachine } from './row-machine.ts';
 
@@ -21,8 +22,8 @@ export class RowStore extends RowMachine<never> {
     this.logging = false;
   }
 
-  put(input: number, id: string, key: string, object: unknown): void {
-    (this.inputs[input] as Map<string, HeldRow<unknown>>).set(id, { key, object });
+  put(input: number, id: string, key: string, object: unknown, of?: RowIdentity): void {
+    (this.inputs[input] as Map<string, HeldRow<unknown>>).set(id, { key, object, of });
   }
 
   protected removed(): void {

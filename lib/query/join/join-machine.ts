@@ -1,6 +1,7 @@
 /** The machine of a join: one row for each left row, with the right rows of its buckets. */
 
-import type { Stored } from '../../meta/kubernetes-object.ts';
+import type { RowIdentity } from '../../delta/net-change.ts';
+import { metadataOf, type Stored } from '../../meta/kubernetes-object.ts';
 import { synchronous } from '../../rx/is-thenable.ts';
 import { ownGuard } from '../../store/mutation-guard.ts';
 import type { Ending } from '../engine/answer-log.ts';
@@ -90,10 +91,10 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
     };
   }
 
-  put(input: number, id: string, key: string, object: never): void {
-    if (input === LEFT) return this.#putLeft(id, key, object);
-    if (input === RIGHT) return this.#putRight(id, key, object);
-    (this.inputs[BETWEEN] as Map<string, HeldRow<unknown>>).set(id, { key, object });
+  put(input: number, id: string, key: string, object: never, of?: RowIdentity): void {
+    if (input === LEFT) return this.#putLeft(id, key, object, of);
+    if (input === RIGHT) return this.#putRight(id, key, object, of);
+    (this.inputs[BETWEEN] as Map<string, HeldRow<unknown>>).set(id, { key, object, of });
     this.#between(id, key, object, false);
   }
 
@@ -145,16 +146,17 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
     );
     for (const row of others ?? []) {
       const input = this.#lefts.get(row.id) === row ? LEFT : RIGHT;
-      this.put(input, row.id, row.key, row.object);
+      this.put(input, row.id, row.key, row.object, row.of);
     }
   }
 
-  #putLeft(id: string, key: string, object: never): void {
+  #putLeft(id: string, key: string, object: never, of: RowIdentity | undefined): void {
     const before = this.#lefts.get(id);
     const left: LeftRow = before ?? {
       id,
       key,
       object,
+      of,
       buckets: NO_BUCKETS,
       isOut: false,
       isDirty: false,
@@ -164,6 +166,7 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
     this.#touch(left);
     if (before === undefined) this.#lefts.set(id, left);
     left.object = object;
+    left.of = of;
     const { context } = this;
     const buckets = context.attempt(id, key, () =>
       this.#matching.ofLeft(left, object, context.nowMs()),
@@ -172,15 +175,16 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
     this.#moveLeft(left, buckets ?? NO_BUCKETS);
   }
 
-  #putRight(id: string, key: string, object: never): void {
+  #putRight(id: string, key: string, object: never, of: RowIdentity | undefined): void {
     let right = this.#rights.get(id);
     if (right === undefined) {
-      right = { id, key, object, buckets: NO_BUCKETS };
+      right = { id, key, object, of, buckets: NO_BUCKETS };
       this.#rights.set(id, right);
     }
     const row = right;
     const before = row.object;
     row.object = object;
+    row.of = of;
     const { context } = this;
     const buckets = context.attempt(
       id,
@@ -295,14 +299,14 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
   }
 
   #projected(
-    { id, key }: LeftRow,
+    { id, key, object, of = metadataOf(object) }: LeftRow,
     pair: Pair,
     before: HeldRow<unknown> | undefined,
   ): HeldRow<unknown> | undefined {
     const { project } = this.#parts;
     if (project === undefined) {
       if (before?.object === pair) return before;
-      return { key, object: pair as Stored<unknown> };
+      return { key, object: pair as Stored<unknown>, of };
     }
     const { context } = this;
     return context.attempt(id, key, () => {
@@ -310,7 +314,7 @@ export class JoinMachine<B> extends RowMachine<B, LeftRow | RightRow> {
       const made = synchronous(project(pair.left as never, pair.right as never, nowMs), 'project');
       if (made === undefined) return undefined;
       if (before !== undefined && shallowEqual(before.object, made)) return before;
-      return { key, object: made as Stored<unknown> };
+      return { key, object: made as Stored<unknown>, of };
     });
   }
 }

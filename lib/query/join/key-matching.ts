@@ -1,29 +1,32 @@
 /** Matches rows that have a key in common. */
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { uidOf } from '../../meta/kubernetes-object.ts';
-import { Bucket, type LeftRow, type Matching, type RightRow, type Sides } from './matching.ts';
-import { uidOfRow } from './object-of-row.ts';
+import { Bucket, type LeftRow, type Matching, type RightRow } from './matching.ts';
 
 /** The result of a key function: a key, several keys, or nothing. */
 export type JoinKeys = string | readonly string[] | null | undefined;
 
 type OwnerReferences = NonNullable<KubernetesObject['metadata']>['ownerReferences'];
 
-type KeysOf = (object: never, nowMs: number, key: string, id: string) => JoinKeys;
+type KeysOf = (object: never, nowMs: number, row: LeftRow | RightRow) => JoinKeys;
 
 const NO_BUCKETS: readonly Bucket[] = [];
 
 /** The keys for a join by owner: on one side the UID, on the other the UIDs of the owners. */
-export function ownerKeys(owner: 'left' | 'right', sides: Sides): { left: KeysOf; right: KeysOf } {
-  // A row that is no object any more still has the UID in its id.
-  const own = (object: KubernetesObject, _nowMs: number, _key: string, id: string) =>
-    uidOf(object) || uidOfRow(id, sides[owner]);
-  const owners = (object: KubernetesObject, _nowMs: number, key: string) => {
+export function ownerKeys(owner: 'left' | 'right'): { left: KeysOf; right: KeysOf } {
+  const own = (object: KubernetesObject, _nowMs: number, row: LeftRow | RightRow) =>
+    uidOfRow(object, row);
+  const owners = (object: KubernetesObject, _nowMs: number, { key }: LeftRow | RightRow) => {
     const references = ownersOf(object, key);
     // Most objects have one owner.
     return references?.length === 1 ? references[0]?.uid : references?.map(({ uid }) => uid);
   };
   return owner === 'left' ? { left: own, right: owners } : { left: owners, right: own };
+}
+
+/** The UID of a row, or of the object that it was made of. One without a UID has its key as the id. */
+export function uidOfRow(object: KubernetesObject, { of, id }: LeftRow | RightRow): string {
+  return uidOf(object) || of?.uid || id;
 }
 
 /** The owners of an object. A row that is no object is refused, because it would be joined with nothing in silence. */
@@ -45,12 +48,12 @@ export class KeyMatching implements Matching {
     this.#right = right;
   }
 
-  ofLeft({ key, id, buckets }: LeftRow, object: never, nowMs: number): readonly Bucket[] {
-    return this.#of('left', this.#left(object, nowMs, key, id), buckets);
+  ofLeft(row: LeftRow, object: never, nowMs: number): readonly Bucket[] {
+    return this.#of('left', this.#left(object, nowMs, row), row.buckets);
   }
 
-  ofRight({ key, id, buckets }: RightRow, object: never, nowMs: number): readonly Bucket[] {
-    return this.#of('right', this.#right(object, nowMs, key, id), buckets);
+  ofRight(row: RightRow, object: never, nowMs: number): readonly Bucket[] {
+    return this.#of('right', this.#right(object, nowMs, row), row.buckets);
   }
 
   removed(): void {

@@ -1,8 +1,8 @@
 /** How rows of two sides find each other: by buckets, which hold the right rows that a left row is joined with. */
 import type { Observable } from 'rxjs';
+import type { RowIdentity } from '../../delta/net-change.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import type { RowForm } from '../engine/lineage.ts';
 import type { HeldRow } from '../engine/machine.ts';
 import { Members } from './members.ts';
 
@@ -10,6 +10,7 @@ import { Members } from './members.ts';
 export interface LeftRow extends HeldRow<unknown> {
   readonly id: string;
   object: never;
+  of: RowIdentity | undefined;
   buckets: readonly Bucket[];
   /** Whether a function of the user threw, so that the row is kept out. */
   isOut: boolean;
@@ -31,6 +32,7 @@ export interface Pair {
 export interface RightRow extends HeldRow<unknown> {
   readonly id: string;
   object: never;
+  of: RowIdentity | undefined;
   buckets: readonly Bucket[];
 }
 
@@ -70,11 +72,9 @@ export interface Matching {
   ): Iterable<LeftRow | RightRow>;
 }
 
-/** What the ids and keys of both sides of a join tell. */
+/** What a matching must know of both sides of a join. */
 export interface Sides {
-  readonly left: RowForm;
-  readonly right: RowForm;
-  /** Whether the name of a cluster stands before those of both. */
+  /** Whether the rows of both are of several clusters. */
   readonly isOverClusters: boolean;
 }
 

@@ -1,15 +1,13 @@
 /** Matches a left row with the right rows that its label selector selects. Left rows with equal selectors share a bucket. */
-import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
+import { type KubernetesObject, metadataOf, uidOf } from '../../meta/kubernetes-object.ts';
 import {
   type LabelRequirement,
   type LabelSelector,
   type LabelSelectorObject,
   parseLabelSelector,
 } from '../../meta/label-selector.ts';
-import type { RowForm } from '../engine/lineage.ts';
 import { ROWS_A_STEP } from '../engine/slice.ts';
 import { Bucket, type LeftRow, type Matching, type RightRow, type Sides } from './matching.ts';
-import { placeOfRow } from './object-of-row.ts';
 
 /** A label selector in any of its forms. */
 export type AnySelector = string | LabelSelectorObject | LabelSelector;
@@ -51,22 +49,10 @@ function isParsed(selector: AnySelector): selector is LabelSelector {
   return typeof selector === 'object' && 'matches' in selector;
 }
 
-/** The names before the key of a row, and the namespace. A row that is no object any more still has the key of the object. */
-function placeOf(
-  object: KubernetesObject,
-  { id, key }: LeftRow | RightRow,
-  form: RowForm,
-): readonly [names: readonly string[], namespace: string] {
-  const { metadata } = Object(object) as KubernetesObject;
-  const [names, namespace] = placeOfRow(id, key, form);
-  // Only an object without a namespace is in none. The metadata of a template says nothing.
-  return [names, metadata?.namespace ?? (uidOf(object) === '' ? namespace : '')];
-}
-
-/** The cluster of an object in a union of streams of which only some are over clusters. */
-function clusterOf({ metadata }: KubernetesObject, key: string): string {
-  const [first = '', ...rest] = key.split('/');
-  return (metadata && rest.at(metadata.namespace ? -3 : -2)) ?? first;
+/** The namespace of a row, or of the object that it was made of. Only an object without one is in none: the metadata of a template say nothing. */
+function namespaceOf(object: KubernetesObject, { of }: LeftRow | RightRow): string {
+  const { namespace } = metadataOf(object) ?? {};
+  return namespace ?? (uidOf(object) === '' ? (of?.namespace ?? '') : '');
 }
 
 function labelsOf({ metadata }: KubernetesObject): Readonly<Record<string, string>> {
@@ -102,7 +88,7 @@ export class SelectorMatching implements Matching {
     if (isParsed(selector) && selector.isNothing === true) return NO_BUCKETS;
     const isText = typeof selector === 'string' || isParsed(selector);
     const given = isText ? selector.toString() : JSON.stringify(selector);
-    const name = this.#nameOf(object, row, this.#sides.left);
+    const name = this.#nameOf(object, row);
     const [before] = row.buckets as readonly SelectorBucket[];
     if (before?.given === given && before.scope.name === name) return row.buckets;
     return [
@@ -111,7 +97,7 @@ export class SelectorMatching implements Matching {
   }
 
   ofRight(row: RightRow, object: never): readonly Bucket[] {
-    const scope = this.#scope(this.#nameOf(object, row, this.#sides.right));
+    const scope = this.#scope(this.#nameOf(object, row));
     const before = this.#scopeOf.get(row);
     if (before !== scope) {
       if (before !== undefined) this.#leave(before, row);
@@ -182,15 +168,9 @@ export class SelectorMatching implements Matching {
   }
 
   /** The name of the scope in which a row selects and is selected. */
-  #nameOf(object: KubernetesObject, row: LeftRow | RightRow, form: RowForm): string {
-    const isAcross = this.#acrossNamespaces;
-    if (isAcross && !this.#sides.isOverClusters) return '';
-    if (!this.#sides.isOverClusters) return placeOf(object, row, form)[1];
-    const isKnown = form.names > 0;
-    const [names, namespace] = placeOf(object, row, isKnown ? form : { ...form, names: 1 });
-    // Names of unions may stand before that of the cluster.
-    const cluster = isKnown ? names.at(-1) : clusterOf(object, row.key);
-    return isAcross ? `${cluster}` : `${cluster}/${namespace}`;
+  #nameOf(object: KubernetesObject, row: LeftRow | RightRow): string {
+    const namespace = this.#acrossNamespaces ? '' : namespaceOf(object, row);
+    return this.#sides.isOverClusters ? `${row.of?.cluster}/${namespace}` : namespace;
   }
 
   #scope(name: string): Scope {

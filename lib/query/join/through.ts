@@ -2,9 +2,8 @@
 import { isObservable, type Observable } from 'rxjs';
 import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
-import type { RowForm } from '../engine/lineage.ts';
 import { sameList } from '../operators/shallow-equal.ts';
-import { type JoinKeys, KeyMatching, ownersOf } from './key-matching.ts';
+import { type JoinKeys, KeyMatching, ownersOf, uidOfRow } from './key-matching.ts';
 import {
   type Bucket,
   type LeftRow,
@@ -13,7 +12,6 @@ import {
   type Relation,
   type RightRow,
 } from './matching.ts';
-import { uidOfRow } from './object-of-row.ts';
 
 /** A relation that {@link through} has made, for the option `on` of `liveJoin`. */
 export interface JoinThrough {
@@ -30,8 +28,6 @@ function ownerUids(object: KubernetesObject, key: string): readonly string[] {
 
 class ThroughMatching implements Matching {
   readonly #owner: 'left' | 'right';
-  /** That of the rows with the upper owners. */
-  readonly #form: RowForm;
   readonly #keys: KeyMatching;
   /** The UIDs of the owners of each object between, by its own UID. */
   readonly #above = new Map<string, readonly string[]>();
@@ -40,9 +36,8 @@ class ThroughMatching implements Matching {
   /** The UIDs of the owners of each owned row. */
   readonly #owners = new Map<Row, readonly string[]>();
 
-  constructor(owner: 'left' | 'right', form: RowForm) {
+  constructor(owner: 'left' | 'right') {
     this.#owner = owner;
-    this.#form = form;
     const own = (keys: never) => keys as JoinKeys;
     this.#keys = new KeyMatching(own, own);
   }
@@ -77,8 +72,7 @@ class ThroughMatching implements Matching {
   }
 
   #keysOf(side: 'left' | 'right', row: Row, object: KubernetesObject): JoinKeys {
-    // A row that is no object any more still has the UID in its id.
-    if (side === this.#owner) return uidOf(object) || uidOfRow(row.id, this.#form);
+    if (side === this.#owner) return uidOfRow(object, row);
     const owners = ownerUids(object, row.key);
     this.#own(row, owners);
     return owners.flatMap((uid) => this.#above.get(uid) ?? NONE);
@@ -160,7 +154,7 @@ export function through<T>(
   }
   const relation: Relation = {
     between$,
-    match: (_rights, sides) => new ThroughMatching(owner, sides[owner]),
+    match: () => new ThroughMatching(owner),
   };
   return { [RELATION]: relation };
 }

@@ -2,7 +2,7 @@
  * Delivers the commits of an informer by index value: one subscription to the informer for all values of an index. A
  * commit is looked at once for each of its changes, and reaches only the subscribers of the values that it touches.
  */
-import { Observable, type Subscriber, Subscription } from 'rxjs';
+import { type Observable, type Subscriber, Subscription } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
@@ -11,7 +11,7 @@ import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import type { ReadIndexers } from '../../store/index-funcs.ts';
 import { indexValues } from '../../store/index-table.ts';
-import { noteOrigin, type Origin, originFrom } from '../../store/origin.ts';
+import { type Origin, originating, originFrom, readOrigins } from '../../store/origin.ts';
 import type { HeldRow } from '../engine/machine.ts';
 
 /** The parts of an informer that are used. */
@@ -42,7 +42,8 @@ interface Parts<T> {
 class IndexFanOut<T extends KubernetesObject> {
   readonly #informer: IndexedInformer<T>;
   readonly #name: string;
-  readonly origin: Origin;
+  /** Where the rows come from, as the informer says when it is subscribed. */
+  #origin: Origin = originFrom({ emitter: this });
   readonly #drain = new Drain();
   #watched = new Map<string, Watched<T>>();
   /** The watched values of an object, by id. They are kept, because the function might return others later. */
@@ -54,14 +55,14 @@ class IndexFanOut<T extends KubernetesObject> {
   constructor(informer: IndexedInformer<T>, name: string) {
     this.#informer = informer;
     this.#name = name;
-    this.origin = originFrom({ informers: new Set([informer.status$]) });
   }
 
   /** Passes the objects under the value as a `reset` set, and then what changes under it, until it is unsubscribed. */
-  join(value: string, receiver: Receiver<T>): void {
+  join(value: string, receiver: Receiver<T>, tell: (origin: Origin) => Origin): void {
     // In the drain, so that a commit caused by the first set is delivered after it.
     this.#drain.enter(() => {
       this.#connect();
+      const origin = tell(this.#origin);
       if (this.#run === undefined) return receiver.complete();
       const { indexer } = this.#informer;
       const { rev, resourceVersion, synced } = indexer;
@@ -69,7 +70,6 @@ class IndexFanOut<T extends KubernetesObject> {
       const watched = this.#watched.get(value) ?? this.#watch(value, objects);
       watched.receivers.set(receiver, rev);
       receiver.add(() => this.#leave(value, watched, receiver));
-      const { origin } = this;
       const head = {
         rev,
         resourceVersion,
@@ -89,11 +89,16 @@ class IndexFanOut<T extends KubernetesObject> {
     this.#run = run;
     this.#wasSynced = this.#informer.indexer.synced;
     this.#func = this.#informer.indexer.getIndexers()[this.#name];
-    run.add(
-      this.#informer.changes$.subscribe({
-        next: (set) => this.#drain.run(() => this.#deliver(set)),
-        complete: () => this.#drain.enter(() => this.#complete(run)),
-      }),
+    const found = (origin: Origin) => {
+      this.#origin = { ...origin, emitter: this, subscription: undefined };
+    };
+    readOrigins(found, () =>
+      run.add(
+        this.#informer.changes$.subscribe({
+          next: (set) => this.#drain.run(() => this.#deliver(set)),
+          complete: () => this.#drain.enter(() => this.#complete(run)),
+        }),
+      ),
     );
   }
 
@@ -142,7 +147,7 @@ class IndexFanOut<T extends KubernetesObject> {
       for (const watched of this.#watched.values()) partsOf(touched, watched);
     }
     const { rev, resourceVersion, cause, synced, initial } = set;
-    const { origin } = this;
+    const origin = this.#origin;
     const head = { rev, resourceVersion, cause, synced, initial, origin, reset: false };
     const sets: (readonly [Receiver<T>, Watched<T>, ChangeSet<T>])[] = [];
     for (const [watched, { deletions, others }] of touched) {
@@ -234,6 +239,5 @@ export function indexedRows<T extends KubernetesObject>(
   value: string,
 ): Observable<ChangeSet<T>> {
   const fanOut = fanOutOf(informer, name);
-  const rows = new Observable<ChangeSet<T>>((subscriber) => fanOut.join(value, subscriber));
-  return noteOrigin(rows, fanOut.origin);
+  return originating<ChangeSet<T>>((subscriber, tell) => fanOut.join(value, subscriber, tell));
 }

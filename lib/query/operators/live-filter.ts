@@ -1,5 +1,6 @@
 /** `liveFilter`: the rows for which a predicate holds. */
 import { isObservable, type Observable } from 'rxjs';
+import type { RowIdentity } from '../../delta/net-change.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import {
   type LabelSelector,
@@ -39,7 +40,7 @@ class FilterMachine<T> extends RowMachine<T, Filtered<T>> {
     };
   }
 
-  put(_input: number, id: string, key: string, object: Stored<T>): void {
+  put(_input: number, id: string, key: string, object: Stored<T>, of?: RowIdentity): void {
     const { context } = this;
     const holds = () => synchronous(this.#predicate(object, context.nowMs()), 'the condition');
     // As in `Array.filter`, a value such as a label counts as true.
@@ -47,7 +48,7 @@ class FilterMachine<T> extends RowMachine<T, Filtered<T>> {
     const before = this.answer.get(id);
     if (isIn || before !== undefined)
       this.log.touch(id, before, isIn ? undefined : { last: object });
-    this.#rows.set(id, { key, object, isIn });
+    this.#rows.set(id, { key, object, of, isIn });
   }
 
   protected removed(_input: number, id: string, row: Filtered<T>, ending: Ending<T>): void {

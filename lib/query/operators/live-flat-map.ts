@@ -1,6 +1,8 @@
 /** `liveFlatMap`: several rows for each row, such as the containers of a Pod. */
 import type { Observable } from 'rxjs';
+import type { RowIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import { metadataOf } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';
@@ -76,8 +78,8 @@ class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
     this.#former = former;
   }
 
-  put(_input: number, id: string, key: string, object: Stored<A>): void {
-    const rows = this.context.attempt(id, key, () => this.#rowsOf(id, key, object));
+  put(_input: number, id: string, key: string, object: Stored<A>, of?: RowIdentity): void {
+    const rows = this.context.attempt(id, key, () => this.#rowsOf(id, key, object, of));
     for (const rowId of this.#objects.get(id)?.ids ?? []) {
       if (rows?.has(rowId) !== true) this.#delete(rowId);
     }
@@ -87,7 +89,7 @@ class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
       this.log.touch(rowId, before);
       this.#rows.set(rowId, row);
     }
-    this.#objects.set(id, { key, object, ids: [...(rows?.keys() ?? [])] });
+    this.#objects.set(id, { key, object, of, ids: [...(rows?.keys() ?? [])] });
   }
 
   protected removed(_input: number, _id: string, { ids }: FlatMapped, ending: Ending<A>): void {
@@ -99,7 +101,12 @@ class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
     this.#former = undefined;
   }
 
-  #rowsOf(id: string, key: string, object: Stored<A>): Map<string, HeldRow<B>> {
+  #rowsOf(
+    id: string,
+    key: string,
+    object: Stored<A>,
+    of: RowIdentity | undefined = metadataOf(object),
+  ): Map<string, HeldRow<B>> {
     const rows = new Map<string, HeldRow<B>>();
     for (const row of this.#project(object, this.context.nowMs()) ?? []) {
       const subId = this.#idOf(row);
@@ -116,7 +123,8 @@ class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
       }
       const before = this.#rows.get(rowId) ?? this.#former?.answer.get(rowId);
       const isSame = before !== undefined && this.#equals(before.object, row);
-      rows.set(rowId, isSame ? before : { key: `${key}/${subId}`, object: row as Stored<B> });
+      const made = { key: `${key}/${subId}`, object: row as Stored<B>, of };
+      rows.set(rowId, isSame ? before : made);
     }
     return rows;
   }
@@ -168,7 +176,6 @@ export function liveFlatMap<A, B>(
     liveOperator<B, ChangeSet<B>>({
       scheduler: options.scheduler,
       name: 'liveFlatMap',
-      ids: 'parts',
       isRemembering: true,
       sources: [source],
       params: [project],

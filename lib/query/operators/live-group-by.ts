@@ -60,7 +60,6 @@ export function liveGroupBy<T, const A extends Aggregates<T>>(
     liveOperator<GroupRow<A>, ChangeSet<GroupRow<A>>>({
       ...options,
       name: 'liveGroupBy',
-      ids: 'groups',
       sources: [source],
       params: [key, aggregates],
       create: ([keyNow, aggregatesNow]: readonly unknown[], context, former) => {

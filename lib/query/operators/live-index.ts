@@ -1,11 +1,17 @@
 /** `liveIndex`: the objects of an informer under one value of an index. */
-import { isObservable, Observable, Subscription } from 'rxjs';
+import { isObservable, type Observable, Subscription } from 'rxjs';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
-import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
+import {
+  type AnyChangeSet,
+  type ChangeSet,
+  createChangeSet,
+  headOf,
+} from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
-import { noteOrigin } from '../../store/origin.ts';
-import { descend, lineageOf } from '../engine/lineage.ts';
+import { type Origin, originating, originFrom, UNKNOWN } from '../../store/origin.ts';
+import { SetSource } from '../../store/set-source.ts';
+import { descend, type Lineage } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/machine.ts';
 import { PassMachine } from '../engine/row-machine.ts';
@@ -16,13 +22,24 @@ function checked(value: unknown): string {
   throw new TypeError(`liveIndex: value is ${String(value)}; it must be a string`);
 }
 
-/** The objects under the latest value. Each new value gives a `reset` set. */
+/** The objects under the latest value. Each new value gives a `reset` set. `known` is the origin before there is a value. */
 function switched<T>(
   value$: Observable<string>,
   ofValue: (value: string) => Observable<ChangeSet<T>>,
-  rank: number,
-): Observable<ChangeSet<T>> {
-  return new Observable<ChangeSet<T>>((subscriber) => {
+  known: Origin,
+): Observable<AnyChangeSet<T>> {
+  return originating<AnyChangeSet<T>>((subscriber, tell) => {
+    let own: Lineage | undefined;
+    const changed = () => {
+      own = undefined;
+    };
+    const values = new SetSource<T>(changed);
+    const rows = new SetSource<T>(changed);
+    const origin = () => {
+      const above = [rows.origin === UNKNOWN ? known : rows.origin, values.origin];
+      own ??= descend(above as Lineage[], [], subscriber);
+      return own;
+    };
     let latest: string | undefined;
     let shown: string | undefined;
     let current: Subscription | undefined;
@@ -32,16 +49,16 @@ function switched<T>(
       const former = current;
       const run = new Subscription();
       current = run;
-      let isFirst = former !== undefined;
+      const isFirst = former === undefined;
       subscriber.add(run);
       run.add(
-        ofValue(latest).subscribe({
+        rows.subscribe(ofValue(latest), {
           next: (set) => {
             if (current !== run) return;
-            const isNew = isFirst;
-            isFirst = false;
-            const head = { ...headOf(set), cause: 'query', initial: false } as const;
-            subscriber.next(isNew ? createChangeSet<T>(head, set.changes) : set);
+            const isNew = set.reset && !isFirst;
+            const query = isNew ? ({ cause: 'query', initial: false } as const) : undefined;
+            const head = { ...headOf(set), ...query, reset: set.reset, origin: origin() };
+            subscriber.next(createChangeSet<T>(head, () => set.changes));
           },
           complete: () => subscriber.complete(),
         }),
@@ -51,24 +68,21 @@ function switched<T>(
     };
     inTurn(() => {
       subscriber.add(
-        value$.subscribe({
+        values.subscribe(value$, {
           next: (value) => {
             try {
               latest = checked(value);
             } catch (error) {
               return subscriber.error(error);
             }
-            atEndOfTurn(rank, show);
+            atEndOfTurn(values.origin.rank + 1, show);
           },
           error: (error) => subscriber.error(error),
         }),
       );
+      tell(origin());
     });
   });
-}
-
-function headOf<T>({ rev, resourceVersion, synced, reset, origin }: ChangeSet<T>) {
-  return { rev, resourceVersion, synced, reset, origin };
 }
 
 /**
@@ -124,13 +138,11 @@ export function liveIndex<T extends KubernetesObject, Names extends string>(
   const any = informer as IndexedInformer<T>;
   const ofValue = (each: string) => indexedRows<T>(any, indexName, each);
   if (!isObservable(value)) return ofValue(checked(value)) as ChangeStream<T>;
-  const lineage = descend([value, informer.changes$].map(lineageOf), []);
-  const source = switched(value, ofValue, lineage.rank);
-  noteOrigin(source, lineage);
+  const known = originFrom({ emitter: informer, informers: new Set([informer.status$]) });
   return liveOperator<T, ChangeSet<T>>({
     ...options,
     name: 'liveIndex',
-    sources: [source],
+    sources: [switched(value, ofValue, known)],
     params: [],
     create: (_values, context) => new PassMachine<T>(context),
   }) as ChangeStream<T>;

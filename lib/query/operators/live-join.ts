@@ -3,7 +3,7 @@ import { isObservable, type Observable } from 'rxjs';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
-import { formOf, type Lineage } from '../engine/lineage.ts';
+import type { Lineage } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/machine.ts';
 import { JoinMachine, type JoinParts } from '../join/join-machine.ts';
@@ -101,8 +101,6 @@ export interface LiveJoinOptions<
 function sidesOf(above: readonly Lineage[]): Sides {
   const [left, right] = above as readonly [Lineage, Lineage];
   return {
-    left: formOf(left),
-    right: formOf(right),
     isOverClusters: left.isOverClusters === true && right.isOverClusters === true,
   };
 }
@@ -119,13 +117,15 @@ function matchOf(on: JoinOn<never, never>): Match {
     Partial<JoinBySelector<never>>;
   const { owner, left, right, selectorOf, acrossNamespaces = false } = given;
   if (owner === 'left' || owner === 'right') {
-    return (_rights, sides) => {
-      const keys = ownerKeys(owner, sides);
-      return new KeyMatching(keys.left, keys.right);
-    };
+    const keys = ownerKeys(owner);
+    return () => new KeyMatching(keys.left, keys.right);
   }
   if (typeof left === 'function' && typeof right === 'function') {
-    return () => new KeyMatching(left, right);
+    return () =>
+      new KeyMatching(
+        (object, nowMs, { key }) => left(object, nowMs, key),
+        (object, nowMs, { key }) => right(object, nowMs, key),
+      );
   }
   if (typeof selectorOf === 'function') {
     return (rights, sides) => new SelectorMatching(selectorOf, acrossNamespaces, rights, sides);
@@ -207,7 +207,7 @@ export function liveJoin<
       ...timing,
       name: 'liveJoin',
       isRemembering: true,
-      readsForms: true,
+      readsClusters: true,
       sources: relation === undefined ? [source, right$] : [source, right$, relation.between$],
       params: [on, project],
       create: (values: readonly unknown[], context, former) => {

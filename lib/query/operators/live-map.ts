@@ -1,6 +1,8 @@
 /** `liveMap`: a row of the user's own for each row. */
 import type { Observable } from 'rxjs';
+import type { RowIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import { metadataOf } from '../../meta/kubernetes-object.ts';
 import { synchronous } from '../../rx/is-thenable.ts';
 import type { AnyChangeSet, RowOrder, SetOf } from '../../store/change-set.ts';
 import type { SetStream } from '../../store/change-stream.ts';
@@ -66,7 +68,7 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
     };
   }
 
-  put(_input: number, id: string, key: string, object: Stored<A>): void {
+  put(_input: number, id: string, key: string, object: Stored<A>, of?: RowIdentity): void {
     const { context } = this;
     const held = this.#rows.get(id);
     const before = held?.row ?? (held === undefined ? this.#former?.answer.get(id) : undefined);
@@ -76,13 +78,13 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
         | undefined;
       if (made === undefined) return undefined;
       const isSame = before !== undefined && this.#equals(before.object, made);
-      return isSame ? before : { id, key, object: made };
+      return isSame ? before : { id, key, object: made, of: of ?? metadataOf(object) };
     });
     if (held?.row !== row) {
       this.log.touch(id, held?.row);
       this.#ordered = undefined;
     }
-    this.#rows.set(id, { key, object, row });
+    this.#rows.set(id, { key, object, of, row });
   }
 
   protected removed(_input: number, id: string, { row }: Mapped<B>, ending: Ending<A>): void {

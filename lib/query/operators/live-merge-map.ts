@@ -1,6 +1,8 @@
 /** `liveMergeMap`: the latest value of an Observable for each row, such as the metrics of a Pod. */
 import { EMPTY, from, type Observable, type ObservableInput, Subscription } from 'rxjs';
+import type { RowIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import { metadataOf } from '../../meta/kubernetes-object.ts';
 import { reportingErrors } from '../../rx/report-unhandled.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
@@ -45,6 +47,8 @@ export interface LiveMergeMapOptions<A, B> extends LiveOptions {
 /** The Observable of one object. */
 interface Inner<B> {
   readonly run: Subscription;
+  /** That of the object. */
+  readonly of: RowIdentity | undefined;
   /** The key of the object when the Observable was made. */
   readonly key: unknown;
   row: HeldRow<B> | undefined;
@@ -86,25 +90,26 @@ class MergeMachine<A, B> extends RowMachine<B, Merged<B>> {
     };
   }
 
-  put(_input: number, id: string, key: string, object: Stored<A>): void {
+  put(_input: number, id: string, key: string, object: Stored<A>, of?: RowIdentity): void {
     const before = this.#rows.get(id)?.inner;
     const keyNow = this.context.attempt(id, key, () => ({ of: this.#keyOf(object) }));
     const isSame =
       before?.hasFailed === false && keyNow !== undefined && shallowEqual(before.key, keyNow.of);
     if (isSame) {
-      this.#rows.set(id, { key, object, inner: before });
+      this.#rows.set(id, { key, object, of, inner: before });
       return;
     }
     if (before !== undefined) this.#end(id, before);
     const inner: Inner<B> = {
       run: new Subscription(),
+      of: of ?? metadataOf(object),
       key: keyNow?.of,
       row: undefined,
       last: before?.last ?? this.#former?.answer.get(id),
       hasFailed: keyNow === undefined,
       isReplaced: false,
     };
-    this.#rows.set(id, { key, object, inner });
+    this.#rows.set(id, { key, object, of, inner });
     if (keyNow !== undefined) this.#open(id, key, object, inner);
   }
 
@@ -162,7 +167,7 @@ class MergeMachine<A, B> extends RowMachine<B, Merged<B>> {
     if (value === undefined) return undefined;
     const { last } = inner;
     if (last !== undefined && this.#equals(last.object, value)) return last;
-    return { key, object: value as Stored<B> };
+    return { key, object: value as Stored<B>, of: inner.of };
   }
 
   #show(id: string, inner: Inner<B>, row: HeldRow<B> | undefined): void {

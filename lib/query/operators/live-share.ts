@@ -1,6 +1,6 @@
 /** `liveShare`: one subscription to a live stream for all its subscribers. */
-import { Observable, type Subscriber, Subscription } from 'rxjs';
-import type { InformerStatus } from '../../informer/status/status.ts';
+import { type Observable, type Subscriber, Subscription } from 'rxjs';
+import { withIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { Drain } from '../../rx/drain.ts';
 import {
@@ -8,69 +8,63 @@ import {
   type ChangeSetHead,
   createChangeSet,
   type SetOf,
+  withOrigin,
 } from '../../store/change-set.ts';
 import type { SetStream } from '../../store/change-stream.ts';
-import { noteOrigin } from '../../store/origin.ts';
+import {
+  isSameOrigin,
+  type Origin,
+  originating,
+  originFrom,
+  UNKNOWN,
+  unite,
+} from '../../store/origin.ts';
+import { SetSource } from '../../store/set-source.ts';
 import { Emission } from '../engine/emission.ts';
-import { type Lineage, lineageOf, lineageWith } from '../engine/lineage.ts';
-import { setCheck } from '../engine/misuse.ts';
+import { FollowedInformers } from '../engine/informers.ts';
+import type { Lineage } from '../engine/lineage.ts';
+import { checkOrder, setCheck } from '../engine/misuse.ts';
 import { PassMachine } from '../engine/row-machine.ts';
 import { NO_CONTEXT } from '../engine/row-store.ts';
+
+const NONE: ReadonlySet<never> = /* @__PURE__ */ new Set();
 
 /** A time in which the source is subscribed, and the rows that it has emitted. */
 interface Connection<T> {
   readonly machine: PassMachine<T>;
   readonly emission: Emission<T>;
   readonly run: Subscription;
-  /** Ends with `run`; another one if the rows are of other informers than before. */
-  restarts: Subscription;
-  lineage: Lineage;
+  /** The stop of one of several informers does not complete the source, which has no rows of its next run. */
+  readonly followed: FollowedInformers;
+  /** Where the rows come from, as subscribers are told. */
+  origin: Lineage;
   /** The present subscription to the source, which ends with `run`. */
   source: Subscription;
   /** The head of the last set; `undefined` before the first one. */
   head?: ChangeSetHead<T>;
 }
 
-/** Calls back when one of these informers runs again after a stop. */
-function onRestart(
-  informers: ReadonlySet<Observable<InformerStatus>>,
-  restarted: () => void,
-): Subscription {
-  const subscription = new Subscription();
-  for (const status$ of informers) {
-    let wasStopped = false;
-    const next = ({ phase }: InformerStatus) => {
-      const isStopped = phase === 'stopped';
-      if (wasStopped && !isStopped) restarted();
-      wasStopped = isStopped;
-    };
-    subscription.add(status$.subscribe({ next }));
-  }
-  return subscription;
-}
-
 class SharedStream<T> {
   readonly #source: Observable<AnyChangeSet<T>>;
-  /** What is known of the source before its first set. */
-  readonly #noted: Lineage;
   readonly #drain = new Drain();
-  readonly #subscribers = new Set<Subscriber<AnyChangeSet<T>>>();
+  /** The subscribers, and how each is told where the rows come from. */
+  readonly #subscribers = new Map<Subscriber<AnyChangeSet<T>>, (origin: Origin) => Origin>();
   #connection: Connection<T> | undefined;
 
   constructor(source: Observable<AnyChangeSet<T>>) {
     this.#source = source;
-    this.#noted = lineageOf(source);
   }
 
-  join(subscriber: Subscriber<AnyChangeSet<T>>): void {
+  join(subscriber: Subscriber<AnyChangeSet<T>>, tell: (origin: Origin) => Origin): void {
     // In the drain, so that a set that this causes is delivered after the first one.
     this.#drain.enter(() => {
-      const connection = this.#connection;
       // Before the first set, because the other subscribers may leave while it is delivered.
-      this.#subscribers.add(subscriber);
+      this.#subscribers.set(subscriber, tell);
       subscriber.add(() => this.#leave(subscriber));
-      if (connection === undefined) this.#connect();
-      else if (connection.head !== undefined) subscriber.next(stateOf(connection, connection.head));
+      const connection = this.#connection ?? this.#connect();
+      const origin = tell(connection.origin);
+      const { head } = connection;
+      if (head !== undefined) subscriber.next(stateOf(connection, { ...head, origin }));
     });
   }
 
@@ -81,31 +75,24 @@ class SharedStream<T> {
     connection?.run.unsubscribe();
   }
 
-  #connect(): void {
+  #connect(): Connection<T> {
     const connection: Connection<T> = {
       machine: new PassMachine<T>(NO_CONTEXT),
       emission: new Emission<T>(1),
       run: new Subscription(() => {
         connection.source.unsubscribe();
-        connection.restarts.unsubscribe();
+        connection.followed.unsubscribe();
       }),
-      restarts: Subscription.EMPTY,
-      lineage: this.#noted,
+      followed: new FollowedInformers(
+        () => undefined,
+        () => this.#drain.run(() => this.#connection === connection && this.#subscribe(connection)),
+      ),
+      origin: originFrom({ emitter: this }) as Lineage,
       source: Subscription.EMPTY,
     };
     this.#connection = connection;
     this.#subscribe(connection);
-    this.#follow(connection);
-  }
-
-  /** The stop of one of several informers does not complete the source, which has no rows of the next run. */
-  #follow(connection: Connection<T>): void {
-    if (connection.run.closed) return;
-    const again = () => {
-      this.#drain.run(() => this.#connection === connection && this.#subscribe(connection));
-    };
-    connection.restarts.unsubscribe();
-    connection.restarts = onRestart(connection.lineage.informers, again);
+    return connection;
   }
 
   /** Subscribes to the source, in place of an earlier subscription. */
@@ -113,18 +100,22 @@ class SharedStream<T> {
     const former = connection.source;
     const source = new Subscription();
     connection.source = source;
+    connection.followed.subscribed();
     const run = (task: () => void) =>
       this.#drain.run(() => {
         if (this.#connection === connection && connection.source === source) task();
       });
     const check = setCheck('liveShare');
     let isSubscribing = true;
+    const sets = new SetSource<T>(() => this.#originates(connection, source, sets, isSubscribing));
     source.add(
-      this.#source.subscribe({
-        next: (set) => {
+      sets.subscribe(this.#source, {
+        next: (given) => {
           const isFirst = isSubscribing;
           run(() => {
+            const set = sets.take(given);
             try {
+              checkOrder('liveShare', given, set);
               check(set, connection.machine.inputs[0], isFirst);
             } catch (error) {
               return this.#end((subscriber) => subscriber.error(error));
@@ -137,13 +128,29 @@ class SharedStream<T> {
       }),
     );
     isSubscribing = false;
+    this.#originates(connection, source, sets, false);
     // Afterwards, because it keeps the informers running that were not stopped.
     former.unsubscribe();
   }
 
+  /** Until all informers are subscribed again, those of the former subscription count, too. */
+  #originates(
+    connection: Connection<T>,
+    source: Subscription,
+    { origin }: SetSource<T>,
+    isSubscribing: boolean,
+  ): void {
+    if (connection.source !== source || origin === UNKNOWN) return;
+    const all = isSubscribing ? unite([connection.origin, origin]) : origin;
+    if (isSameOrigin(connection.origin, all)) return;
+    connection.origin = { ...(all as Lineage), emitter: this };
+    for (const tell of [...this.#subscribers.values()]) tell(connection.origin);
+    connection.followed.follow({ ...connection.origin, refusedRows: NONE }, false);
+  }
+
   /** Ends the present subscribers. One that subscribes again gets a subscription of its own. */
   #end(end: (subscriber: Subscriber<AnyChangeSet<T>>) => void): void {
-    const subscribers = [...this.#subscribers];
+    const subscribers = [...this.#subscribers.keys()];
     this.#subscribers.clear();
     this.#connection?.run.unsubscribe();
     this.#connection = undefined;
@@ -154,19 +161,16 @@ class SharedStream<T> {
     const { machine, emission } = connection;
     const { order, total } = set as ChangeSetHead<T>;
     emission.arrived(0, set);
-    const lineage = lineageWith(this.#noted, set.origin);
-    if (lineage !== connection.lineage) {
-      connection.lineage = lineage;
-      this.#follow(connection);
-    }
     if (order !== undefined) machine.arranged({ order, total: total ?? order.size });
     machine.apply(0, set);
-    const next = emission.next(machine.take(), machine.arrangement(), set.origin);
+    const next = emission.next(machine.take(), machine.arrangement(), connection.origin);
     if (next === undefined) return;
     // Before the set is delivered, so that whoever subscribes meanwhile gets the state after it.
     connection.head = next as ChangeSetHead<T>;
-    for (const subscriber of [...this.#subscribers]) {
-      if (this.#subscribers.has(subscriber)) subscriber.next(next);
+    for (const subscriber of [...this.#subscribers.keys()]) {
+      if (!this.#subscribers.has(subscriber)) continue;
+      const own = { ...connection.origin, subscription: subscriber };
+      subscriber.next(next.reset ? withOrigin(next, own) : next);
     }
   }
 }
@@ -176,11 +180,9 @@ function stateOf<T>({ machine }: Connection<T>, last: ChangeSetHead<T>): AnyChan
   const { rev, resourceVersion, synced, origin, order, total } = last;
   const arrangement = order === undefined ? {} : { order, total };
   const head = { rev, resourceVersion, synced, origin, ...arrangement };
-  const added = Array.from(machine.answer.entries(), ([id, row]) => ({
-    id,
-    key: row.key,
-    object: row.object as Stored<T>,
-  }));
+  const added = Array.from(machine.answer.entries(), ([id, { key, object, of }]) =>
+    withIdentity({ id, key, object: object as Stored<T> }, of),
+  );
   return createChangeSet<T>({ ...head, cause: 'snapshot', initial: true, reset: true }, added);
 }
 
@@ -226,7 +228,9 @@ export type ShareOperator = <T, O>(
 export function liveShare(): ShareOperator {
   return <T, O>(source: Observable<AnyChangeSet<T, O>>) => {
     const shared = new SharedStream<T>(source as Observable<AnyChangeSet<T>>);
-    const stream = new Observable<AnyChangeSet<T>>((subscriber) => shared.join(subscriber));
-    return noteOrigin(stream, source) as SetStream<SetOf<T, O>>;
+    const stream = originating<AnyChangeSet<T>>((subscriber, tell) =>
+      shared.join(subscriber, tell),
+    );
+    return stream as SetStream<SetOf<T, O>>;
   };
 }

@@ -1,5 +1,6 @@
 /** `liveUnion`: the rows of several streams, each under the name of its stream. */
 import { isObservable, type Observable, of } from 'rxjs';
+import type { RowIdentity } from '../../delta/net-change.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Ending } from '../engine/answer-log.ts';
@@ -93,7 +94,6 @@ export function liveUnion(sources: UnionSources, options: LiveOptions = {}): Cha
   return liveOperator<unknown, ChangeSet<unknown>>({
     ...options,
     name: 'liveUnion',
-    ids: 'named',
     sources: streams,
     params: [],
     create: (_values, context) => new UnionMachine<unknown>(names, context),
@@ -128,13 +128,19 @@ class UnionMachine<T> extends RowMachine<T, NamedRow<T>> {
     };
   }
 
-  put(input: number, id: string, key: string, object: HeldRow<T>['object']): void {
+  put(
+    input: number,
+    id: string,
+    key: string,
+    object: HeldRow<T>['object'],
+    of?: RowIdentity,
+  ): void {
     const rows = this.inputs[input] as Map<string, NamedRow<T>>;
     const before = rows.get(id)?.row;
     const name = this.#names[input] as string;
     this.log.touch(`${name}/${id}`, before);
-    const row = { key: before?.key ?? `${name}/${key}`, object };
-    rows.set(id, { key, object, row });
+    const row = { key: before?.key ?? `${name}/${key}`, object, of };
+    rows.set(id, { key, object, of, row });
   }
 
   protected removed(input: number, id: string, { row }: NamedRow<T>, ending: Ending<T>): void {

@@ -1,5 +1,6 @@
 /** `liveUntil`: rows that are evaluated again at a time. */
 import type { Observable } from 'rxjs';
+import type { RowIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, SetOf } from '../../store/change-set.ts';
 import type { SetStream } from '../../store/change-stream.ts';
@@ -62,7 +63,7 @@ class UntilMachine<T> extends RowMachine<T, Timed<T>> {
     this.#isReset = false;
   }
 
-  put(_input: number, id: string, key: string, object: Stored<T>): void {
+  put(_input: number, id: string, key: string, object: Stored<T>, of?: RowIdentity): void {
     const before = this.answer.get(id);
     const isIn = this.#isTimed(id, key, object);
     // A reset names every row, also those that nobody has to evaluate again.
@@ -72,7 +73,7 @@ class UntilMachine<T> extends RowMachine<T, Timed<T>> {
       this.log.touch(id, before, isIn ? undefined : { last: object });
       this.#arrangement = undefined;
     }
-    this.#rows.set(id, { key, object, isIn });
+    this.#rows.set(id, { key, object, of, isIn });
   }
 
   protected removed(_input: number, id: string, row: Timed<T>, ending: Ending<T>): void {
@@ -87,8 +88,8 @@ class UntilMachine<T> extends RowMachine<T, Timed<T>> {
     for (let next = this.#due.peek(); next !== undefined; next = this.#due.peek()) {
       if (next.value > nowMs) return;
       this.#due.delete(next.key);
-      const { key, object } = this.#rows.get(next.key) as Timed<T>;
-      this.put(0, next.key, key, object);
+      const { key, object, of } = this.#rows.get(next.key) as Timed<T>;
+      this.put(0, next.key, key, object, of);
     }
   }
 

@@ -5,10 +5,11 @@ import type { Stored } from '../../meta/kubernetes-object.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import type { Origin } from '../../store/origin.ts';
-import { type Lineage, lineageWith } from '../engine/lineage.ts';
+import { UNKNOWN } from '../../store/origin.ts';
+import { SetSource } from '../../store/set-source.ts';
+import { FollowedInformers, isResting } from '../engine/informers.ts';
+import type { Lineage } from '../engine/lineage.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
-import { FollowedInformers, isResting } from './informers.ts';
 import { latestOf } from './latest-of.ts';
 import { checkListener, Listeners } from './listeners.ts';
 import {
@@ -23,7 +24,6 @@ import { ViewRows } from './view-rows.ts';
 /** The parts of a view. */
 export interface ViewParts<T> {
   readonly source: Observable<AnyChangeSet<T>>;
-  readonly lineage: Lineage;
   /** In place of the status of the informers of the pipe. */
   readonly status$?: Observable<InformerStatus> | undefined;
   readonly isFrozen: boolean;
@@ -40,9 +40,7 @@ export class RowsView<T> implements View<T> {
   #snapshot: ViewSnapshot<T> | undefined;
   #run: Subscription | undefined;
   #followed: FollowedInformers | undefined;
-  #lineage: Lineage;
-  /** The origin of the last set. */
-  #origin: Origin | undefined;
+  #lineage = UNKNOWN as Lineage;
   #holders = 0;
   #isNotifying = false;
   /** Whether the rows are those of the run, not of a former one. */
@@ -60,7 +58,6 @@ export class RowsView<T> implements View<T> {
 
   constructor(parts: ViewParts<T>) {
     this.#parts = parts;
-    this.#lineage = parts.lineage;
     this.#rows = new ViewRows(parts.isFrozen);
   }
 
@@ -144,7 +141,19 @@ export class RowsView<T> implements View<T> {
 
   #hold(): () => void {
     this.#holders++;
-    if (this.#followed === undefined) this.#follow();
+    if (this.#followed === undefined) {
+      this.#followed = new FollowedInformers(
+        () => this.#readStatus(),
+        () => {
+          if (this.#hasEnded) return;
+          const former = this.#run;
+          this.#start();
+          // Afterwards, because it keeps the other informers of the pipe running.
+          former?.unsubscribe();
+        },
+      );
+      this.#follow(false);
+    }
     if (this.#run === undefined || this.#run.closed) this.#start();
     let isReleased = false;
     return () => {
@@ -160,24 +169,12 @@ export class RowsView<T> implements View<T> {
     };
   }
 
-  #follow(): void {
-    const { refusedRows } = this.#lineage;
+  /** While the view subscribes, the informers of its former run are kept, because the new one may have them, too. */
+  #follow(keep: boolean): void {
     const { status$ } = this.#parts;
-    const informers = status$ === undefined ? this.#lineage.informers : [status$];
-    let isFollowing = false;
-    const onStatus = () => {
-      if (isFollowing) this.#readStatus();
-    };
-    const followed = new FollowedInformers([...informers], onStatus, () => {
-      if (this.#hasEnded) return;
-      const former = this.#run;
-      this.#start();
-      // Afterwards, because it keeps the other informers of the pipe running.
-      former?.unsubscribe();
-    });
-    for (const { rows$ } of refusedRows) followed.add(rows$.subscribe(onStatus));
-    isFollowing = true;
-    this.#followed = followed;
+    const { informers, refusedRows } = this.#lineage;
+    const followed = status$ === undefined ? informers : new Set([status$]);
+    this.#followed?.follow({ informers: followed, refusedRows }, keep);
     this.#readStatus();
   }
 
@@ -221,10 +218,16 @@ export class RowsView<T> implements View<T> {
     this.#run = run;
     this.#isFormer ||= this.#hasRows;
     this.#hasRows = false;
+    let isSubscribing = true;
+    const sets = new SetSource<T>(() => {
+      if (this.#run !== run) return;
+      this.#lineage = sets.origin as Lineage;
+      this.#follow(isSubscribing);
+    });
     run.add(
-      this.#parts.source.subscribe({
+      sets.subscribe(this.#parts.source, {
         next: (set) => {
-          if (this.#run === run) inTurn(() => this.#apply(set));
+          if (this.#run === run) inTurn(() => this.#apply(sets.take(set)));
         },
         error: (error) => {
           if (this.#run !== run) return;
@@ -251,6 +254,8 @@ export class RowsView<T> implements View<T> {
         },
       }),
     );
+    isSubscribing = false;
+    if (this.#run === run) this.#follow(false);
     // Most sources give their rows within the turn.
     atEndOfTurn(this.#lineage.rank + 1, () => {
       if (!this.#hasRows) this.#readStatus();
@@ -262,18 +267,7 @@ export class RowsView<T> implements View<T> {
     this.#changed();
   }
 
-  /** The rows are of another origin than before: it is not noted beside the stream, or the stream has switched. */
-  #originates(origin: Origin | undefined): void {
-    this.#origin = origin;
-    const now = lineageWith(this.#parts.lineage, origin);
-    if (now === this.#lineage) return;
-    this.#lineage = now;
-    this.#followed?.unsubscribe();
-    this.#follow();
-  }
-
   #apply(set: AnyChangeSet<T>): void {
-    if (set.origin !== this.#origin) this.#originates(set.origin);
     if (this.#status.refusedRows.length > 0) this.#readStatus();
     // A new informer begins empty. The former rows stand until it has some.
     if (this.#isFormer && !this.#hasRows && !set.synced && set.changes.length === 0) return;

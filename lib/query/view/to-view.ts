@@ -3,7 +3,6 @@ import { isObservable, type Observable } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { defaultMutationGuard, type MutationGuard } from '../../store/mutation-guard.ts';
-import { lineageOf } from '../engine/lineage.ts';
 import { RowsView } from './rows-view.ts';
 import type { View } from './view.ts';
 
@@ -67,10 +66,8 @@ export function toView(
 
 function viewOf<T, O>(source: Observable<AnyChangeSet<T, O>>, options: ToViewOptions): View<T> {
   const { status$, mutationGuard = defaultMutationGuard() } = options;
-  const lineage = lineageOf(source);
   return new RowsView<T>({
     source,
-    lineage,
     status$,
     isFrozen: mutationGuard === 'freeze',
   });

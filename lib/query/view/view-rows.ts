@@ -86,7 +86,9 @@ export class ViewRows<T> {
   #change(set: AnyChangeSet<T>, order: RowOrder<T> | undefined): string[] | undefined {
     const changed: string[] = [];
     const isKept = order === undefined || this.#isIndexed;
-    const rows = isKept && set.changes.length > 0 ? this.#byId() : undefined;
+    // The order is the only list of the rows, and is lost if another stream is merged with that of the rows.
+    const isLost = order === undefined && this.#order !== undefined;
+    const rows = isKept && (isLost || set.changes.length > 0) ? this.#byId() : undefined;
     for (const { id, previous, object } of set.changes) {
       if (previous === object || rows?.get(id) === object) continue;
       changed.push(id);

@@ -6,7 +6,6 @@ import { checkedPeriod } from '../../rx/checked-option.ts';
 import { longInterval } from '../../rx/long-timer.ts';
 import { createChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
-import { noteOrigin, originFrom } from '../../store/origin.ts';
 import type { CarriedQuery } from '../carried-query.ts';
 import { sortedJson } from './answers.ts';
 import { QueryServer } from './query-server.ts';
@@ -112,7 +111,7 @@ export function askedQueries(
     throw new TypeError('askedQueries: pass what serveQueries(…) returned');
   }
   checkedPeriod(periodMs, 'askedQueries: periodMs', 1);
-  const stream = new Observable((subscriber) => {
+  return new Observable((subscriber) => {
     const rows = new Map<string, Row>();
     let rev = 0;
     const emit = () => {
@@ -133,6 +132,4 @@ export function askedQueries(
     emit();
     subscriber.add(longInterval(periodMs, scheduler).subscribe(emit));
   }) as ChangeStream<AskedOfWorker>;
-  // It stands for a live operator, so that a named query may return it.
-  return noteOrigin(stream, originFrom({ rank: 1 }));
 }

@@ -1,12 +1,12 @@
 /** The stream of a named query: computed once for all tabs that ask it, and kept for the linger after the last has left. */
 import { defer, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { tap } from 'rxjs/operators';
-import type { InformerStatus } from '../../informer/status/status.ts';
-import { type Lineage, lineageOf } from '../../query/engine/lineage.ts';
+import { FollowedInformers } from '../../query/engine/informers.ts';
+import type { Lineage } from '../../query/engine/lineage.ts';
 import { liveShare } from '../../query/operators/live-share.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import { noteOrigin } from '../../store/origin.ts';
+import { SetSource } from '../../store/set-source.ts';
 import { checkedSets } from './checked-sets.ts';
 
 type Sets = Observable<AnyChangeSet<unknown>>;
@@ -27,7 +27,6 @@ export interface SharedAnswerParts {
 export class SharedAnswer {
   readonly stream: Sets;
   readonly #parts: SharedAnswerParts;
-  readonly #lineage: Lineage;
   #tabs = 0;
   #shared: Sets;
   /** Keeps the rows while tabs ask for them, and for the linger. */
@@ -36,24 +35,14 @@ export class SharedAnswer {
   #isOutdated = false;
   #linger = Subscription.EMPTY;
 
-  /** Throws a `TypeError` if the source is no stream of live queries or informers. */
   constructor(parts: SharedAnswerParts) {
-    const { where, source } = parts;
     this.#parts = parts;
-    this.#lineage = lineageOf(source);
-    const { rank, informers } = this.#lineage;
-    if (rank === 0 && informers.size === 0) {
-      throw new TypeError(
-        `${where}: its Observable is not made of change sets of informers; return a stream of the second argument, as live.stream(query).pipe(liveFilter(…)), or a liveQuery`,
-      );
-    }
     this.#shared = this.#share();
     this.stream = new Observable((subscriber) => {
       if (this.#isOutdated) this.#renew();
       subscriber.add(this.#shared.subscribe(subscriber));
       if (!subscriber.closed) this.#keep();
     });
-    noteOrigin(this.stream, source);
   }
 
   /**
@@ -89,17 +78,26 @@ export class SharedAnswer {
     if (!this.#kept.closed) return;
     const kept = new Subscription();
     this.#kept = kept;
-    const { refusedRows, informers } = this.#lineage;
-    // The tabs show refused rows and errors.
-    for (const { rows$ } of refusedRows) kept.add(rows$.subscribe());
-    for (const status$ of informers) {
-      const note = (status: InformerStatus) => {
-        if (status.phase === 'stopped') this.#isOutdated = true;
-      };
-      kept.add(status$.subscribe(note));
-    }
+    // Tabs show refused rows and errors.
+    const followed = new FollowedInformers(
+      () => {
+        const isStopped = followed.statuses.some(({ phase }) => phase === 'stopped');
+        if (isStopped && !isSubscribing) this.#isOutdated = true;
+      },
+      () => undefined,
+    );
+    let isSubscribing = true;
+    const sets = new SetSource<unknown>(() => followed.follow(sets.origin as Lineage, false));
     const end = () => kept.unsubscribe();
-    kept.add(this.#shared.subscribe({ error: end, complete: end }));
+    kept.add(followed);
+    kept.add(
+      sets.subscribe(this.#shared, {
+        next: (set) => sets.take(set),
+        error: end,
+        complete: end,
+      }),
+    );
+    isSubscribing = false;
     // What is left of a run that ends while it lingers is outdated.
     kept.add(() => {
       if (this.#kept === kept && this.#tabs === 0) this.end();

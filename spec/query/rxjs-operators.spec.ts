@@ -1,0 +1,274 @@
+/**
+ * Operators of RxJS that pass change sets on, in any order and number, between informers, live operators and a view. Whatever
+ * stands between, the view has the rows and the status of the informers that are subscribed.
+ */
+import {
+  type ChangeSet,
+  conflateByKey,
+  createInformerFactory,
+  createSharedInformer,
+  deliver,
+  liveFilter,
+  liveMap,
+  liveShare,
+  liveSort,
+  toView,
+} from 'rx-informer';
+import { type Pod, pods } from 'rx-informer/resources';
+import {
+  BehaviorSubject,
+  catchError,
+  concatMap,
+  defer,
+  delay,
+  EMPTY,
+  filter,
+  finalize,
+  map,
+  merge,
+  mergeMap,
+  NEVER,
+  Observable,
+  observeOn,
+  of,
+  retry,
+  Subject,
+  subscribeOn,
+  switchMap,
+  takeUntil,
+  tap,
+} from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { worldOf } from '../factory/clusters/world.ts';
+import type { VirtualTime } from '../rx/virtual-time.ts';
+import * as fc from '../support/fast-check.ts';
+import {
+  added,
+  deleted,
+  type Pod as ServedPod,
+  scriptedListWatch,
+  pod as servedPod,
+} from '../support/scripted-list-watch.ts';
+
+type Sets = Observable<ChangeSet<Pod>>;
+
+/** What may stand between an informer and a view without changing the sets. */
+const BETWEEN: Record<string, (sets$: Sets, time: VirtualTime) => Sets> = {
+  tap: (sets$) => sets$.pipe(tap()),
+  map: (sets$) => sets$.pipe(map((set) => set)),
+  filter: (sets$) => sets$.pipe(filter(() => true)),
+  finalize: (sets$) => sets$.pipe(finalize(() => undefined)),
+  takeUntil: (sets$) => sets$.pipe(takeUntil(NEVER)),
+  catchError: (sets$) => sets$.pipe(catchError(() => EMPTY)),
+  retry: (sets$) => sets$.pipe(retry()),
+  defer: (sets$) => defer(() => sets$),
+  'new Observable': (sets$) => new Observable((subscriber) => sets$.subscribe(subscriber)),
+  switchMap: (sets$) => new BehaviorSubject(0).pipe(switchMap(() => sets$)),
+  mergeMap: (sets$) => merge(of(0), NEVER).pipe(mergeMap(() => sets$)),
+  concatMap: (sets$) => of(0).pipe(concatMap(() => sets$)),
+  merge: (sets$) => merge(sets$, EMPTY),
+  delay: (sets$, time) => sets$.pipe(delay(5, time)),
+  observeOn: (sets$, time) => sets$.pipe(observeOn(time)),
+  subscribeOn: (sets$, time) => sets$.pipe(subscribeOn(time)),
+  liveFilter: (sets$) => sets$.pipe(liveFilter(() => true)),
+  liveMap: (sets$) => sets$.pipe(liveMap((row) => row)),
+  liveShare: (sets$) => sets$.pipe(liveShare()),
+  conflateByKey: (sets$) => sets$.pipe(conflateByKey()),
+};
+
+const SOURCES = ['clusters', 'north', 'south'] as const;
+type Source = (typeof SOURCES)[number];
+
+/** The cluster that objects of a source are written to. */
+const SERVER: Record<Source, string> = { clusters: 'east', north: 'north', south: 'south' };
+
+const between = fc.array(fc.constantFrom(...Object.keys(BETWEEN)), { maxLength: 3 });
+
+const pipelines = fc.record({
+  sources: fc.shuffledSubarray([...SOURCES], { minLength: 1 }),
+  /** Before the sources are brought together. */
+  before: fc.tuple(between, between, between),
+  /** `switchMap` follows one of the sources, the others follow all. */
+  together: fc.constantFrom('merge', 'mergeMap', 'mergeMap later', 'switchMap'),
+  after: between,
+});
+
+const steps = fc.array(
+  fc.record({
+    what: fc.constantFrom('put', 'remove', 'choose', 'stop', 'restart'),
+    at: fc.nat(2),
+    name: fc.constantFrom('a', 'b'),
+  }),
+  { maxLength: 8 },
+);
+
+function rig() {
+  const { time, clusters, fake, clients$, clientsOf } = worldOf(['east', 'west', 'north', 'south']);
+  clients$.next(clientsOf('east', 'west'));
+  const factory = (name: string) =>
+    createInformerFactory(fake(name).client, { scheduler: time, random: () => 0.5 });
+  const factories = { north: factory('north'), south: factory('south') };
+  return { time, clusters, fake, factories };
+}
+
+describe('RxJS operators that pass sets on', () => {
+  it('Q14: show the rows and the status of the informers behind them, after any changes, stops and switches', async () => {
+    const property = fc.asyncProperty(pipelines, steps, async (pipeline, taken) => {
+      const { time, clusters, fake, factories } = rig();
+      const informers = {
+        clusters: clusters.informer(pods),
+        north: factories.north.informer(pods),
+        south: factories.south.informer(pods),
+      };
+      const objects = new Map<Source, Set<string>>(SOURCES.map((each) => [each, new Set()]));
+      const over = (names: readonly string[], sets$: Sets) =>
+        names.reduce(
+          (all$, name) => (BETWEEN[name] as (typeof BETWEEN)[string])(all$, time),
+          sets$,
+        );
+      const { sources, before, together, after } = pipeline;
+      const each = sources.map((source, at) => over(before[at] ?? [], informers[source].changes$));
+      const chosen$ = new BehaviorSubject(0);
+      const later$ = of(...each.keys()).pipe(delay(1, time));
+      const all: Record<typeof together, () => Sets> = {
+        merge: () => merge(...each),
+        mergeMap: () => of(...each).pipe(mergeMap((sets$) => sets$)),
+        'mergeMap later': () => later$.pipe(mergeMap((at) => each[at] as Sets)),
+        switchMap: () => chosen$.pipe(switchMap((at) => each[at] as Sets)),
+      };
+      const view = toView(over(after, all[together]()));
+      const leave = view.subscribe(() => undefined);
+      const put = (source: Source, name: string) => {
+        fake(SERVER[source]).put(`${source}-${name}`);
+        objects.get(source)?.add(`${source}-${name}`);
+      };
+      for (const source of SOURCES) put(source, 'a');
+      const stopped = new Set<Source>();
+      const readSources = () =>
+        together === 'switchMap' ? [sources[chosen$.value] as Source] : sources;
+      const check = async () => {
+        await time.advance(5_000);
+        const read = readSources();
+        if (read.some((source) => stopped.has(source))) {
+          expect(view.getSnapshot().status).toMatchObject({ phase: 'stopped', live: false });
+          return;
+        }
+        const shown = view.getSnapshot().rows.map(({ metadata }) => metadata.name);
+        expect(shown.sort()).toEqual(
+          read.flatMap((source) => [...(objects.get(source) ?? [])]).sort(),
+        );
+        expect(view.getSnapshot()).toMatchObject({
+          synced: true,
+          status: { phase: 'watching', live: true },
+        });
+      };
+      await check();
+      for (const { what, at, name } of taken) {
+        const source = sources[at % sources.length] as Source;
+        const from = source === 'clusters' ? clusters : factories[source];
+        if (what === 'put') put(source, name);
+        else if (what === 'remove' && objects.get(source)?.delete(`${source}-${name}`)) {
+          fake(SERVER[source]).remove(`${source}-${name}`);
+        } else if (what === 'choose') {
+          chosen$.next(at % sources.length);
+          // A subscription starts it.
+          if (together === 'switchMap') stopped.delete(source);
+        } else if (what === 'stop' && !stopped.has(source)) {
+          stopped.add(source);
+          await from.stop();
+        } else if (what === 'restart' && stopped.delete(source)) {
+          from.start();
+          // The view subscribes to all of them again.
+          if (readSources().includes(source))
+            for (const each of readSources()) stopped.delete(each);
+        }
+        await check();
+      }
+      leave();
+      await Promise.all([clusters.stop(), factories.north.stop(), factories.south.stop()]);
+      await time.advance(5_000);
+      expect(time.pending).toBe(0);
+    });
+    await fc.assert(property, { numRuns: 100 });
+  });
+
+  it('Q94: a reset of one of merged informers replaces its own rows', () => {
+    const behind: Record<string, (sets$: Observable<ChangeSet<ServedPod>>) => typeof sets$> = {
+      nothing: (sets$) => sets$,
+      liveFilter: (sets$) => sets$.pipe(liveFilter(() => true)),
+      liveShare: (sets$) => sets$.pipe(liveShare()),
+      conflateByKey: (sets$) => sets$.pipe(conflateByKey()),
+    };
+    for (const over of Object.values(behind)) {
+      const sources = [scriptedListWatch(), scriptedListWatch()] as const;
+      const [one, other] = [createSharedInformer(sources[0]), createSharedInformer(sources[1])];
+      const ready = new Subject<void>();
+      const delivery = deliver(one, { kind: 'drop', limit: 1, ready: () => ready });
+      const view = toView(over(merge(delivery.changes$, other.changes$)));
+      const leave = view.subscribe(() => undefined);
+      const shown = () => view.getSnapshot().rows.map(({ metadata }) => metadata?.name);
+      sources[0].listed(1, servedPod('a', 1), servedPod('b', 1));
+      sources[1].listed(1, servedPod('z', 1));
+      for (let times = 0; times < 4; times++) ready.next();
+      expect(shown()).toEqual(['a', 'b', 'z']);
+      // More than the limit wait, so they are dropped for a reset with the present rows.
+      for (const name of ['c', 'd', 'e']) sources[0].send(added(servedPod(name, 5)));
+      sources[0].send(deleted(servedPod('a', 6)));
+      for (let times = 0; times < 4; times++) ready.next();
+      expect(shown().sort()).toEqual(['b', 'c', 'd', 'e', 'z']);
+      leave();
+    }
+  });
+
+  it('Q94: rows of a stream that switchMap has left go, and those of a stream beside it stay', () => {
+    const sources = [0, 1, 2].map(() => scriptedListWatch());
+    const informers = sources.map((source) => createSharedInformer(source));
+    for (const [at, source] of sources.entries()) source.listed(1, servedPod(`p${at}`, 1));
+    const chosen$ = new BehaviorSubject(0);
+    const switched$ = chosen$.pipe(switchMap((at) => informers[at]?.changes$ ?? EMPTY));
+    for (const merged$ of [
+      merge(switched$, informers[2]?.changes$ ?? EMPTY),
+      merge(informers[2]?.changes$ ?? EMPTY, switched$),
+    ]) {
+      chosen$.next(0);
+      const view = toView(merged$);
+      const leave = view.subscribe(() => undefined);
+      const shown = () =>
+        view
+          .getSnapshot()
+          .rows.map(({ metadata }) => metadata?.name)
+          .sort();
+      expect(shown()).toEqual(['p0', 'p2']);
+      chosen$.next(1);
+      expect(shown()).toEqual(['p1', 'p2']);
+      chosen$.next(0);
+      expect(shown()).toEqual(['p0', 'p2']);
+      leave();
+    }
+  });
+
+  it('Q94: merged streams of which one has an order are refused by an operator, and have no order in a view', () => {
+    const sources = [scriptedListWatch(), scriptedListWatch()] as const;
+    const [one, other] = [createSharedInformer(sources[0]), createSharedInformer(sources[1])];
+    sources[0].listed(1, servedPod('b', 1), servedPod('a', 1));
+    sources[1].listed(1, servedPod('z', 1));
+    const byName = liveSort<ServedPod>((left, right) =>
+      String(left.metadata?.name).localeCompare(String(right.metadata?.name)),
+    );
+    const merged$ = merge(one.changes$.pipe(byName), other.changes$) as Observable<
+      ChangeSet<ServedPod>
+    >;
+    const view = toView(merged$);
+    const leave = view.subscribe(() => undefined);
+    expect(view.getSnapshot().rows.map(({ metadata }) => metadata?.name)).toEqual(['a', 'b', 'z']);
+    let message = '';
+    const reversed$ = merge(other.changes$, one.changes$.pipe(byName)) as Observable<
+      ChangeSet<ServedPod>
+    >;
+    reversed$
+      .pipe(liveFilter(() => true))
+      .subscribe({ error: (error) => (message = error.message) });
+    expect(message).toMatch(/^liveFilter: its source mixes an ordered stream with others/);
+    leave();
+  });
+});
