@@ -3,6 +3,7 @@
  * calls of `lib`, as V8 counts them. `node --conditions=rx-informer-source spec/walk/one-event.ts 50` has a window of 50 rows.
  */
 import { once } from 'node:events';
+import type { Profiler } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { createClient, createInformerFactory, createLiveQueries, liveQuery } from 'rx-informer';
@@ -20,6 +21,8 @@ export interface Walk {
 }
 
 const OBJECTS = 2_000;
+/** How many events are counted; the one with the fewest calls is the walk. */
+const EVENTS = 12;
 const lib = pathToFileURL(fileURLToPath(new URL('../../lib/', import.meta.url))).href;
 /** The fake server is no part of the walk. */
 const isCounted = (url: string) =>
@@ -59,11 +62,20 @@ async function walkOf(limit: number): Promise<Walk> {
   session.connect();
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  await session.post('Profiler.takePreciseCoverage');
-  await change('counted');
-  const { result } = await session.post('Profiler.takePreciseCoverage');
+  const walks: Walk[] = [];
+  for (let step = 0; step < EVENTS; step++) {
+    await session.post('Profiler.takePreciseCoverage');
+    await change(`counted ${step}`);
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    walks.push(counted(result));
+  }
   leave();
   await factory.stop();
+  // A timer that is due meanwhile adds calls to some of them.
+  return walks.reduce((fewest, each) => (each.calls < fewest.calls ? each : fewest));
+}
+
+function counted(result: readonly Profiler.ScriptCoverage[]): Walk {
   const walk = { files: 0, functions: 0, calls: 0, queryCalls: 0 };
   for (const { url, functions } of result) {
     const ran = isCounted(url)
