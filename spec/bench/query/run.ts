@@ -4,7 +4,7 @@
  *   npm run bench -- query [--only join,group] [--batches 200] [--short] [--markdown] [--strict]
  *
  * Each scenario runs in a process of its own, with all contestants in turns. `--short` measures fewer batches and leaves
- * out TanStack DB at 100,000 rows, which needs minutes. `--markdown` prints the table of docs/operations/performance.md.
+ * out TanStack DB at 100,000 rows, which needs minutes. `--markdown` prints a table.
  * `--strict` exits with 1 if a budget is missed; a wrong answer always does.
  */
 import { spawn } from 'node:child_process';
