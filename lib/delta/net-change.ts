@@ -124,27 +124,14 @@ export function foldDeletion<T>(
   if (same) net.last = ended.object;
 }
 
-/** Folds one change into the nets of a consumer, one for each key. Returns the net of its key. */
-export function foldChange<T>(nets: Map<string, Net<T>>, change: Change<T>): Net<T> {
-  return foldInto(nets, change.key, change);
+/** The net of the row of a change, before that change. */
+export function netBefore<T>({ id, key, previous }: Change<T>): Net<T> {
+  return untouched(key, previous === undefined ? undefined : { id, object: previous });
 }
 
-/**
- * Folds one change into the nets of a consumer, one for each id: in a stream of several sources, two rows may have one
- * key. A row that the consumer never had and that is deleted again leaves no net.
- */
-export function foldChangeById<T>(nets: Map<string, Net<T>>, change: Change<T>): void {
-  const { seen, now } = foldInto(nets, change.id, change);
-  if (seen === undefined && now === undefined) nets.delete(change.id);
-}
-
-function foldInto<T>(nets: Map<string, Net<T>>, name: string, change: Change<T>): Net<T> {
-  const { id, key, previous, object, last } = change;
-  let net = nets.get(name);
-  if (net === undefined) {
-    net = untouched(key, previous === undefined ? undefined : { id, object: previous });
-    nets.set(name, net);
-  }
+/** Folds one change into the net of its row. */
+export function foldChange<T>(net: Net<T>, change: Change<T>): void {
+  const { id, previous, object, last } = change;
   if (object === undefined) {
     const ended = last ?? previous;
     foldDeletion(
@@ -153,11 +140,16 @@ function foldInto<T>(nets: Map<string, Net<T>>, name: string, change: Change<T>)
       change.finalStateUnknown === true,
       change.left === true,
     );
-    return net;
+    return;
   }
   foldState(net, id, object, change.of);
   if (previous === object) net.resync = true;
-  return net;
+}
+
+/** Whether the consumer has what exists, so that the net has no change. */
+export function isEven<T>({ seen, now, resync }: Net<T>): boolean {
+  if (seen === undefined || now === undefined) return seen === now;
+  return seen.id === now.id && seen.object === now.object && !resync;
 }
 
 /** The changes of the nets: deletions first, then the others, both in the order in which the keys first changed. */

@@ -4,20 +4,13 @@
  * a free worker or an asynchronous handler.
  */
 import type { Observable } from 'rxjs';
-import { foldChangeById, type Net, unfold } from '../delta/net-change.ts';
 import type { Demand } from '../rx/demand.ts';
 import { createDemandLoop } from '../rx/demand-loop.ts';
-import {
-  type AnyChangeSet,
-  type ChangeSet,
-  type ChangeSetHead,
-  commonCause,
-  createChangeSet,
-  type SetOf,
-} from './change-set.ts';
+import type { AnyChangeSet, SetOf } from './change-set.ts';
 import type { SetStream } from './change-stream.ts';
-import { type Origin, originating } from './origin.ts';
+import { originating } from './origin.ts';
 import { SetSource } from './set-source.ts';
+import { Waiting } from './waiting.ts';
 
 /** The options of {@link conflateByKey}. */
 export interface ConflateByKeyOptions {
@@ -25,71 +18,6 @@ export interface ConflateByKeyOptions {
    * Checked before each delivery. An error that it throws or emits is an error of the result. @defaultValue always open
    */
   readonly ready?: Demand | undefined;
-}
-
-/** Folds change sets until they are taken. */
-export class Conflation<T> {
-  #nets = new Map<string, Net<T>>();
-  #head: ChangeSetHead<T> | undefined;
-  /** The only set that waits, whose changes are not read before another one follows: those of many rows cost time. */
-  #only: AnyChangeSet<T> | undefined;
-  /** The head of the set that was taken last. */
-  #taken: ChangeSetHead<T> | undefined;
-
-  /** The number of waiting keys. */
-  get size(): number {
-    return this.#only?.changes.length ?? this.#nets.size;
-  }
-
-  /** Whether no change set waits, not even an empty one. */
-  get isEmpty(): boolean {
-    return this.#head === undefined;
-  }
-
-  fold(set: AnyChangeSet<T>, origin: Origin | undefined = set.origin): void {
-    if (set.reset) this.#nets = new Map();
-    const only = this.#only;
-    this.#only = set.reset || this.isEmpty ? set : undefined;
-    if (this.#only === undefined) {
-      for (const each of only === undefined ? [set] : [only, set]) {
-        for (const change of each.changes) foldChangeById(this.#nets, change);
-      }
-    }
-    const { rev, resourceVersion, synced } = set;
-    const { order, total } = set as ChangeSetHead<T>;
-    const arrangement = order === undefined ? {} : { order, total };
-    // A reset replaces the waiting sets, and later sets become part of the reset.
-    const before = set.reset ? undefined : this.#head;
-    const now = { rev, resourceVersion, synced, origin, ...arrangement };
-    if (before?.reset) this.#head = { ...before, ...now };
-    else {
-      const { reset } = set;
-      const initial = set.initial && (before?.initial ?? true);
-      const cause = commonCause(before?.cause, set.cause);
-      this.#head = { ...now, initial, reset, cause };
-    }
-  }
-
-  /** Returns the folded set and empties this; `undefined` if the set would say nothing new. */
-  take(): ChangeSet<T> | undefined {
-    const head = this.#head;
-    if (head === undefined) return undefined;
-    const only = this.#only;
-    const changes = only === undefined ? unfold(this.#nets.values()) : () => only.changes;
-    this.#head = undefined;
-    this.#only = undefined;
-    this.#nets = new Map();
-    const before = this.#taken;
-    const isSame =
-      head.synced === (before?.synced ?? false) &&
-      head.origin === before?.origin &&
-      head.order === before?.order &&
-      head.total === before?.total;
-    const set = createChangeSet<T>(head, changes);
-    if (!head.reset && isSame && set.changes.length === 0) return undefined;
-    this.#taken = head;
-    return set;
-  }
 }
 
 /**
@@ -126,17 +54,14 @@ export function conflateByKey<T, O = undefined>(
   const { ready } = options;
   return (source) => {
     const stream = originating<AnyChangeSet<T>>((subscriber, tell) => {
-      const pending = new Conflation<T>();
-      let origin: Origin | undefined;
-      const sets = new SetSource<T>(() => {
-        origin = tell({ ...sets.origin, emitter: subscriber });
-      });
+      const waiting = new Waiting<T>();
+      const sets = new SetSource<T>(() => tell({ ...sets.origin, emitter: subscriber }));
       let ended = false;
       const loop = createDemandLoop({
         ready,
-        hasWork: () => !pending.isEmpty,
+        hasWork: () => !waiting.isEmpty,
         serve: () => {
-          const set = pending.take();
+          const set = waiting.take();
           if (set !== undefined) subscriber.next(set);
         },
         onIdle: () => {
@@ -148,7 +73,7 @@ export function conflateByKey<T, O = undefined>(
       subscriber.add(
         sets.subscribe(source, {
           next: (set) => {
-            pending.fold(sets.take(set), origin);
+            waiting.push(sets.take(set));
             loop.request();
           },
           error: (error) => subscriber.error(error),

@@ -5,6 +5,7 @@ import {
   foldDeletion,
   foldState,
   type Net,
+  netBefore,
   unfold,
   untouched,
 } from '../../lib/delta/net-change.ts';
@@ -18,7 +19,11 @@ type Changes = readonly Change<Thing>[];
 
 function fold(...sets: readonly Changes[]): Change<Thing>[] {
   const nets = new Map<string, Net<Thing>>();
-  for (const set of sets) for (const change of set) foldChange(nets, change);
+  for (const change of sets.flat()) {
+    const net = nets.get(change.key) ?? netBefore(change);
+    nets.set(change.key, net);
+    foldChange(net, change);
+  }
   return unfold(nets.values());
 }
 

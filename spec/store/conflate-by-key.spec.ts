@@ -3,7 +3,7 @@ import { changeSet, marbles } from 'rx-informer/testing';
 import { of, Subject, throwError, timer } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { Conflation } from '../../lib/store/conflate-by-key.ts';
+import { Waiting } from '../../lib/store/waiting.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { brief } from './sets.ts';
 
@@ -101,7 +101,7 @@ describe('conflateByKey', () => {
   });
 
   it('S15: for a consumer that takes nothing during 100,000 events of 500 objects, at most 500 changes wait', () => {
-    const pending = new Conflation<Pod>();
+    const waiting = new Waiting<Pod>();
     const first = Array.from({ length: 500 }, (_, at) => pod(`p${at}`, 1));
     let now = [...first];
     for (let event = 0; event < 100_000; event += 20) {
@@ -112,21 +112,21 @@ describe('conflateByKey', () => {
       for (const { object } of updated) {
         now = now.with(Number(object.metadata.name.slice(1)), object);
       }
-      pending.fold(changeSet<Pod>({ updated }));
-      expect(pending.size).toBeLessThanOrEqual(500);
+      waiting.push(changeSet<Pod>({ updated }));
+      expect(waiting.size).toBeLessThanOrEqual(500);
     }
-    pending.fold(changeSet<Pod>({ deleted: [now[7] as Pod] }));
-    pending.fold(changeSet<Pod>({ added: [pod('p7', 9, 'second')] }));
-    pending.fold(changeSet<Pod>({ deleted: [now[8] as Pod] }));
+    waiting.push(changeSet<Pod>({ deleted: [now[7] as Pod] }));
+    waiting.push(changeSet<Pod>({ added: [pod('p7', 9, 'second')] }));
+    waiting.push(changeSet<Pod>({ deleted: [now[8] as Pod] }));
     // The successor of p7 is another object.
-    expect(pending.size).toBe(501);
+    expect(waiting.size).toBe(501);
     for (let again = 0; again < 100; again++) {
       const shortLived = pod('p8', again, `uid-${again}`);
-      pending.fold(changeSet<Pod>({ added: [shortLived] }));
-      pending.fold(changeSet<Pod>({ deleted: [shortLived] }));
+      waiting.push(changeSet<Pod>({ added: [shortLived] }));
+      waiting.push(changeSet<Pod>({ deleted: [shortLived] }));
     }
-    expect(pending.size).toBe(501);
-    const set = pending.take();
+    expect(waiting.size).toBe(501);
+    const set = waiting.take();
     expect(set?.updated.map(({ previous }) => previous)).toEqual(
       first.filter((_, at) => at !== 7 && at !== 8),
     );
@@ -135,20 +135,20 @@ describe('conflateByKey', () => {
       ['p8', first[8]],
     ]);
     expect(set?.added).toEqual([pod('p7', 9, 'second')]);
-    expect([pending.size, pending.isEmpty, pending.take()]).toEqual([0, true, undefined]);
+    expect([waiting.size, waiting.isEmpty, waiting.take()]).toEqual([0, true, undefined]);
   });
 
   it('S15: a folded set has the newest version, is initial only if all its sets are, and has the cause `watch` if their causes differ', () => {
     const fold = (...parts: Parameters<typeof changeSet<Pod>>[0][]) => {
-      const pending = new Conflation<Pod>();
+      const waiting = new Waiting<Pod>();
       let at = 0;
       for (const part of parts) {
         at++;
-        pending.fold(
+        waiting.push(
           changeSet({ added: [pod(`p${at}`, at)], rev: at, resourceVersion: `${at}`, ...part }),
         );
       }
-      const set = pending.take();
+      const set = waiting.take();
       return set && [set.cause, set.initial, set.reset, set.synced, set.rev, set.resourceVersion];
     };
     const initial = { initial: true, synced: false } as const;

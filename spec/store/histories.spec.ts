@@ -1,7 +1,7 @@
 import { applyDeltas, type ChangeSet, createIndexer, type Delta, deltaFifo } from 'rx-informer';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { Conflation } from '../../lib/store/conflate-by-key.ts';
+import { Waiting } from '../../lib/store/waiting.ts';
 import { compressions } from '../delta/compressions.ts';
 import { added, deleted, keyOf, lost, type Pod, pod, updated } from '../delta/pods.ts';
 import * as fc from '../support/fast-check.ts';
@@ -141,7 +141,7 @@ function play(steps: readonly Step[], compression: 'none' | 'latest', everyTake:
   const source = new Subject<readonly Delta<Pod>[]>();
   const [open, resync$] = [new Subject<void>(), new Subject<void>()];
   const [prompt, slow] = [new Consumer(), new Consumer()];
-  const pending = new Conflation<Pod>();
+  const waiting = new Waiting<Pod>();
   let sets = 0;
   const pipe = source.pipe(
     deltaFifo({
@@ -153,7 +153,7 @@ function play(steps: readonly Step[], compression: 'none' | 'latest', everyTake:
     applyDeltas(indexer),
   );
   const flush = () => {
-    const set = pending.take();
+    const set = waiting.take();
     if (set !== undefined) slow.take(set, server.replayed);
     expect(slow.has).toEqual(prompt.has);
   };
@@ -171,7 +171,7 @@ function play(steps: readonly Step[], compression: 'none' | 'latest', everyTake:
     prompt.take(set, server.replayed);
     // The store shows this commit: its contents equal the state that follows from all change sets.
     expect(new Map(indexer.list().map((it) => [keyOf(it), it]))).toEqual(prompt.has);
-    pending.fold(set);
+    waiting.push(set);
     if (sets % everyTake === 0) flush();
   };
   pipe.subscribe((set) => guarded(() => receive(set)));

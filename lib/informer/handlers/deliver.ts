@@ -3,16 +3,16 @@
  * delays the store or another subscriber, except under the policy `pause`.
  */
 
-import { defer, Observable, type ObservableInput, Subject, Subscription } from 'rxjs';
-import { take, takeUntil } from 'rxjs/operators';
+import { defer, EMPTY, Observable, type ObservableInput, Subject, Subscription } from 'rxjs';
+import { catchError, take, takeUntil } from 'rxjs/operators';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { checkedLimit } from '../../rx/checked-option.ts';
 import { type ChangeSet, stampOrigin } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
-import { Conflation } from '../../store/conflate-by-key.ts';
 import type { Origin } from '../../store/origin.ts';
+import { Waiting, type WaitingOptions } from '../../store/waiting.ts';
 import { contentsOf } from '../fan-out.ts';
-import { type InformerPort, portOf } from '../part.ts';
+import { portOf } from '../part.ts';
 import type { SharedInformer } from '../shared-informer.ts';
 import { contextOf, reportSubscriberErrors } from './report-subscriber-errors.ts';
 
@@ -41,10 +41,29 @@ export type DeliveryPolicy<T> =
     }
   | { readonly kind: 'drop'; readonly limit: number; readonly ready?: Ready<T> | undefined };
 
-/** Returns the policy. Throws a `TypeError` if its limit is invalid. */
-export function checkedPolicy<T>(policy: DeliveryPolicy<T>): DeliveryPolicy<T> {
-  if (policy.kind !== 'conflate') checkedLimit(policy.limit, 'delivery: limit');
-  return policy;
+/** How change sets wait under a policy. Throws a `TypeError` if its limit is invalid. */
+export function waitingOptionsOf<T>(
+  policy: DeliveryPolicy<T>,
+  pause: () => () => void,
+): WaitingOptions<T> {
+  if (policy.kind === 'conflate') return {};
+  const limit = checkedLimit(policy.limit, 'delivery: limit');
+  return policy.kind === 'buffer' && policy.overflow === 'pause' ? { limit, pause } : { limit };
+}
+
+/** Completes when the subscriber has capacity again. An error is reported, and then it counts as having capacity. */
+export function whenReady<T>(
+  ready: Ready<T>,
+  delivered: ChangeSet<T>,
+  report: (error: unknown) => void,
+): Observable<unknown> {
+  return defer(() => ready(delivered)).pipe(
+    take(1),
+    catchError((error) => {
+      report(error);
+      return EMPTY;
+    }),
+  );
 }
 
 /** A stream of change sets under a policy. */
@@ -53,67 +72,6 @@ export interface Delivery<T> {
   readonly changes$: ChangeStream<T>;
   /** How many changes wait for the subscribers. */
   readonly lag: number;
-}
-
-class PolicyQueue<T extends KubernetesObject> {
-  readonly #policy: DeliveryPolicy<T>;
-  readonly #port: InformerPort<T>;
-  readonly #folded = new Conflation<T>();
-  #sets: ChangeSet<T>[] = [];
-  /** The waiting sets were dropped, so the next delivery is a `reset` set of the store. */
-  #startOver = false;
-  #origin: Origin | undefined;
-  #resume: (() => void) | undefined;
-
-  constructor(policy: DeliveryPolicy<T>, port: InformerPort<T>) {
-    this.#policy = policy;
-    this.#port = port;
-  }
-
-  get lag(): number {
-    let lag = this.#folded.size;
-    for (const set of this.#sets) lag += set.changes.length;
-    return this.#startOver ? lag + 1 : lag;
-  }
-
-  /** Whether nothing waits, not even a set without changes that says that the store is synced. */
-  get isEmpty(): boolean {
-    return !this.#startOver && this.#sets.length === 0 && this.#folded.isEmpty;
-  }
-
-  push(set: ChangeSet<T>): void {
-    const policy = this.#policy;
-    this.#origin = set.origin;
-    if (this.#startOver) return;
-    if (policy.kind === 'conflate' || !this.#folded.isEmpty) return this.#folded.fold(set);
-    this.#sets.push(set);
-    if (this.#sets.length <= policy.limit) return;
-    const overflow = policy.kind === 'drop' ? 'reset' : policy.overflow;
-    if (overflow === 'pause') this.#resume ??= this.#port.pause();
-    else if (overflow === 'reset') {
-      this.#sets = [];
-      this.#startOver = true;
-    } else {
-      for (const waiting of this.#sets) this.#folded.fold(waiting);
-      this.#sets = [];
-    }
-  }
-
-  take(): ChangeSet<T> | undefined {
-    if (this.#startOver) {
-      this.#startOver = false;
-      const contents = contentsOf(this.#port.store, 'snapshot');
-      return this.#origin === undefined ? contents : stampOrigin(contents, this.#origin);
-    }
-    const next = this.#folded.isEmpty ? this.#sets.shift() : this.#folded.take();
-    if (this.#sets.length === 0) this.release();
-    return next;
-  }
-
-  release(): void {
-    this.#resume?.();
-    this.#resume = undefined;
-  }
 }
 
 /**
@@ -143,53 +101,51 @@ export function deliver<T extends KubernetesObject>(
   informer: Pick<SharedInformer<T>, 'changes$' | 'indexer' | 'status$'>,
   policy: DeliveryPolicy<T>,
 ): Delivery<T> {
-  checkedPolicy(policy);
   const port = portOf<T>(informer, 'deliver');
+  const startsOver =
+    policy.kind === 'drop' || (policy.kind === 'buffer' && policy.overflow === 'reset');
+  const options = waitingOptionsOf(policy, () => port.pause());
   const report = (error: unknown, subscriber: string, set: ChangeSet<T>) =>
     port.report(error, contextOf(subscriber, set.changes[0]?.key));
-  const queues = new Set<PolicyQueue<T>>();
+  const { ready } = policy;
+  const all = new Set<Waiting<T>>();
   const served$ = new Observable<ChangeSet<T>>((subscriber) => {
-    const queue = new PolicyQueue(policy, port);
+    let origin: Origin | undefined;
+    const startOver = () => {
+      const contents = contentsOf(port.store, 'snapshot');
+      return origin === undefined ? contents : stampOrigin(contents, origin);
+    };
+    const waiting = new Waiting<T>(startsOver ? { ...options, startOver } : options);
     const unsubscribed = new Subject<void>();
-    queues.add(queue);
-    let waiting: Subscription | undefined;
+    all.add(waiting);
+    let busy: Subscription | undefined;
     let ended = false;
-    // Always called in the drain, so that nothing is taken from the queue between a commit and its delivery to the
-    // queue, and so that a call never begins within another.
+    // Always called in the drain, so that nothing is taken between a commit and its push, and so that a call never begins
+    // within another.
     const serve = () => {
-      while (waiting === undefined && !subscriber.closed && !queue.isEmpty) {
-        const set = queue.take();
+      while (busy === undefined && !subscriber.closed && !waiting.isEmpty) {
+        const set = waiting.take();
         if (set === undefined) continue;
         subscriber.next(set);
-        const { ready } = policy;
         // If the subscriber unsubscribed while it handled the set, `ready` is not called, because no set follows.
         if (ready === undefined || subscriber.closed) continue;
-        const held = new Subscription();
-        waiting = held;
+        // Set before `ready` is called, because `ready` may unsubscribe.
+        busy = new Subscription();
         const resume = () =>
           port.drain.run(() => {
-            waiting = undefined;
+            busy = undefined;
             serve();
           });
-        held.add(
-          defer(() => ready(set))
-            .pipe(take(1))
-            .subscribe({
-              error: (error) => {
-                report(error, `deliver ${policy.kind}`, set);
-                resume();
-              },
-              complete: resume,
-            }),
-        );
+        const failed = (error: unknown) => report(error, `deliver ${policy.kind}`, set);
+        busy.add(whenReady(ready, set, failed).subscribe({ complete: resume }));
       }
-      if (ended && waiting === undefined) subscriber.complete();
+      if (ended && busy === undefined) subscriber.complete();
     };
     subscriber.add(() => {
-      queues.delete(queue);
+      all.delete(waiting);
       // Completes the source below, which also ends a pause.
       unsubscribed.next();
-      waiting?.unsubscribe();
+      busy?.unsubscribe();
     });
     informer.changes$
       // takeUntil, because a subscriber that unsubscribes with the first set does so before the subscription is
@@ -198,15 +154,18 @@ export function deliver<T extends KubernetesObject>(
       .subscribe({
         next: (set) => {
           // A set without changes says that the store is synced or empty. It needs no capacity.
-          if (set.changes.length === 0 && queue.isEmpty) subscriber.next(set);
-          else queue.push(set);
+          origin = set.origin;
+          const isFree = set.changes.length === 0 && waiting.isEmpty;
+          waiting.push(set);
+          const free = isFree ? waiting.take() : undefined;
+          if (free !== undefined) subscriber.next(free);
           serve();
         },
         error: (error) => subscriber.error(error),
         complete: () => {
           ended = true;
           // A paused subscriber of this run must not hold up the next run.
-          queue.release();
+          waiting.release();
           serve();
         },
       });
@@ -214,7 +173,7 @@ export function deliver<T extends KubernetesObject>(
   return {
     get lag() {
       let lag = 0;
-      for (const queue of queues) lag += queue.lag;
+      for (const waiting of all) lag += waiting.size;
       return lag;
     },
     changes$: reportSubscriberErrors(served$, report),

@@ -3,16 +3,16 @@
  * queue, so that other handlers are not delayed. Otherwise a callback runs within the commit of its change.
  * client-go: tools/cache/shared_informer.go, processorListener.
  */
-import { defer, Subscription } from 'rxjs';
-import { take } from 'rxjs/operators';
+import { Subscription } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { checkedCount, checkedDuration } from '../../rx/checked-option.ts';
 import { isThenable } from '../../rx/is-thenable.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import { type ChangeSet, createChangeSet, headOf } from '../../store/change-set.ts';
+import { Waiting } from '../../store/waiting.ts';
 import type { InformerPort } from '../part.ts';
-import type { DeliveryPolicy } from './deliver.ts';
+import { type DeliveryPolicy, waitingOptionsOf, whenReady } from './deliver.ts';
 import {
   callHandler,
   type EventHandlerOptions,
@@ -20,7 +20,6 @@ import {
   type RemoveOptions,
   type ResourceEventHandler,
 } from './event-handler.ts';
-import { HandlerQueue, type Marker } from './handler-queue.ts';
 
 /** The parts of its informer that a feed uses. */
 type FeedPort<T extends KubernetesObject> = Pick<
@@ -28,23 +27,23 @@ type FeedPort<T extends KubernetesObject> = Pick<
   'drain' | 'timing' | 'pause' | 'report' | 'warn' | 'caughtUp'
 >;
 
-/** One handler and its queue. */
+/** One handler and what waits for it. A handler has no callback for a reset, so for it a policy folds in place of starting over. */
 export class HandlerFeed<T extends KubernetesObject> {
   readonly name: string;
   readonly #port: FeedPort<T>;
   readonly #handler: ResourceEventHandler<T>;
   readonly #policy: DeliveryPolicy<T>;
-  readonly #queue: HandlerQueue<T>;
+  readonly #queue: Waiting<T>;
   readonly #elapsedMs: () => number;
   readonly #slowAfterMs: number;
   readonly #slowPending: number;
   /** Called when the handler has processed the first list of a generation. */
   onSynced: () => void = () => undefined;
-  /** The end of the first list in the queue, until the handler has reached it. */
-  #endOfFirstList: Marker | undefined;
+  /** The set that ends the first list, until the handler has reached it. */
+  #endOfFirstList: number | undefined;
   #synced = false;
   /** The end of the current batch, after which the policy is asked. */
-  #batch: Marker | undefined;
+  #batch: number | undefined;
   /** The changes of the current batch that were delivered. */
   #delivered: Change<T>[] = [];
   #lastSet: ChangeSet<T> | undefined;
@@ -68,7 +67,8 @@ export class HandlerFeed<T extends KubernetesObject> {
     this.#port = port;
     this.#handler = handler;
     this.#policy = options.delivery ?? { kind: 'conflate' };
-    this.#queue = new HandlerQueue(this.#policy, () => port.pause());
+    const waitingOptions = waitingOptionsOf(this.#policy, () => port.pause());
+    this.#queue = new Waiting({ ...waitingOptions, oneByOne: true });
     this.#elapsedMs = stopwatch(port.timing.scheduler);
     this.#slowAfterMs = checkedDuration(options.slowAfterMs ?? 100, `${name}: slowAfterMs`);
     this.#slowPending = checkedCount(options.slowPending ?? 1024, `${name}: slowPending`, 0);
@@ -85,16 +85,15 @@ export class HandlerFeed<T extends KubernetesObject> {
   }
 
   push(set: ChangeSet<T>): void {
-    this.#queue.push(set, this.#busy || this.#calling || this.#state === 'held');
+    if (set.changes.length > 0) this.#queue.push(set);
     this.#lastSet = set;
-    if (set.synced && !this.#synced) this.#endOfFirstList ??= this.#queue.markEnd();
+    if (set.synced && !this.#synced) this.#endOfFirstList ??= this.#queue.end;
     this.#pump();
   }
 
   /** Begins a new generation, which has its own first list. */
   begin(): void {
     this.#synced = false;
-    this.#queue.unmark(this.#endOfFirstList);
     this.#endOfFirstList = undefined;
     // The pause of an earlier run; its promise may never settle.
     this.#queue.release();
@@ -147,9 +146,7 @@ export class HandlerFeed<T extends KubernetesObject> {
     for (;;) {
       this.#checkSync();
       if (!this.#mayCall || this.#askPolicy()) break;
-      this.#queue.prepare();
-      this.#checkSync();
-      if (this.#policy.ready !== undefined) this.#batch ??= this.#queue.markBatch();
+      if (this.#policy.ready !== undefined) this.#batch ??= this.#queue.endOfBatch;
       const change = this.#queue.next();
       if (change === undefined) break;
       this.#call(change);
@@ -169,8 +166,8 @@ export class HandlerFeed<T extends KubernetesObject> {
 
   /** Sets `synced` when no change of the first list waits or is awaited. */
   #checkSync(): void {
-    if (this.#endOfFirstList === undefined || this.#endOfFirstList.left > 0 || this.#busy) return;
-    this.#queue.unmark(this.#endOfFirstList);
+    if (this.#endOfFirstList === undefined || this.#busy) return;
+    if (!this.#queue.hasPassed(this.#endOfFirstList)) return;
     this.#endOfFirstList = undefined;
     this.#synced = true;
     this.onSynced();
@@ -178,7 +175,7 @@ export class HandlerFeed<T extends KubernetesObject> {
 
   #call(change: Change<T>): void {
     const { key, previous, object } = change;
-    const { cause } = this.#queue;
+    const cause = this.#queue.cause === 'snapshot' ? 'initial' : this.#queue.cause;
     const isInInitialList = cause === 'initial' && previous === undefined && object !== undefined;
     const notification = { key, cause, isInInitialList };
     const timed = !this.#warned && this.#queue.size > this.#slowPending;
@@ -233,9 +230,9 @@ export class HandlerFeed<T extends KubernetesObject> {
   /** Asks the policy after each batch. Returns whether the policy must be awaited. */
   #askPolicy(): boolean {
     const { ready } = this.#policy;
-    if (ready === undefined || this.#batch === undefined || this.#batch.left > 0) return false;
+    if (ready === undefined || this.#batch === undefined) return false;
+    if (!this.#queue.hasPassed(this.#batch)) return false;
     if (this.#state === 'draining' && this.#queue.size === 0) return false;
-    this.#queue.unmark(this.#batch);
     this.#batch = undefined;
     const delivered = this.#delivered;
     this.#delivered = [];
@@ -257,17 +254,8 @@ export class HandlerFeed<T extends KubernetesObject> {
     // Set before `ready` is called, because `ready` may remove the handler.
     const waiting = new Subscription();
     this.#waiting = waiting;
-    waiting.add(
-      defer(() => ready(set))
-        .pipe(take(1))
-        .subscribe({
-          error: (error: unknown) => {
-            this.#port.report(error, { subscriber: this.name });
-            done();
-          },
-          complete: done,
-        }),
-    );
+    const failed = (error: unknown) => this.#port.report(error, { subscriber: this.name });
+    waiting.add(whenReady(ready, set, failed).subscribe({ complete: done }));
     return this.#busy;
   }
 }

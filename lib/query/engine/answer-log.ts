@@ -1,8 +1,9 @@
 /** The changes of an answer: since it was last taken, by the state of each row before its first change; and as changes of a set. */
 import {
   type Change,
-  foldChangeById,
+  foldChange,
   type Net,
+  netBefore,
   unfold,
   withIdentity,
 } from '../../delta/net-change.ts';
@@ -95,9 +96,13 @@ export function firstOf<Out>(
 
 /** Several lists of changes, one after another, as one list. */
 export function inOne<Out>(lists: readonly (readonly Change<Out>[])[]): readonly Change<Out>[] {
-  const [first = [], ...more] = lists.filter((list) => list.length > 0);
-  if (more.length === 0) return first;
+  const [first = [], second] = lists.filter((list) => list.length > 0);
+  if (second === undefined) return first;
   const nets = new Map<string, Net<Out>>();
-  for (const list of [first, ...more]) for (const change of list) foldChangeById(nets, change);
+  for (const change of lists.flat()) {
+    const net = nets.get(change.id) ?? netBefore(change);
+    nets.set(change.id, net);
+    foldChange(net, change);
+  }
   return unfold(nets.values());
 }

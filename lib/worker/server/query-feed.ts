@@ -3,9 +3,7 @@ import { EMPTY, Subscription } from 'rxjs';
 import { catchError, tap } from 'rxjs/operators';
 import { toView } from '../../query/view/to-view.ts';
 import type { View, ViewStatus } from '../../query/view/view.ts';
-import type { Demand } from '../../rx/demand.ts';
-import type { AnyChangeSet } from '../../store/change-set.ts';
-import { conflateByKey } from '../../store/conflate-by-key.ts';
+import { Waiting } from '../../store/waiting.ts';
 import { carryError, carryStatus } from '../carried-errors.ts';
 import type { CarriedQuery } from '../carried-query.ts';
 import type { RowDifference } from '../messages.ts';
@@ -18,8 +16,6 @@ export interface QueryFeedParts {
   readonly id: number;
   readonly query: CarriedQuery;
   readonly answer: Answer;
-  /** Open while the tab can take rows. Changes that wait are folded by id. */
-  readonly ready: Demand;
   /** A difference is waiting for `take`. Not called again before. */
   onWaiting(): void;
 }
@@ -28,40 +24,39 @@ export class QueryFeed {
   readonly parts: QueryFeedParts;
   readonly #view: View<unknown>;
   readonly #differences = new RowDifferences();
-  #sets: AnyChangeSet<unknown>[] = [];
+  #waiting = new Waiting<unknown>();
   /** The status that the tab has been told. */
   #told: ViewStatus | undefined;
   /** The refused rows that the tab has been told. */
   #toldRefused: RowDifferences['refused'] | undefined;
   #failure: { readonly error: unknown } | undefined;
-  #isWaiting = false;
+  #isAnnounced = false;
   #isShown = false;
   #held = Subscription.EMPTY;
   readonly #leave: (() => void) | undefined;
 
   constructor(parts: QueryFeedParts) {
     this.parts = parts;
-    const { answer, ready } = parts;
+    const { answer } = parts;
     this.#leave = 'enter' in answer ? answer.enter() : undefined;
-    const paced = answer.stream.pipe(
-      conflateByKey<unknown, unknown>({ ready }),
-      tap((set) => this.#sets.push(set)),
+    const noted = answer.stream.pipe(
+      tap((set) => this.#waiting.push(set)),
       // Not an error of the view, which would report it.
       catchError((error: unknown) => {
         this.#failure = { error };
-        this.#waiting();
+        this.#announce();
         return EMPTY;
       }),
     );
-    this.#view = toView(paced, { mutationGuard: 'off' });
+    this.#view = toView(noted, { mutationGuard: 'off' });
   }
 
   /** Follows the query. The first difference has all rows. */
   show(): void {
     if (this.#isShown) return;
     this.#isShown = true;
-    this.#hold(new Subscription(this.#view.subscribe(() => this.#waiting())));
-    this.#waiting();
+    this.#hold(new Subscription(this.#view.subscribe(() => this.#announce())));
+    this.#announce();
   }
 
   /** Tells the tab nothing, but keeps the pipeline, which the tab needs again when it is shown. */
@@ -72,7 +67,7 @@ export class QueryFeed {
     this.#hold(
       isKept ? Subscription.EMPTY : answer.view.status$.subscribe({ error: () => undefined }),
     );
-    this.#sets = [];
+    this.#waiting = new Waiting();
     this.#told = undefined;
   }
 
@@ -82,17 +77,17 @@ export class QueryFeed {
     this.#leave?.();
   }
 
-  /** The differences since the last call, oldest first. */
-  take(): readonly RowDifference[] {
-    this.#isWaiting = false;
-    if (!this.#isShown) return [];
+  /** The difference since the last call. */
+  take(): RowDifference | undefined {
+    this.#isAnnounced = false;
+    if (!this.#isShown) return undefined;
     const { id } = this.parts;
     if (this.#failure !== undefined) {
-      return [{ id, total: 0, synced: false, error: carryError(this.#failure.error) }];
+      return { id, total: 0, synced: false, error: carryError(this.#failure.error) };
     }
     // A view that has been read holds its rows, and nobody reads them here.
-    const differences = this.#sets.map((set) => ({ id, ...this.#differences.of(set) }));
-    this.#sets = [];
+    const set = this.#waiting.take();
+    const difference = set && this.#differences.of(set);
     const { status, total, synced } = this.#view.getSnapshot();
     const { refused } = this.#differences;
     const isTold = status === this.#told && refused === this.#toldRefused;
@@ -100,9 +95,8 @@ export class QueryFeed {
     const changed = isTold ? {} : { status: carryStatus({ ...status, refusedRows }) };
     this.#told = status;
     this.#toldRefused = refused;
-    const last = differences.pop() ?? { id };
     // The view knows that the rows of a stopped informer are not complete any more.
-    return [...differences, { ...last, total: total - refused.size, synced, ...changed }];
+    return { id, ...difference, total: total - refused.size, synced, ...changed };
   }
 
   /** Afterwards the former hold ends, so that the pipeline does not end in between. */
@@ -112,9 +106,9 @@ export class QueryFeed {
     former.unsubscribe();
   }
 
-  #waiting(): void {
-    if (this.#isWaiting || !this.#isShown) return;
-    this.#isWaiting = true;
+  #announce(): void {
+    if (this.#isAnnounced || !this.#isShown) return;
+    this.#isAnnounced = true;
     this.parts.onWaiting();
   }
 }

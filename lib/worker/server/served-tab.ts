@@ -2,9 +2,7 @@
  * One tab that a worker serves. The tab receives at most one message with rows that it has not acknowledged; what changes
  * meanwhile is folded by id into the next.
  */
-import { type Observable, Subject } from 'rxjs';
 import { ApiError } from '../../meta/api-error.ts';
-import type { Demand } from '../../rx/demand.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { type CarriedError, carryError, readError } from '../carried-errors.ts';
 import type { CarriedQuery } from '../carried-query.ts';
@@ -50,7 +48,6 @@ export class ServedTab {
   #awaitsAck = false;
   /** How many sets the tab was sent. */
   #sets = 0;
-  readonly #acknowledged = new Subject<void>();
   /** The open queries. */
   readonly feeds: Map<number, QueryFeed> = new Map();
   readonly #waiting = new Map<number, QueryFeed>();
@@ -167,9 +164,6 @@ export class ServedTab {
     return { incarnation: this.#incarnation, epoch: this.session?.epoch ?? 0 };
   }
 
-  readonly #ready: Demand = (): Observable<void> | null =>
-    this.#awaitsAck ? this.#acknowledged : null;
-
   #open(id: number, query: CarriedQuery): void {
     this.#close(id);
     try {
@@ -180,7 +174,7 @@ export class ServedTab {
         this.#schedule();
       };
       const answer = session.answerOf(query);
-      const feed: QueryFeed = new QueryFeed({ id, query, answer, ready: this.#ready, onWaiting });
+      const feed: QueryFeed = new QueryFeed({ id, query, answer, onWaiting });
       this.feeds.set(id, feed);
       inTurn(() => (this.isHidden ? feed.hide() : feed.show()));
     } catch (error) {
@@ -203,10 +197,7 @@ export class ServedTab {
     this.#missed = 0;
     if (!this.#awaitsAck || set !== this.#sets) return;
     this.#awaitsAck = false;
-    inTurn(() => {
-      this.#acknowledged.next();
-      this.#schedule();
-    });
+    this.#schedule();
   }
 
   #schedule(): void {
@@ -217,7 +208,7 @@ export class ServedTab {
       if (this.#awaitsAck || this.#waiting.size === 0) return;
       const waiting = [...this.#waiting.values()];
       this.#waiting.clear();
-      const differences = waiting.flatMap((feed) => feed.take());
+      const differences = waiting.flatMap((feed) => feed.take() ?? []);
       if (differences.length > 0) this.#send(differences);
     });
   }

@@ -1,0 +1,142 @@
+/** What waits for a slow reader, compared with the changes as they happened: for a reader of sets and one of single changes. */
+import { type Change, type ChangeSet, createChangeSet } from 'rx-informer';
+import { describe, expect, it } from 'vitest';
+import { Waiting } from '../../lib/store/waiting.ts';
+import { type Pod, pod } from '../delta/pods.ts';
+import * as fc from '../support/fast-check.ts';
+
+const NAMES = ['a', 'b', 'c', 'd'];
+const head = {
+  cause: 'watch',
+  reset: false,
+  synced: true,
+  initial: false,
+  resourceVersion: '',
+} as const;
+
+/** Pushes change sets of random writes. */
+class Writer {
+  readonly now = new Map<string, Pod>();
+  readonly #ended = new Set<string>();
+  readonly #recreates: boolean;
+  #version = 0;
+
+  constructor(recreates = true) {
+    this.#recreates = recreates;
+  }
+
+  write(names: readonly string[], end: boolean): ChangeSet<Pod> {
+    const deletions: Change<Pod>[] = [];
+    const others: Change<Pod>[] = [];
+    for (const key of new Set(names)) {
+      const previous = this.now.get(key);
+      if (end ? previous === undefined : !this.#recreates && this.#ended.has(key)) continue;
+      const id = previous?.metadata.uid ?? `${key}-${this.#version}`;
+      const object = pod(key, ++this.#version, id);
+      if (end && previous !== undefined) {
+        deletions.push({ id, key, previous, last: object });
+        this.now.delete(key);
+        this.#ended.add(key);
+      } else {
+        others.push({ id, key, object, ...(previous && { previous }) });
+        this.now.set(key, object);
+      }
+    }
+    return createChangeSet<Pod>({ ...head, rev: this.#version }, [...deletions, ...others]);
+  }
+}
+
+/** Keeps what it reads. */
+class Reader {
+  readonly had = new Map<string, Pod>();
+
+  read({ key, previous, object }: Change<Pod>): void {
+    expect(this.had.get(key)).toBe(previous);
+    if (object === undefined) this.had.delete(key);
+    else this.had.set(key, object);
+  }
+}
+
+const step = fc.record({
+  do: fc.constantFrom('put', 'put', 'end', 'read', 'read'),
+  names: fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 4 }),
+});
+const steps = fc.array(step, { maxLength: 60, size: 'max' });
+const limit = fc.constantFrom(0, 1, 3);
+
+describe('what waits for a reader', () => {
+  it('S15: each change of a reader of sets begins with what it had, and at most one of a row waits beyond the limit', () => {
+    let most = 0;
+    fc.assert(
+      fc.property(limit, steps, (limit, steps) => {
+        const [writer, reader] = [new Writer(), new Reader()];
+        const waiting = new Waiting<Pod>({ limit });
+        const take = () => {
+          for (const change of waiting.take()?.changes ?? []) reader.read(change);
+        };
+        for (const { do: what, names } of steps) {
+          if (what === 'read') take();
+          else waiting.push(writer.write(names, what === 'end'));
+          // A deletion and its successor, or `limit` sets, of which the only one may have all names.
+          const bound = Math.max(2, limit) * NAMES.length;
+          expect(waiting.size).toBeLessThanOrEqual(bound);
+          most = Math.max(most, waiting.size);
+        }
+        while (!waiting.isEmpty) take();
+        expect(reader.had).toEqual(writer.now);
+        expect(waiting.size).toBe(0);
+      }),
+      { numRuns: 300 },
+    );
+    expect(most).toBeGreaterThan(NAMES.length);
+  });
+
+  it('I20: each change of a reader of single changes begins with what it had, and at most one of a key waits beyond the limit', () => {
+    fc.assert(
+      fc.property(limit, steps, (limit, steps) => {
+        const [writer, reader] = [new Writer(), new Reader()];
+        const waiting = new Waiting<Pod>({ limit, oneByOne: true });
+        for (const { do: what, names } of steps) {
+          const change = what === 'read' ? waiting.next() : undefined;
+          if (change !== undefined) reader.read(change);
+          const set = what === 'read' ? undefined : writer.write(names, what === 'end');
+          if (set !== undefined && set.changes.length > 0) waiting.push(set);
+          // The set that is read, and `limit` others; and the successor of an object whose deletion was read.
+          expect(waiting.size).toBeLessThanOrEqual((limit + 1) * NAMES.length + 1);
+        }
+        for (let most = waiting.size * 2; most > 0; most--) {
+          const change = waiting.next();
+          if (change !== undefined) reader.read(change);
+        }
+        expect(waiting.size).toBe(0);
+        expect(reader.had).toEqual(writer.now);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('I12: a set has passed once all that waits since it was read, or has come and gone', () => {
+    let passed = 0;
+    fc.assert(
+      fc.property(steps, fc.nat({ max: 20 }), (steps, markAt) => {
+        const [writer, reader] = [new Writer(false), new Reader()];
+        const waiting = new Waiting<Pod>({ oneByOne: true });
+        const isBehind = (key: string) => reader.had.get(key) !== writer.now.get(key);
+        let mark: { readonly end: number; behind: string[] } | undefined;
+        for (const [at, { do: what, names }] of steps.entries()) {
+          const change = what === 'read' ? waiting.next() : undefined;
+          if (change !== undefined) reader.read(change);
+          const set = what === 'read' ? undefined : writer.write(names, what === 'end');
+          if (set !== undefined && set.changes.length > 0) waiting.push(set);
+          if (at === markAt) mark = { end: waiting.end, behind: NAMES.filter(isBehind) };
+          if (mark === undefined) continue;
+          mark.behind = mark.behind.filter(isBehind);
+          expect(waiting.hasPassed(mark.end)).toBe(mark.behind.length === 0);
+          if (mark.behind.length === 0 && waiting.size > 0) passed++;
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(passed).toBeGreaterThan(20);
+  });
+});
