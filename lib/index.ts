@@ -500,6 +500,19 @@ export type {
 // store: the local copy
 export { type ApplyDeltasOptions, applyDeltas } from './store/apply-deltas.ts';
 export {
+  createExpirationStore,
+  type ExpirationPolicy,
+  type ExpirationStore,
+  type ExpirationStoreOptions,
+  type TimestampedEntry,
+  ttlPolicy,
+} from './store/caches/expiration-store.ts';
+export {
+  createMutationCache,
+  type MutationCache,
+  type MutationCacheOptions,
+} from './store/caches/mutation-cache.ts';
+export {
   type AnyChangeSet,
   type Cause,
   type ChangeSet,
@@ -520,14 +533,6 @@ export type { StoreRefusal } from './store/committer.ts';
 export { type ConflateByKeyOptions, conflateByKey } from './store/conflate-by-key.ts';
 export { createIndexer } from './store/create-indexer.ts';
 export {
-  createExpirationStore,
-  type ExpirationPolicy,
-  type ExpirationStore,
-  type ExpirationStoreOptions,
-  type TimestampedEntry,
-  ttlPolicy,
-} from './store/expiration-store.ts';
-export {
   byAnnotation,
   byLabel,
   byLabels,
@@ -546,11 +551,6 @@ export type {
   Snapshot,
   StoreReader,
 } from './store/indexer.ts';
-export {
-  createMutationCache,
-  type MutationCache,
-  type MutationCacheOptions,
-} from './store/mutation-cache.ts';
 export type { MutationGuard } from './store/mutation-guard.ts';
 export type { RefusedObjects, WritableRefusedObjects } from './store/refused-objects.ts';
 export type { UnchangedParts } from './store/successor-of.ts';

@@ -1,5 +1,6 @@
 /** The state of any provider: the parts that hooks have added, and the sources that they read. */
 import type { LiveQuery } from '../query/live-query/live-query.ts';
+import { Listeners } from '../query/view/listeners.ts';
 import type { ViewSource } from './row-source.ts';
 import type { StatusSource } from './status-source.ts';
 
@@ -7,7 +8,7 @@ export class ProviderState {
   /** The sources that hooks read, each with the name of its informers. */
   readonly used: Set<readonly [StatusSource, () => unknown]> = new Set();
   readonly #parts = new Map<unknown, unknown>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   /** The source of a query. Absent: queries are answered by the informers of the provider. */
   declare readonly answered?: (query: LiveQuery) => ViewSource<unknown>;
@@ -43,14 +44,10 @@ export class ProviderState {
   }
 
   /** Calls the listener when the status of a source in use may have changed. */
-  readonly subscribe = (listener: () => void): (() => void) => {
-    const own = () => listener();
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
-  };
+  readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener);
 
   /** The result of a source in use may have changed. */
   changed(): void {
-    for (const listener of [...this.#listeners]) listener();
+    this.#listeners.tell();
   }
 }

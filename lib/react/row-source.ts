@@ -1,5 +1,7 @@
 /** A source of rows for hooks: a view with its results, which any number of components share. */
 import { Subscription } from 'rxjs';
+import { Listeners } from '../query/view/listeners.ts';
+import { nextShown, type Shown } from '../query/view/shown.ts';
 import type { View } from '../query/view/view.ts';
 import { leftLater } from './left-later.ts';
 import { type ListResult, NO_RESULT, resultOf } from './row-result.ts';
@@ -31,7 +33,7 @@ export class ViewSource<Row> implements RowSource<Row> {
   readonly view: View<Row>;
   readonly #observer: SourceObserver | undefined;
   readonly #enter = leftLater(() => this.#hold());
-  readonly #listeners = new Map<object, () => void>();
+  readonly #listeners = new Listeners();
   /** Absent before the first listener, closed after the last one. */
   #held: Subscription | undefined;
   /** Ends with the run of the view. */
@@ -62,14 +64,12 @@ export class ViewSource<Row> implements RowSource<Row> {
   };
 
   readonly subscribe = (listener: () => void): (() => void) => {
-    // One listener may subscribe several times.
-    const entry = {};
     // A view whose pipe has ended subscribes to it again for another subscriber.
     if (this.#held?.closed === false && this.#run.closed) this.#follow(this.#held);
     const leave = this.#enter();
-    this.#listeners.set(entry, listener);
+    const remove = this.#listeners.add(listener);
     return () => {
-      this.#listeners.delete(entry);
+      remove();
       leave();
     };
   };
@@ -90,7 +90,7 @@ export class ViewSource<Row> implements RowSource<Row> {
   }
 
   #notify(): void {
-    for (const listener of [...this.#listeners.values()]) listener();
+    this.#listeners.tell();
     this.#observer?.changed();
   }
 }
@@ -103,6 +103,9 @@ export function sourceOfView<Row>(view: View<Row>): ViewSource<Row> {
   sources.set(view, known);
   return known as ViewSource<Row>;
 }
+
+/** The former rows before there is an answer. */
+const FORMER: Shown = { rows: 'outdated', run: 'open' };
 
 /** A source whose rows are those of the former arguments until its own answer is complete, or is refused. */
 export class SucceedingSource<Row> implements RowSource<Row> {
@@ -120,9 +123,9 @@ export class SucceedingSource<Row> implements RowSource<Row> {
 
   readonly getSnapshot = (): ListResult<Row> => {
     const now = this.#source.getSnapshot();
+    const answer = now.synced ? 'complete' : now.error === undefined ? 'partial' : 'refused';
     // Later the answer may be incomplete again, for example after a restart. Then its own rows stand.
-    // What is refused has no answer, and former rows would pass for it.
-    if (now.synced || now.error !== undefined) this.#former = undefined;
+    if (nextShown(FORMER, answer).rows !== 'outdated') this.#former = undefined;
     if (this.#former === undefined) return now;
     if (this.#now !== now || this.#shown === undefined) {
       const { rows, total } = this.#former;

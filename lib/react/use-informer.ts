@@ -5,6 +5,7 @@ import { type InformerScope, identityOf, readScope } from '../factory/scope.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
+import { Listeners } from '../query/view/listeners.ts';
 import { leftLater } from './left-later.ts';
 import type { Provided } from './provided.ts';
 import { useProvided } from './provider.ts';
@@ -20,7 +21,7 @@ class InformerSource {
   readonly #provided: Provided;
   readonly #acquire: () => { readonly informer: AnyInformer; release(): void };
   readonly #isPresent: () => boolean;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   readonly #enter = leftLater(() => {
     this.#hold();
     return new Subscription(() => {
@@ -43,13 +44,11 @@ class InformerSource {
 
   readonly getSnapshot = (): AnyInformer | undefined => this.#informer;
 
-  readonly subscribe = (given: () => void): (() => void) => {
+  readonly subscribe = (listener: () => void): (() => void) => {
     const leave = this.#enter();
-    // One listener may subscribe several times.
-    const listener = () => given();
-    this.#listeners.add(listener);
+    const remove = this.#listeners.add(listener);
     return () => {
-      this.#listeners.delete(listener);
+      remove();
       leave();
     };
   };
@@ -74,7 +73,7 @@ class InformerSource {
     if (former.closed || !this.#isPresent()) return;
     this.#hold();
     former.unsubscribe();
-    for (const listener of [...this.#listeners]) listener();
+    this.#listeners.tell();
   }
 }
 

@@ -24,7 +24,8 @@ export class SetSource<T> {
   readonly #onOrigin: () => void;
   /** The last origin of each emitter. */
   readonly #origins = new Map<object, Origin>();
-  #origin: Origin = UNKNOWN;
+  /** Where the rows come from: that of all emitters together. */
+  origin: Origin = UNKNOWN;
   /** The origin of the last set. */
   #last: Origin | undefined;
   /** The emitter of all rows that no other one has. */
@@ -35,11 +36,6 @@ export class SetSource<T> {
   /** `onOrigin` is called when the rows come from elsewhere. */
   constructor(onOrigin: () => void = () => undefined) {
     this.#onOrigin = onOrigin;
-  }
-
-  /** Where the rows come from: that of all emitters together. */
-  get origin(): Origin {
-    return this.#origin;
   }
 
   /** Subscribes, and hears where the sets will come from. */
@@ -81,7 +77,7 @@ export class SetSource<T> {
   }
 
   #unite(): void {
-    this.#origin = unite([...this.#origins.values()]);
+    this.origin = unite([...this.#origins.values()]);
     this.#onOrigin();
   }
 

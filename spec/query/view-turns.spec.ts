@@ -449,6 +449,21 @@ describe('the listeners of a view', () => {
     await informer.stop();
   });
 
+  it('Q6: the first rows of a run are not stale if the former runs had none', () => {
+    const sets = new Subject<ChangeSet<Pod>>();
+    const source = new Observable<ChangeSet<Pod>>((subscriber) => {
+      subscriber.next(changeSet<Pod>({ reset: true, synced: false }));
+      return sets.subscribe(subscriber);
+    });
+    const status$ = new BehaviorSubject({ phase: 'listing', synced: false } as InformerStatus);
+    const view = toView(source, { status$ });
+    view.subscribe(() => undefined)();
+    view.subscribe(() => undefined);
+    sets.next(changeSet({ added: [pod('a', 1)], synced: false }));
+    const { synced, stale } = view.getSnapshot();
+    expect([names(view), synced, stale]).toEqual(['a', false, undefined]);
+  });
+
   it('Q19: the end of a run does not end the next one', () => {
     let runs = 0;
     const source = new Observable<ChangeSet<Pod>>((subscriber) => {

@@ -303,7 +303,7 @@ const MOMENTS: Record<string, string> = {
   'lib/shards/ring-server.ts': 'the times of a Lease, which are never compared',
   'lib/controller/events/event-recorder.ts': 'the times of an Event',
   'lib/controller/set-condition.ts': 'the time of a transition',
-  'lib/store/expiration-store.ts': 'when an object was written, for a policy',
+  'lib/store/caches/expiration-store.ts': 'when an object was written, for a policy',
   'lib/node/credentials.ts':
     'a token expires at a date; durations are read from a clock that cannot be set',
   'lib/query/engine/due-timer.ts': 'how long it is until a moment that a query has named',

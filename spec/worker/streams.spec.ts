@@ -213,11 +213,11 @@ describe('streams of a worker', () => {
     const phases: unknown[] = [];
     const compare = async () => {
       await rig.pass(5_000);
-      const { rows, total, synced, status } = view.getSnapshot();
+      const { rows, total, synced, status, stale, error } = view.getSnapshot();
       const { phase, live } = status;
       for (const { shown } of tabs) {
         expect(shown).toMatchObject({ rows, total, synced, status: { phase, live } });
-        expect(shown.stale).toBe(phase === 'stopped' ? true : undefined);
+        expect([shown.stale, shown.error]).toEqual([stale, error]);
       }
       expect(rig.counts.pipelines).toBe(3);
       phases.push([phase, synced, rows[0]?.color, running]);
@@ -269,7 +269,7 @@ describe('streams of a worker', () => {
     const informer = made[0]?.informer(configMaps);
     await informer?.stop();
     await rig.pass(1_000);
-    expect(tabs[0]?.shown.stale).toBe(true);
+    expect(tabs[0]?.shown.status.phase).toBe('stopped');
     // The subscription of another tab starts the informer again.
     tabs.push(own(rig.open()), own(rig.open()), own(rig.open()));
     rig.server.objects.create(configMaps, colorOf('a', 'red'));
@@ -452,6 +452,33 @@ describe('what a stream of a worker may not be', () => {
     second.leave();
     await rig.pass(600_000);
     expect(rig.counts.pipelines).toBe(0);
+  });
+
+  it('B1, B4: what a stream that fails has shown stays, as in a view without a worker', async () => {
+    let isBroken = false;
+    const made: InformerFactory[] = [];
+    const stream = (_params: unknown, live: LiveQueries) =>
+      raw(live).pipe(
+        liveMap(({ metadata }) => metadata.name),
+        tap(() => {
+          if (isBroken) throw new Error('broken');
+        }),
+      );
+    const rig = rigOf({ own: stream }, 'a');
+    rig.onFactory = (factory) => made.push(factory);
+    const tab = own(rig.open());
+    await rig.pass(3_000);
+    const view = toView(stream(undefined, createLiveQueries(made[0] as InformerFactory)));
+    view.items$.subscribe({ error: () => undefined });
+    isBroken = true;
+    rig.server.objects.create(pods, podOf('b'));
+    await rig.pass(3_000);
+    const { rows, total, synced, stale, error } = view.getSnapshot();
+    expect([rows, synced, error?.message]).toEqual([['a'], true, 'broken']);
+    expect(tab.shown).toMatchObject({ rows, total, synced, error: { message: 'broken' } });
+    expect(tab.shown.stale).toBe(stale);
+    expect(tab.shown.status).toMatchObject({ phase: 'stopped', live: false });
+    expect(tab.shown.status.error).toBe(tab.shown.error);
   });
 
   it('B4: the error says which part of which row cannot be copied', async () => {

@@ -127,7 +127,8 @@ export class Execution<Out> {
     const { order, total } = set as Partial<OrderedChangeSet<unknown>>;
     if (order !== undefined) this.#source = { order, total: total ?? order.size };
     const isFirst = this.#emission.arrived(input, set);
-    if (this.#parts.ancestry.hasChangedClusters(input)) this.#readClusters();
+    const { ancestry, operator } = this.#parts;
+    if (operator.readsClusters && ancestry.hasChangedClusters(input)) this.#readClusters();
     if (this.#held !== undefined) return this.#held.apply(input, set);
     if (isFirst && !this.#emission.hasEmitted) return this.#first(input, set);
     const machine = this.#machine;
@@ -178,7 +179,7 @@ export class Execution<Out> {
   /** A source is over clusters, or no longer, other than the machine was made for. */
   #readClusters(): void {
     const machine = this.#machine;
-    if (machine === undefined || !this.#parts.operator.readsClusters) return;
+    if (machine === undefined) return;
     const rows = this.#allRows();
     if (!this.#emission.hasEmitted) {
       machine.close?.();

@@ -2,9 +2,8 @@
  * The lineage of a live stream: the informers whose status a view shows, the rows that its operators refused, and
  * its rank, which orders operators at the end of a turn.
  */
-import type { Observable, Observer, Subscription } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import type { AnyChangeSet } from '../../store/change-set.ts';
 import { type Origin, unite } from '../../store/origin.ts';
 import { SetSource } from '../../store/set-source.ts';
 import type { RefusedRows } from './refused-rows.ts';
@@ -33,7 +32,7 @@ export function descend(
 export class Ancestry {
   readonly #descend: (above: readonly Lineage[]) => Lineage;
   /** The sources, and behind them the parameters. */
-  readonly #sources: readonly SetSource<unknown>[];
+  readonly sources: readonly SetSource<unknown>[];
   /** Whether each source was over clusters when it was last asked. */
   readonly #areOverClusters: (boolean | undefined)[] = [];
   #lineage: Lineage | undefined;
@@ -49,12 +48,12 @@ export class Ancestry {
       this.#lineage = undefined;
       onLineage(this.lineage);
     };
-    this.#sources = Array.from({ length: inputs }, () => new SetSource(changed));
+    this.sources = Array.from({ length: inputs }, () => new SetSource(changed));
   }
 
   /** The lineage of each source. */
   get above(): readonly Lineage[] {
-    return this.#sources.map(({ origin }) => origin as Lineage);
+    return this.sources.map(({ origin }) => origin as Lineage);
   }
 
   /** The same one until it changes. */
@@ -63,18 +62,10 @@ export class Ancestry {
     return this.#lineage;
   }
 
-  subscribe<V>(input: number, source: Observable<V>, observer: Partial<Observer<V>>): Subscription {
-    return (this.#sources[input] as SetSource<unknown>).subscribe(source, observer);
-  }
-
-  take(input: number, set: AnyChangeSet<unknown>): AnyChangeSet<unknown> {
-    return (this.#sources[input] as SetSource<unknown>).take(set);
-  }
-
   /** Whether the rows of the source are of several clusters, and were not when this was called before, or the reverse. */
   hasChangedClusters(input: number): boolean {
     const before = this.#areOverClusters[input];
-    const now = (this.#sources[input] as SetSource<unknown>).origin.isOverClusters === true;
+    const now = (this.sources[input] as SetSource<unknown>).origin.isOverClusters === true;
     this.#areOverClusters[input] = now;
     return before !== undefined && before !== now;
   }

@@ -3,6 +3,7 @@ import { isObservable, type Observable } from 'rxjs';
 import { Drain } from '../../rx/drain.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { originating } from '../../store/origin.ts';
+import type { SetSource } from '../../store/set-source.ts';
 import { Execution } from './execution.ts';
 import { Ancestry, descend } from './lineage.ts';
 import type { Operator } from './machine.ts';
@@ -38,6 +39,7 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
       tell,
     );
     tell(ancestry.lineage);
+    const sourceAt = (at: number) => ancestry.sources[at] as SetSource<unknown>;
     const parts = { operator, subscriber, refusedRows, ancestry, waits, run };
     const execution = new Execution<Out>(parts);
     // After the running task: a function that unsubscribes is called in the middle of a set, of which the rest is applied.
@@ -49,7 +51,7 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
       for (const [at, param] of params.entries()) {
         if (!isObservable(param)) continue;
         const next = (value: unknown) => run(() => execution.parameter(at, value));
-        subscriber.add(ancestry.subscribe(input++, param, { next, error }));
+        subscriber.add(sourceAt(input++).subscribe(param, { next, error }));
       }
       for (const [input, source] of sources.entries()) {
         if (subscriber.closed) return;
@@ -58,14 +60,14 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
         const next = (set: AnyChangeSet<unknown>) => {
           const isFirst = isSubscribing;
           run(() => {
-            const taken = ancestry.take(input, set);
+            const taken = sourceAt(input).take(set);
             checkOrder(operator.name, set, taken);
             check(taken, execution.rows(input), isFirst);
             execution.set(input, taken);
           });
         };
         const complete = () => run(() => execution.sourceCompleted());
-        subscriber.add(ancestry.subscribe(input, source, { next, error, complete }));
+        subscriber.add(sourceAt(input).subscribe(source, { next, error, complete }));
         isSubscribing = false;
       }
     });

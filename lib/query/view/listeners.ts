@@ -1,4 +1,5 @@
-/** The listeners of a view. */
+/** The listeners of a view, who keep it running. */
+import { atEndOfTurn } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 
 interface Entry {
@@ -8,7 +9,7 @@ interface Entry {
 }
 
 /** Refuses what is no function at once: otherwise the first change would fail, and not the call. */
-export function checkListener(listener: unknown): void {
+function checkListener(listener: unknown): void {
   if (typeof listener === 'function') return;
   throw new TypeError(
     `subscribe: the listener is ${listener === null ? 'null' : typeof listener}; it must be a function, which reads getSnapshot(). To subscribe an observer, use items$ or status$`,
@@ -36,6 +37,12 @@ export class Listeners {
     return () => this.#listeners.delete(entry);
   }
 
+  /** Calls each listener after a change. */
+  tell(): void {
+    this.changed();
+    this.notify();
+  }
+
   /** Calls each listener that has not been told of the last change. One that throws does not affect the others. */
   notify(): void {
     for (const entry of [...this.#listeners]) {
@@ -48,5 +55,61 @@ export class Listeners {
         reportUnhandled(error);
       }
     }
+  }
+}
+
+/** What runs while somebody holds it, and tells its listeners of changes at the end of a turn. */
+export abstract class Held {
+  protected readonly listeners: Listeners = new Listeners();
+  #holders = 0;
+  #isDue = false;
+
+  /** Somebody holds it now. */
+  protected abstract entered(isFirst: boolean): void;
+  /** Nobody holds it any more. */
+  protected abstract left(): void;
+  /** Tells the listeners that have not been told. */
+  protected abstract tell(): void;
+
+  // A field, so that it works without the object.
+  readonly subscribe = (listener: () => void): (() => void) =>
+    this.listen(() => this.listeners, listener);
+
+  protected get isHeld(): boolean {
+    return this.#holders > 0;
+  }
+
+  /** Holds it until the returned function is called. */
+  protected hold(): () => void {
+    this.entered(this.#holders++ === 0);
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      if (--this.#holders === 0) this.left();
+    };
+  }
+
+  /** Holds it for a listener. */
+  protected listen(of: () => Listeners, listener: () => void, onLeave?: () => void): () => void {
+    checkListener(listener);
+    // Held before the listener is added, because React must not be called for the first set, which is in the snapshot.
+    const release = this.hold();
+    const remove = of().add(listener);
+    return () => {
+      if (!remove()) return;
+      onLeave?.();
+      release();
+    };
+  }
+
+  /** Calls {@link tell} once, at the end of the turn. */
+  protected due(rank: number): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    atEndOfTurn(rank, () => {
+      this.#isDue = false;
+      this.tell();
+    });
   }
 }

@@ -1,7 +1,7 @@
 /** `snapshotOf`: several views as one, which changes once a turn. */
 import { Observable } from 'rxjs';
 import { atEndOfTurn } from '../../rx/drain.ts';
-import { checkListener, Listeners } from './listeners.ts';
+import { Held } from './listeners.ts';
 import type { View, ViewSnapshot } from './view.ts';
 
 /** The snapshots of several views at one moment. */
@@ -31,21 +31,19 @@ export interface SnapshotOf<V extends readonly View<unknown>[]> {
 /** After all operators and views have been brought up to date. */
 const AFTER_ALL = 1e9;
 
-class ViewSnapshots<V extends readonly View<unknown>[]> implements SnapshotOf<V> {
+class ViewSnapshots<V extends readonly View<unknown>[]> extends Held implements SnapshotOf<V> {
   readonly #views: V;
-  readonly #listeners = new Listeners();
   #snapshots: Snapshots<V> | undefined;
   #held: (() => void)[] = [];
-  #holders = 0;
-  #isScheduled = false;
 
   constructor(views: V) {
+    super();
     this.#views = views;
   }
 
   readonly snapshots$: Observable<Snapshots<V>> = new Observable((subscriber) => {
-    const release = this.#hold();
-    const remove = this.#listeners.add(() => subscriber.next(this.getSnapshot()));
+    const release = this.hold();
+    const remove = this.listeners.add(() => subscriber.next(this.getSnapshot()));
     subscriber.add(() => {
       remove();
       release();
@@ -56,7 +54,7 @@ class ViewSnapshots<V extends readonly View<unknown>[]> implements SnapshotOf<V>
       if (--open > 0) return;
       atEndOfTurn(AFTER_ALL, () => {
         // The last snapshots come first.
-        this.#update();
+        this.tell();
         subscriber.complete();
       });
     };
@@ -69,20 +67,11 @@ class ViewSnapshots<V extends readonly View<unknown>[]> implements SnapshotOf<V>
     }
   });
 
-  // Fields, so that they work without the object.
+  // A field, so that it works without the object.
   readonly getSnapshot = (): Snapshots<V> => {
     // In the middle of a turn the views may differ in what they have seen of it.
-    if (this.#holders > 0 && this.#snapshots !== undefined) return this.#snapshots;
+    if (this.isHeld && this.#snapshots !== undefined) return this.#snapshots;
     return this.#read();
-  };
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    checkListener(listener);
-    const release = this.#hold();
-    const remove = this.#listeners.add(listener);
-    return () => {
-      if (remove()) release();
-    };
   };
 
   #read(): Snapshots<V> {
@@ -94,34 +83,19 @@ class ViewSnapshots<V extends readonly View<unknown>[]> implements SnapshotOf<V>
     return this.#snapshots as Snapshots<V>;
   }
 
-  #hold(): () => void {
-    if (this.#holders++ === 0) {
-      this.#held = this.#views.map(({ subscribe }) => subscribe(() => this.#changed()));
-      this.#read();
-    }
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      if (--this.#holders > 0) return;
-      for (const leave of this.#held.splice(0)) leave();
-    };
+  protected override entered(isFirst: boolean): void {
+    if (!isFirst) return;
+    this.#held = this.#views.map(({ subscribe }) => subscribe(() => this.due(AFTER_ALL)));
+    this.#read();
   }
 
-  #changed(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    atEndOfTurn(AFTER_ALL, () => {
-      this.#isScheduled = false;
-      this.#update();
-    });
+  protected override left(): void {
+    for (const leave of this.#held.splice(0)) leave();
   }
 
-  #update(): void {
+  protected override tell(): void {
     const before = this.#snapshots;
-    if (this.#read() === before) return;
-    this.#listeners.changed();
-    this.#listeners.notify();
+    if (this.#read() !== before) this.listeners.tell();
   }
 }
 

@@ -3,9 +3,10 @@
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
 import { sameList } from '../operators/shallow-equal.ts';
+import type { RowsById } from './shown-view.ts';
 import { NO_ROWS } from './view.ts';
 
-export class ViewRows<T> {
+export class ViewRows<T> implements RowsById<T> {
   readonly #isFrozen: boolean;
   /** Rows by id. Absent until it is needed: for rows that are selected, and for changes of rows without an order. */
   #rows: Map<string, Stored<T>> | undefined;
@@ -16,7 +17,6 @@ export class ViewRows<T> {
   /** Whether rows are read by id. */
   #isIndexed = false;
   total = 0;
-  synced = false;
 
   constructor(isFrozen: boolean) {
     this.#isFrozen = isFrozen;
@@ -34,7 +34,7 @@ export class ViewRows<T> {
   }
 
   /** The rows in order: the same list until one changes. */
-  list(): readonly Stored<T>[] {
+  get list(): readonly Stored<T>[] {
     if (this.#list !== undefined) return this.#list;
     const list = this.#order?.slice() ?? this.#unordered();
     this.#list = this.#isFrozen ? Object.freeze(list) : list;
@@ -54,13 +54,12 @@ export class ViewRows<T> {
     if (!isSameList) this.#list = undefined;
     // A reset may give the same rows in the same order, or in another one.
     if (isReset && before !== undefined) {
-      isSameList = sameList(this.list(), before);
+      isSameList = sameList(this.list, before);
       if (isSameList) this.#list = before;
     }
     const total = set.total ?? order?.size ?? this.#rows?.size ?? this.#first?.changes.length ?? 0;
-    const isSame = isSameList && total === this.total && set.synced === this.synced;
+    const isSame = isSameList && total === this.total;
     this.total = total;
-    this.synced = set.synced;
     return isSame ? undefined : (changed ?? []);
   }
 

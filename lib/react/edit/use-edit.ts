@@ -4,6 +4,7 @@ import type { Draft, EditOptions } from '../../client/edit.ts';
 import type { ObjectTarget } from '../../client/object-target.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
+import { Listeners } from '../../query/view/listeners.ts';
 import { checkedTimeout } from '../../rx/checked-option.ts';
 import { useProvided } from '../provider.ts';
 import type { ProviderState } from '../provider-state.ts';
@@ -50,7 +51,7 @@ export type SendEdit<T extends KubernetesObject> = (
 /** The edits of one hook. */
 class Edits<T extends KubernetesObject> {
   readonly #send: SendEdit<T>;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   #result: EditResult<T>;
 
   constructor(send: SendEdit<T>) {
@@ -60,10 +61,7 @@ class Edits<T extends KubernetesObject> {
 
   readonly getSnapshot = (): EditResult<T> => this.#result;
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
+  readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener);
 
   readonly dismiss = (): void => this.#show(this.#result.pending, undefined);
 
@@ -98,7 +96,7 @@ class Edits<T extends KubernetesObject> {
 
   #show(pending: number, error: Error | undefined): void {
     this.#result = this.#made(pending, error);
-    for (const listener of [...this.#listeners]) listener();
+    this.#listeners.tell();
   }
 }
 

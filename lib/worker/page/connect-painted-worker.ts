@@ -9,6 +9,7 @@ import {
   type SnapshotOptions,
 } from '../../persist/snapshot-options.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
+import { inTurn } from '../../rx/drain.ts';
 import { longInterval } from '../../rx/long-timer.ts';
 import type { CarriedQuery, WorkerQuery } from '../carried-query.ts';
 import { type ConnectWorkerOptions, connectTab, type WorkerCluster } from './connect-worker.ts';
@@ -175,9 +176,10 @@ class Painter {
     if (rows.length > 0 || synced || status.blocked !== undefined) return;
     const { total, savedAtMs } = window;
     const painted = window.rows.map(([id, row], at) => [id, at, row] as const);
-    view.take({ id: 0, reset: true, rows: painted, total, synced: true });
-    view.lose(status.error && status, savedAtMs);
-    view.notify();
+    inTurn(() => {
+      view.take({ id: 0, reset: true, rows: painted, total, synced: true });
+      view.lose(status.error && status, savedAtMs);
+    });
   }
 
   /** Stores what a view shows if it has changed, and deletes what its user may not see any longer. */
@@ -187,7 +189,7 @@ class Painter {
     const snapshot = view.getSnapshot();
     if (windows === undefined || (snapshot === painted.stored && !isLeaving)) return;
     const { synced, stale, status, total } = snapshot;
-    const isCurrent = synced && stale !== true;
+    const isCurrent = synced && stale !== true && snapshot.error === undefined;
     // Not of the snapshot, whose status is that of the connection when a page is left.
     const { blocked, error } = view.sent;
     if (blocked !== undefined && blocked !== 'wrong-kind') painted.isRefused = true;

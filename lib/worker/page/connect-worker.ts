@@ -1,7 +1,7 @@
 /** `connectWorker`, which asks a worker for the answers of queries. */
 import { asyncScheduler, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
-import type { View } from '../../query/view/view.ts';
+import { NO_VIEW_STATUS, type View } from '../../query/view/view.ts';
 import { checkedDuration } from '../../rx/checked-option.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
 import { carryQuery, type WorkerQuery } from '../carried-query.ts';
@@ -96,7 +96,7 @@ export function connectTab(options: ConnectWorkerOptions, page: TabPage): Worker
     let linger = Subscription.EMPTY;
     const forget = () => {
       forgets.delete(forget);
-      made.clear({ refusedRows: [] });
+      made.clear(NO_VIEW_STATUS);
       if (views.get(key) === made) views.delete(key);
     };
     const rest = () => {

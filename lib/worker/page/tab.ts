@@ -5,7 +5,8 @@
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { ApiError } from '../../meta/api-error.ts';
-import type { ViewStatus } from '../../query/view/view.ts';
+import { NO_VIEW_STATUS, type ViewStatus } from '../../query/view/view.ts';
+import { inTurn } from '../../rx/drain.ts';
 import { type CarriedError, carryError, readError } from '../carried-errors.ts';
 import {
   type Credentials,
@@ -65,8 +66,9 @@ export class Tab {
       ...parts,
       edits: this.edits,
       hello: () => this.#hello(),
-      received: (message) => this.#receive(message),
-      lost: () => this.#lost(),
+      // In a turn, so that views tell their listeners after all that it changes.
+      received: (message) => inTurn(() => this.#receive(message)),
+      lost: () => inTurn(() => this.#lost()),
     });
     this.link.start();
   }
@@ -142,9 +144,7 @@ export class Tab {
     if (!('epoch' in message) || !this.#isCurrent(message)) return;
     if (message.type === 'rows') this.#take(message);
     else if (message.type === 'refused') {
-      const view = this.#views.get(message.id);
-      view?.refuse(readError(message.error));
-      view?.notify();
+      this.#views.get(message.id)?.refuse(readError(message.error));
     } else if (message.type === 'credentials') void this.#giveCredentials(message);
     else this.edits.get(message.id)?.(message);
   }
@@ -171,18 +171,12 @@ export class Tab {
 
   #take({ differences, set }: Extract<FromWorker, { type: 'rows' }>): void {
     this.link.worked();
-    const changed = new Set<RemoteView>();
-    for (const difference of differences) {
-      const view = this.#views.get(difference.id);
-      view?.take(difference);
-      if (view !== undefined) changed.add(view);
-    }
+    for (const difference of differences) this.#views.get(difference.id)?.take(difference);
     const { frame } = this.#parts.page;
     // Before anybody is told, because a listener may end the session.
     this.#ack = frame()
       .pipe(take(1))
       .subscribe(() => this.post({ type: 'ack', set }));
-    for (const view of changed) view.notify();
   }
 
   async #giveCredentials(asked: Session & { readonly id: number }): Promise<void> {
@@ -213,9 +207,10 @@ export class Tab {
     this.#ack.unsubscribe();
     if (isSignedOut) this.link.show('signed-out', ApiError.local('Stopped', SIGNED_OUT));
     this.#endEdits();
-    const status = this.#status() ?? { refusedRows: [] };
-    for (const view of this.#views.values()) view.clear(status);
-    for (const view of this.#views.values()) view.notify();
+    const status = this.#status() ?? NO_VIEW_STATUS;
+    inTurn(() => {
+      for (const view of this.#views.values()) view.clear(status);
+    });
     this.#parts.dropped();
   }
 
@@ -226,7 +221,6 @@ export class Tab {
     this.#endEdits();
     const status = this.#status();
     for (const view of this.#views.values()) view.lose(status);
-    for (const view of this.#views.values()) view.notify();
   }
 
   #endEdits(): void {
@@ -244,7 +238,7 @@ export class Tab {
     const { phase, error } = this.link.connection;
     if (error === undefined) return undefined;
     return {
-      refusedRows: [],
+      ...NO_VIEW_STATUS,
       phase: error.reason === 'Stopped' ? 'stopped' : 'backoff',
       live: false,
       error,

@@ -1,4 +1,5 @@
 /** The stream of a named query: computed once for all tabs that ask it, and kept for the linger after the last has left. */
+
 import { defer, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { tap } from 'rxjs/operators';
 import { FollowedInformers } from '../../query/engine/informers.ts';

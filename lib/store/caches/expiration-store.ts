@@ -4,14 +4,14 @@
  * tools/cache/expiration_cache.go.
  */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
-import type { KeyFunc } from '../meta/key.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { bindMethods } from '../rx/bind-methods.ts';
-import { checkedRate } from '../rx/checked-option.ts';
-import { stopwatch } from '../rx/stopwatch.ts';
-import type { EpochMs } from '../rx/timing.ts';
-import { createIndexer } from './create-indexer.ts';
-import type { Indexer, IndexerOptions } from './indexer.ts';
+import type { KeyFunc } from '../../meta/key.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { bindMethods } from '../../rx/bind-methods.ts';
+import { checkedRate } from '../../rx/checked-option.ts';
+import { stopwatch } from '../../rx/stopwatch.ts';
+import type { EpochMs } from '../../rx/timing.ts';
+import { createIndexer } from '../create-indexer.ts';
+import type { Indexer, IndexerOptions } from '../indexer.ts';
 
 /** An object and the time of its last write. client-go: TimestampedEntry. */
 export interface TimestampedEntry<T> {

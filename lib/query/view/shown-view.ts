@@ -1,0 +1,137 @@
+/** The shell of a view: it shows the rows, the status and the state that its source gives it, and tells its listeners. */
+import { NEVER, Observable } from 'rxjs';
+import type { Stored } from '../../meta/kubernetes-object.ts';
+import { latestOf } from './latest-of.ts';
+import { Held, Listeners } from './listeners.ts';
+import { lookOf, NOTHING_SHOWN, nextShown, type Shown, type ShownInput } from './shown.ts';
+import {
+  NO_VIEW_STATUS,
+  type RowView,
+  type View,
+  type ViewSnapshot,
+  type ViewStatus,
+} from './view.ts';
+
+/** The rows of a view. */
+export interface RowsById<T> {
+  /** In order; the same list until one changes. */
+  readonly list: readonly Stored<T>[];
+  readonly total: number;
+  get(id: string): Stored<T> | undefined;
+  /** Rows are read by id from now on. */
+  index?(): void;
+}
+
+export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implements View<T> {
+  readonly rows: Rows;
+  protected shown: Shown = NOTHING_SHOWN;
+  protected status: ViewStatus = NO_VIEW_STATUS;
+  readonly #rowListeners = new Map<string, Listeners>();
+  #snapshot: ViewSnapshot<T> | undefined;
+
+  constructor(rows: Rows) {
+    super();
+    this.rows = rows;
+  }
+
+  /** When in a turn the listeners are told. */
+  protected get rank(): number {
+    return 1;
+  }
+
+  /** Completes or errors as the source does. */
+  protected get end(): Observable<never> {
+    return NEVER;
+  }
+
+  readonly items$: Observable<readonly Stored<T>[]> = this.#part(() => this.rows.list);
+  readonly status$: Observable<ViewStatus> = this.#part(() => this.status);
+
+  // Fields, so that they work without the view.
+  readonly getSnapshot = (): ViewSnapshot<T> => {
+    const { status, shown } = this;
+    const { list, total } = this.rows;
+    const look = lookOf(shown);
+    const isStale = (look === 'stale' || status.stale) && list.length > 0;
+    this.#snapshot ??= Object.freeze({
+      ...{ rows: list, total, synced: look === 'synced', status },
+      ...(isStale && { stale: true as const }),
+      ...(shown.error && { error: shown.error }),
+    });
+    return this.#snapshot;
+  };
+
+  readonly select = (id: string): RowView<T> => {
+    this.rows.index?.();
+    return {
+      getSnapshot: () => this.rows.get(id),
+      subscribe: (listener) =>
+        this.listen(
+          () => this.#listenersOf(id),
+          listener,
+          () => {
+            if (this.#listenersOf(id).size === 0) this.#rowListeners.delete(id);
+          },
+        ),
+    };
+  };
+
+  readonly [Symbol.asyncIterator] = (): AsyncIterableIterator<readonly Stored<T>[]> =>
+    latestOf({
+      hold: () => this.hold(),
+      listen: (listener) => this.listeners.add(listener),
+      read: () => this.rows.list,
+      end: () => this.end,
+    });
+
+  #listenersOf(id: string): Listeners {
+    const listeners = this.#rowListeners.get(id) ?? new Listeners();
+    this.#rowListeners.set(id, listeners);
+    return listeners;
+  }
+
+  /** A part of the snapshot, emitted at first and whenever it is another one. */
+  #part<V>(read: () => V): Observable<V> {
+    return new Observable<V>((subscriber) => {
+      const release = this.hold();
+      let shown: V | undefined;
+      const show = () => {
+        const now = read();
+        if (now === shown) return;
+        shown = now;
+        subscriber.next(now);
+      };
+      const remove = this.listeners.add(show);
+      subscriber.add(() => {
+        remove();
+        release();
+      });
+      show();
+      subscriber.add(this.end.subscribe(subscriber));
+    });
+  }
+
+  protected send(input: ShownInput, error?: Error): void {
+    const before = this.shown;
+    this.shown = nextShown(before, input, error);
+    if (lookOf(before) !== lookOf(this.shown) || before.error !== this.shown.error) this.changed();
+  }
+
+  protected show(status: ViewStatus): void {
+    this.status = Object.freeze(status);
+    this.changed();
+  }
+
+  /** The snapshot is another one, as are the rows of these ids. The listeners are told after all that the turn changes. */
+  protected changed(ids: readonly string[] = []): void {
+    this.#snapshot = undefined;
+    for (const id of ids) this.#rowListeners.get(id)?.changed();
+    this.listeners.changed();
+    this.due(this.rank);
+  }
+
+  protected override tell(): void {
+    for (const listeners of [...this.#rowListeners.values()]) listeners.notify();
+    this.listeners.notify();
+  }
+}

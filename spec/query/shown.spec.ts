@@ -1,0 +1,102 @@
+/** Tests what a view shows, in all states and after all inputs of its machine. */
+import { describe, expect, it } from 'vitest';
+import {
+  lookOf,
+  NOTHING_SHOWN,
+  nextShown,
+  type Shown,
+  type ShownInput,
+} from '../../lib/query/view/shown.ts';
+
+const INPUTS = [
+  ...['begun', 'behind', 'unfollowed', 'complete', 'partial', 'empty', 'refused', 'cleared'],
+  ...['stopped', 'ended', 'failed'],
+] as readonly ShownInput[];
+const cause = new Error('the pipe broke');
+
+/** Every state that a view can have, each with the inputs that have led there first. */
+function reachable(): Map<string, { readonly shown: Shown; readonly path: ShownInput[] }> {
+  const found = new Map([['none open', { shown: NOTHING_SHOWN, path: [] as ShownInput[] }]]);
+  for (const { shown, path } of found.values()) {
+    for (const input of INPUTS) {
+      const next = nextShown(shown, input, input === 'failed' ? cause : undefined);
+      const name = `${next.rows} ${next.run}`;
+      if (!found.has(name)) found.set(name, { shown: next, path: [...path, input] });
+    }
+  }
+  return found;
+}
+
+const all = [...reachable()].map(([name, { shown }]) => [name, shown] as const);
+const rowsAfter = (shown: Shown, input: ShownInput) => nextShown(shown, input).rows;
+
+describe('what a view shows', () => {
+  it('Q11: has each kind of rows while a run is open, and after each end of a run', () => {
+    const rows = ['none', 'incomplete', 'complete', 'former', 'outdated'];
+    const names = rows.flatMap((kind) => {
+      // Nothing follows complete rows once the informers have stopped.
+      const isFollowed = kind === 'complete' || kind === 'former';
+      const runs = ['open', ...(isFollowed ? [] : ['stopped']), 'ended', 'failed'];
+      return runs.map((run) => `${kind} ${run}`);
+    });
+    expect(all.map(([name]) => name).sort()).toEqual(names.sort());
+  });
+
+  // One column for each kind of rows. A dot: as before.
+  const table = `
+                none        incomplete  complete    former      outdated
+    begun       .           outdated    former      .           .
+    behind      .           .           .           outdated    .
+    unfollowed  .           .           incomplete  outdated    .
+    complete    complete    complete    complete    complete    complete
+    partial     incomplete  .           incomplete  outdated    .
+    empty       .           .           incomplete  outdated    .
+    refused     .           .           incomplete  none        none
+    cleared     .           none        none        none        none
+    stopped     .           .           incomplete  outdated    .
+    ended       .           .           .           .           .
+    failed      .           .           .           .           .`;
+  const [head = [], ...lines] = table
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/));
+
+  it('V4, V17, B7: former rows stand until an answer is complete, is refused, or may not be shown', () => {
+    expect(lines.map(([input]) => input)).toEqual(INPUTS);
+    for (const [input, ...cells] of lines) {
+      for (const [name, shown] of all) {
+        const cell = cells[head.indexOf(shown.rows)];
+        const expected = cell === '.' ? shown.rows : cell;
+        expect(rowsAfter(shown, input as ShownInput), `${name} ${input}`).toBe(expected);
+      }
+    }
+  });
+
+  it('Q19: a run that has ended stays so until the next one begins or answers', () => {
+    for (const [name, shown] of all) {
+      for (const input of INPUTS) {
+        const { run } = nextShown(shown, input);
+        const isEnd = ['stopped', 'ended', 'failed'].includes(input);
+        const isNote = ['behind', 'unfollowed'].includes(input);
+        expect(run, `${name} ${input}`).toBe(isEnd ? input : isNote ? shown.run : 'open');
+      }
+    }
+  });
+
+  it('Q85: has an error exactly while its run has failed', () => {
+    for (const [name, shown] of all) {
+      expect(shown.error, name).toBe(shown.run === 'failed' ? cause : undefined);
+    }
+  });
+
+  it('V21: looks synced with a complete answer only, and stale with rows that nobody keeps right', () => {
+    const looks = all.map(([, shown]) => [shown.rows, lookOf(shown)]);
+    expect(Object.fromEntries(looks)).toEqual({
+      none: 'unsynced',
+      incomplete: 'unsynced',
+      complete: 'synced',
+      former: 'synced',
+      outdated: 'stale',
+    });
+  });
+});
