@@ -127,8 +127,7 @@ export class Execution<Out> {
     const { order, total } = set as Partial<OrderedChangeSet<unknown>>;
     if (order !== undefined) this.#source = { order, total: total ?? order.size };
     const isFirst = this.#emission.arrived(input, set);
-    const { ancestry, operator } = this.#parts;
-    if (operator.readsClusters && ancestry.hasChangedClusters(input)) this.#readClusters();
+    if (this.#parts.operator.readsClusters) this.#readClusters(input);
     if (this.#held !== undefined) return this.#held.apply(input, set);
     if (isFirst && !this.#emission.hasEmitted) return this.#first(input, set);
     const machine = this.#machine;
@@ -177,9 +176,9 @@ export class Execution<Out> {
   }
 
   /** A source is over clusters, or no longer, other than the machine was made for. */
-  #readClusters(): void {
+  #readClusters(input: number): void {
     const machine = this.#machine;
-    if (machine === undefined) return;
+    if (!this.#parts.ancestry.hasChangedClusters(input) || machine === undefined) return;
     const rows = this.#allRows();
     if (!this.#emission.hasEmitted) {
       machine.close?.();
