@@ -56,8 +56,8 @@ interface Identified<T> {
   readonly of?: RowIdentity | undefined;
 }
 
-/** The net change of one key between two moments of one consumer. */
-export interface Net<T> {
+/** The net change of one key between two moments of one consumer. At first nothing has changed. */
+export class Net<T> {
   readonly key: string;
   /** The object that the consumer had. */
   readonly seen: Identified<T> | undefined;
@@ -65,27 +65,20 @@ export interface Net<T> {
   now: Identified<T> | undefined;
   /** The newest state of the UID that the consumer had. A tombstone never carries the state of another object. */
   last: Stored<T> | undefined;
-  finalStateUnknown: boolean;
+  finalStateUnknown = false;
   /** Whether the object that the consumer had was deleted at some time, or has left. */
-  deleted: boolean;
+  deleted = false;
   /** Whether it has left instead. */
-  left: boolean;
+  left = false;
   /** Whether to deliver the object even if it has not changed. */
-  resync: boolean;
-}
+  resync = false;
 
-/** The net of a key that has not changed yet. */
-export function untouched<T>(key: string, seen: Identified<T> | undefined): Net<T> {
-  return {
-    key,
-    seen,
-    now: seen,
-    last: seen?.object,
-    finalStateUnknown: false,
-    deleted: false,
-    left: false,
-    resync: false,
-  };
+  constructor(key: string, seen: Identified<T> | undefined) {
+    this.key = key;
+    this.seen = seen;
+    this.now = seen;
+    this.last = seen?.object;
+  }
 }
 
 /** Records that an object exists, in this state. */
@@ -124,9 +117,9 @@ export function foldDeletion<T>(
   if (same) net.last = ended.object;
 }
 
-/** The net of the row of a change, before that change. */
-export function netBefore<T>({ id, key, previous }: Change<T>): Net<T> {
-  return untouched(key, previous === undefined ? undefined : { id, object: previous });
+/** The object that the consumer had before a change. */
+export function seenBefore<T>({ id, previous }: Change<T>): Identified<T> | undefined {
+  return previous === undefined ? undefined : { id, object: previous };
 }
 
 /** Folds one change into the net of its row. */

@@ -2,14 +2,7 @@
  * Collects the changes of one commit. In a commit of watch events or of a resync each key occurs once (S6), so its
  * change is created immediately. In a list a key may occur several times, so its states are folded.
  */
-import {
-  type Change,
-  foldDeletion,
-  foldState,
-  type Net,
-  unfold,
-  untouched,
-} from '../delta/net-change.ts';
+import { type Change, foldDeletion, foldState, Net, unfold } from '../delta/net-change.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../meta/kubernetes-object.ts';
 
 function idOf(object: KubernetesObject, key: string): string {
@@ -73,7 +66,7 @@ export class CommitChanges<T extends KubernetesObject> {
   #net(key: string, had: Stored<T> | undefined): Net<T> {
     const known = this.#nets?.get(key);
     if (known !== undefined) return known;
-    const net = untouched(key, had && { id: idOf(had, key), object: had });
+    const net = new Net(key, had && { id: idOf(had, key), object: had });
     this.#nets?.set(key, net);
     return net;
   }

@@ -3,14 +3,7 @@
  * that at most one change of a row waits and no deletion is lost; or the reading pauses, or the reader starts over.
  * client-go: tools/cache/shared_informer.go, processorListener, whose buffer is unbounded.
  */
-import {
-  type Change,
-  foldChange,
-  isEven,
-  type Net,
-  netBefore,
-  unfold,
-} from '../delta/net-change.ts';
+import { type Change, foldChange, isEven, Net, seenBefore, unfold } from '../delta/net-change.ts';
 import {
   type AnyChangeSet,
   type Cause,
@@ -36,9 +29,15 @@ export interface WaitingOptions<T> {
 }
 
 /** The net change of a row that waits since the set of this number. */
-interface WaitingNet<T> extends Net<T> {
+class WaitingNet<T> extends Net<T> {
   readonly since: number;
   cause: Cause;
+
+  constructor(change: Change<T>, since: number, cause: Cause) {
+    super(change.key, seenBefore(change));
+    this.since = since;
+    this.cause = cause;
+  }
 }
 
 /** The cause of two changes of one key that are folded into one. */
@@ -109,9 +108,10 @@ export class Waiting<T> {
 
   /** Whether everything was taken that has waited since this set, or since an earlier one. */
   hasPassed(end: number): boolean {
-    if (this.#successor !== undefined) return this.#since > end;
     const { length } = this.#sets;
-    return length > 0 ? this.#pushed - length >= end : (this.#oldestNet()?.since ?? end + 1) > end;
+    if (length > 0) return this.#pushed - length >= end;
+    if (this.#successor !== undefined) return this.#since > end;
+    return (this.#oldestNet()?.since ?? end + 1) > end;
   }
 
   /** Adds a set. A reset takes the place of all that waits. */
@@ -135,9 +135,7 @@ export class Waiting<T> {
 
   /** Takes one set, that of all nets if they are folded; `undefined` if the set would say nothing new. */
   take(): ChangeSet<T> | undefined {
-    const set = this.#startsOver
-      ? this.#options.startOver?.()
-      : (this.#sets.shift() ?? this.#folded());
+    const set = this.#startsOver ? this.#options.startOver?.() : (this.#shift() ?? this.#folded());
     this.#startsOver = false;
     this.#inSets = undefined;
     if (this.#sets.length === 0) this.release();
@@ -156,13 +154,11 @@ export class Waiting<T> {
 
   /** Takes one change; `undefined` if none waits. */
   next(): Change<T> | undefined {
-    const successor = this.#successor;
-    if (successor !== undefined) {
-      this.#successor = undefined;
-      return successor;
-    }
-    const [set] = this.#sets;
+    const set = this.#sets[0];
     if (set !== undefined) return this.#nextOf(set);
+    const successor = this.#successor;
+    this.#successor = undefined;
+    if (successor !== undefined) return successor;
     const net = this.#oldestNet();
     if (net === undefined) return undefined;
     this.#oldest = undefined;
@@ -194,7 +190,7 @@ export class Waiting<T> {
   }
 
   get #isFolded(): boolean {
-    return this.#head !== undefined || this.#nets.size > 0;
+    return this.#head !== undefined || this.#nets.size > 0 || this.#successor !== undefined;
   }
 
   /** How many sets wait of which nothing was taken. */
@@ -202,15 +198,20 @@ export class Waiting<T> {
     return this.#at > 0 ? this.#sets.length - 1 : this.#sets.length;
   }
 
+  /** The only set is taken by pop(), which takes a third of the time. */
+  #shift(): AnyChangeSet<T> | undefined {
+    return this.#sets.length === 1 ? this.#sets.pop() : this.#sets.shift();
+  }
+
   #nextOf({ changes, cause }: AnyChangeSet<T>): Change<T> | undefined {
     const change = changes[this.#at++];
     this.#cause = cause;
     if (this.#inSets !== undefined) this.#inSets--;
     if (this.#at === changes.length) {
-      this.#sets.shift();
+      this.#shift();
       this.#at = 0;
     }
-    if (this.#wholeSets === 0) this.release();
+    if (this.#resume !== undefined && this.#wholeSets === 0) this.release();
     return change;
   }
 
@@ -241,7 +242,7 @@ export class Waiting<T> {
       const name = oneByOne ? change.key : change.id;
       let net = this.#nets.get(name);
       if (net === undefined) {
-        net = { ...netBefore(change), since, cause };
+        net = new WaitingNet(change, since, cause);
         this.#nets.set(name, net);
       } else net.cause = foldedCause(net.cause, cause, change);
       foldChange(net, change);

@@ -4,10 +4,9 @@ import {
   foldChange,
   foldDeletion,
   foldState,
-  type Net,
-  netBefore,
+  Net,
+  seenBefore,
   unfold,
-  untouched,
 } from '../../lib/delta/net-change.ts';
 import * as fc from '../support/fast-check.ts';
 
@@ -20,7 +19,7 @@ type Changes = readonly Change<Thing>[];
 function fold(...sets: readonly Changes[]): Change<Thing>[] {
   const nets = new Map<string, Net<Thing>>();
   for (const change of sets.flat()) {
-    const net = nets.get(change.key) ?? netBefore(change);
+    const net = nets.get(change.key) ?? new Net(change.key, seenBefore(change));
     nets.set(change.key, net);
     foldChange(net, change);
   }
@@ -248,7 +247,7 @@ describe('net change', () => {
       remove('u1', a1, a2),
       add('u2', b1),
     ]);
-    const net = untouched('k', { id: 'u1', object: a1 });
+    const net = new Net('k', { id: 'u1', object: a1 });
     foldState(net, 'u1', a2);
     foldState(net, 'u2', b1);
     expect(unfold([net])).toEqual([miss('u1', a1, a2), add('u2', b1)]);
@@ -274,7 +273,7 @@ describe('net change', () => {
 
   it('S18: a tombstone carries the newest state of its own UID, and says whether the deletion was missed', () => {
     const end = (...steps: ((net: Net<Thing>) => void)[]) => {
-      const net = untouched('k', { id: 'u1', object: a1 });
+      const net = new Net('k', { id: 'u1', object: a1 });
       for (const step of steps) step(net);
       return unfold([net])[0];
     };

@@ -497,6 +497,36 @@ describe('the life of tabs and workers', () => {
     expect(rows().length - before).toBeLessThanOrEqual(3);
   });
 
+  it('B8: what a busy tab has not received is one difference: no deletion is lost, and a row that came and went is not sent', async () => {
+    const rig = await rigWith('a', 'b');
+    const tab = rig.open();
+    const page = follow(tab.cluster, names);
+    await rig.pass(1_000);
+    const differencesOf = (message: unknown) => {
+      const { type, differences } = message as { type: string; differences?: readonly unknown[] };
+      return type === 'rows' && differences !== undefined ? [differences] : [];
+    };
+    tab.freeze();
+    // As a page that was frozen without any event.
+    tab.turn('shown');
+    // The tab is sent all rows again, and does not acknowledge them.
+    await rig.pass(100);
+    const before = rig.sent.length;
+    rig.server.objects.create(pods, podOf('brief'));
+    await rig.pass(100);
+    rig.server.objects.delete(pods, { namespace: 'shop', name: 'b' });
+    await rig.pass(100);
+    rig.server.objects.delete(pods, { namespace: 'shop', name: 'brief' });
+    await rig.pass(100);
+    tab.thaw();
+    await rig.pass(500);
+    expect(page.shown.rows).toEqual([{ name: 'a', phase: 'Running' }]);
+    const sent = rig.sent.slice(before).flatMap(differencesOf);
+    expect(sent.map(({ length }) => length)).toEqual([1]);
+    expect(sent[0]?.[0]).toMatchObject({ gone: [expect.any(String)], total: 1 });
+    expect(sent[0]?.[0]).not.toHaveProperty('rows');
+  });
+
   it('B8: a tab that has vanished loses its queries within a minute, and one that returns asks them again', async () => {
     const rig = await rigWith('a');
     const gone = rig.open();

@@ -2,8 +2,8 @@
 import {
   type Change,
   foldChange,
-  type Net,
-  netBefore,
+  Net,
+  seenBefore,
   unfold,
   withIdentity,
 } from '../../delta/net-change.ts';
@@ -100,7 +100,7 @@ export function inOne<Out>(lists: readonly (readonly Change<Out>[])[]): readonly
   if (second === undefined) return first;
   const nets = new Map<string, Net<Out>>();
   for (const change of lists.flat()) {
-    const net = nets.get(change.id) ?? netBefore(change);
+    const net = nets.get(change.id) ?? new Net(change.key, seenBefore(change));
     nets.set(change.id, net);
     foldChange(net, change);
   }
