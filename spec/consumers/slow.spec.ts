@@ -46,10 +46,6 @@ const policies: Record<string, [DeliveryPolicy<Pod>, number]> = {
     { kind: 'buffer', limit: 10, overflow: 'conflate', ready: () => NEVER },
     KEYS * 2,
   ],
-  'buffer, then reset': [
-    { kind: 'buffer', limit: 10, overflow: 'reset', ready: () => NEVER },
-    KEYS + 10,
-  ],
   drop: [{ kind: 'drop', limit: 10, ready: () => NEVER }, KEYS + 10],
 };
 
@@ -320,7 +316,7 @@ describe('a consumer that leaves while it is called', () => {
       list: () => of(part(pod('a', 1)), part(pod('b', 1))),
       watch: () => NEVER,
     });
-    const policy = { kind: 'buffer', limit: 9, overflow: 'reset', ready: () => capacity } as const;
+    const policy = { kind: 'drop', limit: 9, ready: () => capacity } as const;
     deliver(informer, policy).changes$.subscribe(({ synced, changes }) => {
       seen.push(`${synced ? 'synced' : 'not yet'} ${changes.length}`);
     });

@@ -51,7 +51,7 @@ const ready: Record<string, DeliveryPolicy<Pod>> = {
   'a policy’s ready errors': {
     kind: 'buffer',
     limit: 2,
-    overflow: 'reset',
+    overflow: 'conflate',
     ready: () =>
       throwError(() => {
         thrown++;

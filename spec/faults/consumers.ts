@@ -44,9 +44,8 @@ function policyOf({ random, scheduler, speed }: ConsumerOptions): DeliveryPolicy
   const ready = () => timer(1 + Math.floor((random() * 4_000) / speed), scheduler);
   const limit = 1 + Math.floor(random() * 5);
   const which = Math.floor(random() * 5);
-  if (which === 0) return { kind: 'drop', limit, ready };
+  if (which === 0 || which === 2) return { kind: 'drop', limit, ready };
   if (which === 1) return { kind: 'buffer', limit, overflow: 'conflate', ready };
-  if (which === 2) return { kind: 'buffer', limit, overflow: 'reset', ready };
   return { kind: 'conflate', ready };
 }
 

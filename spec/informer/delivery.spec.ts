@@ -1,6 +1,7 @@
 /** Delivery policies for slow subscribers: their queues, their limits, and their independence of other subscribers. */
 
 import {
+  addEventHandler,
   type ChangeSet,
   createSharedInformer,
   type DeliveryPolicy,
@@ -186,7 +187,6 @@ describe('delivery', () => {
 
   for (const policy of [
     { kind: 'drop', limit: 1 },
-    { kind: 'buffer', limit: 1, overflow: 'reset' },
     { kind: 'buffer', limit: 1, overflow: 'conflate' },
     { kind: 'conflate' },
   ] as const) {
@@ -275,6 +275,13 @@ describe('delivery', () => {
     const informer = createSharedInformer(scriptedListWatch());
     const policy = { kind: 'drop', limit: 0, ready: () => NEVER } as const;
     expect(() => deliver(informer, policy)).toThrow(/limit is 0/);
+  });
+
+  it('I11: the removed overflow reset is refused with the policy that replaces it', () => {
+    const informer = createSharedInformer(scriptedListWatch());
+    const delivery = { kind: 'buffer', limit: 1, overflow: 'reset' } as never;
+    expect(() => deliver(informer, delivery)).toThrow(/use \{ kind: 'drop', limit \}/);
+    expect(() => addEventHandler(informer, {}, { delivery })).toThrow(TypeError);
   });
 
   it('I11: an empty snapshot is delivered immediately', async () => {

@@ -60,7 +60,6 @@ class Reader {
 const POLICIES: Record<string, DeliveryPolicy<Pod>> = {
   conflate: { kind: 'conflate' },
   'buffer, then conflate': { kind: 'buffer', limit: 2, overflow: 'conflate' },
-  'buffer, then reset': { kind: 'buffer', limit: 2, overflow: 'reset' },
   'buffer, then pause': { kind: 'buffer', limit: 2, overflow: 'pause' },
   drop: { kind: 'drop', limit: 2 },
 };

@@ -24,7 +24,7 @@ import { LifeServer } from './life-server.ts';
 
 export const STREAMS = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$'] as const;
 export const OBSERVED = ['status$', 'synced$', 'metrics$'] as const;
-export const POLICIES = ['none', 'conflate', 'buffer', 'reset', 'pause', 'drop'] as const;
+export const POLICIES = ['none', 'conflate', 'buffer', 'pause', 'drop'] as const;
 
 /** One call, made by the test or by a consumer within a callback. */
 export type Act =

@@ -248,7 +248,7 @@ export async function createScene(options: SceneOptions): Promise<Scene> {
   const policies: readonly DeliveryPolicy<Pod>[] = [
     { kind: 'conflate', ready: () => timer(16 / haste, scheduler) },
     { kind: 'conflate', ready: () => timer(5_000 / haste, scheduler) },
-    { kind: 'buffer', limit: 16, overflow: 'reset', ready: () => timer(50 / haste, scheduler) },
+    { kind: 'drop', limit: 16, ready: () => timer(50 / haste, scheduler) },
     { kind: 'buffer', limit: 16, overflow: 'conflate', ready: () => timer(50 / haste, scheduler) },
     { kind: 'drop', limit: 4, ready: () => timer(1_000 / haste, scheduler) },
   ];

@@ -26,7 +26,7 @@ export type Ready<T> = (delivered: ChangeSet<T>) => ObservableInput<unknown>;
  * How changes are queued, and how many, while a subscriber or a handler is busy.
  *
  * - `conflate` folds the changes per key. At most one change per key waits, and a deletion is never lost.
- * - `buffer` keeps up to `limit` sets. Beyond that it folds them, starts over like `drop`, or pauses reading.
+ * - `buffer` keeps up to `limit` sets. Beyond that it folds them, or pauses reading.
  * - `drop` keeps up to `limit` sets. Beyond that they are dropped, and a `reset` set of the store replaces them.
  *
  * Without `ready`, the subscriber always has capacity for the next set.
@@ -36,19 +36,23 @@ export type DeliveryPolicy<T> =
   | {
       readonly kind: 'buffer';
       readonly limit: number;
-      readonly overflow: 'conflate' | 'reset' | 'pause';
+      readonly overflow: 'conflate' | 'pause';
       readonly ready?: Ready<T> | undefined;
     }
   | { readonly kind: 'drop'; readonly limit: number; readonly ready?: Ready<T> | undefined };
 
-/** How change sets wait under a policy. Throws a `TypeError` if its limit is invalid. */
+/** How change sets wait under a policy. Throws a `TypeError` if the policy is invalid. */
 export function waitingOptionsOf<T>(
   policy: DeliveryPolicy<T>,
   pause: () => () => void,
 ): WaitingOptions<T> {
   if (policy.kind === 'conflate') return {};
   const limit = checkedLimit(policy.limit, 'delivery: limit');
-  return policy.kind === 'buffer' && policy.overflow === 'pause' ? { limit, pause } : { limit };
+  const overflow: string = policy.kind === 'buffer' ? policy.overflow : 'conflate';
+  if (overflow === 'reset') {
+    throw new TypeError("delivery: overflow 'reset' was removed; use { kind: 'drop', limit }");
+  }
+  return overflow === 'pause' ? { limit, pause } : { limit };
 }
 
 /** Completes when the subscriber has capacity again. An error is reported, and then it counts as having capacity. */
@@ -76,7 +80,7 @@ export interface Delivery<T> {
 
 /**
  * Delivers the change sets of an informer to slow subscribers: the policy says how they are queued, and how many. Throws
- * a `TypeError` on an invalid limit, and if `informer` is not an informer.
+ * a `TypeError` on an invalid policy, and if `informer` is not an informer.
  *
  * @example
  * ```ts
@@ -102,8 +106,6 @@ export function deliver<T extends KubernetesObject>(
   policy: DeliveryPolicy<T>,
 ): Delivery<T> {
   const port = portOf<T>(informer, 'deliver');
-  const startsOver =
-    policy.kind === 'drop' || (policy.kind === 'buffer' && policy.overflow === 'reset');
   const options = waitingOptionsOf(policy, () => port.pause());
   const report = (error: unknown, subscriber: string, set: ChangeSet<T>) =>
     port.report(error, contextOf(subscriber, set.changes[0]?.key));
@@ -115,7 +117,7 @@ export function deliver<T extends KubernetesObject>(
       const contents = contentsOf(port.store, 'snapshot');
       return origin === undefined ? contents : stampOrigin(contents, origin);
     };
-    const waiting = new Waiting<T>(startsOver ? { ...options, startOver } : options);
+    const waiting = new Waiting<T>(policy.kind === 'drop' ? { ...options, startOver } : options);
     const unsubscribed = new Subject<void>();
     all.add(waiting);
     let busy: Subscription | undefined;
