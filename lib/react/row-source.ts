@@ -105,7 +105,7 @@ export function sourceOfView<Row>(view: View<Row>): ViewSource<Row> {
 }
 
 /** The former rows before there is an answer. */
-const FORMER: Shown = { rows: 'outdated', run: 'open' };
+const FORMER: Shown = { rows: 'outdated', run: 'begun' };
 
 /** A source whose rows are those of the former arguments until its own answer is complete, or is refused. */
 export class SucceedingSource<Row> implements RowSource<Row> {
@@ -123,7 +123,8 @@ export class SucceedingSource<Row> implements RowSource<Row> {
 
   readonly getSnapshot = (): ListResult<Row> => {
     const now = this.#source.getSnapshot();
-    const answer = now.synced ? 'complete' : now.error === undefined ? 'partial' : 'refused';
+    // What is refused has no answer, and former rows would pass for it.
+    const answer = now.synced ? 'complete' : now.error === undefined ? 'partial' : 'cleared';
     // Later the answer may be incomplete again, for example after a restart. Then its own rows stand.
     if (nextShown(FORMER, answer).rows !== 'outdated') this.#former = undefined;
     if (this.#former === undefined) return now;

@@ -1,7 +1,7 @@
 /** Tests what a view shows, in all states and after all inputs of its machine. */
 import { describe, expect, it } from 'vitest';
 import {
-  lookOf,
+  LOOKS,
   NOTHING_SHOWN,
   nextShown,
   type Shown,
@@ -9,14 +9,14 @@ import {
 } from '../../lib/query/view/shown.ts';
 
 const INPUTS = [
-  ...['begun', 'behind', 'unfollowed', 'complete', 'partial', 'empty', 'refused', 'cleared'],
-  ...['stopped', 'ended', 'failed'],
+  ...['begun', 'stopped', 'ended', 'failed'],
+  ...['behind', 'incomplete', 'partial', 'complete', 'cleared'],
 ] as readonly ShownInput[];
 const cause = new Error('the pipe broke');
 
 /** Every state that a view can have, each with the inputs that have led there first. */
 function reachable(): Map<string, { readonly shown: Shown; readonly path: ShownInput[] }> {
-  const found = new Map([['none open', { shown: NOTHING_SHOWN, path: [] as ShownInput[] }]]);
+  const found = new Map([['none begun', { shown: NOTHING_SHOWN, path: [] as ShownInput[] }]]);
   for (const { shown, path } of found.values()) {
     for (const input of INPUTS) {
       const next = nextShown(shown, input, input === 'failed' ? cause : undefined);
@@ -34,9 +34,8 @@ describe('what a view shows', () => {
   it('Q11: has each kind of rows while a run is open, and after each end of a run', () => {
     const rows = ['none', 'incomplete', 'complete', 'former', 'outdated'];
     const names = rows.flatMap((kind) => {
-      // Nothing follows complete rows once the informers have stopped.
-      const isFollowed = kind === 'complete' || kind === 'former';
-      const runs = ['open', ...(isFollowed ? [] : ['stopped']), 'ended', 'failed'];
+      // Nothing is expected of a run that was stopped.
+      const runs = ['begun', ...(kind === 'former' ? [] : ['stopped']), 'ended', 'failed'];
       return runs.map((run) => `${kind} ${run}`);
     });
     expect(all.map(([name]) => name).sort()).toEqual(names.sort());
@@ -46,22 +45,20 @@ describe('what a view shows', () => {
   const table = `
                 none        incomplete  complete    former      outdated
     begun       .           outdated    former      .           .
-    behind      .           .           .           outdated    .
-    unfollowed  .           .           incomplete  outdated    .
-    complete    complete    complete    complete    complete    complete
-    partial     incomplete  .           incomplete  outdated    .
-    empty       .           .           incomplete  outdated    .
-    refused     .           .           incomplete  none        none
-    cleared     .           none        none        none        none
     stopped     .           .           incomplete  outdated    .
     ended       .           .           .           .           .
-    failed      .           .           .           .           .`;
+    failed      .           .           .           .           .
+    behind      .           .           .           outdated    .
+    incomplete  .           .           incomplete  outdated    .
+    partial     incomplete  .           incomplete  outdated    .
+    complete    complete    complete    complete    complete    complete
+    cleared     none        none        none        none        none`;
   const [head = [], ...lines] = table
     .trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/));
 
-  it('V4, V17, B7: former rows stand until an answer is complete, is refused, or may not be shown', () => {
+  it('V4, V17, B7: former rows stand until an answer is complete, or they may not be shown', () => {
     expect(lines.map(([input]) => input)).toEqual(INPUTS);
     for (const [input, ...cells] of lines) {
       for (const [name, shown] of all) {
@@ -72,13 +69,13 @@ describe('what a view shows', () => {
     }
   });
 
-  it('Q19: a run that has ended stays so until the next one begins or answers', () => {
+  it('Q19: a run that has ended stays so until the next one begins', () => {
     for (const [name, shown] of all) {
       for (const input of INPUTS) {
         const { run } = nextShown(shown, input);
-        const isEnd = ['stopped', 'ended', 'failed'].includes(input);
-        const isNote = ['behind', 'unfollowed'].includes(input);
-        expect(run, `${name} ${input}`).toBe(isEnd ? input : isNote ? shown.run : 'open');
+        const isOfRun = ['begun', 'stopped', 'ended', 'failed'].includes(input);
+        const expected = isOfRun ? input : input === 'cleared' ? 'begun' : shown.run;
+        expect(run, `${name} ${input}`).toBe(expected);
       }
     }
   });
@@ -90,10 +87,10 @@ describe('what a view shows', () => {
   });
 
   it('V21: looks synced with a complete answer only, and stale with rows that nobody keeps right', () => {
-    const looks = all.map(([, shown]) => [shown.rows, lookOf(shown)]);
+    const looks = all.map(([, shown]) => [shown.rows, LOOKS[shown.rows]]);
     expect(Object.fromEntries(looks)).toEqual({
-      none: 'unsynced',
-      incomplete: 'unsynced',
+      none: undefined,
+      incomplete: undefined,
       complete: 'synced',
       former: 'synced',
       outdated: 'stale',

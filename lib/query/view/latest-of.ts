@@ -3,10 +3,8 @@ import type { Observable } from 'rxjs';
 
 /** The parts of a view that the loop uses. */
 export interface LatestParts<V> {
-  /** Keeps the view subscribed until the returned function is called. */
-  hold(): () => void;
   /** Calls the listener after each change, until the returned function is called. */
-  listen(listener: () => void): () => void;
+  subscribe(listener: () => void): () => void;
   read(): V;
   /** Completes or errors as the source does. */
   end(): Observable<never>;
@@ -39,8 +37,7 @@ async function* generate<V>(
   let wake: (() => void) | undefined;
   let failure: { readonly error: unknown } | undefined;
   left.addEventListener('abort', () => wake?.());
-  const release = parts.hold();
-  const remove = parts.listen(() => {
+  const leave = parts.subscribe(() => {
     hasNews = true;
     wake?.();
   });
@@ -72,8 +69,7 @@ async function* generate<V>(
     }
   } finally {
     subscription.unsubscribe();
-    remove();
-    release();
+    leave();
   }
   if (failure !== undefined) throw failure.error;
   return undefined;

@@ -75,31 +75,14 @@ export abstract class Held {
   readonly subscribe = (listener: () => void): (() => void) =>
     this.listen(() => this.listeners, listener);
 
-  protected get isHeld(): boolean {
-    return this.#holders > 0;
-  }
-
-  /** Holds it until the returned function is called. */
-  protected hold(): () => void {
-    this.entered(this.#holders++ === 0);
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      if (--this.#holders === 0) this.left();
-    };
-  }
-
-  /** Holds it for a listener. */
-  protected listen(of: () => Listeners, listener: () => void, onLeave?: () => void): () => void {
+  /** Holds it for a listener, until the returned function is called. */
+  protected listen(of: () => Listeners, listener: () => void): () => void {
     checkListener(listener);
     // Held before the listener is added, because React must not be called for the first set, which is in the snapshot.
-    const release = this.hold();
+    this.entered(this.#holders++ === 0);
     const remove = of().add(listener);
     return () => {
-      if (!remove()) return;
-      onLeave?.();
-      release();
+      if (remove() && --this.#holders === 0) this.left();
     };
   }
 

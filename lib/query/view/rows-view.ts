@@ -22,8 +22,8 @@ export interface ViewParts<T> {
 
 export class RowsView<T> extends ShownView<T, ViewRows<T>> {
   readonly #parts: ViewParts<T>;
-  /** Completes or errors as the source does; one for each run. */
-  #end = new ReplaySubject<never>(1);
+  /** One for each run. */
+  protected override end: ReplaySubject<never> = new ReplaySubject<never>(1);
   #run: Subscription | undefined;
   #followed: FollowedInformers | undefined;
   #lineage = UNKNOWN as Lineage;
@@ -31,14 +31,6 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
   constructor(parts: ViewParts<T>) {
     super(new ViewRows(parts.isFrozen));
     this.#parts = parts;
-  }
-
-  protected override get rank(): number {
-    return this.#lineage.rank + 1;
-  }
-
-  protected override get end(): Observable<never> {
-    return this.#end;
   }
 
   protected override entered(isFirst: boolean): void {
@@ -55,7 +47,7 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
       );
       this.#follow(false);
     }
-    if (isFirst || this.shown.run !== 'open') this.#start();
+    if (isFirst || this.shown.run !== 'begun') this.#start();
   }
 
   protected override left(): void {
@@ -80,11 +72,11 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
     if (statuses.some(({ synced }) => !synced)) this.send('behind');
     // A pipe that does not complete with its informers, as behind `switchMap`, has the rows of a run that is over.
     const isStopped = statuses.length > 0 && statuses.every(({ phase }) => phase === 'stopped');
-    if (isStopped) this.send('unfollowed');
+    if (isStopped) this.send('incomplete');
     const { rows: which, run } = this.shown;
     const { refusedRows: before } = this.status;
     // A run that is over refuses nothing any more, but its rows stay.
-    const isOpen = run === 'open';
+    const isOpen = run === 'begun';
     const all = isOpen ? [...this.#lineage.refusedRows].flatMap(({ rows }) => rows) : before;
     const refusedRows = shallowEqual(all, before) ? before : Object.freeze(all);
     const { merge } = this.#lineage;
@@ -98,8 +90,8 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
 
   #start(): void {
     // A run that takes the place of one that has not ended ends what the former would have ended.
-    if (this.shown.run !== 'open') this.#end = new ReplaySubject<never>(1);
-    const end = this.#end;
+    if (this.shown.run !== 'begun') this.end = new ReplaySubject<never>(1);
+    const { end } = this;
     this.send('begun');
     this.#followed?.subscribed();
     // Assigned before subscribing, because the source may complete synchronously.
@@ -110,6 +102,7 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
     const sets = new SetSource<T>(() => {
       if (this.#run !== run) return;
       this.#lineage = sets.origin as Lineage;
+      this.rank = this.#lineage.rank + 1;
       this.#follow(isSubscribing);
     });
     run.add(
@@ -152,7 +145,7 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
   #apply(set: AnyChangeSet<T>, hasRows: boolean): boolean {
     if (this.status.refusedRows.length > 0) this.#readStatus();
     const isEmpty = set.changes.length === 0;
-    this.send(set.synced ? 'complete' : isEmpty ? 'empty' : 'partial');
+    this.send(set.synced ? 'complete' : isEmpty ? 'incomplete' : 'partial');
     // A new informer begins empty. The former rows stand until it has some.
     if (this.shown.rows === 'outdated' && isEmpty && !hasRows) return false;
     const changed = this.rows.apply(set, set.reset || !hasRows);

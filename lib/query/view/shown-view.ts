@@ -3,7 +3,7 @@ import { NEVER, Observable } from 'rxjs';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { latestOf } from './latest-of.ts';
 import { Held, Listeners } from './listeners.ts';
-import { lookOf, NOTHING_SHOWN, nextShown, type Shown, type ShownInput } from './shown.ts';
+import { LOOKS, NOTHING_SHOWN, nextShown, type Shown, type ShownInput } from './shown.ts';
 import {
   NO_VIEW_STATUS,
   type RowView,
@@ -26,22 +26,16 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
   readonly rows: Rows;
   protected shown: Shown = NOTHING_SHOWN;
   protected status: ViewStatus = NO_VIEW_STATUS;
+  /** When in a turn the listeners are told. */
+  protected rank = 1;
+  /** Completes or errors as the source does. */
+  protected end: Observable<never> = NEVER;
   readonly #rowListeners = new Map<string, Listeners>();
   #snapshot: ViewSnapshot<T> | undefined;
 
   constructor(rows: Rows) {
     super();
     this.rows = rows;
-  }
-
-  /** When in a turn the listeners are told. */
-  protected get rank(): number {
-    return 1;
-  }
-
-  /** Completes or errors as the source does. */
-  protected get end(): Observable<never> {
-    return NEVER;
   }
 
   readonly items$: Observable<readonly Stored<T>[]> = this.#part(() => this.rows.list);
@@ -51,7 +45,7 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
   readonly getSnapshot = (): ViewSnapshot<T> => {
     const { status, shown } = this;
     const { list, total } = this.rows;
-    const look = lookOf(shown);
+    const look = LOOKS[shown.rows];
     const isStale = (look === 'stale' || status.stale) && list.length > 0;
     this.#snapshot ??= Object.freeze({
       ...{ rows: list, total, synced: look === 'synced', status },
@@ -65,21 +59,13 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
     this.rows.index?.();
     return {
       getSnapshot: () => this.rows.get(id),
-      subscribe: (listener) =>
-        this.listen(
-          () => this.#listenersOf(id),
-          listener,
-          () => {
-            if (this.#listenersOf(id).size === 0) this.#rowListeners.delete(id);
-          },
-        ),
+      subscribe: (listener) => this.listen(() => this.#listenersOf(id), listener),
     };
   };
 
   readonly [Symbol.asyncIterator] = (): AsyncIterableIterator<readonly Stored<T>[]> =>
     latestOf({
-      hold: () => this.hold(),
-      listen: (listener) => this.listeners.add(listener),
+      subscribe: this.subscribe,
       read: () => this.rows.list,
       end: () => this.end,
     });
@@ -93,7 +79,6 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
   /** A part of the snapshot, emitted at first and whenever it is another one. */
   #part<V>(read: () => V): Observable<V> {
     return new Observable<V>((subscriber) => {
-      const release = this.hold();
       let shown: V | undefined;
       const show = () => {
         const now = read();
@@ -101,11 +86,7 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
         shown = now;
         subscriber.next(now);
       };
-      const remove = this.listeners.add(show);
-      subscriber.add(() => {
-        remove();
-        release();
-      });
+      subscriber.add(this.subscribe(show));
       show();
       subscriber.add(this.end.subscribe(subscriber));
     });
@@ -113,8 +94,9 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
 
   protected send(input: ShownInput, error?: Error): void {
     const before = this.shown;
-    this.shown = nextShown(before, input, error);
-    if (lookOf(before) !== lookOf(this.shown) || before.error !== this.shown.error) this.changed();
+    const now = nextShown(before, input, error);
+    this.shown = now;
+    if (LOOKS[before.rows] !== LOOKS[now.rows] || before.error !== now.error) this.changed();
   }
 
   protected show(status: ViewStatus): void {
@@ -131,7 +113,10 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
   }
 
   protected override tell(): void {
-    for (const listeners of [...this.#rowListeners.values()]) listeners.notify();
+    for (const [id, listeners] of [...this.#rowListeners]) {
+      if (listeners.size === 0) this.#rowListeners.delete(id);
+      listeners.notify();
+    }
     this.listeners.notify();
   }
 }

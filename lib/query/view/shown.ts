@@ -13,8 +13,8 @@ export type ShownRows =
   /** Rows of a former run that nobody keeps right, because the present one has no complete answer yet. */
   | 'outdated';
 
-/** `open`: it has not ended · `stopped`: with its informers · `ended`: otherwise, so that no restart continues it. */
-export type ShownRun = 'open' | 'stopped' | 'ended' | 'failed';
+/** `begun`: it has not ended · `stopped`: with its informers · `ended`: otherwise, so that no restart continues it. */
+export type ShownRun = 'begun' | 'stopped' | 'ended' | 'failed';
 
 export interface Shown {
   readonly rows: ShownRows;
@@ -25,52 +25,48 @@ export interface Shown {
 
 /** What happens to a view. */
 export type ShownInput =
-  /** A run begins, or the source is asked again. */
-  | 'begun'
+  /** A run begins (or the source is asked again), or ends. */
+  | ShownRun
   /** The next answer takes its time: an informer is not synced. */
   | 'behind'
-  /** All informers were stopped, but the run has not ended. */
-  | 'unfollowed'
+  /** There is no complete answer, or no longer: its informers were stopped, or have not listed. */
+  | 'incomplete'
+  /** The run has brought rows, but not all. */
+  | 'partial'
   /** The run has brought its complete answer, or a change of it. */
   | 'complete'
-  /** It has brought rows that are not all. */
-  | 'partial'
-  /** It has brought nothing, and is not complete. */
-  | 'empty'
-  /** Its answer is refused, so former rows, which would pass for it, may not be shown. */
-  | 'refused'
   /** Nothing may be shown any longer. */
-  | 'cleared'
-  | Exclude<ShownRun, 'open'>;
+  | 'cleared';
+
+type Next = { readonly [Before in ShownRows]?: ShownRows };
 
 /** Rows that nobody completes, or keeps complete. */
-const LESS = { complete: 'incomplete', former: 'outdated' } as const;
+const LESS: Next = { complete: 'incomplete', former: 'outdated' };
 
 /** The rows after an input, where they are others than before. */
-const ROWS: { readonly [In in ShownInput]?: { readonly [Before in ShownRows]?: ShownRows } } = {
+const ROWS: { readonly [In in ShownInput]?: Next } = {
   begun: { incomplete: 'outdated', complete: 'former' },
   behind: { former: 'outdated' },
-  unfollowed: LESS,
+  incomplete: LESS,
   stopped: LESS,
-  empty: LESS,
   partial: { ...LESS, none: 'incomplete' },
-  complete: { none: 'complete', incomplete: 'complete', former: 'complete', outdated: 'complete' },
-  refused: { complete: 'incomplete', former: 'none', outdated: 'none' },
-  cleared: { incomplete: 'none', complete: 'none', former: 'none', outdated: 'none' },
 };
 
-export const NOTHING_SHOWN: Shown = { rows: 'none', run: 'open' };
+const RUNS: readonly ShownInput[] = ['begun', 'stopped', 'ended', 'failed'];
 
-/** What is shown after an input. `cause` is that of a failure. */
-export function nextShown({ rows, run, error }: Shown, input: ShownInput, cause?: Error): Shown {
-  const now = ROWS[input]?.[rows] ?? rows;
-  if (input === 'behind' || input === 'unfollowed') return { rows: now, run, error };
-  const hasEnded = input === 'stopped' || input === 'ended' || input === 'failed';
-  return hasEnded ? { rows: now, run: input, error: cause } : { rows: now, run: 'open' };
+export const NOTHING_SHOWN: Shown = { rows: 'none', run: 'begun' };
+
+/** What is shown after an input. `error` is that of a failure. */
+export function nextShown(shown: Shown, input: ShownInput, error?: Error): Shown {
+  if (input === 'cleared') return NOTHING_SHOWN;
+  const rows = input === 'complete' ? input : (ROWS[input]?.[shown.rows] ?? shown.rows);
+  if (!RUNS.includes(input)) return { ...shown, rows };
+  return { rows, run: input as ShownRun, error };
 }
 
-/** How rows look: `synced` and `stale` of a snapshot. */
-export function lookOf({ rows }: Shown): 'unsynced' | 'synced' | 'stale' {
-  if (rows === 'outdated') return 'stale';
-  return rows === 'complete' || rows === 'former' ? 'synced' : 'unsynced';
-}
+/** How rows look, if they do not simply grow: `synced` or `stale` of a snapshot. */
+export const LOOKS: { readonly [Rows in ShownRows]?: 'synced' | 'stale' } = {
+  complete: 'synced',
+  former: 'synced',
+  outdated: 'stale',
+};

@@ -42,12 +42,7 @@ class ViewSnapshots<V extends readonly View<unknown>[]> extends Held implements 
   }
 
   readonly snapshots$: Observable<Snapshots<V>> = new Observable((subscriber) => {
-    const release = this.hold();
-    const remove = this.listeners.add(() => subscriber.next(this.getSnapshot()));
-    subscriber.add(() => {
-      remove();
-      release();
-    });
+    subscriber.add(this.subscribe(() => subscriber.next(this.getSnapshot())));
     subscriber.next(this.getSnapshot());
     let open = this.#views.length;
     const complete = () => {
@@ -70,7 +65,7 @@ class ViewSnapshots<V extends readonly View<unknown>[]> extends Held implements 
   // A field, so that it works without the object.
   readonly getSnapshot = (): Snapshots<V> => {
     // In the middle of a turn the views may differ in what they have seen of it.
-    if (this.isHeld && this.#snapshots !== undefined) return this.#snapshots;
+    if (this.#held.length > 0 && this.#snapshots !== undefined) return this.#snapshots;
     return this.#read();
   };
 

@@ -48,14 +48,13 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     if (error !== undefined) return this.refuse(readError(error));
     if (status !== undefined) this.sent = readStatus(status);
     const isNext = this.shown.rows === 'outdated';
-    if (synced) this.send('complete');
-    else if (this.sent.blocked !== undefined) this.send('refused');
-    else this.send(rows.length === 0 ? 'empty' : 'partial');
+    // The rows of a worker that was lost stay until those of the next one are complete, or may not be read any longer.
+    if (isNext && this.sent.blocked !== undefined) this.send('cleared');
+    this.send(synced ? 'complete' : rows.length === 0 ? 'incomplete' : 'partial');
     if (!isNext) {
       this.show(this.sent);
       return this.changed(this.rows.apply(difference));
     }
-    // The rows of a worker that was lost stay until those of the next one are complete, or may not be read any longer.
     this.#next ??= new RemoteRows();
     this.#next.apply(difference);
     if (this.shown.rows === 'outdated') return this.show(this.#aged(this.sent));
