@@ -148,6 +148,20 @@ describe('edits in a worker', () => {
     expect(replicas()).toEqual([1, 1]);
   });
 
+  it('B12: the state of the informer is shown again if no echo comes within the time limit', async () => {
+    const { rig, scale, replicas } = await rigOf();
+    const held = rig.server.faults.silence();
+    const edited = scale(0, 2, { timeoutMs: 3_000 });
+    await rig.pass(2_000);
+    expect((await edited).spec?.replicas).toBe(3);
+    expect(replicas()).toEqual([3, 3]);
+    await rig.pass(3_000);
+    expect(replicas()).toEqual([1, 1]);
+    held.heal();
+    await rig.pass(60_000);
+    expect(replicas()).toEqual([3, 3]);
+  });
+
   it('B12: an error of the recipe is the error itself, and an edit ends with its worker, session and signal', async () => {
     const { rig, tabs, scale } = await rigOf();
     const own = new RangeError('too many');

@@ -23,6 +23,15 @@ type AnyObject = Stored<KubernetesObject>;
 
 const NONE: readonly PendingEdit[] = [];
 
+/** A draft over the rows. Its methods work without it. */
+export interface ShownDraft {
+  isShown(): boolean;
+  /** The server's answer, which is shown until each source has it. */
+  written(object: AnyObject): void;
+  /** Shows the state of the sources again. */
+  end(): void;
+}
+
 export class Overlay implements SourceOverlay {
   readonly #edits = new Map<string, readonly PendingEdit[]>();
   readonly #rows = new Map<EditableSource, OverlaidRows>();
@@ -51,20 +60,19 @@ export class Overlay implements SourceOverlay {
     return newest as T;
   }
 
-  /** Shows a draft until {@link end}, or until each source has the state that {@link written} was given. */
-  begin(key: string, base: AnyObject, draft: AnyObject): number {
+  begin(base: AnyObject, draft: AnyObject): ShownDraft {
     const id = ++this.#lastId;
-    this.#input(uidOf(base), key, { type: 'begun', edit: { id, base, draft } });
-    return id;
-  }
-
-  written(uid: string, key: string, id: number, object: AnyObject): void {
-    this.#input(uid, key, { type: 'written', id, object });
-  }
-
-  end(uid: string, key: string, id: number): void {
-    if (this.editsOf(uid).some((edit) => edit.id === id))
-      this.#input(uid, key, { type: 'ended', id });
+    const uid = uidOf(base);
+    const input = (what: EditInput) => this.#input(uid, metaNamespaceKeyFunc(base), what);
+    const isShown = () => this.editsOf(uid).some((edit) => edit.id === id);
+    input({ type: 'begun', edit: { id, base, draft } });
+    return {
+      isShown,
+      written: (object) => input({ type: 'written', id, object }),
+      end: () => {
+        if (isShown()) input({ type: 'ended', id });
+      },
+    };
   }
 
   joined(source: EditableSource): void {

@@ -185,7 +185,7 @@ describe('an edit', () => {
     const done = edit(4, target, 200);
     await until(() => expect(text()).toBe('4'));
     await expect(until(done)).rejects.toThrow(
-      'edit deployments.apps web: the server has not answered for 200 ms; the change may still take effect',
+      'edit of deployments.apps shop/web: the server has not answered for 200 ms; the change may still take effect',
     );
     await until(() => expect(text()).toBe('1'));
     fault.heal();

@@ -13,7 +13,7 @@ import { changeSet, createFakeApiServer } from 'rx-informer/testing';
 import { Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { EditableLayer } from '../../../lib/factory/edits/editable-layer.ts';
-import { Overlay } from '../../../lib/factory/edits/overlay.ts';
+import { Overlay, type ShownDraft } from '../../../lib/factory/edits/overlay.ts';
 import { overlayOf } from '../../../lib/react/edit/provided-edits.ts';
 import { createProvided } from '../../../lib/react/provided.ts';
 import { querySourcesOf } from '../../../lib/react/query-sources.ts';
@@ -85,14 +85,14 @@ describe('the overlay', () => {
     const source = createSource(layer);
     source.reset();
     source.put(scaled('a', 5, 1));
-    const id = overlay.begin('a', scaled('a', 5, 1), scaled('a', 5, 4));
-    return { overlay, layer, source, id };
+    const draft = overlay.begin(scaled('a', 5, 1), scaled('a', 5, 4));
+    return { overlay, layer, source, draft };
   };
 
   it('V12: shows a draft immediately, and the echo brings nothing new', () => {
-    const { overlay, source, id } = start();
+    const { overlay, source, draft } = start();
     expect(source.replicas()).toBe('a=4');
-    overlay.written('a', 'a', id, scaled('a', 7, 4));
+    draft.written(scaled('a', 7, 4));
     source.put(scaled('a', 6, 1));
     expect(source.replicas()).toBe('a=4');
     source.put(scaled('a', 7, 4));
@@ -103,41 +103,41 @@ describe('the overlay', () => {
   });
 
   it('V12: an echo before the answer does not apply the draft twice', () => {
-    const { overlay, source, id } = start();
+    const { overlay, source, draft } = start();
     source.put(scaled('a', 7, 4));
     const sets = source.sets();
-    overlay.written('a', 'a', id, scaled('a', 7, 4));
+    draft.written(scaled('a', 7, 4));
     expect(source.replicas()).toBe('a=4');
     expect(source.sets()).toBe(sets);
     expect(overlay.isEmpty).toBe(true);
   });
 
   it('V12: rolls back', () => {
-    const { overlay, source, id } = start();
-    overlay.end('a', 'a', id);
+    const { overlay, source, draft } = start();
+    draft.end();
     expect(source.replicas()).toBe('a=1');
     expect(overlay.isEmpty).toBe(true);
-    overlay.end('a', 'a', id);
+    draft.end();
     expect(source.replicas()).toBe('a=1');
   });
 
   it('V12: ends with the deletion of the object, and another object of that name is not affected', () => {
-    const { overlay, source, id } = start();
+    const { overlay, source, draft } = start();
     source.remove('a');
     expect(source.replicas()).toBe('');
     source.store.set('a', scaled('b', 9, 1));
-    overlay.written('a', 'a', id, scaled('a', 7, 4));
+    draft.written(scaled('a', 7, 4));
     expect(overlay.isEmpty).toBe(true);
     expect(source.replicas()).toBe('');
   });
 
   it('V12: each source shows the draft until it has the echo itself', () => {
-    const { overlay, layer, source, id } = start();
+    const { overlay, layer, source, draft } = start();
     const later = createSource(layer);
     later.reset();
     later.put(scaled('a', 5, 1));
     expect(later.replicas()).toBe('a=4');
-    overlay.written('a', 'a', id, scaled('a', 7, 4));
+    draft.written(scaled('a', 7, 4));
     source.put(scaled('a', 7, 4));
     later.put(scaled('a', 6, 1));
     expect(later.replicas()).toBe('a=4');
@@ -150,8 +150,7 @@ describe('the overlay', () => {
     const { overlay, layer } = create();
     const source = createSource(layer);
     source.reset();
-    const id = overlay.begin('x', scaled('x', 5, 1), scaled('x', 5, 2));
-    overlay.written('x', 'x', id, scaled('x', 6, 2));
+    overlay.begin(scaled('x', 5, 1), scaled('x', 5, 2)).written(scaled('x', 6, 2));
     expect(overlay.isEmpty).toBe(true);
     expect(source.sets()).toBe(1);
   });
@@ -179,7 +178,7 @@ describe('the overlay', () => {
         const layer = new EditableLayer();
         const source = createSource(layer);
         source.reset();
-        const open: { readonly uid: string; readonly id: number; readonly replicas: number }[] = [];
+        const open: (ShownDraft & { readonly uid: string; readonly replicas: number })[] = [];
         let version = 10;
         for (const [at, each] of steps.entries()) {
           // The first edit brings the overlay, and the source may run for long by then.
@@ -194,28 +193,19 @@ describe('the overlay', () => {
             else if (known !== undefined && at >= coverAt) {
               const base = overlay.shown(known);
               const draft = { ...base, spec: { replicas: each.replicas } };
-              open.push({
-                uid: each.uid,
-                id: overlay.begin(each.uid, base, draft),
-                replicas: each.replicas,
-              });
+              const { uid, replicas } = each;
+              open.push({ uid, replicas, ...overlay.begin(base, draft) });
             }
           } else if ('at' in each) {
             const [edit] = open.splice(each.at, 1);
             if (edit === undefined) continue;
-            if (each.type === 'end') overlay.end(edit.uid, edit.uid, edit.id);
-            else
-              overlay.written(
-                edit.uid,
-                edit.uid,
-                edit.id,
-                scaled(edit.uid, version + 1, edit.replicas),
-              );
+            if (each.type === 'end') edit.end();
+            else edit.written(scaled(edit.uid, version + 1, edit.replicas));
           }
           const wanted = [...source.store].map(([id, object]) => [id, overlay.shown(object)]);
           expect(Object.fromEntries(source.shown)).toEqual(Object.fromEntries(wanted));
         }
-        for (const { uid: of, id } of open) overlay.end(of, of, id);
+        for (const { end } of open) end();
         for (const id of ['a', 'b']) source.put(scaled(id, version + 10, 0));
         expect(overlay.isEmpty).toBe(true);
       }),
@@ -309,7 +299,7 @@ describe('the edits over the values of an index', () => {
         const { store, values, set, following } = createIndexed(layer);
         for (const value of values) value.reset();
         layer.cover(overlay);
-        const open: { uid: string; id: number; replicas: number }[] = [];
+        const open: (ShownDraft & { readonly uid: string; readonly replicas: number })[] = [];
         let version = 10;
         for (const each of steps) {
           version += 2;
@@ -321,18 +311,18 @@ describe('the edits over the values of an index', () => {
             else if (known !== undefined) {
               const base = overlay.shown(known);
               const draft = { ...base, spec: { replicas: each.replicas } };
-              const id = overlay.begin(each.uid, base, draft);
-              open.push({ uid: each.uid, id, replicas: each.replicas });
+              const { uid, replicas } = each;
+              open.push({ uid, replicas, ...overlay.begin(base, draft) });
             }
           } else if (each.type === 'reset') values[each.at % 2]?.reset();
           else if (each.type === 'reopen') values[each.at % 2]?.reopen();
           else {
             const [edit] = open.splice(each.at, 1);
             if (edit === undefined) continue;
-            if (each.type === 'end') overlay.end(edit.uid, edit.uid, edit.id);
+            if (each.type === 'end') edit.end();
             else {
               const object = scaled(edit.uid, version, edit.replicas);
-              overlay.written(edit.uid, edit.uid, edit.id, object);
+              edit.written(object);
               if (store.has(edit.uid)) set(edit.uid, object, each.isFirst);
             }
           }
@@ -342,7 +332,7 @@ describe('the edits over the values of an index', () => {
             expect(shown()).toEqual(Object.fromEntries(wanted));
           }
         }
-        for (const { uid: of, id } of open) overlay.end(of, of, id);
+        for (const { end } of open) end();
         for (const id of ['a', 'b']) set(id, scaled(id, version + 10, 0), true);
         expect([overlay.isEmpty, following()]).toEqual([true, 0]);
       }),
@@ -367,13 +357,13 @@ describe('the queries of a provider', () => {
     const draft = { ...made, spec: { nodeName: 'node-1' } };
     await eventually(() => expect(metadata.getSnapshot().rows).toHaveLength(1));
     const overlay = provided.part(overlayOf);
-    const id = overlay.begin('shop/web-0', made, draft);
+    const { end } = overlay.begin(made, draft);
     await eventually(() =>
       expect(complete.getSnapshot().rows[0]).toHaveProperty('spec.nodeName', 'node-1'),
     );
     expect(metadata.getSnapshot().rows[0]).toMatchObject({ kind: 'PartialObjectMetadata' });
     expect(metadata.getSnapshot().rows[0]).not.toHaveProperty('spec');
-    overlay.end(made.metadata.uid, 'shop/web-0', id);
+    end();
     for (const leave of leaves) leave();
     await factory.stop();
   });

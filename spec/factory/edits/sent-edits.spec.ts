@@ -1,22 +1,27 @@
-/** Tests the turns of edits: their order is tested with the edits of hooks and of workers, and here what they keep. */
+/** Tests edits that are sent in turn: their order is tested with the edits of hooks and of workers, and here what they keep. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { deployments } from 'rx-informer/resources';
+import { asyncScheduler } from 'rxjs';
 import { expect, it } from 'vitest';
-import { Turns } from '../../../lib/factory/edits/turns.ts';
+import { SentEdits } from '../../../lib/factory/edits/sent-edits.ts';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
 it('B12: edits of one object that overlap without end keep no answers', async () => {
-  const turns = new Turns();
+  const edits = new SentEdits(asyncScheduler);
   const answers: WeakRef<object>[] = [];
   const edit = (released?: Promise<void>) =>
-    turns.take('object', async (before) => {
-      await before;
-      await released;
-      const answer = { large: 'x' };
-      answers.push(new WeakRef(answer));
-      return answer;
+    edits.add({
+      ...{ resource: deployments, target: 'shop/web', signal: undefined, draft: undefined },
+      timeoutMs: Number.POSITIVE_INFINITY,
+      send: async () => {
+        await released;
+        const answer = { large: 'x' };
+        answers.push(new WeakRef(answer));
+        return answer;
+      },
     });
   let current: Promise<unknown> = edit();
   for (let at = 0; at < 100; at++) {
