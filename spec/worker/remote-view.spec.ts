@@ -85,6 +85,17 @@ describe('the view of a tab', () => {
     expect(view.getSnapshot().status.staleSinceMs).toBe(7);
   });
 
+  it('B4: has no error once a query that was refused is answered, and keeps its rows until then', () => {
+    const { view, shown } = viewOf();
+    view.take(difference('ab', true));
+    view.refuse(new Error('too deep'));
+    view.take(difference('c', false, LISTING));
+    expect(view.getSnapshot().error).toBeUndefined();
+    expect(shown()).toEqual(['ab', false, true, 'listing']);
+    view.take(difference('cd', true));
+    expect(shown()).toEqual(['cd', true, false, 'watching']);
+  });
+
   it('Q16: tells its listeners once a turn', () => {
     const { view, calls } = viewOf();
     let ofRow = 0;

@@ -47,6 +47,7 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     const { status, error, synced, rows = [] } = difference;
     if (error !== undefined) return this.refuse(readError(error));
     if (status !== undefined) this.sent = readStatus(status);
+    if (this.shown.run === 'failed') this.#again();
     const isNext = this.shown.rows === 'outdated';
     // The rows of a worker that was lost stay until those of the next one are complete, or may not be read any longer.
     if (isNext && this.sent.blocked !== undefined) this.send('cleared');
@@ -74,8 +75,7 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
   /** Shows a status of the connection. The rows stay, marked as stale; they were right until `sinceMs`. */
   lose(status: ViewStatus | undefined, sinceMs: EpochMs = this.#parts.heardMs()): void {
     this.#age(sinceMs);
-    this.send('begun');
-    this.send('behind');
+    this.#again();
     const { error, blocked, ...sent } = this.sent;
     this.show(this.#aged(status ?? { ...sent, phase: 'connecting', live: false }));
     this.#next = undefined;
@@ -88,6 +88,12 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     this.#next = undefined;
     this.show(status);
     this.changed(this.rows.clear());
+  }
+
+  /** The query is asked again. */
+  #again(): void {
+    this.send('begun');
+    this.send('behind');
   }
 
   /** The rows are right until now, unless they are out of date already. */
