@@ -95,11 +95,13 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
   protected send(input: ShownInput, error?: Error): void {
     const before = this.shown;
     const now = nextShown(before, input, error);
+    if (now === before) return;
     this.shown = now;
     if (LOOKS[before.rows] !== LOOKS[now.rows] || before.error !== now.error) this.changed();
   }
 
   protected show(status: ViewStatus): void {
+    if (status === this.status) return;
     this.status = Object.freeze(status);
     this.changed();
   }
@@ -113,7 +115,7 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
   }
 
   protected override tell(): void {
-    for (const [id, listeners] of [...this.#rowListeners]) {
+    for (const [id, listeners] of this.#rowListeners) {
       if (listeners.size === 0) this.#rowListeners.delete(id);
       listeners.notify();
     }

@@ -58,10 +58,11 @@ export const NOTHING_SHOWN: Shown = { rows: 'none', run: 'begun' };
 
 /** What is shown after an input. `error` is that of a failure. */
 export function nextShown(shown: Shown, input: ShownInput, error?: Error): Shown {
+  if (input === shown.rows) return shown;
   if (input === 'cleared') return NOTHING_SHOWN;
   const rows = input === 'complete' ? input : (ROWS[input]?.[shown.rows] ?? shown.rows);
-  if (!RUNS.includes(input)) return { ...shown, rows };
-  return { rows, run: input as ShownRun, error };
+  if (RUNS.includes(input)) return { rows, run: input as ShownRun, error };
+  return rows === shown.rows ? shown : { ...shown, rows };
 }
 
 /** How rows look, if they do not simply grow: `synced` or `stale` of a snapshot. */
