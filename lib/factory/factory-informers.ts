@@ -41,7 +41,7 @@ export class FactoryInformers extends SharedInformers {
 
   keep(resource: Resource<KubernetesObject>, scope: InformerScope = {}): OwnEntry {
     const entry = this.entry(resource, scope);
-    entry.kept = true;
+    // Never released, so it is not removed with the last handle.
     this.use(entry);
     return entry;
   }
@@ -67,7 +67,7 @@ export class FactoryInformers extends SharedInformers {
     const identity = identityOf(resource, readScope(resource, scope, this.options));
     const entry = this.byIdentity.get(identity);
     if (entry === undefined) return;
-    entry.linger?.unsubscribe();
+    entry.holders.cancel();
     this.byIdentity.delete(identity);
     await removed(entry.informer);
   }

@@ -4,12 +4,12 @@ import {
   type Observable,
   type SchedulerLike,
   Subject,
-  type Subscription,
+  type TeardownLogic,
 } from 'rxjs';
 import { portOf } from '../informer/part.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
-import { longTimer } from '../rx/long-timer.ts';
+import { afterLinger, Holders } from '../rx/sharing/holders.ts';
 import { timingOf } from '../rx/timing.ts';
 import { NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -30,10 +30,7 @@ export interface Entry {
   readonly name: string;
   readonly scope: ReadScope;
   readonly informer: AnyInformer;
-  /** Requested by `informer` or `lister`, so it is not removed with the last handle. */
-  kept: boolean;
-  holders: number;
-  linger: Subscription | undefined;
+  readonly holders: Holders;
 }
 
 /** An informer with requests of its own. */
@@ -112,15 +109,7 @@ export class SharedInformers {
 
   acquire(resource: Resource<Anything>, scope: InformerScope = {}): Hold {
     const entry = this.entry(resource, scope);
-    entry.holders++;
-    this.use(entry);
-    let released = false;
-    const release = () => {
-      if (released) return;
-      released = true;
-      entry.holders--;
-      this.#lingerOf(entry);
-    };
+    const release = this.use(entry);
     const { informer, scope: read } = entry;
     return { informer, scope: read, release };
   }
@@ -128,9 +117,9 @@ export class SharedInformers {
   async stop(): Promise<void> {
     const entries = [...this.byIdentity];
     for (const [identity, entry] of entries) {
-      entry.linger?.unsubscribe();
+      entry.holders.cancel();
       // An informer that lingers has no holder, so it is not kept for another start.
-      if (!entry.kept && entry.holders === 0) this.byIdentity.delete(identity);
+      if (entry.holders.count === 0) this.byIdentity.delete(identity);
     }
     const end = (entry: OwnEntry) =>
       this.#isPresent(entry) ? entry.informer.stop() : removed(entry.informer);
@@ -155,8 +144,14 @@ export class SharedInformers {
       ...{ name, inUse$, client: this.client, scheduler: this.scheduler },
       ...{ options: this.options, own: this.#settings(resource) },
     });
-    const counts = { kept: false, holders: 0, linger: undefined };
-    const entry: OwnEntry = { identity, name, scope, informer, inUse$, ...counts };
+    const holders = new Holders(
+      () => {
+        this.byIdentity.delete(identity);
+        void removed(informer);
+      },
+      (end) => this.#rest(entry, end),
+    );
+    const entry: OwnEntry = { identity, name, scope, informer, inUse$, holders };
     this.byIdentity.set(identity, entry);
     if (this.started) informer.start();
     this.created$.next();
@@ -172,25 +167,24 @@ export class SharedInformers {
     return isTaken ? of(`${resourceName(resource)}@${resource.version}`) : name;
   }
 
-  #lingerOf(entry: OwnEntry): void {
-    if (entry.kept || entry.holders > 0) return;
+  /** The last holder has left. */
+  #rest(entry: OwnEntry, end: () => void): TeardownLogic {
     // A handle may outlive its informer, and another informer may have taken its place.
     if (!this.#isPresent(entry)) return;
-    const forget = () => {
-      this.byIdentity.delete(entry.identity);
-      void removed(entry.informer);
-    };
     const { lingerMs } = this;
     // An informer that is not running is removed immediately. It may run for its subscribers, even if the factory was not started.
     const { phase } = entry.informer.status;
-    if (phase === 'idle' || phase === 'stopped' || lingerMs <= 0) return forget();
-    entry.linger = longTimer(lingerMs, this.scheduler).subscribe(forget);
+    if (phase === 'idle' || phase === 'stopped' || lingerMs <= 0) return end();
+    const linger = afterLinger(end, lingerMs, this.scheduler);
     entry.inUse$.next(false);
+    return linger;
   }
 
-  protected use({ linger, inUse$ }: OwnEntry): void {
-    linger?.unsubscribe();
+  /** Holds an informer until the returned function is called. */
+  protected use({ holders, inUse$ }: OwnEntry): () => void {
+    const release = holders.hold();
     if (!inUse$.value) inUse$.next(true);
+    return release;
   }
 
   #settings(resource: Resource<Anything>): InformerSettings<Anything> {

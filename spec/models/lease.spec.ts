@@ -3,7 +3,7 @@
 import { Observable, type Subscriber } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { Drain } from '../../lib/rx/drain.ts';
-import { type Lease, lease } from '../../lib/rx/lease.ts';
+import { type Lease, lease } from '../../lib/rx/sharing/lease.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import * as fc from '../support/fast-check.ts';
 

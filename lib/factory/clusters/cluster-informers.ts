@@ -1,11 +1,11 @@
 /** The merged informers of many clusters, and the run in which the clusters are followed. */
-import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { Observable, type SchedulerLike } from 'rxjs';
 import type { SyncWaitOptions } from '../../informer/waits.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { Drain } from '../../rx/drain.ts';
-import { type Lease, lease } from '../../rx/lease.ts';
-import { longTimer } from '../../rx/long-timer.ts';
+import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
+import { type Lease, lease } from '../../rx/sharing/lease.ts';
 import { timingOf } from '../../rx/timing.ts';
 import { byNamespace, type Indexers, NAMESPACE_INDEX } from '../../store/index-funcs.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
@@ -31,10 +31,7 @@ interface MergedEntry {
   readonly name: string;
   readonly scope: ReadScope;
   readonly merged: MergedInformer<Anything>;
-  /** Requested by `informer`, so it is not removed with the last handle. */
-  kept: boolean;
-  holders: number;
-  linger: Subscription | undefined;
+  readonly holders: Holders;
 }
 
 /** Queries read of a merged informer only what it has. */
@@ -147,26 +144,13 @@ export class ClusterInformers implements InformerPool, MergedHost {
   }
 
   keep(resource: Resource<Anything>, scope: InformerScope = {}): MergedInformer<Anything> {
-    return this.#entry(resource, scope, (entry) => {
-      entry.kept = true;
-    }).merged;
+    // Never released, so it is not removed with the last handle.
+    return this.#held(resource, scope).entry.merged;
   }
 
   acquire(resource: Resource<Anything>, scope: InformerScope = {}): Hold {
-    const entry = this.#entry(resource, scope, (each) => {
-      each.holders++;
-    });
-    let isReleased = false;
-    return {
-      informer: asHeld(entry.merged),
-      scope: entry.scope,
-      release: () => {
-        if (isReleased) return;
-        isReleased = true;
-        entry.holders--;
-        this.#lingerOf(entry);
-      },
-    };
+    const { entry, release } = this.#held(resource, scope);
+    return { informer: asHeld(entry.merged), scope: entry.scope, release };
   }
 
   start(): void {
@@ -182,8 +166,8 @@ export class ClusterInformers implements InformerPool, MergedHost {
       this.#drain.run(() => {
         if (this.#lease.active) this.#lease.end();
         else this.#end('stopped');
-        for (const [identity, entry] of [...this.#entries]) {
-          if (!entry.kept && entry.holders === 0) this.#forget(identity, entry);
+        for (const entry of [...this.#entries.values()]) {
+          if (entry.holders.count === 0) this.#forget(entry);
         }
         this.#stopping.then(resolve, reject);
       });
@@ -232,11 +216,10 @@ export class ClusterInformers implements InformerPool, MergedHost {
     this.changed();
   }
 
-  #entry(
+  #held(
     resource: Resource<Anything>,
     asked: InformerScope,
-    claim: (entry: MergedEntry) => void,
-  ): MergedEntry {
+  ): { readonly entry: MergedEntry; release(): void } {
     const scope = this.scopeOf(resource, asked);
     if (scope.as === 'table') {
       throw new TypeError(
@@ -245,13 +228,13 @@ export class ClusterInformers implements InformerPool, MergedHost {
     }
     const identity = identityOf(resource, scope);
     let entry = this.#entries.get(identity);
+    let release = (): void => undefined;
     // In the drain: a callback that hears of the new informer may stop the clusters, of which it must be one by then.
     this.#drain.enter(() => {
       entry ??= this.#create(identity, resource, { asked, scope });
-      entry.linger?.unsubscribe();
-      claim(entry);
+      release = entry.holders.hold();
     });
-    return entry as MergedEntry;
+    return { entry: entry as MergedEntry, release };
   }
 
   #create(
@@ -261,26 +244,23 @@ export class ClusterInformers implements InformerPool, MergedHost {
   ): MergedEntry {
     const name = this.nameOf(resource, scope);
     const merged = new MergedInformer<Anything>(this, name, resource, asked);
-    const counts = { kept: false, holders: 0, linger: undefined };
-    const entry: MergedEntry = { identity, name, scope, merged, ...counts };
+    const holders = new Holders(
+      () => this.#forget(entry),
+      (end) => {
+        const lingerMs = this.phase === undefined ? this.lingerMs : 0;
+        // It may be requested again while the task waits in the drain.
+        return afterLinger(() => this.#drain.run(end), lingerMs, this.scheduler);
+      },
+    );
+    const entry: MergedEntry = { identity, name, scope, merged, holders };
     this.#entries.set(identity, entry);
     return entry;
   }
 
-  #lingerOf(entry: MergedEntry): void {
-    const { identity } = entry;
-    if (entry.kept || entry.holders > 0 || this.#entries.get(identity) !== entry) return;
-    const forget = () => this.#drain.run(() => this.#forget(identity, entry));
-    if (this.phase !== undefined || this.lingerMs <= 0) return forget();
-    entry.linger = longTimer(this.lingerMs, this.scheduler).subscribe(forget);
-  }
-
-  #forget(identity: string, entry: MergedEntry): void {
-    // Requested again while this task waited in the drain.
-    if (entry.kept || entry.holders > 0 || this.#entries.get(identity) !== entry) return;
-    entry.linger?.unsubscribe();
+  #forget({ identity, holders, merged }: MergedEntry): void {
+    holders.cancel();
     this.#entries.delete(identity);
-    entry.merged.close();
+    merged.close();
     this.changed();
   }
 }

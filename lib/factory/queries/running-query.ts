@@ -1,9 +1,9 @@
 /** One pipeline, shared by all users of equal queries, and kept for the linger after the last of them has left. */
-import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { Observable, type SchedulerLike, type Subscription, type TeardownLogic } from 'rxjs';
 import { mergePipeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
-import { longTimer } from '../../rx/long-timer.ts';
+import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Hold, InformerPool } from '../shared-informers.ts';
 import { answerFrom, holdInformer, type Layer } from './pipeline.ts';
@@ -26,10 +26,12 @@ export class RunningQuery {
   readonly #shared: Observable<AnyChangeSet<unknown>>;
   #holds: readonly Hold[] = [];
   #isHeld = false;
-  #users = 0;
+  readonly #users = new Holders(
+    () => this.#end(),
+    (end) => this.#rest(end),
+  );
   /** Keeps the pipeline while it lingers. */
   #kept: Subscription | undefined;
-  #linger: Subscription | undefined;
   #hasEnded = false;
 
   constructor(parts: RunningQueryParts) {
@@ -42,7 +44,7 @@ export class RunningQuery {
   }
 
   get users(): number {
-    return this.#users;
+    return this.#users.count;
   }
 
   /** Whether it can be used, because its informers have not been removed from the factory. */
@@ -59,15 +61,7 @@ export class RunningQuery {
   enter(): (() => void) | undefined {
     if (!this.isUsable) return undefined;
     if (!this.#isHeld) this.#hold();
-    this.#linger?.unsubscribe();
-    this.#users++;
-    let hasLeft = false;
-    return () => {
-      if (hasLeft) return;
-      hasLeft = true;
-      this.#users--;
-      if (this.#users === 0) this.#rest();
-    };
+    return this.#users.hold();
   }
 
   /** The answer. Keeps the pipeline, so its next user has the answer at once. */
@@ -105,21 +99,18 @@ export class RunningQuery {
     this.#isHeld = true;
   }
 
-  #rest(): void {
+  #rest(end: () => void): TeardownLogic {
     const { lingerMs, scheduler } = this.#parts;
     this.#isHeld = false;
     for (const hold of this.#holds) hold.release();
-    if (lingerMs <= 0 || this.#kept === undefined || this.#kept.closed) return this.#end();
-    if (lingerMs !== Number.POSITIVE_INFINITY) {
-      this.#linger = longTimer(lingerMs, scheduler).subscribe(() => this.#end());
-    }
+    if (this.#kept === undefined || this.#kept.closed) return end();
+    return afterLinger(end, lingerMs, scheduler);
   }
 
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#linger?.unsubscribe();
-    this.#linger = undefined;
+    this.#users.cancel();
     this.#kept?.unsubscribe();
     this.#parts.onEnd();
   }

@@ -1,11 +1,10 @@
 /** The stream of a named query: computed once for all tabs that ask it, and kept for the linger after the last has left. */
-
 import { defer, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { tap } from 'rxjs/operators';
 import { FollowedInformers } from '../../query/engine/informers.ts';
 import type { Lineage } from '../../query/engine/lineage.ts';
 import { liveShare } from '../../query/operators/live-share.ts';
-import { longTimer } from '../../rx/long-timer.ts';
+import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { SetSource } from '../../store/set-source.ts';
 import { checkedSets } from './checked-sets.ts';
@@ -28,13 +27,18 @@ export interface SharedAnswerParts {
 export class SharedAnswer {
   readonly stream: Sets;
   readonly #parts: SharedAnswerParts;
-  #tabs = 0;
+  readonly #tabs = new Holders(
+    () => this.end(),
+    (end) => {
+      const { lingerMs, scheduler } = this.#parts;
+      return this.#kept.closed ? end() : afterLinger(end, lingerMs, scheduler);
+    },
+  );
   #shared: Sets;
   /** Keeps the rows while tabs ask for them, and for the linger. */
   #kept = Subscription.EMPTY;
   /** Whether an informer was stopped, so that what is shared has rows of an informer that does not follow the server. */
   #isOutdated = false;
-  #linger = Subscription.EMPTY;
 
   constructor(parts: SharedAnswerParts) {
     this.#parts = parts;
@@ -51,21 +55,19 @@ export class SharedAnswer {
    * informers, and begin again.
    */
   enter(): () => void {
-    this.#linger.unsubscribe();
-    if (this.#tabs++ === 0) this.#parts.onBegin();
+    const leave = this.#tabs.hold();
+    if (this.#tabs.count === 1) this.#parts.onBegin();
     this.#keep();
-    return () => {
-      if (--this.#tabs === 0) this.#rest();
-    };
+    return leave;
   }
 
   /** Ends the rows that are kept, for good if no tab asks for them. */
   end(): void {
     const kept = this.#kept;
     this.#kept = Subscription.EMPTY;
-    this.#linger.unsubscribe();
+    this.#tabs.cancel();
     kept.unsubscribe();
-    if (this.#tabs === 0) this.#parts.onEnd();
+    if (this.#tabs.count === 0) this.#parts.onEnd();
   }
 
   #share(): Sets {
@@ -101,7 +103,7 @@ export class SharedAnswer {
     isSubscribing = false;
     // What is left of a run that ends while it lingers is outdated.
     kept.add(() => {
-      if (this.#kept === kept && this.#tabs === 0) this.end();
+      if (this.#kept === kept && this.#tabs.count === 0) this.end();
     });
   }
 
@@ -114,12 +116,5 @@ export class SharedAnswer {
     this.#keep();
     // Afterwards, because it keeps the other informers running.
     former.unsubscribe();
-  }
-
-  #rest(): void {
-    const { lingerMs, scheduler } = this.#parts;
-    if (lingerMs <= 0 || this.#kept.closed) return this.end();
-    if (lingerMs === Number.POSITIVE_INFINITY) return;
-    this.#linger = longTimer(lingerMs, scheduler).subscribe(() => this.end());
   }
 }

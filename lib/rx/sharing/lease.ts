@@ -4,9 +4,9 @@
  * source ends, the departing subscribers start the linger timer after the reset, and the timer stays behind.
  */
 import { type Observable, type SchedulerLike, Subscription } from 'rxjs';
-import type { Drain } from './drain.ts';
-import { longTimer } from './long-timer.ts';
-import { reportingErrors, reportUnhandled } from './report-unhandled.ts';
+import type { Drain } from '../drain.ts';
+import { reportingErrors, reportUnhandled } from '../report-unhandled.ts';
+import { afterLinger, Holders } from './holders.ts';
 
 /**
  * The hold on one shared run. Its methods, and the releases that `acquire` returns, must be called within the drain.
@@ -39,72 +39,49 @@ export function lease(
     onEnd(why: 'linger' | 'ended' | 'complete'): void;
   },
 ): Lease {
-  let live: Subscription | undefined;
-  let linger: Subscription | undefined;
-  let holders = 0;
-  let epoch = 0;
+  const { lingerMs, scheduler, drain } = options;
+  let live: { readonly subscription: Subscription; readonly holders: Holders } | undefined;
 
   const finish = (why: 'linger' | 'ended' | 'complete') => {
     if (live === undefined) return;
-    const ending = live;
+    const { subscription, holders } = live;
     live = undefined;
-    holders = 0;
-    epoch++;
-    linger?.unsubscribe();
-    linger = undefined;
-    reportingErrors(() => ending.unsubscribe())();
+    holders.cancel();
+    reportingErrors(() => subscription.unsubscribe())();
     options.onEnd(why);
   };
-  const expire = () => {
-    const expiring = new Subscription();
-    linger = expiring;
-    const ifStillLingering = () => {
-      // A new holder may have arrived between the timer and this task.
-      if (linger === expiring) finish('linger');
-    };
-    expiring.add(
-      longTimer(options.lingerMs, options.scheduler).subscribe(() =>
-        options.drain.run(ifStillLingering),
-      ),
-    );
-  };
   const begin = () => {
-    const starting = new Subscription();
-    live = starting;
+    // Each run has holders of its own, so those of an earlier run have no effect on it.
+    const holders = new Holders(
+      () => finish('linger'),
+      (end) => {
+        if (live !== own) return;
+        // A new holder may come between the timer and the task.
+        const inTurn = lingerMs === 0 ? end : () => drain.run(end);
+        return afterLinger(inTurn, lingerMs, scheduler);
+      },
+    );
+    const own = { subscription: new Subscription(), holders };
+    live = own;
+    const complete = () => {
+      if (live === own) finish('complete');
+    };
+    const release = holders.hold();
     options.onStart();
-    starting.add(
+    own.subscription.add(
       run.subscribe({
         error: (error) => {
           reportUnhandled(error);
-          options.drain.run(() => {
-            if (live === starting) finish('complete');
-          });
+          drain.run(complete);
         },
-        complete: () => {
-          if (live === starting) finish('complete');
-        },
+        complete,
       }),
     );
+    return release;
   };
 
   return {
-    acquire() {
-      linger?.unsubscribe();
-      linger = undefined;
-      holders++;
-      const held = epoch;
-      if (live === undefined) begin();
-      // A run that ended while it started has already released its holders.
-      let released = held !== epoch;
-      return () => {
-        if (released || held !== epoch) return;
-        released = true;
-        holders--;
-        if (holders > 0 || live === undefined) return;
-        if (options.lingerMs === 0) finish('linger');
-        else if (options.lingerMs !== Number.POSITIVE_INFINITY) expire();
-      };
-    },
+    acquire: () => live?.holders.hold() ?? begin(),
     end: () => finish('ended'),
     get active() {
       return live !== undefined;
