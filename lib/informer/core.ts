@@ -1,5 +1,5 @@
 /** The state of one informer that its run, its lifecycle and its parts share: store, status, listeners and the parts. */
-import { Observable, Subject } from 'rxjs';
+import { type Observable, Subject } from 'rxjs';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -9,11 +9,13 @@ import { limitsOf, type RefreshOrder } from '../reflector/reflect-options.ts';
 import type { reflect } from '../reflector/reflector.ts';
 import { allOf, type Demand, reliable, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
+import { Holders } from '../rx/sharing/holders.ts';
+import { Hub } from '../rx/sharing/hub.ts';
 import { type ResolvedTiming, timingOf } from '../rx/timing.ts';
 import { createIndexer } from '../store/create-indexer.ts';
 import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { Indexer } from '../store/indexer.ts';
-import { FanOut, type Listener } from './fan-out.ts';
+import { contentsOf, type Listener } from './fan-out.ts';
 import { checkedResyncPeriod, type SharedInformerOptions } from './options.ts';
 import type { InformerPart, InformerPort } from './part.ts';
 import type { SourceSet } from './sources.ts';
@@ -41,7 +43,8 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
   readonly drain: Drain = new Drain();
   readonly store: Indexer<T>;
   readonly board: StatusBoard<T>;
-  readonly listeners: FanOut<T>;
+  /** The position of a listener is the revision of the store that it has. */
+  readonly listeners: Hub<Listener<T>> = new Hub();
   readonly report: Reporter['report'];
   readonly warn: Reporter['warn'];
   readonly resyncMs: number;
@@ -55,7 +58,8 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
   /** The delta queue of the current run. */
   queue: { readonly size: number } | undefined;
   readonly #parts = new Map<unknown, InformerPart<T>>();
-  readonly #pauses = new PauseCounter();
+  readonly #resumed = new Subject<void>();
+  readonly #pauses = new Holders(() => this.#resumed.next());
 
   constructor(source: InformerSource<T>, options: SharedInformerOptions<T>) {
     const { name = 'informer', indexers, mutationGuard } = options;
@@ -74,7 +78,6 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
       indexers: indexers ?? { [NAMESPACE_INDEX]: byNamespace },
       mutationGuard,
     });
-    this.listeners = new FanOut(this.store);
     this.board = new StatusBoard({
       indexer: this.store,
       scheduler: this.timing.scheduler,
@@ -87,7 +90,7 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
       },
     });
     this.demand = allOf(
-      this.#pauses.demand,
+      () => (this.#pauses.count === 0 ? null : this.#resumed),
       reliable(options.demand ?? unlimited, (error) => report(error, { subscriber: 'demand' })),
     );
   }
@@ -138,7 +141,11 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
   }
 
   join(listener: Listener<T>): () => void {
-    return this.listeners.join(listener);
+    // The store commits before it notifies, so there is no gap between the snapshot and the next set, and no duplicate.
+    const snapshot = contentsOf(this.store, 'snapshot');
+    const leave = this.listeners.add(listener, snapshot.rev);
+    listener.next(snapshot);
+    return leave;
   }
 
   order(at: number, order: RefreshOrder): void {
@@ -146,7 +153,7 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
   }
 
   pause(): () => void {
-    return this.#pauses.pause();
+    return this.#pauses.hold();
   }
 
   retryRefused(): void {
@@ -155,39 +162,5 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
 
   caughtUp(): void {
     this.each((part) => part.caughtUp?.());
-  }
-}
-
-/** Counts the requested pauses. */
-class PauseCounter {
-  #count = 0;
-  readonly #waiting = new Set<() => void>();
-
-  /** Closed while the count is not zero. */
-  readonly demand: Demand = () =>
-    this.#count === 0
-      ? null
-      : new Observable<void>((subscriber) => {
-          const open = () => {
-            subscriber.next();
-            subscriber.complete();
-          };
-          this.#waiting.add(open);
-          return () => this.#waiting.delete(open);
-        });
-
-  /** Requests a pause, until the returned function is called. */
-  pause(): () => void {
-    this.#count++;
-    let released = false;
-    return () => {
-      if (released) return;
-      released = true;
-      this.#count--;
-      if (this.#count > 0) return;
-      const waiting = [...this.#waiting];
-      this.#waiting.clear();
-      for (const open of waiting) open();
-    };
   }
 }

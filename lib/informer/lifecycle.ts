@@ -6,7 +6,8 @@
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { checkedDuration } from '../rx/checked-option.ts';
-import { type Lease, lease } from '../rx/lease.ts';
+import { ender } from '../rx/sharing/hub.ts';
+import { type Lease, lease } from '../rx/sharing/lease.ts';
 import { InformerCore, type InformerSource } from './core.ts';
 import { partMakers, type SharedInformerOptions } from './options.ts';
 import type { EndOfRun } from './part.ts';
@@ -29,7 +30,7 @@ export class InformerLifecycle<T extends KubernetesObject> extends InformerCore<
       onStart: () => this.#begin(),
       onEnd: (why) => {
         this.#endRun(why === 'linger' ? 'idle' : why === 'ended' ? 'stopped' : 'completed');
-        if (why === 'complete') this.listeners.completer()();
+        if (why === 'complete') ender(this.listeners)();
       },
     });
     for (const make of partMakers<T>(options, source.caller)) make(this);
@@ -85,7 +86,7 @@ export class InformerLifecycle<T extends KubernetesObject> extends InformerCore<
    * streams of the status and the metrics show the next run, too; they complete if the informer is removed.
    */
   stop(isRemoved = false): Promise<void> {
-    const complete = this.listeners.completer();
+    const complete = ender(this.listeners);
     return new Promise<void>((resolve) => {
       this.drain.run(() => {
         if (this.#lease.active) this.#lease.end();

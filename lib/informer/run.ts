@@ -126,7 +126,7 @@ class Stages<T extends KubernetesObject> {
           board.publishCommit();
         },
       }),
-      tap((set) => listeners.deliver(set)),
+      tap((set) => listeners.tell((listener) => listener.next(set), set.rev)),
     );
     // Published once per turn of the event loop, because a server may send nothing but objects that are refused.
     const refusals$ = this.#refusals.pipe(
@@ -196,7 +196,8 @@ function beginAnew<T extends KubernetesObject>({ store, board, listeners }: Info
   if (wasSynced) {
     const { rev } = store;
     const head = { rev, synced: false, resourceVersion: '', initial: false, reset: false } as const;
-    listeners.deliver(createChangeSet({ ...head, cause: 'rebalance' }, []));
+    const set = createChangeSet<T>({ ...head, cause: 'rebalance' }, []);
+    listeners.tell((listener) => listener.next(set), rev);
   }
   board.publish();
 }

@@ -1,6 +1,6 @@
 /** The state of any provider: the parts that hooks have added, and the sources that they read. */
 import type { LiveQuery } from '../query/live-query/live-query.ts';
-import { Listeners } from '../query/view/listeners.ts';
+import { Hub } from '../rx/sharing/hub.ts';
 import type { ViewSource } from './row-source.ts';
 import type { StatusSource } from './status-source.ts';
 
@@ -8,7 +8,7 @@ export class ProviderState {
   /** The sources that hooks read, each with the name of its informers. */
   readonly used: Set<readonly [StatusSource, () => unknown]> = new Set();
   readonly #parts = new Map<unknown, unknown>();
-  readonly #listeners = new Listeners();
+  readonly #listeners = new Hub<() => void>();
 
   /** The source of a query. Absent: queries are answered by the informers of the provider. */
   declare readonly answered?: (query: LiveQuery) => ViewSource<unknown>;
@@ -48,6 +48,6 @@ export class ProviderState {
 
   /** The result of a source in use may have changed. */
   changed(): void {
-    this.#listeners.tell();
+    this.#listeners.tell((listener) => listener());
   }
 }

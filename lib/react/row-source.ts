@@ -1,8 +1,8 @@
 /** A source of rows for hooks: a view with its results, which any number of components share. */
 import { Subscription } from 'rxjs';
-import { Listeners } from '../query/view/listeners.ts';
 import { nextShown, type Shown } from '../query/view/shown.ts';
 import type { View } from '../query/view/view.ts';
+import { Hub } from '../rx/sharing/hub.ts';
 import { leftLater } from './left-later.ts';
 import { type ListResult, NO_RESULT, resultOf } from './row-result.ts';
 
@@ -33,7 +33,7 @@ export class ViewSource<Row> implements RowSource<Row> {
   readonly view: View<Row>;
   readonly #observer: SourceObserver | undefined;
   readonly #enter = leftLater(() => this.#hold());
-  readonly #listeners = new Listeners();
+  readonly #listeners = new Hub<() => void>();
   /** Absent before the first listener, closed after the last one. */
   #held: Subscription | undefined;
   /** Ends with the run of the view. */
@@ -90,7 +90,7 @@ export class ViewSource<Row> implements RowSource<Row> {
   }
 
   #notify(): void {
-    this.#listeners.tell();
+    this.#listeners.tell((listener) => listener());
     this.#observer?.changed();
   }
 }

@@ -5,7 +5,7 @@ import { type InformerScope, identityOf, readScope } from '../factory/scope.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
-import { Listeners } from '../query/view/listeners.ts';
+import { Hub } from '../rx/sharing/hub.ts';
 import { leftLater } from './left-later.ts';
 import type { Provided } from './provided.ts';
 import { useProvided } from './provider.ts';
@@ -21,7 +21,7 @@ class InformerSource {
   readonly #provided: Provided;
   readonly #acquire: () => { readonly informer: AnyInformer; release(): void };
   readonly #isPresent: () => boolean;
-  readonly #listeners = new Listeners();
+  readonly #listeners = new Hub<() => void>();
   readonly #enter = leftLater(() => {
     this.#hold();
     return new Subscription(() => {
@@ -73,7 +73,7 @@ class InformerSource {
     if (former.closed || !this.#isPresent()) return;
     this.#hold();
     former.unsubscribe();
-    this.#listeners.tell();
+    this.#listeners.tell((listener) => listener());
   }
 }
 

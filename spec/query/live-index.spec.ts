@@ -1,8 +1,9 @@
 /** `liveIndex`: the objects of an informer under one value of an index. */
 import { createSharedInformer, liveIndex, toView } from 'rx-informer';
-import { BehaviorSubject, firstValueFrom, Subject } from 'rxjs';
-import { tap } from 'rxjs/operators';
+import { BehaviorSubject, config, firstValueFrom, Subject } from 'rxjs';
+import { finalize, tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { allReported } from '../support/reported-errors.ts';
 import {
   added,
   deleted,
@@ -120,6 +121,24 @@ describe('liveIndex', () => {
     outer.unsubscribe();
     other.unsubscribe();
     await informer.stop();
+  });
+
+  it('Q53, X27: a teardown that throws is reported, and the other subscribers of all values complete', async () => {
+    const reported: string[] = [];
+    config.onUnhandledError = (error) => reported.push(String(error));
+    const { source, informer } = informed();
+    const cleanup = () => {
+      throw new Error('cleanup');
+    };
+    const of = (node: string) => liveIndex(informer, 'byNode', node);
+    of('n1').pipe(finalize(cleanup)).subscribe();
+    const others = [new Mirror(of('n1')), new Mirror(of('n2'))];
+    source.listed(1, on('a', 1, 'n1'));
+    await informer.stop();
+    await allReported();
+    config.onUnhandledError = null;
+    expect(others.map(({ completed }) => completed)).toEqual([true, true]);
+    expect(reported).toEqual([expect.stringContaining('cleanup')]);
   });
 
   it('Q53: a value first subscribed inside of a commit is read from the store, and that commit not again', async () => {

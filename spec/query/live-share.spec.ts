@@ -8,8 +8,10 @@ import {
   liveSort,
   toView,
 } from 'rx-informer';
-import { firstValueFrom, merge, Observable, Subject } from 'rxjs';
+import { config, firstValueFrom, merge, Observable, Subject } from 'rxjs';
+import { finalize } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { allReported } from '../support/reported-errors.ts';
 import { added, modified, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';
@@ -109,6 +111,23 @@ describe('liveShare', () => {
     expect(source.observed).toBe(true);
     source.error(new Error('boom'));
     expect(failing.error).toEqual(new Error('boom'));
+  });
+
+  it('Q54, X27: a teardown that throws is reported, and the other subscribers complete', async () => {
+    const reported: string[] = [];
+    config.onUnhandledError = (error) => reported.push(String(error));
+    const source = new Subject<ChangeSet<Item>>();
+    const shared = liveShare()(source);
+    const cleanup = () => {
+      throw new Error('cleanup');
+    };
+    shared.pipe(finalize(cleanup)).subscribe();
+    const other = new Mirror(shared);
+    source.complete();
+    await allReported();
+    config.onUnhandledError = null;
+    expect([other.completed, source.observed]).toEqual([true, false]);
+    expect(reported).toEqual([expect.stringContaining('cleanup')]);
   });
 
   it('Q54: carries what the operators before it refused, and checks its source', () => {

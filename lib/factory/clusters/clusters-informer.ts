@@ -58,8 +58,8 @@ export interface MergedHost {
     readonly error: Error | undefined;
     /** Whether all clusters are known at this moment. */
     readonly isSettled: boolean;
-    listen(listener: MembersListener): void;
-    unlisten(listener: MembersListener): void;
+    /** Tells the listener, until the returned function is called. */
+    listen(listener: MembersListener): () => void;
   };
   readonly generation: number;
   readonly phase: 'idle' | 'stopped' | undefined;

@@ -1,9 +1,10 @@
 /** `createClusters`: the informers of many clusters as one. */
-import { Observable, type Observable as Stream, Subject } from 'rxjs';
+import { Observable, type Observable as Stream, type Subscriber } from 'rxjs';
 import type { PartialObjectMetadata } from '../../decode/projection.ts';
 import type { SyncWaitOptions } from '../../informer/waits.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
+import { Hub } from '../../rx/sharing/hub.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
 import { createInformerFactory } from '../create-informer-factory.ts';
 import { noteInformers } from '../factory-informers.ts';
@@ -140,10 +141,12 @@ export function createClusters(
         : { onWarning: (message) => onWarning(`${cluster}/${message}`) }),
     });
   };
-  const statuses = new Subject<ClustersStatus>();
+  const observers = new Hub<Subscriber<ClustersStatus>>();
   const informers = new ClusterInformers(clients$, create, options, () => {
     // It describes every cluster, so it is made only for an observer.
-    if (statuses.observed) statuses.next(informers.status);
+    if (observers.size === 0) return;
+    const { status } = informers;
+    observers.tell((observer) => observer.next(status));
   });
   const clusters: Clusters = {
     get names() {
@@ -158,8 +161,10 @@ export function createClusters(
       return informers.status;
     },
     status$: new Observable((subscriber) => {
-      subscriber.add(statuses.subscribe(subscriber));
-      subscriber.next(informers.status);
+      informers.enter(() => {
+        subscriber.add(observers.add(subscriber));
+        subscriber.next(informers.status);
+      });
     }),
     start: () => informers.start(),
     whenSynced: (wait) => informers.whenSynced(wait),

@@ -2,6 +2,7 @@
 import { isObservable, type Observable } from 'rxjs';
 import type { Drain } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
+import { Hub } from '../../rx/sharing/hub.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
 import type { InformerFactory } from '../informer-factory.ts';
 
@@ -56,7 +57,7 @@ export class Members {
   readonly #clients$: Observable<ClientsByName>;
   readonly #drain: Drain;
   readonly #create: (client: KubeClient, name: string) => InformerFactory;
-  readonly #listeners = new Set<MembersListener>();
+  readonly #listeners = new Hub<MembersListener>();
   readonly #members = new Map<string, Member>();
   /** Clusters that cannot be shown, by name, with the reason. */
   readonly problems: Map<string, Error> = new Map();
@@ -95,12 +96,9 @@ export class Members {
     return this.isKnown && !this.#isChanging;
   }
 
-  listen(listener: MembersListener): void {
-    this.#listeners.add(listener);
-  }
-
-  unlisten(listener: MembersListener): void {
-    this.#listeners.delete(listener);
+  /** Tells the listener, until the returned function is called. */
+  listen(listener: MembersListener): () => void {
+    return this.#listeners.add(listener);
   }
 
   /** Follows `clients$` until the returned function is called. Both are called in the drain. */
@@ -186,7 +184,7 @@ export class Members {
     }
     this.#members.set(name, member);
     this.problems.delete(name);
-    for (const listener of [...this.#listeners]) listener.joined(member);
+    this.#listeners.tell((listener) => listener.joined(member));
   }
 
   #refuse(name: string, error: unknown): void {
@@ -196,7 +194,7 @@ export class Members {
   #leave(name: string): void {
     const member = this.#members.get(name);
     this.#members.delete(name);
-    for (const listener of [...this.#listeners]) listener.left(name);
+    this.#listeners.tell((listener) => listener.left(name));
     // The client stays open, because its owner may use it for something else.
     if (member !== undefined) this.#end(member.factory);
   }
@@ -210,6 +208,6 @@ export class Members {
   }
 
   #changed(): void {
-    for (const listener of [...this.#listeners]) listener.changed();
+    this.#listeners.tell((listener) => listener.changed());
   }
 }

@@ -1,10 +1,11 @@
 /** One informer over several clusters: the same informer of each cluster's factory, merged. */
-import { Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
+import { Observable, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
 import { mergePipeStatus } from '../../informer/status/merge-status.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { SyncWaitOptions } from '../../informer/waits.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
+import { ender, Hub } from '../../rx/sharing/hub.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Indexers } from '../../store/index-funcs.ts';
@@ -39,8 +40,9 @@ export class MergedInformer<T extends KubernetesObject>
   readonly #parts = new Map<string, Part<T>>();
   /** The clusters whose informer could not be created, with the reason. */
   readonly #refused = new Map<string, InformerStatus>();
-  readonly #subscribers = new Set<MergedSubscriber<T>>();
-  readonly #statuses = new Subject<InformerStatus>();
+  readonly #subscribers = new Hub<MergedSubscriber<T>>();
+  readonly #observers = new Hub<Subscriber<InformerStatus>>();
+  readonly #unlisten: () => void;
   #hasSynced = false;
   #isTelling = false;
   /** Whether it is no longer one of the clusters. */
@@ -53,14 +55,15 @@ export class MergedInformer<T extends KubernetesObject>
     this.#resource = resource;
     this.#scope = scope;
     this.#status = this.#compute();
-    host.members.listen(this);
+    this.#unlisten = host.members.listen(this);
     for (const member of host.members.current.values()) this.#add(member);
     this.#update();
   }
 
   readonly status$: Observable<InformerStatus> = new Observable((subscriber) => {
     this.#host.enter(() => {
-      subscriber.add(this.#statuses.subscribe(subscriber));
+      if (this.isRemoved) return subscriber.complete();
+      subscriber.add(this.#observers.add(subscriber));
       subscriber.next(this.#status);
     });
   });
@@ -85,9 +88,9 @@ export class MergedInformer<T extends KubernetesObject>
         origin,
       );
       if (subscriber.closed) return own.close();
-      this.#subscribers.add(own);
+      const leave = this.#subscribers.add(own);
       subscriber.add(() => {
-        this.#subscribers.delete(own);
+        leave();
         own.close();
       });
     });
@@ -146,10 +149,8 @@ export class MergedInformer<T extends KubernetesObject>
     this.#add(member);
     const part = this.#parts.get(member.name);
     if (part === undefined) return;
-    // A copy: a subscriber that arrives in a callback has the cluster already. One may leave in a callback.
-    for (const subscriber of [...this.#subscribers]) {
-      if (this.#subscribers.has(subscriber)) subscriber.join(part);
-    }
+    // A subscriber that arrives in a callback has the cluster already.
+    this.#subscribers.tell((subscriber) => subscriber.join(part));
   }
 
   left(name: string): void {
@@ -158,12 +159,12 @@ export class MergedInformer<T extends KubernetesObject>
     if (part === undefined) return;
     // Before the callbacks, in which another subscriber may arrive.
     this.#parts.delete(name);
-    for (const subscriber of [...this.#subscribers]) subscriber.leave(name);
+    this.#subscribers.tell((subscriber) => subscriber.leave(name));
     this.#release(part);
   }
 
   changed(): void {
-    for (const subscriber of [...this.#subscribers]) subscriber.check();
+    this.#subscribers.tell((subscriber) => subscriber.check());
     this.#update();
   }
 
@@ -183,12 +184,12 @@ export class MergedInformer<T extends KubernetesObject>
     this.#hasSynced = false;
     this.#status = this.#compute();
     if (!this.isStopped) return () => this.#tell();
-    const [subscribers, status] = [[...this.#subscribers], this.#status];
-    for (const subscriber of subscribers) subscriber.close();
-    this.#subscribers.clear();
+    const status = this.#status;
+    const complete = ender(this.#subscribers);
+    this.#subscribers.tell((subscriber) => subscriber.close());
     return () => {
-      this.#statuses.next(status);
-      for (const subscriber of subscribers) subscriber.complete();
+      this.#observers.tell((observer) => observer.next(status));
+      complete();
       // The next run may have begun before this end is told.
       if (this.#status !== status) this.#tell();
     };
@@ -196,15 +197,15 @@ export class MergedInformer<T extends KubernetesObject>
 
   /** Ends the informer: it is no longer one of the clusters. */
   close(): void {
-    this.#host.members.unlisten(this);
+    this.#unlisten();
     this.isRemoved = true;
     this.#hasSynced = false;
-    for (const subscriber of [...this.#subscribers]) subscriber.complete();
+    ender(this.#subscribers)();
     for (const part of this.#parts.values()) this.#release(part);
     this.#parts.clear();
     this.#status = this.#compute();
-    this.#statuses.next(this.#status);
-    this.#statuses.complete();
+    this.#observers.tell((observer) => observer.next(this.#status));
+    ender(this.#observers)();
   }
 
   #add(member: Member): void {
@@ -291,8 +292,9 @@ export class MergedInformer<T extends KubernetesObject>
     this.#isTelling = true;
     let told: InformerStatus | undefined;
     while (told !== this.#status) {
-      told = this.#status;
-      this.#statuses.next(told);
+      const status = this.#status;
+      this.#observers.tell((observer) => observer.next(status));
+      told = status;
     }
     this.#isTelling = false;
   }

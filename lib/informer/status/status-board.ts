@@ -5,7 +5,7 @@ import type { AuditStatus } from '../../audit/status.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import type { ReflectorStatus } from '../../reflector/status.ts';
 import type { Drain } from '../../rx/drain.ts';
-import { reportingErrors } from '../../rx/report-unhandled.ts';
+import { ender, Hub } from '../../rx/sharing/hub.ts';
 import type { IndexerReader } from '../../store/indexer.ts';
 import type { RefusedObjects } from '../../store/refused-objects.ts';
 import type { LimitedAccess } from '../sources.ts';
@@ -33,7 +33,7 @@ export class StatusBoard<T> {
   readonly #drain: Drain;
   readonly #onTransition: () => boolean;
   readonly #warn: (warning: Omit<InformerWarning, 'informer'>) => void;
-  readonly #subscribers = new SubscriberSet<InformerStatus>();
+  readonly #subscribers = new Hub<Subscriber<InformerStatus>>();
   #listeners = 0;
   /** The generation in which the last warning about a blocking failure was given. */
   #warnedGeneration = 0;
@@ -73,7 +73,7 @@ export class StatusBoard<T> {
   readonly quiet$: Observable<InformerStatus> = new Observable<InformerStatus>((subscriber) => {
     // In the drain, so that a transition caused by the first value is emitted after it.
     this.#drain.enter(() => {
-      this.#subscribers.join(subscriber);
+      subscriber.add(this.#subscribers.add(subscriber));
       subscriber.next(this.#status);
     });
   });
@@ -158,7 +158,7 @@ export class StatusBoard<T> {
     const isNew = blocked !== undefined && blocked !== this.#status.blocked;
     const hasListener = this.#listeners > 0;
     this.#status = status;
-    this.#subscribers.next(status);
+    this.#subscribers.tell((subscriber) => subscriber.next(status));
     const hasRejected = this.#onTransition();
     if (!isNew || hasListener || hasRejected || this.#warnedGeneration === this.#generation) return;
     this.#warnedGeneration = this.#generation;
@@ -182,7 +182,7 @@ export class StatusBoard<T> {
 
   /** Completes the present subscribers, because the informer is removed from its factory. */
   complete(): void {
-    this.#subscribers.complete();
+    ender(this.#subscribers)();
   }
 
   /** The error of a wait that timed out because the informer is not synced. */
@@ -267,30 +267,5 @@ export class StatusBoard<T> {
       scopes: several ? Object.fromEntries(this.reflectors) : undefined,
       namespace: this.reflectors.size > 1 ? undefined : [...this.reflectors.keys()].join(),
     };
-  }
-}
-
-/**
- * The subscribers of one stream, in the order of their subscriptions. Unlike a `Subject`, the stream can be subscribed again
- * after it has completed, and a teardown that throws does not keep the other subscribers from completing.
- */
-class SubscriberSet<V> {
-  readonly #subscribers = new Set<Subscriber<V>>();
-
-  /** Passes every later value to the subscriber, until it unsubscribes. */
-  join(subscriber: Subscriber<V>): void {
-    this.#subscribers.add(subscriber);
-    subscriber.add(() => this.#subscribers.delete(subscriber));
-  }
-
-  next(value: V): void {
-    for (const subscriber of [...this.#subscribers]) subscriber.next(value);
-  }
-
-  /** Completes the present subscribers. An error thrown by the teardown of one of them is reported. */
-  complete(): void {
-    for (const subscriber of [...this.#subscribers]) {
-      reportingErrors(() => subscriber.complete())();
-    }
   }
 }

@@ -8,6 +8,7 @@ import type { SharedInformer } from '../../informer/shared-informer.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import { Drain } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
+import { ender, Hub } from '../../rx/sharing/hub.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import type { ReadIndexers } from '../../store/index-funcs.ts';
 import { indexValues } from '../../store/index-table.ts';
@@ -26,11 +27,11 @@ type Receiver<T> = Subscriber<ChangeSet<T>>;
 interface Watched<T> {
   /**
    * The objects under the value, by id. They are first read from the store, which may be ahead of the commits that are
-   * still to be delivered; those lead to the same objects, and reach no subscriber that has read them (`receivers`).
+   * still to be delivered; those lead to the same objects, and reach no receiver that has read them.
    */
   readonly rows: Map<string, HeldRow<T>>;
-  /** The subscribers, and the revision of the store when each subscribed. */
-  readonly receivers: Map<Receiver<T>, number>;
+  /** The position of a receiver is the revision of the store that it has. */
+  readonly receivers: Hub<Receiver<T>>;
 }
 
 /** The changes of one value in one commit. */
@@ -68,8 +69,10 @@ class IndexFanOut<T extends KubernetesObject> {
       const { rev, resourceVersion, synced } = indexer;
       const objects = indexer.byIndex(this.#name, value);
       const watched = this.#watched.get(value) ?? this.#watch(value, objects);
-      watched.receivers.set(receiver, rev);
-      receiver.add(() => this.#leave(value, watched, receiver));
+      const leave = watched.receivers.add(receiver, rev);
+      receiver.add(() => {
+        if (leave() && watched.receivers.size === 0) this.#leave(value, watched);
+      });
       const head = {
         rev,
         resourceVersion,
@@ -108,7 +111,7 @@ class IndexFanOut<T extends KubernetesObject> {
   }
 
   #watch(value: string, objects: readonly Stored<T>[]): Watched<T> {
-    const watched: Watched<T> = { rows: new Map(), receivers: new Map() };
+    const watched: Watched<T> = { rows: new Map(), receivers: new Hub() };
     this.#watched.set(value, watched);
     for (const object of objects) {
       const { id, key } = this.#named(object);
@@ -117,9 +120,8 @@ class IndexFanOut<T extends KubernetesObject> {
     return watched;
   }
 
-  #leave(value: string, watched: Watched<T>, receiver: Receiver<T>): void {
-    watched.receivers.delete(receiver);
-    if (watched.receivers.size > 0 || this.#watched.get(value) !== watched) return;
+  #leave(value: string, watched: Watched<T>): void {
+    if (this.#watched.get(value) !== watched) return;
     this.#watched.delete(value);
     for (const id of watched.rows.keys()) this.#exit(watched, id);
     if (this.#watched.size > 0) return;
@@ -129,13 +131,12 @@ class IndexFanOut<T extends KubernetesObject> {
 
   #complete(run: Subscription): void {
     if (this.#run !== run) return;
-    const left = [...this.#watched.values()];
+    const ends = Array.from(this.#watched.values(), ({ receivers }) => ender(receivers));
     // Before the subscribers are notified, because one that subscribes again belongs to the next run.
     this.#run = undefined;
     this.#watched = new Map();
     this.#places = new Map();
-    for (const { receivers } of left)
-      for (const receiver of [...receivers.keys()]) receiver.complete();
+    for (const end of ends) end();
   }
 
   #deliver(set: ChangeSet<T>): void {
@@ -149,15 +150,9 @@ class IndexFanOut<T extends KubernetesObject> {
     const { rev, resourceVersion, cause, synced, initial } = set;
     const origin = this.#origin;
     const head = { rev, resourceVersion, cause, synced, initial, origin, reset: false };
-    const sets: (readonly [Receiver<T>, Watched<T>, ChangeSet<T>])[] = [];
-    for (const [watched, { deletions, others }] of touched) {
+    for (const [{ receivers }, { deletions, others }] of touched) {
       const part = createChangeSet<T>(head, deletions.concat(others));
-      for (const [receiver, since] of watched.receivers) {
-        if (since < rev) sets.push([receiver, watched, part]);
-      }
-    }
-    for (const [receiver, watched, part] of sets) {
-      if (watched.receivers.has(receiver)) receiver.next(part);
+      receivers.tell((receiver) => receiver.next(part), rev);
     }
   }
 

@@ -3,6 +3,7 @@ import { type Observable, type Subscriber, Subscription } from 'rxjs';
 import { withIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { Drain } from '../../rx/drain.ts';
+import { ender, Hub } from '../../rx/sharing/hub.ts';
 import {
   type AnyChangeSet,
   type ChangeSetHead,
@@ -44,11 +45,17 @@ interface Connection<T> {
   head?: ChangeSetHead<T>;
 }
 
+/** A subscriber, and how it is told where the rows come from. */
+interface Receiver<T> {
+  readonly subscriber: Subscriber<AnyChangeSet<T>>;
+  readonly tell: (origin: Origin) => Origin;
+  complete(): void;
+}
+
 class SharedStream<T> {
   readonly #source: Observable<AnyChangeSet<T>>;
   readonly #drain = new Drain();
-  /** The subscribers, and how each is told where the rows come from. */
-  readonly #subscribers = new Map<Subscriber<AnyChangeSet<T>>, (origin: Origin) => Origin>();
+  readonly #subscribers = new Hub<Receiver<T>>();
   #connection: Connection<T> | undefined;
 
   constructor(source: Observable<AnyChangeSet<T>>) {
@@ -59,8 +66,14 @@ class SharedStream<T> {
     // In the drain, so that a set that this causes is delivered after the first one.
     this.#drain.enter(() => {
       // Before the first set, because the other subscribers may leave while it is delivered.
-      this.#subscribers.set(subscriber, tell);
-      subscriber.add(() => this.#leave(subscriber));
+      const leave = this.#subscribers.add({
+        subscriber,
+        tell,
+        complete: () => subscriber.complete(),
+      });
+      subscriber.add(() => {
+        if (leave() && this.#subscribers.size === 0) this.#disconnect();
+      });
       const connection = this.#connection ?? this.#connect();
       const origin = tell(connection.origin);
       const { head } = connection;
@@ -68,8 +81,7 @@ class SharedStream<T> {
     });
   }
 
-  #leave(subscriber: Subscriber<AnyChangeSet<T>>): void {
-    if (!this.#subscribers.delete(subscriber) || this.#subscribers.size > 0) return;
+  #disconnect(): void {
     const connection = this.#connection;
     this.#connection = undefined;
     connection?.run.unsubscribe();
@@ -101,10 +113,9 @@ class SharedStream<T> {
     const source = new Subscription();
     connection.source = source;
     connection.followed.subscribed();
-    const run = (task: () => void) =>
-      this.#drain.run(() => {
-        if (this.#connection === connection && connection.source === source) task();
-      });
+    const isOver = () => this.#connection !== connection || connection.source !== source;
+    const ended = (end: (subscriber: Subscriber<AnyChangeSet<T>>) => void) =>
+      this.#drain.run(() => isOver() || this.#end(end));
     const check = setCheck('liveShare');
     let isSubscribing = true;
     const sets = new SetSource<T>(() => this.#originates(connection, source, sets, isSubscribing));
@@ -112,7 +123,8 @@ class SharedStream<T> {
       sets.subscribe(this.#source, {
         next: (given) => {
           const isFirst = isSubscribing;
-          run(() => {
+          this.#drain.run(() => {
+            if (isOver()) return;
             const set = sets.take(given);
             try {
               checkOrder('liveShare', given, set);
@@ -123,8 +135,8 @@ class SharedStream<T> {
             this.#deliver(connection, set);
           });
         },
-        error: (error) => run(() => this.#end((subscriber) => subscriber.error(error))),
-        complete: () => run(() => this.#end((subscriber) => subscriber.complete())),
+        error: (error) => ended((subscriber) => subscriber.error(error)),
+        complete: () => ended((subscriber) => subscriber.complete()),
       }),
     );
     isSubscribing = false;
@@ -144,17 +156,15 @@ class SharedStream<T> {
     const all = isSubscribing ? unite([connection.origin, origin]) : origin;
     if (isSameOrigin(connection.origin, all)) return;
     connection.origin = { ...(all as Lineage), emitter: this };
-    for (const tell of [...this.#subscribers.values()]) tell(connection.origin);
+    this.#subscribers.tell(({ tell }) => tell(connection.origin));
     connection.followed.follow({ ...connection.origin, refusedRows: NONE }, false);
   }
 
   /** Ends the present subscribers. One that subscribes again gets a subscription of its own. */
   #end(end: (subscriber: Subscriber<AnyChangeSet<T>>) => void): void {
-    const subscribers = [...this.#subscribers.keys()];
-    this.#subscribers.clear();
-    this.#connection?.run.unsubscribe();
-    this.#connection = undefined;
-    for (const subscriber of subscribers) end(subscriber);
+    const endAll = ender(this.#subscribers, ({ subscriber }) => end(subscriber));
+    this.#disconnect();
+    endAll();
   }
 
   #deliver(connection: Connection<T>, set: AnyChangeSet<T>): void {
@@ -167,11 +177,10 @@ class SharedStream<T> {
     if (next === undefined) return;
     // Before the set is delivered, so that whoever subscribes meanwhile gets the state after it.
     connection.head = next as ChangeSetHead<T>;
-    for (const subscriber of [...this.#subscribers.keys()]) {
-      if (!this.#subscribers.has(subscriber)) continue;
+    this.#subscribers.tell(({ subscriber }) => {
       const own = { ...connection.origin, subscription: subscriber };
       subscriber.next(next.reset ? withOrigin(next, own) : next);
-    }
+    });
   }
 }
 

@@ -1,12 +1,6 @@
 /** The listeners of a view, who keep it running. */
 import { atEndOfTurn } from '../../rx/drain.ts';
-import { reportUnhandled } from '../../rx/report-unhandled.ts';
-
-interface Entry {
-  readonly call: () => void;
-  /** The last change that the listener has been told of, or that was there before it. */
-  told: number;
-}
+import { Hub } from '../../rx/sharing/hub.ts';
 
 /** Refuses what is no function at once: otherwise the first change would fail, and not the call. */
 function checkListener(listener: unknown): void {
@@ -17,44 +11,18 @@ function checkListener(listener: unknown): void {
 }
 
 /** Listeners, each added as often as it subscribes. */
-export class Listeners {
-  readonly #listeners = new Set<Entry>();
-  #changes = 0;
-
-  get size(): number {
-    return this.#listeners.size;
-  }
-
+export class Listeners extends Hub<() => void> {
   /** Notes a change, of which the listeners are told by the next `notify`. A listener that joins later is not told. */
   changed(): void {
-    this.#changes++;
+    this.position++;
   }
 
-  /** Adds a listener, and returns the function that removes it and says whether it was still there. */
-  add(listener: () => void): () => boolean {
-    const entry: Entry = { call: () => listener(), told: this.#changes };
-    this.#listeners.add(entry);
-    return () => this.#listeners.delete(entry);
-  }
-
-  /** Calls each listener after a change. */
-  tell(): void {
-    this.changed();
-    this.notify();
-  }
-
-  /** Calls each listener that has not been told of the last change. One that throws does not affect the others. */
+  /**
+   * Calls each listener that has not been told of the last change. A change that a listener makes counts as told for the
+   * listeners after it, which read it.
+   */
   notify(): void {
-    for (const entry of [...this.#listeners]) {
-      if (entry.told === this.#changes || !this.#listeners.has(entry)) continue;
-      // A change that a listener makes counts as told for the listeners after it, which read it.
-      entry.told = this.#changes;
-      try {
-        entry.call();
-      } catch (error) {
-        reportUnhandled(error);
-      }
-    }
+    this.tell((listener) => listener(), this.position);
   }
 }
 

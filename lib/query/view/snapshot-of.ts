@@ -90,7 +90,7 @@ class ViewSnapshots<V extends readonly View<unknown>[]> extends Held implements 
 
   protected override tell(): void {
     const before = this.#snapshots;
-    if (this.#read() !== before) this.listeners.tell();
+    if (this.#read() !== before) this.listeners.tell((listener) => listener());
   }
 }
 

@@ -4,8 +4,8 @@ import type { Draft, EditOptions } from '../../client/edit.ts';
 import type { ObjectTarget } from '../../client/object-target.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
-import { Listeners } from '../../query/view/listeners.ts';
 import { checkedTimeout } from '../../rx/checked-option.ts';
+import { Hub } from '../../rx/sharing/hub.ts';
 import { useProvided } from '../provider.ts';
 import type { ProviderState } from '../provider-state.ts';
 import { editorOf } from './editor.ts';
@@ -51,7 +51,7 @@ export type SendEdit<T extends KubernetesObject> = (
 /** The edits of one hook. */
 class Edits<T extends KubernetesObject> {
   readonly #send: SendEdit<T>;
-  readonly #listeners = new Listeners();
+  readonly #listeners = new Hub<() => void>();
   #result: EditResult<T>;
 
   constructor(send: SendEdit<T>) {
@@ -96,7 +96,7 @@ class Edits<T extends KubernetesObject> {
 
   #show(pending: number, error: Error | undefined): void {
     this.#result = this.#made(pending, error);
-    this.#listeners.tell();
+    this.#listeners.tell((listener) => listener());
   }
 }
 

@@ -2,8 +2,18 @@
 import { type ChangeSet, createInformerFactory, type InformerFactory } from 'rx-informer';
 import { configMaps, type Pod, pods } from 'rx-informer/resources';
 import { changeSet } from 'rx-informer/testing';
-import { defer, Observable, repeat, Subject, Subscription, startWith } from 'rxjs';
+import {
+  config,
+  defer,
+  finalize,
+  Observable,
+  repeat,
+  Subject,
+  Subscription,
+  startWith,
+} from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { allReported } from '../../support/reported-errors.ts';
 import { folding, worldOf } from './world.ts';
 
 /** A factory whose informers have objects at the first subscription, and emit in the call what the test gives to `source`. */
@@ -99,6 +109,31 @@ describe('subscriptions within callbacks', () => {
     expect(seen[0]).toEqual(seen[1]);
     expect(seen[1]?.at(-1)).toBe('watching');
     await clusters.stop();
+  });
+
+  it('U8, X27: a teardown that throws is reported, and the other subscribers complete', async () => {
+    const reported: string[] = [];
+    config.onUnhandledError = (error) => reported.push(String(error));
+    const { time, clusters } = worldOf(['east']);
+    const { informer, release } = clusters.acquire(pods);
+    const completed: string[] = [];
+    const cleanup = () => {
+      throw new Error('cleanup');
+    };
+    for (const name of ['changes$', 'status$'] as const) {
+      const stream: Observable<unknown> = informer[name];
+      stream.pipe(finalize(cleanup)).subscribe();
+      stream.subscribe({ complete: () => completed.push(name) });
+    }
+    clusters.start();
+    await time.advance(100);
+    await clusters.stop();
+    expect(completed).toEqual(['changes$']);
+    release();
+    expect(completed).toEqual(['changes$', 'status$']);
+    await allReported();
+    config.onUnhandledError = null;
+    expect(reported).toEqual(Array(2).fill(expect.stringContaining('cleanup')));
   });
 
   it('U9: a subscription made while a cluster leaves has no rows of it', async () => {
