@@ -22,10 +22,13 @@ export class Drain {
     }
     this.#busy = true;
     inTurn(() => {
-      this.#perform(task);
       // Indexed, because shift() on a long array moves every element.
-      for (let at = 0; at < this.#tasks.length; at++) {
-        this.#perform(this.#tasks[at] as () => void);
+      for (let next: (() => void) | undefined = task, at = 0; next; next = this.#tasks[at++]) {
+        try {
+          next();
+        } catch (error) {
+          reportUnhandled(error);
+        }
       }
       this.#tasks = [];
       this.#busy = false;
@@ -39,14 +42,6 @@ export class Drain {
   enter(task: () => void): void {
     if (this.#busy) task();
     else this.run(task);
-  }
-
-  #perform(task: () => void): void {
-    try {
-      task();
-    } catch (error) {
-      reportUnhandled(error);
-    }
   }
 }
 

@@ -71,7 +71,7 @@ async function walkOf(limit: number): Promise<Walk> {
   }
   leave();
   await factory.stop();
-  // A timer that is due meanwhile adds calls to some of them.
+  // A timer, or an event that arrives in two turns of the event loop, adds calls to some of them.
   return walks.reduce((fewest, each) => (each.calls < fewest.calls ? each : fewest));
 }
 
