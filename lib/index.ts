@@ -577,16 +577,13 @@ export type {
   TransportTraits,
   TransportUse,
 } from './transport/transport.ts';
+export { createDelayingQueue } from './work-queue/delaying-queue.ts';
 export {
   type CreateWorkQueueOptions,
-  createDelayingQueue,
-  createPriorityQueue,
-  createRateLimitingQueue,
   createWorkQueue,
-  type PriorityQueueOptions,
-  type RateLimitingQueueOptions,
-} from './work-queue/create-queues.ts';
-export type { QueueOptions } from './work-queue/key-queue.ts';
+  type QueueOptions,
+} from './work-queue/key-queue.ts';
+export { createPriorityQueue, type PriorityQueueOptions } from './work-queue/priority-queue.ts';
 export type { DurationSummary, QueueMetrics } from './work-queue/queue-metrics.ts';
 export {
   bucketRateLimiter,
@@ -598,6 +595,10 @@ export {
   type RateLimiter,
   withMaxWaitRateLimiter,
 } from './work-queue/rate-limiter.ts';
+export {
+  createRateLimitingQueue,
+  type RateLimitingQueueOptions,
+} from './work-queue/rate-limiting-queue.ts';
 export {
   type Outcome,
   type Reconcile,

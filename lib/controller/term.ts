@@ -11,8 +11,7 @@ import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import { liveSignal } from '../rx/live-signal.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { KeyShards } from '../shards/shard-member.ts';
-import { priorityQueueOf } from '../work-queue/create-queues.ts';
-import type { KeyQueue } from '../work-queue/key-queue.ts';
+import { PriorityKeyQueue } from '../work-queue/priority-queue.ts';
 import {
   type Outcome,
   type Reconcile,
@@ -93,7 +92,7 @@ function withoutCluster(key: string): TypeError {
 /** Holds the reasons for which each key is queued, and the reconciles in progress. */
 export class Term<T extends KubernetesObject> {
   readonly #host: TermHost<T>;
-  readonly #queue: KeyQueue<string>;
+  readonly #queue: PriorityKeyQueue<string>;
   readonly #reasons = new Map<string, Set<string>>();
   readonly #intake = new Subscription();
   readonly #workers: Workers<string, Run>;
@@ -107,7 +106,7 @@ export class Term<T extends KubernetesObject> {
     const { name, scheduler, shards, options } = host;
     const { rateLimiter, ageingMs, metrics } = options;
     const onUnhandledError = (error: unknown) => host.report(error, 'metrics');
-    this.#queue = priorityQueueOf({
+    this.#queue = new PriorityKeyQueue({
       ...{ name, scheduler, rateLimiter, ageingMs, metrics, onUnhandledError },
     });
     const { concurrency, maxRetries } = options;

@@ -1,20 +1,15 @@
 /**
- * All queues. A queue tracks the keys that need processing (`dirty`) and the keys that a worker has (`processing`); a key in
- * both is queued again after its `done`. Delayed adds, a rate limiter and priorities are parts of it.
- * client-go: util/workqueue/queue.go
+ * The base of all queues. It tracks the keys that need processing (`dirty`) and the keys that a worker has
+ * (`processing`); a key in both is queued again after its `done`. client-go: util/workqueue/queue.go
  */
 
 import { AsyncSubject, defer, interval, merge, type Observable, of, Subject } from 'rxjs';
 import { distinctUntilChanged, endWith, map, takeUntil } from 'rxjs/operators';
 import type { MetricsProvider } from '../meta/metrics.ts';
-import { checkedDuration } from '../rx/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type ResolvedTiming, type Timing, timingOf } from '../rx/timing.ts';
-import { DelayedKeys } from './delayed-keys.ts';
 import { QueueFigures, type QueueMetrics, type QueueState } from './queue-metrics.ts';
-import type { RankedBacklog } from './ranked-backlog.ts';
-import type { RateLimiter } from './rate-limiter.ts';
-import { type AddOptions, type Backlog, Fifo, type PriorityQueue } from './work-queue.ts';
+import { type Backlog, Fifo, type WorkQueue } from './work-queue.ts';
 
 const METRICS_PERIOD_MS = 500;
 
@@ -28,20 +23,9 @@ export interface QueueOptions extends Pick<Timing, 'scheduler'> {
   readonly onUnhandledError?: ((error: unknown) => void) | undefined;
 }
 
-/** The parts of a queue. */
-export interface QueueParts<K> {
-  /** The order of the ready keys, if they have no ranks. @defaultValue first in, first out */
-  readonly backlog?: Backlog<K> | undefined;
-  /** Makes a priority queue, which has each key once, ready or delayed. */
-  readonly ranks?: RankedBacklog<K> | undefined;
-  /** @defaultValue keys wait for nothing */
-  readonly limiter?: RateLimiter<K> | undefined;
-}
-
 interface Work {
   readonly sinceMs: number;
   readonly queuedMs: number;
-  readonly priority: number | undefined;
 }
 
 interface Waiter {
@@ -51,19 +35,15 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-/** A work queue with its parts. The makers return it as the interface of what it was made with. */
-export class KeyQueue<K> implements PriorityQueue<K> {
+/** A work queue over any backlog. */
+export class KeyQueue<K> implements WorkQueue<K> {
   readonly name: string;
   readonly ready$: Observable<void>;
   readonly metrics$: Observable<QueueMetrics>;
-  readonly #figures: QueueFigures;
-  readonly #scheduler: ResolvedTiming['scheduler'];
+  readonly figures: QueueFigures;
+  readonly scheduler: ResolvedTiming['scheduler'];
   readonly #passedMs: () => number;
   readonly #backlog: Backlog<K>;
-  readonly #ranks: RankedBacklog<K> | undefined;
-  readonly #limiter: RateLimiter<K> | undefined;
-  /** Made by the first delayed add. */
-  #delayed: DelayedKeys<K> | undefined;
   /** The keys that need processing, with the time at which each was added. */
   readonly #dirty = new Map<K, number>();
   readonly #processing = new Map<K, Work>();
@@ -74,17 +54,15 @@ export class KeyQueue<K> implements PriorityQueue<K> {
   #shuttingDown = false;
   #finished = false;
 
-  constructor(options: QueueOptions, parts: QueueParts<K> = {}) {
+  constructor(options: QueueOptions, backlog: Backlog<K>) {
     this.name = options.name ?? '';
-    this.#scheduler = timingOf(options).scheduler;
-    this.#passedMs = stopwatch(this.#scheduler);
-    this.#ranks = parts.ranks;
-    this.#backlog = parts.ranks ?? parts.backlog ?? new Fifo<K>();
-    this.#limiter = parts.limiter;
-    this.#figures = new QueueFigures(options, () => this.#state());
+    this.scheduler = timingOf(options).scheduler;
+    this.#passedMs = stopwatch(this.scheduler);
+    this.#backlog = backlog;
+    this.figures = new QueueFigures(options, () => this.#state());
     this.ready$ = this.#changed.asObservable();
     this.metrics$ = defer(() =>
-      merge(of(0), interval(METRICS_PERIOD_MS, this.#scheduler)).pipe(
+      merge(of(0), interval(METRICS_PERIOD_MS, this.scheduler)).pipe(
         takeUntil(this.#ended),
         endWith(0),
         map(() => this.metrics),
@@ -102,7 +80,7 @@ export class KeyQueue<K> implements PriorityQueue<K> {
   }
 
   get waiting(): number {
-    return this.#delayed?.size ?? 0;
+    return 0;
   }
 
   get shuttingDown(): boolean {
@@ -110,54 +88,24 @@ export class KeyQueue<K> implements PriorityQueue<K> {
   }
 
   get metrics(): QueueMetrics {
-    return this.#figures.read();
+    return this.figures.read();
+  }
+
+  /** Whether the key needs processing, whether it is ready or a worker still has it. */
+  isQueued(key: K): boolean {
+    return this.#dirty.has(key);
   }
 
   add(key: K): void {
-    this.#addIn(key, 0, 0, false);
-  }
-
-  addAfter(key: K, delayMs: number): void {
-    if (Number.isNaN(delayMs)) throw new TypeError('addAfter: delayMs must be a number, not NaN');
-    // client-go counts every delayed add as a retry, controller-runtime only those that wait.
-    this.#addIn(key, delayMs > 0 ? delayMs : 0, 0, this.#ranks === undefined);
-  }
-
-  addRateLimited(key: K): number {
-    return this.addWithOptions(key, { rateLimited: true });
-  }
-
-  addWithOptions(key: K, options: AddOptions): number {
-    const { afterMs = 0, rateLimited = false, priority = 0 } = options;
-    if (Number.isNaN(afterMs) || Number.isNaN(priority)) {
-      throw new TypeError('addWithOptions: afterMs and priority must be numbers, not NaN');
+    if (this.#shuttingDown) return;
+    const working = this.#processing.has(key);
+    if (this.#dirty.has(key)) {
+      if (!working) this.#backlog.touch?.(key);
+      return;
     }
-    const limitMs = rateLimited ? (this.#limiter?.when(key) ?? 0) : afterMs;
-    const waitMs = Math.max(0, afterMs > 0 ? Math.min(afterMs, limitMs) : limitMs);
-    checkedDuration(waitMs, 'the wait of the rate limiter');
-    this.#addIn(key, waitMs, priority, rateLimited);
-    return waitMs;
-  }
-
-  cancelAfter(key: K): boolean {
-    if (!this.#delayed?.delete(key)) return false;
-    // Before the notification, in which the key may be added again.
-    if (!this.#dirty.has(key)) this.#ranks?.forget(key);
-    this.#settle();
-    return true;
-  }
-
-  forget(key: K): void {
-    this.#limiter?.forget(key);
-  }
-
-  numRequeues(key: K): number {
-    return this.#limiter?.numRequeues(key) ?? 0;
-  }
-
-  priorityOf(key: K): number | undefined {
-    const work = this.#processing.get(key);
-    return work === undefined ? this.#ranks?.priorityOf(key) : work.priority;
+    this.#dirty.set(key, this.#passedMs());
+    this.figures.added();
+    if (!working) this.#offer(key);
   }
 
   tryGet(): K | undefined {
@@ -166,8 +114,8 @@ export class KeyQueue<K> implements PriorityQueue<K> {
     const now = this.#passedMs();
     const queuedMs = now - (this.#dirty.get(key) ?? now);
     this.#dirty.delete(key);
-    this.#processing.set(key, { sinceMs: now, queuedMs, priority: this.#ranks?.forget(key) });
-    this.#figures.got(queuedMs);
+    this.#processing.set(key, { sinceMs: now, queuedMs });
+    this.figures.got(queuedMs);
     return key;
   }
 
@@ -181,9 +129,9 @@ export class KeyQueue<K> implements PriorityQueue<K> {
     const work = this.#processing.get(key);
     if (work === undefined) return;
     this.#processing.delete(key);
-    this.#figures.done(this.#passedMs() - work.sinceMs);
+    this.figures.done(this.#passedMs() - work.sinceMs);
     if (this.#dirty.has(key)) this.#offer(key);
-    else this.#settle();
+    else this.settle();
   }
 
   queuedMs(key: K): number {
@@ -191,12 +139,12 @@ export class KeyQueue<K> implements PriorityQueue<K> {
   }
 
   shutDown(): void {
-    this.#refuse();
+    this.refuse();
     this.#release((waiter) => waiter.forced);
   }
 
   shutDownWithDrain(): Promise<void> {
-    this.#refuse();
+    this.refuse();
     return this.#whenIdle({ delayed: false, forced: true });
   }
 
@@ -204,58 +152,24 @@ export class KeyQueue<K> implements PriorityQueue<K> {
     return this.#whenIdle({ delayed, forced: false });
   }
 
+  /** Accepts no further keys. Unlike `shutDown`, it does not resolve pending calls of `shutDownWithDrain`. */
+  refuse(): void {
+    this.#shuttingDown = true;
+    while (this.#getters.len > 0) this.#getters.pop()(undefined);
+    this.settle();
+  }
+
   /** Shuts down and drops the queued keys, because no worker will get them and no code will read the metrics again. */
   discard(): void {
-    while (this.#backlog.len > 0) this.#backlog.pop();
-    this.#figures.dropped(this.#dirty.size);
+    while (this.#backlog.len > 0) this.done(this.#backlog.pop());
+    this.figures.dropped(this.#dirty.size);
     this.#dirty.clear();
     this.shutDown();
     this.#finish();
   }
 
-  /** Adds the key, now or after `waitMs`. */
-  #addIn(key: K, waitMs: number, priority: number, isRetry: boolean): void {
-    if (this.#shuttingDown) return;
-    if (isRetry || waitMs > 0) this.#figures.retried();
-    const ranks = this.#ranks;
-    // In a priority queue the earliest add of a key is its only one.
-    const isNow = waitMs === 0 || (ranks !== undefined && this.#dirty.has(key));
-    ranks?.rank(key, priority, isNow);
-    if (isNow) {
-      if (ranks !== undefined) this.#delayed?.delete(key);
-      this.#addNow(key);
-    } else {
-      this.#delayed ??= new DelayedKeys(this.#scheduler, (due) => {
-        this.#ranks?.ripen(due);
-        this.#addNow(due);
-        this.#settle();
-      });
-      this.#delayed.set(key, waitMs);
-    }
-  }
-
-  #addNow(key: K): void {
-    const working = this.#processing.has(key);
-    if (this.#dirty.has(key)) {
-      if (!working) this.#backlog.touch?.(key);
-      return;
-    }
-    this.#dirty.set(key, this.#passedMs());
-    this.#figures.added();
-    if (!working) this.#offer(key);
-  }
-
-  /** Accepts no further keys. Unlike `shutDown`, it does not resolve pending calls of `shutDownWithDrain`. */
-  #refuse(): void {
-    this.#delayed?.clear();
-    this.#ranks?.forgetUnless((key) => this.#dirty.has(key));
-    this.#shuttingDown = true;
-    while (this.#getters.len > 0) this.#getters.pop()(undefined);
-    this.#settle();
-  }
-
   /** Notifies waiters and subscribers after a change; finishes if the queue is shut down and idle. */
-  #settle(): void {
+  settle(): void {
     if (this.#waiters.length > 0) this.#release(({ delayed }) => this.#idle(delayed));
     this.#notify();
     if (this.#shuttingDown && this.#idle(false)) this.#finish();
@@ -264,7 +178,7 @@ export class KeyQueue<K> implements PriorityQueue<K> {
   #finish(): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#figures.close();
+    this.figures.close();
     this.#ended.next();
     this.#ended.complete();
   }
@@ -308,4 +222,39 @@ export class KeyQueue<K> implements PriorityQueue<K> {
       longestRunningProcessorSeconds: seconds[0] ?? 0,
     };
   }
+}
+
+/** Options of {@link createWorkQueue}. */
+export interface CreateWorkQueueOptions<K = string> extends QueueOptions {
+  /** The order in which ready keys are given out. @defaultValue first in, first out */
+  readonly backlog?: Backlog<K> | undefined;
+}
+
+/**
+ * Creates a queue in which a key waits once, however often it is added, and is never given to two workers at the same time.
+ *
+ * Keys are compared as by a `Map`, so use strings such as `namespace/name`, not objects. No method throws. The queue holds a
+ * timer only while `metrics$` has a subscriber.
+ *
+ * client-go: workqueue.NewTypedWithConfig
+ *
+ * @example
+ * ```ts
+ * import { createWorkQueue } from 'rx-informer';
+ *
+ * const queue = createWorkQueue();
+ * for (const key of ['default/a', 'default/b', 'default/a']) queue.add(key);
+ * queue.len; // => 2
+ *
+ * const worked: string[] = [];
+ * queue.shutDown();
+ * for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+ *   worked.push(key);
+ *   queue.done(key);
+ * }
+ * worked; // => ['default/a', 'default/b']
+ * ```
+ */
+export function createWorkQueue<K = string>(options: CreateWorkQueueOptions<K> = {}): WorkQueue<K> {
+  return new KeyQueue<K>(options, options.backlog ?? new Fifo<K>());
 }

@@ -7,7 +7,7 @@
 import { Observable, type OperatorFunction } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
 import { checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
-import { rateLimitingQueueOf } from './create-queues.ts';
+import { limiterOf, RateLimitingKeyQueue } from './rate-limiting-queue.ts';
 import {
   type Outcome,
   type Reconcile,
@@ -15,7 +15,7 @@ import {
   ReconcileRun,
   TerminalError,
 } from './reconcile-run.ts';
-import { isKey, type RateLimitingQueue, shownKey } from './work-queue.ts';
+import { Fifo, isKey, type RateLimitingQueue, shownKey } from './work-queue.ts';
 import type { WorkQueueOptions } from './work-queue-options.ts';
 import { Workers } from './workers.ts';
 
@@ -32,7 +32,7 @@ function queueOf<K>(options: WorkQueueOptions<K>): {
 } {
   const { queue } = options;
   if (queue !== undefined) return { queue, leave: () => undefined };
-  const own = rateLimitingQueueOf(options);
+  const own = new RateLimitingKeyQueue<K>(options, new Fifo<K>(), limiterOf(options));
   return { queue: own, leave: () => own.discard() };
 }
 

@@ -45,7 +45,7 @@ afterEach(() => open?.restore());
 
 /** Each case starts something that measures time, sets the clock back, and reads immediately afterwards. */
 const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
-  'a delayed key, if another key is due earlier (delayed-keys.ts)': async ({
+  'a delayed key, if another key is due earlier (delaying-queue.ts)': async ({
     scheduler,
     pass,
     set,
@@ -59,7 +59,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     await pass(9_500);
     expect(queue.tryGet()).toBe('late');
   },
-  'a key that ages (ranked-backlog.ts)': async ({ scheduler, pass, set }) => {
+  'a key that ages (priority-queue.ts)': async ({ scheduler, pass, set }) => {
     const queue = createPriorityQueue({ scheduler, ageingMs: 1_000 });
     queue.addWithOptions('aged', { priority: -1 });
     set(-HOUR_MS);
