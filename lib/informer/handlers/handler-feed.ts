@@ -152,7 +152,7 @@ export class HandlerFeed<T extends KubernetesObject> {
       this.#call(change);
     }
     this.#pumping = false;
-    if (this.#queue.size === 0) this.#warned = false;
+    if (this.#warned && this.#queue.size === 0) this.#warned = false;
     this.#settle();
   }
 
