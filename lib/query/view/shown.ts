@@ -49,7 +49,7 @@ const ROWS: { readonly [In in ShownInput]?: Next } = {
   behind: { former: 'outdated' },
   incomplete: LESS,
   stopped: LESS,
-  partial: { ...LESS, none: 'incomplete' },
+  partial: { complete: 'incomplete', former: 'outdated', none: 'incomplete' },
 };
 
 const RUNS: readonly ShownInput[] = ['begun', 'stopped', 'ended', 'failed'];
