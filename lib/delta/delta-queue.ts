@@ -5,7 +5,7 @@
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Deletion, Delta } from '../reflector/delta.ts';
-import { Overlay } from './overlay.ts';
+import { KnownSoFar } from './known-so-far.ts';
 import {
   betterInformed,
   type Compression,
@@ -100,7 +100,7 @@ export class DeltaQueue<T extends KubernetesObject> {
 
   #resolve(entries: readonly Entry<T>[], lastToResolve: number): Delta<T>[] {
     const { resync } = this;
-    const resolution = new Resolution<T>(new Overlay(this.#known), this.#onUnknownDeletion);
+    const resolution = new Resolution<T>(new KnownSoFar(this.#known), this.#onUnknownDeletion);
     const { out } = resolution;
     for (let at = 0; at < entries.length; at++) {
       resolution.resolve(entries[at] as Entry<T>, at >= lastToResolve && !resync);

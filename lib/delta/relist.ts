@@ -8,7 +8,7 @@ import { inScope, isKeyOf } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
-import { keyOrNone } from './overlay.ts';
+import { keyOrNone } from './known-so-far.ts';
 
 type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
 /** The delta that ends a list. */

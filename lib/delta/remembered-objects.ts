@@ -4,7 +4,7 @@ import type { RefusedState } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { QueueMemory } from './delta-queue.ts';
-import { keyOrNone } from './overlay.ts';
+import { keyOrNone } from './known-so-far.ts';
 
 class Remembered<T extends KubernetesObject> implements QueueMemory<T> {
   readonly #objects = new Map<string, T>();

@@ -4,21 +4,21 @@
  */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Deletion, Delta } from '../reflector/delta.ts';
+import { type KnownSoFar, keyOrNone } from './known-so-far.ts';
 import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
-import { keyOrNone, type Overlay } from './overlay.ts';
 import type { Entry } from './pending-deltas.ts';
 import { type Replaced, unlistedKeys } from './relist.ts';
 
 export class Resolution<T extends KubernetesObject> {
   /** The deltas to emit. */
   readonly out: Delta<T>[] = [];
-  readonly #overlay: Overlay<T>;
+  readonly #known: KnownSoFar<T>;
   readonly #onUnknownDeletion: (key: string) => void;
-  /** Whether no later entry must be resolved, so that the overlay need not record the changes of the current one. */
+  /** Whether no later entry must be resolved, so that `known` need not record the changes of the current one. */
   #isLast = false;
 
-  constructor(overlay: Overlay<T>, onUnknownDeletion: (key: string) => void) {
-    this.#overlay = overlay;
+  constructor(known: KnownSoFar<T>, onUnknownDeletion: (key: string) => void) {
+    this.#known = known;
     this.#onUnknownDeletion = onUnknownDeletion;
   }
 
@@ -37,8 +37,8 @@ export class Resolution<T extends KubernetesObject> {
   /** Delivers every object again that this pop has not changed. */
   resync(keys: Iterable<string>): void {
     for (const key of [...keys]) {
-      const object = this.#overlay.get(key);
-      if (this.#overlay.touched(key) || object === undefined) continue;
+      const object = this.#known.get(key);
+      if (this.#known.touched(key) || object === undefined) continue;
       this.out.push({ type: 'sync', key, object });
     }
   }
@@ -46,7 +46,7 @@ export class Resolution<T extends KubernetesObject> {
   #delta(delta: Delta<T>): void {
     if (delta.type === 'deleted') return this.#remove(delta);
     if (delta.type === 'rebalanced') {
-      for (const each of delta.resolve(this.#overlay)) this.#delta(each);
+      for (const each of delta.resolve(this.#known)) this.#delta(each);
       return;
     }
     if (delta.type === 'replaced') return this.#replace(delta);
@@ -55,34 +55,33 @@ export class Resolution<T extends KubernetesObject> {
   }
 
   #record(delta: Exclude<Delta<T>, { type: 'deleted' | 'replaced' | 'rebalanced' }>): void {
-    const overlay = this.#overlay;
+    const known = this.#known;
     if (delta.type === 'replacing') {
       for (const object of delta.objects) {
         const key = keyOrNone(object);
-        if (key !== undefined) overlay.set(key, object);
+        if (key !== undefined) known.set(key, object);
       }
-      for (const refused of delta.refused ?? []) overlay.refuse(refused.key, refused);
+      for (const refused of delta.refused ?? []) known.refuse(refused.key, refused);
       for (const key of delta.removed ?? []) {
-        overlay.set(key, undefined);
-        overlay.refuse(key, undefined);
+        known.set(key, undefined);
+        known.refuse(key, undefined);
       }
-    } else if (delta.type === 'refused') overlay.refuse(delta.key, delta.refused);
-    else if ('key' in delta) overlay.set(delta.key, delta.object);
+    } else if (delta.type === 'refused') known.refuse(delta.key, delta.refused);
+    else if ('key' in delta) known.set(delta.key, delta.object);
   }
 
   #remove(delta: Deletion<T>, fleeting = false): void {
     const { key } = delta;
-    const overlay = this.#overlay;
-    const newest = overlay.get(key);
-    const refused = overlay.refused(key);
+    const known = this.#known;
+    const newest = known.get(key);
+    const refused = known.refused(key);
     if (newest === undefined && refused === undefined) {
       if (!fleeting && delta.cause === undefined) this.#onUnknownDeletion(key);
       return;
     }
     if (newest !== undefined && isOutdatedDeletion(delta, stateOf(newest))) return;
-    if (refused !== undefined && !isOutdatedDeletion(delta, refused))
-      overlay.refuse(key, undefined);
-    overlay.set(key, undefined);
+    if (refused !== undefined && !isOutdatedDeletion(delta, refused)) known.refuse(key, undefined);
+    known.set(key, undefined);
     const hasState = delta.object !== undefined || newest === undefined;
     this.out.push(hasState ? delta : { ...delta, object: newest });
   }
@@ -90,20 +89,20 @@ export class Resolution<T extends KubernetesObject> {
   /** Objects that were passed on in parts are not in the list again, so that the first list is processed once. */
   #replace(list: Replaced<T>): void {
     const { scope, listed = new Map<string, T>(), refused = [], flowed = false } = list;
-    const overlay = this.#overlay;
+    const known = this.#known;
     const missing: Deletion<T>[] = [];
-    if (!flowed && !overlay.isWithin(listed)) {
+    if (!flowed && !known.isWithin(listed)) {
       const refusedKeys = new Set(refused.map(({ key }) => key));
       const isListed = (key: string) => listed.has(key) || refusedKeys.has(key);
-      for (const key of unlistedKeys(list, overlay, isListed)) {
-        const object = overlay.get(key) as T;
+      for (const key of unlistedKeys(list, known, isListed)) {
+        const object = known.get(key) as T;
         missing.push({ type: 'deleted', key, object, finalStateUnknown: true });
       }
     }
-    for (const { key } of missing) overlay.set(key, undefined);
+    for (const { key } of missing) known.set(key, undefined);
     if (!this.#isLast) {
-      overlay.refuseListed(refused, scope, flowed);
-      for (const [key, object] of listed) overlay.set(key, object);
+      known.refuseListed(refused, scope, flowed);
+      for (const [key, object] of listed) known.set(key, object);
     }
     this.out.push({ ...list, missing });
   }

@@ -22,7 +22,7 @@ import { shownError } from '../meta/shown-text.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { reflect } from '../reflector/reflector.ts';
 import { strict } from '../rx/demand.ts';
-import { through } from '../rx/drain.ts';
+import { inDrain } from '../rx/drain.ts';
 import { longInterval } from '../rx/long-timer.ts';
 import { nextMacrotask } from '../rx/next-macrotask.ts';
 import { applyDeltas } from '../store/apply-deltas.ts';
@@ -93,17 +93,17 @@ class Stages<T extends KubernetesObject> {
       merge(...this.#informer.sources.map((each, at) => this.#reflected(each, at))).pipe(
         finalize(() => this.#ended.next()),
       ),
-      this.#informer.retried$.pipe(through(drain), takeUntil(this.#ended)),
-      leftovers(store, source.sources$ === undefined ? [] : scopes).pipe(through(drain)),
+      this.#informer.retried$.pipe(inDrain(drain), takeUntil(this.#ended)),
+      leftovers(store, source.sources$ === undefined ? [] : scopes).pipe(inDrain(drain)),
     );
     // Everything runs in the drain, because the queue resolves what it pops against a store that must contain all
     // earlier commits.
     const commits$ = deltas$.pipe(
       deltaFifo<T>({
         known: store,
-        ready: strict(() => demand()?.pipe(through(drain)) ?? null),
+        ready: strict(() => demand()?.pipe(inDrain(drain)) ?? null),
         resync$: resync$.pipe(
-          through(drain),
+          inDrain(drain),
           tap(() => this.#informer.retryRefused()),
           takeUntil(this.#ended),
         ),
@@ -164,7 +164,7 @@ class Stages<T extends KubernetesObject> {
       ),
       onRefreshed: (error) => this.#within(() => each((part) => part.answered?.(at, error))),
     }).pipe(
-      through(drain),
+      inDrain(drain),
       tap({
         next: (deltas) => each((part) => part.received?.(at, deltas)),
         complete: () => each((part) => part.ended?.(at)),
@@ -214,7 +214,7 @@ export function createRun<T extends KubernetesObject>(
   };
   if (sources$ === undefined) return defer(() => runOver(listerWatchers));
   return sources$.pipe(
-    through(informer.drain),
+    inDrain(informer.drain),
     switchMap(({ listerWatchers: current, access }, at) => {
       informer.board.rescope(access);
       if (at > 0) beginAnew(informer);

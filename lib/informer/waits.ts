@@ -39,7 +39,7 @@ export interface ObservedDeletion {
   readonly resourceVersion?: string | undefined;
 }
 
-interface Waiter {
+interface PendingWait {
   /** Settles the promise if its condition is decided, and returns the state of the promise. */
   check(): 'pending' | 'resolved' | 'rejected';
   reject(error: ApiError): void;
@@ -56,7 +56,7 @@ export interface WaitHost {
 /** The pending waits of one informer. */
 export class Waits {
   readonly #host: WaitHost;
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new Set<PendingWait>();
 
   constructor(host: WaitHost) {
     this.#host = host;
@@ -92,7 +92,7 @@ export class Waits {
   }): void {
     const { test, refused, resolve, reject } = wait;
     let timer: Subscription | undefined;
-    const waiter: Waiter = {
+    const waiter: PendingWait = {
       check: () => {
         const met = test();
         const error = met === undefined ? (this.#host.stopError() ?? refused()) : undefined;

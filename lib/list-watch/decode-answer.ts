@@ -9,7 +9,7 @@ import type { TransportEvent, TransportRequest } from '../transport/transport.ts
 import type { RequestTurn } from './lister-watcher.ts';
 
 /** A signal about a request and its response. `alive`: bytes arrived that did not complete an event or item. */
-export type Answer<Out> =
+export type DecodedAnswer<Out> =
   | { readonly kind: RequestTurn | 'opened' | 'alive'; readonly reason?: string }
   | { readonly kind: 'decoded'; readonly value: Out };
 
@@ -30,9 +30,9 @@ export function decodeAnswer<Out>(options: {
    */
   readonly refusal?: ((head: Head) => ApiError | undefined) | undefined;
   decoder(): Decoder<Out>;
-}): Observable<Answer<Out>> {
+}): Observable<DecodedAnswer<Out>> {
   const { client, request, where, scheduler } = options;
-  return new Observable<Answer<Out>>((subscriber) => {
+  return new Observable<DecodedAnswer<Out>>((subscriber) => {
     const decoder = options.decoder();
     const failed = () => {
       const { failure } = decoder;

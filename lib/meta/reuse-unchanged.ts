@@ -2,8 +2,7 @@
  * `reuseUnchanged`, which puts the unchanged parts of an object's previous state into its next state, so that code may
  * compare parts with `===`. Every event passes here, so the walk makes no closures and no arrays of names.
  */
-
-type Members = Record<string, unknown>;
+import type { Fields } from './json-fields.ts';
 
 /** The names of the members of the objects that are being compared, a frame for each depth. */
 const names: string[] = [];
@@ -66,7 +65,7 @@ function reuse(
   if (isArray !== Array.isArray(previous) || !isAlike(previous, next)) return next;
   return isArray
     ? reuseItems(previous as unknown[], next, nameTop, partTop, wholeOnly)
-    : reuseMembers(previous as Members, next as Members, nameTop, partTop, wholeOnly);
+    : reuseMembers(previous as Fields, next as Fields, nameTop, partTop, wholeOnly);
 }
 
 /** Whether both values are plain objects, or both are plain arrays, of the same realm. */
@@ -82,8 +81,8 @@ function isAlike(previous: object, next: object): boolean {
 }
 
 function reuseMembers(
-  previous: Members,
-  next: Members,
+  previous: Fields,
+  next: Fields,
   nameTop: number,
   partTop: number,
   wholeOnly: boolean,
@@ -165,14 +164,14 @@ function wholeOf(before: unknown, value: object, nameTop: number, partTop: numbe
 }
 
 /** Copies an object with its prototype. A member named `__proto__` stays a member. */
-function copyOf(object: Members): Members {
+function copyOf(object: Fields): Fields {
   const copy = { ...object };
   const prototype = Object.getPrototypeOf(object);
   return prototype === Object.prototype ? copy : Object.setPrototypeOf(copy, prototype);
 }
 
 /** Puts the parts of a frame into a copy, which has members at their places already. */
-function withParts(copy: Members, from: number, end: number): object {
+function withParts(copy: Fields, from: number, end: number): object {
   for (let at = from; at < end; at += 2) copy[parts[at] as string] = parts[at + 1];
   return copy;
 }

@@ -46,7 +46,7 @@ export class Drain {
 }
 
 /** Passes notifications through a drain: each value is processed completely before the next one begins. */
-export function through<T>(drain: Drain): MonoTypeOperatorFunction<T> {
+export function inDrain<T>(drain: Drain): MonoTypeOperatorFunction<T> {
   return (source) =>
     new Observable<T>((subscriber) =>
       source.subscribe({

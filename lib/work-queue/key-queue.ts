@@ -28,7 +28,7 @@ interface Work {
   readonly queuedMs: number;
 }
 
-interface Waiter {
+interface IdleWait {
   readonly delayed: boolean;
   /** From `shutDownWithDrain`: a later `shutDown` resolves it. */
   readonly forced: boolean;
@@ -50,7 +50,7 @@ export class KeyQueue<K> implements WorkQueue<K> {
   readonly #getters = new Fifo<(key: K | undefined) => void>();
   readonly #changed = new Subject<void>();
   readonly #ended = new AsyncSubject<void>();
-  #waiters: Waiter[] = [];
+  #waiters: IdleWait[] = [];
   #shuttingDown = false;
   #finished = false;
 
@@ -199,12 +199,12 @@ export class KeyQueue<K> implements WorkQueue<K> {
     return !busy && !(delayed && this.waiting > 0);
   }
 
-  #whenIdle(waiter: Omit<Waiter, 'resolve'>): Promise<void> {
+  #whenIdle(waiter: Omit<IdleWait, 'resolve'>): Promise<void> {
     if (this.#idle(waiter.delayed)) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ ...waiter, resolve }));
   }
 
-  #release(due: (waiter: Waiter) => boolean): void {
+  #release(due: (waiter: IdleWait) => boolean): void {
     const released = this.#waiters.filter(due);
     this.#waiters = this.#waiters.filter((waiter) => !released.includes(waiter));
     for (const { resolve } of released) resolve();

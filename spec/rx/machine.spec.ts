@@ -2,7 +2,7 @@ import { marbles } from 'rx-informer/testing';
 import { config, NEVER, Observable, Subject, throwError } from 'rxjs';
 import { take } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { Drain, through } from '../../lib/rx/drain.ts';
+import { Drain, inDrain } from '../../lib/rx/drain.ts';
 import { type MachineEffect, machine } from '../../lib/rx/machine.ts';
 import { allReported } from '../support/reported-errors.ts';
 
@@ -64,7 +64,7 @@ describe('a drain', () => {
   it('X1: processes each value of a stream completely before the next, and the completion last', () => {
     const source = new Subject<number>();
     const log: string[] = [];
-    source.pipe(through(new Drain())).subscribe({
+    source.pipe(inDrain(new Drain())).subscribe({
       next: (value) => {
         log.push(`begin ${value}`);
         if (value === 1) source.next(2);

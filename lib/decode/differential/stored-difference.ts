@@ -3,6 +3,7 @@
  * repeated keep their JavaScript value and are not parsed. The result is the value that `JSON.parse` gives, whatever
  * the stored object is.
  */
+import type { Fields } from '../../meta/json-fields.ts';
 import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
 import {
@@ -26,8 +27,6 @@ import {
   setStoredComparison,
 } from './differential-reader.ts';
 import { isUnescaped, MOST_DIGITS, Scalars, ZERO } from './scalars.ts';
-
-type Members = Record<string, unknown>;
 
 /** Longer strings are decoded natively before they are compared. */
 const LONGEST_COMPARED = 256;
@@ -71,7 +70,7 @@ export class StoredDifference implements StoredComparison {
     this.#bytes = bytes;
     this.#to = to;
     try {
-      const value = this.#members(stored as Members, from, 0, false);
+      const value = this.#members(stored as Fields, from, 0, false);
       return this.#end === to ? value : undefined;
     } catch {
       // A member is not JSON, or the stack is exhausted. Parsing the object completely gives the error.
@@ -87,7 +86,7 @@ export class StoredDifference implements StoredComparison {
     if (typeof had === 'object' && had !== null) {
       const first = bytes[at];
       let value: unknown;
-      if (first === OPEN_OBJECT) value = this.#members(had as Members, at, depth, drops);
+      if (first === OPEN_OBJECT) value = this.#members(had as Fields, at, depth, drops);
       else if (first === OPEN_ARRAY) value = this.#items(had as unknown[], at, depth);
       if (value !== undefined) return value;
     }
@@ -98,7 +97,7 @@ export class StoredDifference implements StoredComparison {
   }
 
   /** Reads an object. Returns `undefined` if it has other members than `had`. */
-  #members(had: Members, at: number, depth: number, drops: boolean): unknown {
+  #members(had: Fields, at: number, depth: number, drops: boolean): unknown {
     if (Object.getPrototypeOf(had) !== Object.prototype) return undefined;
     const bytes = this.#bytes;
     let result = had;

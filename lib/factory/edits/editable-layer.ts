@@ -39,7 +39,7 @@ export class EditableLayer implements Layer {
     for (const source of this.#sources) overlay.joined(source);
   }
 
-  through(
+  pass(
     objects: Observable<Objects>,
     find: EditableSource['find'],
     beyond?: Beyond,

@@ -60,7 +60,7 @@ export interface Layer {
    * a turn. Each subscription of the result begins with all objects. With `beyond`, the result also has objects that have
    * the value only by what the layer shows of them.
    */
-  through(
+  pass(
     source: Observable<ChangeSet<KubernetesObject>>,
     find: (key: string) => Stored<KubernetesObject> | undefined,
     beyond?: Beyond,
@@ -96,7 +96,7 @@ function read(
   // A layer shows complete objects.
   if (layer === undefined || as === 'metadata') return { source, predicates, isShared };
   const find = (key: string) => indexer.getByKey(key);
-  if (isShared) return { source: layer.through(source, find), predicates, isShared };
+  if (isShared) return { source: layer.pass(source, find), predicates, isShared };
   // An object may leave and enter the value of the index by what the layer shows of it.
   const hasValue = predicateOf({ index: index.name, eq: index.value } as QueryCondition, indices);
   const holds = (object: unknown) => hasValue(object, 0) !== false;
@@ -105,7 +105,7 @@ function read(
     return object !== undefined && holds(object) ? object : undefined;
   };
   return {
-    source: layer.through(source, own, { changes$: informer.changes$, find, holds }),
+    source: layer.pass(source, own, { changes$: informer.changes$, find, holds }),
     predicates: [hasValue, ...predicates],
     isShared,
   };

@@ -6,7 +6,7 @@
 import type { Subscription } from 'rxjs';
 import { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { through } from '../../rx/drain.ts';
+import { inDrain } from '../../rx/drain.ts';
 import { longInterval, looseTimer } from '../../rx/long-timer.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import { contentsOf } from '../fan-out.ts';
@@ -123,7 +123,7 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
     if (!this.periodMs || this.#removed || this.#resyncs !== undefined) return;
     const { drain, timing } = this.#port;
     this.#resyncs = longInterval(this.periodMs, timing.scheduler)
-      .pipe(through(drain))
+      .pipe(inDrain(drain))
       .subscribe(() => this.#resync());
   }
 

@@ -40,7 +40,7 @@ export type Folded<T> =
 const OPEN = { kind: 'open' } as const;
 
 /** A message that waits for the `_meta` record. */
-interface Waiting<T> {
+interface HeldMessage<T> {
   /** UID and version; `undefined` for a deletion. */
   readonly state: string | undefined;
   readonly event: Exclude<WatchEvent<T>, { type: 'ERROR' }>;
@@ -67,7 +67,7 @@ export class Session<T extends KubernetesObject> {
    * successor may have written one each, and an informer shows the events before a second event of a key as a set of
    * their own.
    */
-  readonly #waiting = new Map<string, Waiting<T>>();
+  readonly #waiting = new Map<string, HeldMessage<T>>();
   /** Why the last message, a record, does not fit to what was received, if so. */
   #doubt: string | undefined;
   #place: Place | undefined;
@@ -169,13 +169,13 @@ export class Session<T extends KubernetesObject> {
   }
 
   /** In a list every message counts at once. A tombstone matters only if the object was collected before. */
-  #collect(key: string, { state, event }: Waiting<T>): void {
+  #collect(key: string, { state, event }: HeldMessage<T>): void {
     if (state === undefined && !this.#known.has(key)) return;
     this.#set(key, state);
     this.#collected.push(event);
   }
 
-  #read(message: Received, key: string): Waiting<T> | ApiError {
+  #read(message: Received, key: string): HeldMessage<T> | ApiError {
     const { version, isDeletion, sequence } = message;
     const where = `${this.#scope.where}: message ${sequence} for ${key}`;
     const text = message.text();

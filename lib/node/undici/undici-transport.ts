@@ -125,7 +125,7 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
     await pool?.[how]().catch(() => undefined);
   };
   const stopped = () => ApiError.local('Stopped', 'the client was closed');
-  const through = (dispatcher: Dispatcher, request: TransportRequest) =>
+  const via = (dispatcher: Dispatcher, request: TransportRequest) =>
     new Observable<TransportEvent>((subscriber) =>
       exchange(dispatcher, target, request, subscriber),
     );
@@ -158,8 +158,8 @@ export function createUndiciTransport(options: UndiciTransportOptions): UndiciTr
         subscriber.add(() => open.delete(subscriber));
         const sent =
           ready !== undefined
-            ? through(ready, request)
-            : queuedUntil(from(openPool()), (pool) => through(pool, request));
+            ? via(ready, request)
+            : queuedUntil(from(openPool()), (pool) => via(pool, request));
         let answered = false;
         return sent.subscribe({
           next: (event) => {

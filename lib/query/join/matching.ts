@@ -4,7 +4,7 @@ import type { RowIdentity } from '../../delta/net-change.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { HeldRow } from '../engine/machine.ts';
-import { Members } from './members.ts';
+import { OrderedRows } from './ordered-rows.ts';
 
 /** A left row as a join holds it. */
 export interface LeftRow extends HeldRow<unknown> {
@@ -37,7 +37,7 @@ export interface RightRow extends HeldRow<unknown> {
 }
 
 /** The right rows of one key or selector, and the left rows that are joined with them. */
-export class Bucket extends Members<unknown> {
+export class Bucket extends OrderedRows<unknown> {
   readonly key: string;
   lefts: Few<LeftRow>;
   /** Marks the buckets of one list while two lists are compared. */

@@ -138,7 +138,7 @@ class RecentValues<V> {
   }
 }
 
-class Overlay<T extends KubernetesObject> implements MutationCache<T> {
+class OwnWrites<T extends KubernetesObject> implements MutationCache<T> {
   readonly #store: IndexerReader<T>;
   readonly #includeAdds: boolean;
   readonly #guard: MutationGuard;
@@ -299,5 +299,5 @@ export function createMutationCache<T extends KubernetesObject>(
   indexer: IndexerReader<T>,
   options: MutationCacheOptions = {},
 ): MutationCache<T> {
-  return new Overlay<T>(indexer, options);
+  return new OwnWrites<T>(indexer, options);
 }

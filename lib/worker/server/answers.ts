@@ -11,7 +11,7 @@ import { type CarriedQuery, checkSize, type WorkerQueries } from '../carried-que
 import { SharedAnswer } from './shared-answer.ts';
 
 /** What a tab follows: the channel of a query, or the stream of a named query, which knows its tabs. */
-export type Answer = QueryChannel | SharedAnswer;
+export type AskedAnswer = QueryChannel | SharedAnswer;
 
 /** The parts of the answers. */
 export interface AnswersParts {
@@ -52,7 +52,7 @@ export class Answers {
   }
 
   /** Throws if the query is invalid or unknown, or if its function throws. */
-  of(carried: CarriedQuery): Answer {
+  of(carried: CarriedQuery): AskedAnswer {
     if ('named' in carried) return this.#named(carried);
     const query = checkedQuery(carried);
     checkSize('useQuery', query);
@@ -64,7 +64,7 @@ export class Answers {
     for (const each of [...this.#streams.values()]) each.end();
   }
 
-  #named(carried: CarriedQuery): Answer {
+  #named(carried: CarriedQuery): AskedAnswer {
     const key = sortedJson(carried);
     const known = this.#streams.get(key);
     if (known !== undefined) return known;

@@ -7,7 +7,7 @@ import { Waiting } from '../../store/waiting.ts';
 import { carryError, carryStatus } from '../carried-errors.ts';
 import type { CarriedQuery } from '../carried-query.ts';
 import type { RowDifference } from '../messages.ts';
-import type { Answer } from './answers.ts';
+import type { AskedAnswer } from './answers.ts';
 import { RowDifferences } from './row-differences.ts';
 
 /** The parts of a feed. */
@@ -15,7 +15,7 @@ export interface QueryFeedParts {
   /** The tab's id of the query. */
   readonly id: number;
   readonly query: CarriedQuery;
-  readonly answer: Answer;
+  readonly answer: AskedAnswer;
   /** A difference is waiting for `take`. Not called again before. */
   onWaiting(): void;
 }

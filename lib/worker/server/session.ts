@@ -13,7 +13,7 @@ import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { Fetch, FetchInit, FetchResponse } from '../../transport/fetch-transport.ts';
 import type { CarriedQuery, WorkerQueries } from '../carried-query.ts';
 import type { Credentials } from '../messages.ts';
-import { type Answer, Answers } from './answers.ts';
+import { Answers, type AskedAnswer } from './answers.ts';
 import type { Edits } from './edits.ts';
 
 /** What the informers of one identity are made with. */
@@ -97,7 +97,7 @@ export class OwnSession implements WorkerSession {
   }
 
   /** The answer of a query: the same for equal queries. Throws if the query is invalid or unknown. */
-  answerOf(query: CarriedQuery): Answer {
+  answerOf(query: CarriedQuery): AskedAnswer {
     const { queries, lingerMs } = this.#parts;
     const informers = this.#informers;
     this.#answers ??= new Answers({ informers, queries, lingerMs, layer: this.#layer });

@@ -37,7 +37,7 @@ function createSource(layer: EditableLayer) {
   const shown = new Map<string, Scaled>();
   let sets = 0;
   const subscription = layer
-    .through(changes$, (key) => store.get(key))
+    .pass(changes$, (key) => store.get(key))
     .subscribe(({ reset, changes }) => {
       sets++;
       if (reset) shown.clear();
@@ -159,7 +159,7 @@ describe('the overlay', () => {
     const { layer } = create();
     const changes$ = new Subject<ChangeSet<KubernetesObject>>();
     const passed: unknown[] = [];
-    layer.through(changes$, () => undefined).subscribe((set) => passed.push(set));
+    layer.pass(changes$, () => undefined).subscribe((set) => passed.push(set));
     const set = changeSet({ added: [scaled('a', 1, 1)] });
     changes$.next(set);
     expect(passed[0]).toBe(set);
@@ -231,7 +231,7 @@ function createIndexed(layer: EditableLayer) {
     const own$ = new Subject<ChangeSet<KubernetesObject>>();
     const raw = new Map<string, Scaled>();
     const open = () =>
-      layer.through(own$, own, { changes$, find, holds }).subscribe(({ reset, changes }) => {
+      layer.pass(own$, own, { changes$, find, holds }).subscribe(({ reset, changes }) => {
         if (reset) raw.clear();
         for (const { id, previous, object } of changes) {
           if (!reset) expect(previous).toBe(raw.get(id));

@@ -18,9 +18,9 @@ function search(ids: readonly string[], id: string): number {
 }
 
 /** A row that was put, or `undefined` for one that left. */
-type MemberChange<R> = readonly [id: string, row: R | undefined];
+type RowChange<R> = readonly [id: string, row: R | undefined];
 
-export class Members<R> {
+export class OrderedRows<R> {
   #ids: readonly string[] = NONE;
   #rows: readonly R[] = NONE;
   /** The copy that was handed out, until a row changes. */
@@ -28,7 +28,7 @@ export class Members<R> {
   /** Whether a row was replaced in place since the rows were read. */
   #isReplaced = false;
   /** Changes since the list was made; the last one of an id counts. */
-  #changes: MemberChange<R>[] = [];
+  #changes: RowChange<R>[] = [];
   #size = 0;
 
   /** The number of rows. */
@@ -93,7 +93,7 @@ export class Members<R> {
     return this.#ids[place] === id ? place : -1;
   }
 
-  #note(change: MemberChange<R>): void {
+  #note(change: RowChange<R>): void {
     this.#changes.push(change);
     // Otherwise the changes of a list that nobody reads would outgrow it.
     if (this.#changes.length > 2 * this.#size + 64) this.#settle();
@@ -108,7 +108,7 @@ export class Members<R> {
     else this.#settleMany(new Map(changes));
   }
 
-  #settleOne([id, row]: MemberChange<R>): void {
+  #settleOne([id, row]: RowChange<R>): void {
     const ids = this.#ids as string[];
     const rows = this.#rows as R[];
     const at = search(ids, id);

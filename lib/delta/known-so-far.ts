@@ -10,7 +10,7 @@ export function keyOrNone(object: KubernetesObject): string | undefined {
 }
 
 /** The consumer's objects, with the changes earlier in the same pop laid over them. */
-export class Overlay<T> {
+export class KnownSoFar<T> {
   readonly #known: KnownObjects<T>;
   readonly #over = new Map<string, T | undefined>();
   /** `undefined` means no longer refused. */
