@@ -2,11 +2,11 @@
  * The streams of one informer. Each subscriber of a data stream holds the run and first receives the contents of the
  * store.
  */
-import type { Observable } from 'rxjs';
+import { Observable } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type ChangeSet, stampOrigin } from '../store/change-set.ts';
-import { originating, originFrom } from '../store/origin.ts';
+import { originating, originFrom, readOrigins } from '../store/origin.ts';
 import { contextOf, reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
 import type { InformerLifecycle } from './lifecycle.ts';
 import type { SharedInformer } from './shared-informer.ts';
@@ -67,7 +67,11 @@ export function createStreams<T extends KubernetesObject>(
   const stream = <V>(
     select: (set: ChangeSet<T>) => readonly V[],
     keyOf?: (value: V) => string | undefined,
-  ) => reporting(informer, joined$.pipe(mergeMap(select)), keyOf);
+  ) => reporting(informer, objects$.pipe(mergeMap(select)), keyOf);
+  // Not a stream of sets, so nobody has its rows: it may be the notifier of another one.
+  const objects$ = new Observable<ChangeSet<T>>((subscriber) =>
+    readOrigins(undefined, () => joined$.subscribe(subscriber)),
+  );
   return {
     changes$: reporting(informer, joined$, ({ changes }) => changes[0]?.key),
     added$: stream(
@@ -82,7 +86,7 @@ export function createStreams<T extends KubernetesObject>(
       ({ deleted }) => deleted,
       ({ key }) => key,
     ),
-    snapshot$: reporting(informer, joined$.pipe(map(() => store.snapshot$.value))),
+    snapshot$: reporting(informer, objects$.pipe(map(() => store.snapshot$.value))),
     status$,
     synced$: reporting(informer, board.synced$),
   };

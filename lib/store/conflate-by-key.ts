@@ -6,9 +6,9 @@
 import type { Observable } from 'rxjs';
 import type { Demand } from '../rx/demand.ts';
 import { createDemandLoop } from '../rx/demand-loop.ts';
-import type { AnyChangeSet, SetOf } from './change-set.ts';
+import { type AnyChangeSet, type SetOf, withOrigin } from './change-set.ts';
 import type { SetStream } from './change-stream.ts';
-import { originating } from './origin.ts';
+import { type Origin, originating } from './origin.ts';
 import { SetSource } from './set-source.ts';
 import { Waiting } from './waiting.ts';
 
@@ -55,7 +55,10 @@ export function conflateByKey<T, O = undefined>(
   return (source) => {
     const stream = originating<AnyChangeSet<T>>((subscriber, tell) => {
       const waiting = new Waiting<T>();
-      const sets = new SetSource<T>(() => tell({ ...sets.origin, emitter: subscriber }));
+      let own: Origin | undefined;
+      const sets = new SetSource<T>(() => {
+        own = tell({ ...sets.origin, emitter: subscriber });
+      });
       let ended = false;
       const loop = createDemandLoop({
         ready,
@@ -73,7 +76,8 @@ export function conflateByKey<T, O = undefined>(
       subscriber.add(
         sets.subscribe(source, {
           next: (set) => {
-            waiting.push(sets.take(set));
+            const taken = sets.take(set);
+            waiting.push(own === undefined ? taken : withOrigin(taken, own));
             loop.request();
           },
           error: (error) => subscriber.error(error),

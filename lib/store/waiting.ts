@@ -256,8 +256,7 @@ export class Waiting<T> {
   #foldHead(set: AnyChangeSet<T>): void {
     const { rev, resourceVersion, synced, origin, reset } = set;
     const { order, total } = set as ChangeSetHead<T>;
-    const arrangement = order === undefined ? {} : { order, total };
-    const now = { rev, resourceVersion, synced, origin, ...arrangement };
+    const now = { rev, resourceVersion, synced, origin, order, total };
     const before = this.#head;
     // Later sets become part of a reset.
     if (before?.reset) this.#head = { ...before, ...now };

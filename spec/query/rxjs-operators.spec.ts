@@ -9,10 +9,14 @@ import {
   createSharedInformer,
   deliver,
   liveFilter,
+  liveIndex,
+  liveJoin,
   liveMap,
   liveShare,
   liveSort,
+  liveUnion,
   toView,
+  type View,
 } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import {
@@ -24,6 +28,7 @@ import {
   EMPTY,
   filter,
   finalize,
+  from,
   map,
   merge,
   mergeMap,
@@ -270,5 +275,95 @@ describe('RxJS operators that pass sets on', () => {
       .subscribe({ error: (error) => (message = error.message) });
     expect(message).toMatch(/^liveFilter: its source mixes an ordered stream with others/);
     leave();
+  });
+
+  const informerOf = (...names: readonly string[]) => {
+    const source = scriptedListWatch();
+    source.listed(1, ...names.map((name) => servedPod(name, 1)));
+    const informer = createSharedInformer(source, {
+      indexers: { byName: ({ metadata }) => [metadata?.name ?? ''] },
+    });
+    return { source, informer };
+  };
+  const shownBy = (view: View<ServedPod>) =>
+    view
+      .getSnapshot()
+      .rows.map(({ metadata }) => metadata?.name)
+      .sort();
+
+  it('Q94: merged values of one index, and a union of no sources, take no rows away', () => {
+    const { informer } = informerOf('a', 'b', 'c');
+    const values = ['a', 'b'].map((name) => liveIndex(informer, 'byName', name));
+    const empty$ = liveUnion({}) as unknown as Observable<ChangeSet<ServedPod>>;
+    for (const merged$ of [
+      merge(...values, empty$),
+      from([...values, empty$]).pipe(mergeMap((each$) => each$)),
+    ]) {
+      const view = toView(merged$);
+      const leave = view.subscribe(() => undefined);
+      expect(shownBy(view)).toEqual(['a', 'b']);
+      leave();
+    }
+  });
+
+  it('Q94: ordered streams that are merged keep their rows while conflateByKey holds them back', () => {
+    const [a, b] = [informerOf('a'), informerOf('b')];
+    const opened = new Subject<void>();
+    const byName = liveSort<ServedPod>((one, other) =>
+      String(one.metadata?.name).localeCompare(String(other.metadata?.name)),
+    );
+    const merged$ = merge(a.informer.changes$.pipe(byName), b.informer.changes$);
+    const view = toView(
+      (merged$ as Observable<ChangeSet<ServedPod>>).pipe(conflateByKey({ ready: () => opened })),
+    );
+    view.subscribe(() => undefined);
+    for (let times = 0; times < 4; times++) opened.next();
+    expect(shownBy(view)).toEqual(['a', 'b']);
+  });
+
+  it('Q14: behind conflateByKey an informer that was left does not count any more', async () => {
+    const all = ['a', 'b', 'c'].map((name) => informerOf(name).informer);
+    const chosen$ = new BehaviorSubject(0);
+    const switched$ = chosen$.pipe(switchMap((at) => all[at]?.changes$ ?? EMPTY));
+    const view = toView(merge(all[2]?.changes$ ?? EMPTY, switched$).pipe(conflateByKey()));
+    view.subscribe(() => undefined);
+    chosen$.next(1);
+    expect(shownBy(view)).toEqual(['b', 'c']);
+    await all[0]?.stop();
+    expect(view.getSnapshot().status.phase).toBe('watching');
+  });
+
+  it('Q14: an informer whose objects end a stream is no informer of the view', async () => {
+    const [a, b] = [informerOf('a'), informerOf('b')];
+    const view = toView(a.informer.changes$.pipe(takeUntil(b.informer.deleted$)));
+    view.subscribe(() => undefined);
+    b.informer.start();
+    await b.informer.stop();
+    expect(view.getSnapshot()).toMatchObject({ synced: true, status: { phase: 'watching' } });
+  });
+
+  it('U12: a join selects within a cluster, also if one side is subscribed later', async () => {
+    for (const side of ['left', 'right']) {
+      const { time, clusters, fake } = rig();
+      for (const name of ['east', 'west']) fake(name).put(`web-${name}`);
+      const pods$ = clusters.informer(pods).changes$;
+      const late = (is: string) => (is === side ? pods$.pipe(subscribeOn(time)) : pods$);
+      const joined$ = late('left').pipe(
+        liveJoin(late('right'), {
+          on: { selectorOf: () => '' },
+          project: ({ metadata }, all) =>
+            `${metadata.name}: ${all.map((each) => each.metadata.name)}`,
+        }),
+      );
+      const view = toView(joined$);
+      const leave = view.subscribe(() => undefined);
+      await time.advance(5_000);
+      expect([...view.getSnapshot().rows].sort()).toEqual([
+        'web-east: web-east',
+        'web-west: web-west',
+      ]);
+      leave();
+      await clusters.stop();
+    }
   });
 });

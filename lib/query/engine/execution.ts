@@ -127,7 +127,7 @@ export class Execution<Out> {
     const { order, total } = set as Partial<OrderedChangeSet<unknown>>;
     if (order !== undefined) this.#source = { order, total: total ?? order.size };
     const isFirst = this.#emission.arrived(input, set);
-    if (this.#parts.operator.readsClusters) this.#readClusters(input);
+    if (this.#parts.operator.readsClusters) this.#readClusters();
     if (this.#held !== undefined) return this.#held.apply(input, set);
     if (isFirst && !this.#emission.hasEmitted) return this.#first(input, set);
     const machine = this.#machine;
@@ -176,9 +176,9 @@ export class Execution<Out> {
   }
 
   /** A source is over clusters, or no longer, other than the machine was made for. */
-  #readClusters(input: number): void {
+  #readClusters(): void {
     const machine = this.#machine;
-    if (!this.#parts.ancestry.hasChangedClusters(input) || machine === undefined) return;
+    if (machine === undefined || !this.#parts.ancestry.hasOtherClusters) return;
     const rows = this.#allRows();
     if (!this.#emission.hasEmitted) {
       machine.close?.();
@@ -292,7 +292,7 @@ export class Execution<Out> {
     return contextFor(this.#parts.operator.name, refusedRows, {
       change,
       nowMs,
-      above: this.#parts.ancestry.above,
+      above: this.#parts.ancestry.forMachine(),
     });
   }
 

@@ -33,8 +33,8 @@ export class Ancestry {
   readonly #descend: (above: readonly Lineage[]) => Lineage;
   /** The sources, and behind them the parameters. */
   readonly sources: readonly SetSource<unknown>[];
-  /** Whether each source was over clusters when it was last asked. */
-  readonly #areOverClusters: (boolean | undefined)[] = [];
+  /** Whether each source was over clusters when the machine was made. */
+  #madeFor: readonly boolean[] = [];
   #lineage: Lineage | undefined;
 
   /** `onLineage` is called when the rows come from elsewhere. */
@@ -62,11 +62,18 @@ export class Ancestry {
     return this.#lineage;
   }
 
-  /** Whether the rows of the source are of several clusters, and were not when this was called before, or the reverse. */
-  hasChangedClusters(input: number): boolean {
-    const before = this.#areOverClusters[input];
-    const now = (this.sources[input] as SetSource<unknown>).origin.isOverClusters === true;
-    this.#areOverClusters[input] = now;
-    return before !== undefined && before !== now;
+  /** The lineage of each source, for a machine that is made now. */
+  forMachine(): readonly Lineage[] {
+    this.#madeFor = this.sources.map(isOverClusters);
+    return this.above;
   }
+
+  /** Whether the rows of a source are of several clusters, and were not when the machine was made, or the reverse. */
+  get hasOtherClusters(): boolean {
+    return this.sources.some((source, at) => isOverClusters(source) !== this.#madeFor[at]);
+  }
+}
+
+function isOverClusters({ origin }: SetSource<unknown>): boolean {
+  return origin.isOverClusters === true;
 }

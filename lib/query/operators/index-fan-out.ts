@@ -32,6 +32,8 @@ interface Watched<T> {
   readonly rows: Map<string, HeldRow<T>>;
   /** The position of a receiver is the revision of the store that it has. */
   readonly receivers: Hub<Receiver<T>>;
+  /** That of the informer, with the value as the emitter. */
+  readonly origin: Origin;
 }
 
 /** The changes of one value in one commit. */
@@ -63,12 +65,15 @@ class IndexFanOut<T extends KubernetesObject> {
     // In the drain, so that a commit caused by the first set is delivered after it.
     this.#drain.enter(() => {
       this.#connect();
-      const origin = tell(this.#origin);
-      if (this.#run === undefined) return receiver.complete();
+      if (this.#run === undefined) {
+        tell(this.#origin);
+        return receiver.complete();
+      }
       const { indexer } = this.#informer;
       const { rev, resourceVersion, synced } = indexer;
       const objects = indexer.byIndex(this.#name, value);
       const watched = this.#watched.get(value) ?? this.#watch(value, objects);
+      const origin = tell(watched.origin);
       const leave = watched.receivers.add(receiver, rev);
       receiver.add(() => {
         if (leave() && watched.receivers.size === 0) this.#leave(value, watched);
@@ -111,7 +116,9 @@ class IndexFanOut<T extends KubernetesObject> {
   }
 
   #watch(value: string, objects: readonly Stored<T>[]): Watched<T> {
-    const watched: Watched<T> = { rows: new Map(), receivers: new Hub() };
+    const receivers = new Hub<Receiver<T>>();
+    const origin = { ...this.#origin, emitter: receivers };
+    const watched: Watched<T> = { rows: new Map(), receivers, origin };
     this.#watched.set(value, watched);
     for (const object of objects) {
       const { id, key } = this.#named(object);
@@ -148,10 +155,9 @@ class IndexFanOut<T extends KubernetesObject> {
       for (const watched of this.#watched.values()) partsOf(touched, watched);
     }
     const { rev, resourceVersion, cause, synced, initial } = set;
-    const origin = this.#origin;
-    const head = { rev, resourceVersion, cause, synced, initial, origin, reset: false };
-    for (const [{ receivers }, { deletions, others }] of touched) {
-      const part = createChangeSet<T>(head, deletions.concat(others));
+    const head = { rev, resourceVersion, cause, synced, initial, reset: false };
+    for (const [{ receivers, origin }, { deletions, others }] of touched) {
+      const part = createChangeSet<T>({ ...head, origin }, deletions.concat(others));
       receivers.tell((receiver) => receiver.next(part), rev);
     }
   }

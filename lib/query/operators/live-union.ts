@@ -1,8 +1,9 @@
 /** `liveUnion`: the rows of several streams, each under the name of its stream. */
-import { isObservable, type Observable, of } from 'rxjs';
+import { isObservable, type Observable } from 'rxjs';
 import type { RowIdentity } from '../../delta/net-change.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
+import { originating, originFrom } from '../../store/origin.ts';
 import type { Ending } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { AnswerRows, HeldRow, LiveOptions, MachineContext } from '../engine/machine.ts';
@@ -19,10 +20,14 @@ type RowOf<S> = S extends Observable<ChangeSet<infer T>> ? T : never;
 /** A row of a union of these sources. */
 export type UnitedRow<S> = RowOf<S[keyof S]>;
 
-const EMPTY: ChangeSet<unknown> = /* @__PURE__ */ createChangeSet<unknown>(
-  { rev: 0, cause: 'snapshot', reset: true, synced: true, initial: true, resourceVersion: '' },
-  [],
-);
+const EMPTY = {
+  rev: 0,
+  cause: 'snapshot',
+  reset: true,
+  synced: true,
+  initial: true,
+  resourceVersion: '',
+} as const;
 
 function checkedNames(sources: UnionSources): readonly string[] {
   if (Array.isArray(sources)) {
@@ -90,7 +95,13 @@ export function liveUnion(sources: UnionSources, options: LiveOptions = {}): Cha
       `liveUnion: the source ${names[at]} is no Observable; it must be a stream of change sets`,
     );
   }
-  if (streams.length === 0) return of(EMPTY) as ChangeStream<unknown>;
+  if (streams.length === 0) {
+    return originating((subscriber, tell) => {
+      const origin = tell(originFrom({ emitter: subscriber, rank: 1 }));
+      subscriber.next(createChangeSet<unknown>({ ...EMPTY, origin }, []));
+      subscriber.complete();
+    }) as ChangeStream<unknown>;
+  }
   return liveOperator<unknown, ChangeSet<unknown>>({
     ...options,
     name: 'liveUnion',
