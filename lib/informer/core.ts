@@ -15,7 +15,7 @@ import { type ResolvedTiming, timingOf } from '../rx/timing.ts';
 import { createIndexer } from '../store/create-indexer.ts';
 import { byNamespace, NAMESPACE_INDEX } from '../store/index-funcs.ts';
 import type { Indexer } from '../store/indexer.ts';
-import { contentsOf, type Listener } from './fan-out.ts';
+import { contentsOf, type Listener } from './listener.ts';
 import { checkedResyncPeriod, type SharedInformerOptions } from './options.ts';
 import type { InformerPart, InformerPort } from './part.ts';
 import type { SourceSet } from './sources.ts';

@@ -13,7 +13,7 @@ import type { ReflectorStatus } from '../reflector/status.ts';
 import type { Drain } from '../rx/drain.ts';
 import type { ResolvedTiming } from '../rx/timing.ts';
 import type { Indexer } from '../store/indexer.ts';
-import type { Listener } from './fan-out.ts';
+import type { Listener } from './listener.ts';
 import type { Reporter } from './status/reporter.ts';
 import type { StatusBoard } from './status/status-board.ts';
 

@@ -64,14 +64,14 @@ export function createStreams<T extends KubernetesObject>(
       subscriber.add(release);
     });
   });
+  // Its values are not sets of a reader, so no reader is told of it: it may be the notifier of another stream.
+  const objects$ = new Observable<ChangeSet<T>>((subscriber) =>
+    readOrigins(undefined, () => joined$.subscribe(subscriber)),
+  );
   const stream = <V>(
     select: (set: ChangeSet<T>) => readonly V[],
     keyOf?: (value: V) => string | undefined,
   ) => reporting(informer, objects$.pipe(mergeMap(select)), keyOf);
-  // Not a stream of sets, so nobody has its rows: it may be the notifier of another one.
-  const objects$ = new Observable<ChangeSet<T>>((subscriber) =>
-    readOrigins(undefined, () => joined$.subscribe(subscriber)),
-  );
   return {
     changes$: reporting(informer, joined$, ({ changes }) => changes[0]?.key),
     added$: stream(

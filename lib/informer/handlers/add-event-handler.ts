@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { inDrain } from '../../rx/drain.ts';
 import { longInterval, looseTimer } from '../../rx/long-timer.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
-import { contentsOf } from '../fan-out.ts';
+import { contentsOf } from '../listener.ts';
 import { checkedResyncPeriod } from '../options.ts';
 import { type EndOfRun, type InformerPart, type InformerPort, portOf } from '../part.ts';
 import type { SharedInformer } from '../shared-informer.ts';

@@ -11,7 +11,7 @@ import { type ChangeSet, stampOrigin } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Origin } from '../../store/origin.ts';
 import { Waiting, type WaitingOptions } from '../../store/waiting.ts';
-import { contentsOf } from '../fan-out.ts';
+import { contentsOf } from '../listener.ts';
 import { portOf } from '../part.ts';
 import type { SharedInformer } from '../shared-informer.ts';
 import { contextOf, reportSubscriberErrors } from './report-subscriber-errors.ts';

@@ -26,15 +26,15 @@ export class Listeners extends Hub<() => void> {
   }
 }
 
-/** What runs while somebody holds it, and tells its listeners of changes at the end of a turn. */
+/** The base of views: it runs while it has listeners, and tells them of changes at the end of a turn. */
 export abstract class Held {
   protected readonly listeners: Listeners = new Listeners();
   #holders = 0;
   #isDue = false;
 
-  /** Somebody holds it now. */
+  /** It has another listener, perhaps its first. */
   protected abstract entered(isFirst: boolean): void;
-  /** Nobody holds it any more. */
+  /** Its last listener has left. */
   protected abstract left(): void;
   /** Tells the listeners that have not been told. */
   protected abstract tell(): void;
@@ -43,7 +43,7 @@ export abstract class Held {
   readonly subscribe = (listener: () => void): (() => void) =>
     this.listen(() => this.listeners, listener);
 
-  /** Holds it for a listener, until the returned function is called. */
+  /** Adds a listener to those of the view or of a row, until the returned function is called. */
   protected listen(of: () => Listeners, listener: () => void): () => void {
     checkListener(listener);
     // Held before the listener is added, because React must not be called for the first set, which is in the snapshot.

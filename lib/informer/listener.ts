@@ -1,4 +1,4 @@
-/** The listeners of an informer, and the set that they receive first. client-go: tools/cache/shared_informer.go, sharedProcessor. */
+/** A listener of an informer, and the set that it receives first. client-go: tools/cache/shared_informer.go, sharedProcessor. */
 import type { Change } from '../delta/net-change.ts';
 import { type KubernetesObject, uidOf } from '../meta/kubernetes-object.ts';
 import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
