@@ -212,7 +212,9 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   /** Takes the next possible step: compete when the caches are complete, begin a term when leading, end it when not. */
   #proceed(): void {
     const held = this.#held;
-    if (held === undefined || held.closed) return;
+    // Stopped: the last reconcile that the stop has abandoned may have ended.
+    if (held === undefined) return this.#publish();
+    if (held.closed) return;
     const synced = this.#waitingFor().length === 0;
     const permission = this.#elector ?? this.#shards;
     // A process whose former reconciles run competes for nothing, because it could not work.
@@ -302,7 +304,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
 
   #publish(phase: ControllerPhase = this.#phase()): void {
     const waitingFor = this.#waitingFor().map(({ name }) => name);
-    const isLate = phase === 'standby' && this.#term === undefined;
+    const isLate = phase === 'standby' || phase === 'stopped';
     const status: ControllerStatus = {
       phase,
       synced: this.#held !== undefined && waitingFor.length === 0,
@@ -310,7 +312,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       shards: this.#shards?.text,
       waitingFor: this.#held === undefined ? [] : waitingFor,
       ended: [...this.#ended].map(({ name }) => name),
-      unfinished: isLate ? this.working : [],
+      unfinished: isLate && this.#term === undefined ? this.working : [],
     };
     if (JSON.stringify(status) === JSON.stringify(this.status)) return;
     this.#status.next(status);

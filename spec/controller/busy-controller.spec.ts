@@ -240,6 +240,7 @@ describe.each(MODES)('a reconcile that never ends, with %s', (mode) => {
     const first = replica(mode, () => hung, { onUnhandledError: () => undefined });
     await time.advance(SETTLED_MS);
     await Promise.all([first.controller.stop({ drainMs: 100 }), time.advance(30_000)]);
+    expect(first.controller.status).toMatchObject({ phase: 'stopped', unfinished: ['shop/c000'] });
     first.controller.start();
     await time.advance(SETTLED_MS);
     expect([first.holds(), first.controller.status.phase]).toEqual([false, 'standby']);
@@ -252,5 +253,20 @@ describe.each(MODES)('a reconcile that never ends, with %s', (mode) => {
     await time.advance(SETTLED_MS);
     expect([first.holds(), first.controller.status.phase]).toEqual([true, 'running']);
     await stop();
+  });
+
+  it('N46: a stopped controller names the reconciles that it has abandoned until they have ended', async () => {
+    const { time, replica } = rig(3);
+    let end = () => {};
+    const hung = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const { controller } = replica(mode, () => hung, { onUnhandledError: () => undefined });
+    await time.advance(SETTLED_MS);
+    await Promise.all([controller.stop({ drainMs: 100 }), time.advance(30_000)]);
+    expect(controller.status.unfinished).toEqual(['shop/c000']);
+    end();
+    await time.advance(10);
+    expect(controller.status).toMatchObject({ phase: 'stopped', unfinished: [] });
   });
 });
