@@ -47,7 +47,8 @@ function secondsOf(text: string | undefined): number | undefined {
   );
 }
 
-const ago = (ms: number) => {
+/** Of a time to come or in the past. */
+const duration = (ms: number) => {
   const minutes = Math.round(Math.abs(ms) / 60_000);
   return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 };
@@ -57,10 +58,10 @@ function credentialsLine({ facts, atMs }: Observations): string {
   if (credentials === undefined) return 'unknown';
   const { kind, issuedAtMs, expiresAtMs, renews } = credentials;
   const parts = [kind === 'none' ? 'none are sent' : kind];
-  if (issuedAtMs !== undefined) parts.push(`issued ${ago(atMs - issuedAtMs)} ago`);
+  if (issuedAtMs !== undefined) parts.push(`issued ${duration(atMs - issuedAtMs)} ago`);
   if (expiresAtMs !== undefined) {
     const left = expiresAtMs - atMs;
-    parts.push(left > 0 ? `valid for ${ago(left)} more` : `expired ${ago(left)} ago`);
+    parts.push(left > 0 ? `valid for ${duration(left)} more` : `expired ${duration(left)} ago`);
   }
   if (renews) parts.push('renewed by themselves');
   return parts.join(', ');

@@ -15,7 +15,7 @@ export const CLUSTER_PACKAGES: readonly string[] = ['@kubernetes/client-node', '
 /** A subcommand. */
 export interface Command {
   readonly usage: string;
-  /** The optional packages that the command needs with these arguments. */
+  /** The optional packages that the command needs with these arguments, which begin with its own name; those of `run` do not. */
   packages(args: readonly string[]): readonly string[];
   /** Rejects with an error whose message is shown. Exit code 1; 2 for a {@link UsageError} and for unknown options. */
   run(args: readonly string[], streams: CommandStreams): Promise<void>;

@@ -4,7 +4,7 @@ import { inScope } from '../meta/key.ts';
 
 /** Which part of a collection an informer shows because the server does not permit to list all of it. */
 export interface LimitedAccess {
-  /** The namespaces that are shown. */
+  /** The namespaces that are shown. If it is empty, none is, unlike in a scope. */
   readonly namespaces: readonly string[];
   /** The namespaces in which list or watch is not permitted. */
   readonly missing: readonly string[];

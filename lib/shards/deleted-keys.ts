@@ -1,7 +1,10 @@
 /** The slots of deleted objects, whose UIDs the cache no longer knows. */
 
-/** A deletion for which a reconcile may run. */
-export interface Deletion {
+/**
+ * One deletion of a key. Compared by identity: if the key is created and deleted again while its reconcile runs, the end of that
+ * reconcile must not forget the later deletion.
+ */
+export interface NotedDeletion {
   readonly slot: number;
 }
 
@@ -11,8 +14,8 @@ const UNASKED = 1_000;
 /** Remembers the slots of deleted objects until their keys are done. */
 export class DeletedKeys {
   /** The deletions whose keys are queued, or were. */
-  readonly #asked = new Map<string, Deletion>();
-  readonly #unasked = new Map<string, Deletion>();
+  readonly #asked = new Map<string, NotedDeletion>();
+  readonly #unasked = new Map<string, NotedDeletion>();
 
   /** How many deletions are remembered. */
   get size(): number {
@@ -36,7 +39,7 @@ export class DeletedKeys {
     this.#unasked.set(key, { slot });
   }
 
-  get(key: string): Deletion | undefined {
+  get(key: string): NotedDeletion | undefined {
     const deletion = this.#asked.get(key) ?? this.#unasked.get(key);
     if (deletion !== undefined && this.#unasked.delete(key)) this.#asked.set(key, deletion);
     return deletion;

@@ -4,7 +4,7 @@ import { filter, map, take } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { shardSlot, shardSlotOf } from '../meta/shard-ranges/shard-filter.ts';
 import { liveSignal } from '../rx/live-signal.ts';
-import { DeletedKeys, type Deletion, OthersDeletions } from './deleted-keys.ts';
+import { DeletedKeys, type NotedDeletion, OthersDeletions } from './deleted-keys.ts';
 import type {
   KeyShards,
   ShardedObjects,
@@ -27,7 +27,7 @@ interface Run {
   readonly slot: number;
   readonly controller: AbortController;
   /** The deletion for which the reconcile runs. */
-  readonly deletion: Deletion | undefined;
+  readonly deletion: NotedDeletion | undefined;
 }
 
 /** The implementation of `KeyShards`. */

@@ -103,6 +103,7 @@ describe('rx-informer diagnose', () => {
     const { code, out, error } = await ran('diagnose', ...own);
     expect(out).toContain('error RX108: the token expired 10 min ago\n  Renew the token');
     expect(out).toContain('rx-informer explain RX108');
+    expect(out).toContain('expired 10 min ago');
     expect(code).toBe(1);
     expect(error).toBe('rx-informer: diagnose: 1 of the findings must be corrected\n');
     const unknown = await ran('diagnose', ...own, '--kind', 'pdos');

@@ -19,6 +19,15 @@ describe('DeletedKeys', () => {
     expect(deleted.get('dropped-4999')).toEqual({ slot: 2 });
   });
 
+  it('H10: a key that is deleted again has another deletion, which the end of the former reconcile does not forget', () => {
+    const deleted = new DeletedKeys();
+    deleted.note('web', 1);
+    const former = deleted.get('web');
+    expect(deleted.get('web')).toBe(former);
+    deleted.note('web', 1);
+    expect(deleted.get('web')).not.toBe(former);
+  });
+
   it('H10: all deletions of one set are remembered until the next one', () => {
     const deleted = new DeletedKeys();
     deleted.beginSet();

@@ -111,10 +111,9 @@ function selectionFrom(
   // Before it is synced it is not known what the user may read, and of several clusters each may permit something else.
   if (isOverClusters || !informer.hasSynced) return undefined;
   if (access === undefined) return localScope(asked, scope);
-  const local =
-    access.namespaces.length === 0
-      ? undefined
-      : localScope(asked, { ...scope, namespaces: access.namespaces });
+  // None is permitted. In a scope an empty list would mean all.
+  if (access.namespaces.length === 0) return undefined;
+  const local = localScope(asked, { ...scope, namespaces: access.namespaces });
   // It may show more namespaces later.
   return local && { ...local, namespaces: asked.namespaces };
 }

@@ -63,7 +63,7 @@ function truncated(full: Answer, { keepBytes, clean = false }: Truncation): Answ
   return { ...full, body };
 }
 
-/** Whether a request is for a streaming list and accepts gzip. */
+/** Whether a request is for a streaming list, as `watchPlan` decides, and accepts gzip. */
 function takesGzip({ query, header }: Exchange): boolean {
   const streams = isTrue(query.get('watch')) && isTrue(query.get('sendInitialEvents'));
   return streams && /(^|,)\s*gzip\s*(,|;|$)/.test(header('accept-encoding') ?? '');
