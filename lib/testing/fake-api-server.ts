@@ -14,8 +14,10 @@ import type { DispatchContext } from './http/dispatcher.ts';
 import { inProcessFetch } from './http/in-process-fetch.ts';
 import type { RequestRecord } from './http/request.ts';
 import { type Served, type ServeOptions, serve } from './http/serve.ts';
+import { type FakeUser, FakeUsers } from './http/users.ts';
 import type { WatchStream } from './http/watch-stream.ts';
 import { PodLogs } from './pod-log.ts';
+import { rbacOf, rbacResources } from './rbac.ts';
 import {
   checkResource,
   defaultResources,
@@ -63,9 +65,15 @@ export interface FakeApiServerOptions {
   readonly latencyMs?: number | undefined;
   /**
    * Whether a request is permitted. Others are answered with a 403, and SelfSubjectAccessReviews are answered by the same
-   * rule. Called for each request, so its answers may change. @defaultValue everything is permitted
+   * rule. Called for each request, so its answers may change. `'rbac'`: the Roles, ClusterRoles and bindings decide that the server
+   * has, and it serves them; members of the group `system:masters` may do everything. @defaultValue everything is permitted
    */
-  readonly allows?: AccessRule | undefined;
+  readonly allows?: AccessRule | 'rbac' | undefined;
+  /**
+   * The users by their bearer tokens. Then a request without a valid token is answered with a 401, TokenReviews know these tokens, and
+   * who impersonates another user needs the verb `impersonate`. @defaultValue every request is one of the user `tester`
+   */
+  readonly users?: Readonly<Record<string, FakeUser>> | undefined;
   /** Refuses to create objects in a namespace for which there is no Namespace object. @defaultValue false */
   readonly checkNamespaces?: boolean | undefined;
   /** The minimum number of latest requests that `requests` keeps. @defaultValue 10_000 */
@@ -133,6 +141,19 @@ function servedVersion(log: ServerLog, resource: Resource<KubernetesObject>): st
   return log.collections.get(resourceName(resource))?.served.resource.version;
 }
 
+function serveAll(log: ServerLog, resources: readonly Resource<KubernetesObject>[]): void {
+  for (const resource of resources) {
+    const version = servedVersion(log, resource);
+    if (version !== undefined && version !== resource.version) {
+      const name = resourceName(resource);
+      throw new TypeError(
+        `createFakeApiServer: resources has ${name} in the versions ${version} and ${resource.version}; the server serves one version of a resource`,
+      );
+    }
+    if (version === undefined) log.add(servedResource(resource));
+  }
+}
+
 /**
  * Creates a fake API server: get, list, watch, create, update, all types of patches, apply, delete, dry runs,
  * metadata only, tables, status, scale, evictions and logs. Responses are like those of a real kube-apiserver.
@@ -170,22 +191,14 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
     initialVersion: BigInt(initialResourceVersion),
     history,
   });
-  const { allows = () => true } = options;
+  const { allows: given = () => true, users } = options;
+  const allows = given === 'rbac' ? rbacOf(log) : given;
   if (!Array.isArray(resources) || typeof allows !== 'function') {
     throw new TypeError(
-      'createFakeApiServer: resources must be a list of resources, and allows a function',
+      "createFakeApiServer: resources must be a list of resources, and allows a function or 'rbac'",
     );
   }
-  for (const resource of resources) {
-    const version = servedVersion(log, resource);
-    if (version !== undefined && version !== resource.version) {
-      const name = resourceName(resource);
-      throw new TypeError(
-        `createFakeApiServer: resources has ${name} in the versions ${version} and ${resource.version}; the server serves one version of a resource`,
-      );
-    }
-    if (version === undefined) log.add(servedResource(resource));
-  }
+  serveAll(log, given === 'rbac' ? [...resources, ...rbacResources()] : resources);
   const writer = new ObjectWriter(log, () => scheduler.now(), random);
   const watches = new Set<WatchStream>();
   const faults = new Faults(watches);
@@ -198,6 +211,7 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
     writer,
     logs,
     allows,
+    users: new FakeUsers(users, allows),
     faults,
     scheduler,
     random,

@@ -1,6 +1,7 @@
 /** `rx-informer/testing`: a fake API server, fault injection, and marble tests of informers. */
 
 export type { Snapshot } from '../object-log/object-log.ts';
+export { inTurn } from '../rx/drain.ts';
 export type { Cause, ChangeSet } from '../store/change-set.ts';
 export { createVirtualTime, type VirtualTime } from './create-virtual-time.ts';
 export {
@@ -42,6 +43,7 @@ export {
 export type { AccessAttributes, AccessRule } from './http/access.ts';
 export type { RequestRecord } from './http/request.ts';
 export type { Served, ServeOptions } from './http/serve.ts';
+export type { FakeUser } from './http/users.ts';
 export { permittedBy } from './permitted-by.ts';
 export type { PodLogs } from './pod-log.ts';
 export { seededRandom } from './seeded-random.ts';

@@ -1,17 +1,7 @@
 /** The authorizer of a test: permits what roles grant. */
-import type { AccessRole, AccessRoleRule } from '../controller/access.ts';
-import type { AccessAttributes, AccessRule } from './http/access.ts';
-
-function grants(rule: AccessRoleRule, asked: AccessAttributes): boolean {
-  const { verb, group, resource, subresource = '', name = '' } = asked;
-  const full = subresource === '' ? resource : `${resource}/${subresource}`;
-  return (
-    rule.verbs.includes(verb) &&
-    rule.apiGroups.includes(group) &&
-    rule.resources.includes(full) &&
-    (rule.resourceNames === undefined || rule.resourceNames.includes(name))
-  );
-}
+import type { AccessRole } from '../controller/access.ts';
+import type { AccessRule } from './http/access.ts';
+import { grants } from './rbac.ts';
 
 /**
  * Returns a rule for the option `allows` of `createFakeApiServer` that permits only what these roles grant. With the roles of
@@ -19,8 +9,8 @@ function grants(rule: AccessRoleRule, asked: AccessAttributes): boolean {
  * the verb and the resource.
  *
  * With `user` the roles are those of one user, and all others may do everything: a client is that user with
- * `headers: { 'impersonate-user': user }`. Otherwise the roles are those of every client; `server.objects` needs none. Roles with
- * wildcards are not supported.
+ * `headers: { 'impersonate-user': user }`. Otherwise the roles are those of every client; `server.objects` needs none. `allows: 'rbac'`
+ * of the server decides by the roles and bindings that it has.
  *
  * @example
  * ```ts

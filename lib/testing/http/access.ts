@@ -6,8 +6,12 @@ import type { Exchange, RequestRecord, Target } from './request.ts';
 
 /** What a request wants to do, as in the `resourceAttributes` of a SelfSubjectAccessReview. */
 export interface AccessAttributes {
-  /** Who asks: the header `Impersonate-User` of the request. @defaultValue 'tester' */
+  /** Who asks: the user of the token (`users`), or the header `Impersonate-User`. @defaultValue 'tester' */
   readonly user?: string | undefined;
+  /** The groups of the user, with `system:authenticated`; those of a SubjectAccessReview as they were sent. */
+  readonly groups?: readonly string[] | undefined;
+  /** The UID of the user; '' if it has none. */
+  readonly uid?: string | undefined;
   /** Such as `list`, `watch`, `get`, `create`, `update`, `patch`, `delete` or `deletecollection`. */
   readonly verb: string;
   readonly group: string;
@@ -25,6 +29,21 @@ export interface AccessAttributes {
 /** Whether a request is permitted. */
 export type AccessRule = (access: AccessAttributes) => boolean;
 
+/** A user with its groups. */
+export interface RequestUser {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What decides about a request. */
+export interface AccessContext {
+  readonly allows: AccessRule;
+  /** Throws a 401 or a 403 if it is not known who sends the request. */
+  readonly users: { of(exchange: Exchange): RequestUser };
+}
+
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch' };
 
 /** The verb of a request. */
@@ -32,11 +51,6 @@ export function verbOf({ method }: Exchange, { use }: RequestRecord, { name }: T
   if (method === 'DELETE') return name === undefined ? 'deletecollection' : 'delete';
   if (method === 'GET') return use === 'call' ? 'get' : use;
   return VERBS[method] ?? method.toLowerCase();
-}
-
-/** The name of the user that sends a request. */
-export function userOf({ header }: Exchange): string {
-  return header('impersonate-user') ?? 'tester';
 }
 
 /** The one object that a list or a watch selects. kubernetes: apiserver/pkg/endpoints/request/requestinfo.go */
@@ -55,7 +69,7 @@ function selectedName(selector: string): string | undefined {
 
 /** Throws a 403 if the rule does not permit this verb for a request. */
 export function checkAccess(
-  rule: AccessRule,
+  { allows, users }: AccessContext,
   exchange: Exchange,
   verb: string,
   target: Target,
@@ -64,8 +78,9 @@ export function checkAccess(
   const { namespace, subresource } = target;
   const reads = verb === 'list' || verb === 'watch';
   const name = reads ? selectedName(exchange.query.get('fieldSelector') ?? '') : target.name;
-  const user = userOf(exchange);
-  if (rule({ user, verb, group, resource: plural, subresource, name, namespace })) return;
+  const { name: user, groups, uid } = users.of(exchange);
+  const who = { user, groups, uid };
+  if (allows({ ...who, verb, group, resource: plural, subresource, name, namespace })) return;
   const of = name === undefined ? '' : ` ${JSON.stringify(name)}`;
   const full = subresource === undefined ? plural : `${plural}/${subresource}`;
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;

@@ -11,7 +11,7 @@ import { evict, remove, removeAll } from '../writes/removals.ts';
 import { patchScale, putScale, readScale } from '../writes/scale.ts';
 import { create, existing, update, type WriteAnswer, type WriteContext } from '../writes/writes.ts';
 import { checkAccess, verbOf } from './access.ts';
-import { accessReview } from './access-review.ts';
+import { review } from './access-review.ts';
 import { type Body, bytesBody } from './body.ts';
 import { discovery, servesGroupVersion } from './discovery.ts';
 import { type Renderer, rendererOf } from './representation.ts';
@@ -166,10 +166,10 @@ export function answer(
 ): Answer {
   if (isMalformed(exchange.path)) return textAnswer(400, '400 Bad Request', PLAIN);
   try {
-    const review = accessReview(context.allows, exchange);
-    if (review !== undefined) return textAnswer(201, `${JSON.stringify(review)}\n`);
+    const reviewed = review(context, exchange, context.users.of(exchange));
+    if (reviewed !== undefined) return textAnswer(201, `${JSON.stringify(reviewed)}\n`);
     if (target !== undefined) {
-      checkAccess(context.allows, exchange, verbOf(exchange, request, target), target);
+      checkAccess(context, exchange, verbOf(exchange, request, target), target);
       return route(exchange, request, target, context);
     }
     const found = discovery(context.log, exchange.path);

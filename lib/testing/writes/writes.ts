@@ -7,6 +7,7 @@ import type { StoredObject } from '../../object-log/stored-object.ts';
 import { type AccessRule, checkAccess } from '../http/access.ts';
 import type { Exchange, Target } from '../http/request.ts';
 import { conflict, methodNotAllowed, modified, notFound } from '../http/status.ts';
+import type { FakeUsers } from '../http/users.ts';
 import type { ServerLog } from '../served-resource.ts';
 import { dataCauses, immutableCauses, metadataCauses, nameCauses } from './metadata-rules.ts';
 import { decodedObject, metadataTypeError } from './metadata-types.ts';
@@ -32,6 +33,7 @@ export interface WriteContext {
   /** Whether a Namespace object must exist before an object is created in the namespace. */
   readonly checkNamespaces: boolean;
   readonly allows: AccessRule;
+  readonly users: FakeUsers;
 }
 
 /** Parses the body. Throws a `SyntaxError` if it is not JSON, and a 415 on another content type. */
@@ -146,7 +148,7 @@ export function createdFrom(
   const { uid, generation, creationTimestamp, deletionTimestamp, ...given } = object.metadata ?? {};
   const metadata = { ...given, name: context.writer.newName(collection.served, given) };
   checkFields(target, object, metadata.name, given.generateName);
-  if (target.name !== undefined) checkAccess(context.allows, exchange, 'create', target);
+  if (target.name !== undefined) checkAccess(context, exchange, 'create', target);
   const fields: Record<string, unknown> = { ...object };
   if (status) delete fields.status;
   if (initialStatus !== undefined) fields.status = initialStatus;
