@@ -255,6 +255,22 @@ describe('architecture', () => {
     expect(lucky).toEqual(['spec/support/fast-check.ts']);
   });
 
+  it('plays seeds by one runner, so that each campaign names the seed that went wrong and repeats it', () => {
+    const files = globSync('spec/**/*.{ts,tsx}', { cwd: root }).filter(
+      (file) => !/node_modules|generated/.test(file),
+    );
+    const loop = /\bfor (?:await )?\((?:let|const) seed\b|\benv\['\w+_SEEDS?'\]/;
+    const own = files.filter((file) => loop.test(readFileSync(`${root}${file}`, 'utf8')));
+    expect(own.sort()).toEqual([
+      'spec/decode/fuzz/run.ts', // Options of the command.
+      'spec/query/model/property.ts', // As many seeds as there are events to play.
+      'spec/react/pages/lives.ts', // The seed of fast-check, of the day.
+      'spec/support/campaign.ts',
+      'spec/support/fast-check.ts',
+      'spec/vitest.config.ts',
+    ]);
+  });
+
   it('leaves only specs that exist to npm run test:slow', () => {
     expect(SLOW.length).toBeGreaterThan(50);
     expect(SLOW.filter((file) => !existsSync(`${root}${file}`))).toEqual([]);

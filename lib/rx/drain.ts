@@ -21,18 +21,20 @@ export class Drain {
       return;
     }
     this.#busy = true;
-    inTurn(() => {
-      // Indexed, because shift() on a long array moves every element.
-      for (let next: (() => void) | undefined = task, at = 0; next; next = this.#tasks[at++]) {
-        try {
-          next();
-        } catch (error) {
-          reportUnhandled(error);
-        }
-      }
-      this.#tasks = [];
+    depth++;
+    try {
+      attempt(task);
+      if (this.#tasks.length > 0) this.#runQueued();
+    } finally {
       this.#busy = false;
-    });
+      endTurn();
+    }
+  }
+
+  #runQueued(): void {
+    // Indexed, because shift() on a long array moves every element, and tasks may queue others.
+    for (let at = 0; at < this.#tasks.length; at++) attempt(this.#tasks[at] as () => void);
+    this.#tasks = [];
   }
 
   /**
@@ -69,6 +71,20 @@ interface Ending {
 let depth = 0;
 const endings: Ending[] = [];
 
+function attempt(task: () => void): void {
+  try {
+    task();
+  } catch (error) {
+    reportUnhandled(error);
+  }
+}
+
+/** The endings belong to the turn: a drain that they cause must not run the remaining ones. */
+function endTurn(): void {
+  if (depth === 1 && endings.length > 0) runEndings();
+  depth--;
+}
+
 function runEndings(): void {
   while (endings.length > 0) {
     let lowest = 0;
@@ -76,23 +92,50 @@ function runEndings(): void {
       if ((endings[at] as Ending).rank < (endings[lowest] as Ending).rank) lowest = at;
     }
     const [ending] = endings.splice(lowest, 1) as [Ending];
-    try {
-      ending.task();
-    } catch (error) {
-      reportUnhandled(error);
-    }
+    attempt(ending.task);
   }
 }
 
-/** Runs the task as part of the running turn, or as a turn of its own, which ends before this function returns. */
+/**
+ * Calls the function as one turn, as an informer delivers a commit: a live operator, or a view, that has several sources emits
+ * once at the end of the turn, and not for each of them. Returns what the function returns.
+ *
+ * Within a turn it belongs to that turn. Otherwise the turn ends before the call returns, also if the function throws, which
+ * the caller receives. An error of an operator at the end of the turn is reported as RxJS reports unhandled errors.
+ *
+ * ```
+ * a$                      -(x)-------
+ * b$                      -(y)-------   in one turn
+ * liveUnion({ a: a$, b: b$ })  -(xy)------   one set
+ * ```
+ *
+ * @example
+ * ```ts
+ * import { Subject } from 'rxjs';
+ * import { type ChangeSet, liveUnion } from 'rx-informer';
+ * import { changeSet, inTurn } from 'rx-informer/testing';
+ *
+ * interface Row {
+ *   metadata: { name: string; uid: string };
+ * }
+ * const row = (name: string): Row => ({ metadata: { name, uid: name } });
+ * const [a$, b$] = [new Subject<ChangeSet<Row>>(), new Subject<ChangeSet<Row>>()];
+ * let sets = 0;
+ * liveUnion({ a: a$, b: b$ }).subscribe(() => sets++);
+ * const before = sets;
+ * inTurn(() => {
+ *   a$.next(changeSet({ added: [row('x')], reset: true }));
+ *   b$.next(changeSet({ added: [row('y')], reset: true }));
+ * });
+ * sets - before; // => 1
+ * ```
+ */
 export function inTurn<R>(task: () => R): R {
   depth++;
   try {
     return task();
   } finally {
-    // The endings belong to the turn: a drain that they cause must not run the remaining ones.
-    if (depth === 1) runEndings();
-    depth--;
+    endTurn();
   }
 }
 

@@ -5,10 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { compressions } from '../delta/compressions.ts';
 import { createHistory } from '../faults/history.ts';
 import { Truth } from '../faults/judge.ts';
+import { campaign, seedsOf } from '../support/campaign.ts';
 import { type AuditRig, auditRig, BOOKMARK_MS, PERIOD_MS } from './rig.ts';
 
-/** How many worlds are played. CI plays more, with `AUDIT_SEEDS`. */
-const SEEDS = Number(process.env['AUDIT_SEEDS'] ?? 2);
+/** CI plays more worlds, with `AUDIT_SEEDS`. */
+const HOURS = { name: 'AUDIT', seeds: 2, command: 'spec/audit/hours.spec.ts' };
+const SEEDS = seedsOf('AUDIT', HOURS.seeds).length;
 
 const HOUR_MS = 3_600_000;
 const auditOf = ({ informer }: AuditRig) => {
@@ -58,7 +60,7 @@ async function world(seed: number) {
 describe('hours of an informer with an audit', () => {
   it('I94: an hour of writes and faults causes no difference', async () => {
     let compared = 0;
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    const { wrong } = await campaign(HOURS, async (seed) => {
       const { rig, random } = await world(seed);
       const machine = createFaultMachine(rig.server, {
         seed,
@@ -70,18 +72,20 @@ describe('hours of an informer with an audit', () => {
       rig.informer.start();
       if (seed > 1) machine.start();
       await rig.time.advance(HOUR_MS * (0.9 + random() * 0.2));
-      expect(auditOf(rig).differed, `seed ${seed}: ${auditOf(rig).differedKeys}`).toBe(0);
+      const { differed, differedKeys } = auditOf(rig);
       compared += auditOf(rig).compared;
       machine.heal();
       await rig.informer.stop();
-    }
+      return { wrong: differed === 0 ? [] : (differedKeys ?? []).map((key) => `${key} differs`) };
+    });
+    expect(wrong).toEqual([]);
     expect(compared).toBeGreaterThan(160 * SEEDS);
   }, 120_000);
 
   it('I90: every event that a watch loses silently is repaired within one period after a later version', async () => {
     let lost = 0;
     let repaired = 0;
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    const { wrong } = await campaign(HOURS, async (seed) => {
       const { rig } = await world(seed);
       rig.informer.start();
       await rig.time.advance(5_000);
@@ -89,19 +93,21 @@ describe('hours of an informer with an audit', () => {
       const wrongSince = new Map<string, number>();
       for (let second = 0; second < 3_600; second++) {
         await rig.time.advance(1_000);
-        const wrong = new Set(rig.wrong().filter((key) => !rig.informer.indexer.refused.get(key)));
-        for (const key of [...wrongSince.keys()]) if (!wrong.has(key)) wrongSince.delete(key);
-        for (const key of wrong) {
+        const now = new Set(rig.wrong().filter((key) => !rig.informer.indexer.refused.get(key)));
+        for (const key of [...wrongSince.keys()]) if (!now.has(key)) wrongSince.delete(key);
+        for (const key of now) {
           const sinceMs = wrongSince.get(key) ?? rig.time.now();
           wrongSince.set(key, sinceMs);
           const forMs = rig.time.now() - sinceMs;
-          expect(forMs, `seed ${seed}: ${key} is wrong`).toBeLessThan(BOOKMARK_MS + PERIOD_MS);
+          expect(forMs, `${key} is wrong`).toBeLessThan(BOOKMARK_MS + PERIOD_MS);
         }
       }
       lost += loss.hits;
       repaired += auditOf(rig).differed;
       await rig.informer.stop();
-    }
+      return { wrong: [] };
+    });
+    expect(wrong).toEqual([]);
     expect(lost).toBeGreaterThan(16 * SEEDS);
     expect(repaired).toBeGreaterThan(5 * SEEDS);
   }, 120_000);

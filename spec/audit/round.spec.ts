@@ -3,6 +3,7 @@ import { ApiError, createIndexer } from 'rx-informer';
 import { seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { type AuditedState, Round } from '../../lib/audit/round.ts';
+import { campaign } from '../support/campaign.ts';
 import { type Pod, pod } from '../support/scripted-list-watch.ts';
 
 const of = (...pods: readonly Pod[]): Map<string, AuditedState> =>
@@ -244,28 +245,31 @@ function play(world: World, random: () => number) {
   return { differed: new Set(compared.differed.keys()), expected };
 }
 
+const ROUNDS = { name: 'ROUND', seeds: 3_000, command: 'spec/audit/round.spec.ts' };
+
 describe('a round over random histories', () => {
-  it('I94: a round finds no difference if nothing was lost, whatever changes are in flight', () => {
-    for (let seed = 0; seed < 3_000; seed++) {
+  it('I94: a round finds no difference if nothing was lost, whatever changes are in flight', async () => {
+    const { wrong } = await campaign(ROUNDS, (seed) => {
       const random = seededRandom(seed);
       const world = new World(random, 0);
-      for (let rounds = 0; rounds < 4; rounds++) {
-        expect([...play(world, random).differed], `seed ${seed}`).toEqual([]);
-      }
-    }
+      return { wrong: [1, 2, 3, 4].flatMap(() => [...play(world, random).differed]) };
+    });
+    expect(wrong).toEqual([]);
   });
 
-  it('S27: a round finds every loss up to its version, unless a later event has repaired it', () => {
+  it('S27: a round finds every loss up to its version, unless a later event has repaired it', async () => {
     let found = 0;
-    for (let seed = 0; seed < 3_000; seed++) {
+    const { wrong } = await campaign(ROUNDS, (seed) => {
       const random = seededRandom(seed);
       const world = new World(random, 0.15);
-      for (let rounds = 0; rounds < 4; rounds++) {
+      const missed = [1, 2, 3, 4].flatMap(() => {
         const { differed, expected } = play(world, random);
-        for (const key of expected) expect(differed, `seed ${seed}`).toContain(key);
         found += differed.size;
-      }
-    }
+        return [...expected].filter((key) => !differed.has(key));
+      });
+      return { wrong: missed };
+    });
+    expect(wrong).toEqual([]);
     expect(found).toBeGreaterThan(1_000);
   });
 });

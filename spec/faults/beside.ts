@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { clientGoVersion, ensureOracle } from '../oracle/oracle-binary.ts';
+import { playSeeds, seedsUpTo } from '../support/campaign.ts';
 import { type ClientGoOutcome, ClientGoSide } from './client-go-run.ts';
 import { runClientNode } from './client-node-run.ts';
 import { runHttp } from './http-run.ts';
@@ -33,15 +34,7 @@ async function all<O extends Outcome>(
   run: (seed: number) => Promise<O>,
   together = TOGETHER,
 ): Promise<O[]> {
-  const left = Array.from({ length: seeds }, (_, at) => at + 1);
-  const outcomes: O[] = [];
-  const lane = async () => {
-    for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
-      outcomes.push(await run(seed));
-    }
-  };
-  await Promise.all(Array.from({ length: together }, lane));
-  return outcomes;
+  return await playSeeds(seedsUpTo(seeds), run, together);
 }
 
 const ends = /^(store|index \S+|view|status), /;

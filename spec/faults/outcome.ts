@@ -1,6 +1,7 @@
 /**
- * The outcome of a seed, and the selection of seeds: `FAULT_SEED=7` runs that seed, `FAULT_SEEDS=10000` that many.
+ * The outcome of a seed, and the seeds of a share: `FAULT_SEED=7` runs that seed, `FAULT_SEEDS=10000` that many.
  */
+import { isReplay, replayOf, seedsOf } from '../support/campaign.ts';
 import type { Load } from './budget.ts';
 
 export interface Outcome {
@@ -17,23 +18,22 @@ export interface Outcome {
 }
 
 /** The seeds of one share. */
-export function seedsOf(fallback: number, share = 0, shares = 1): number[] {
-  const { FAULT_SEED: one, FAULT_SEEDS: many } = process.env;
-  if (one !== undefined) return share === 0 ? [Number(one)] : [];
-  const count = many === undefined ? fallback : Math.ceil((Number(many) * fallback) / 1000);
+export function seedsOfShare(fallback: number, share = 0, shares = 1): number[] {
+  if (isReplay('FAULT')) return share === 0 ? [...seedsOf('FAULT', 1)] : [];
+  // The variable is the number of seeds of the largest campaign.
+  const count = Math.ceil((seedsOf('FAULT', 1000).length * fallback) / 1000);
   return Array.from({ length: count }, (_, at) => at + 1).filter((seed) => seed % shares === share);
 }
 
 /** Describes the seeds that went wrong, and how to replay them. */
 export function failures(outcomes: readonly Outcome[]): string {
   const bad = outcomes.filter(({ wrong }) => wrong.length > 0);
-  const isReplay = process.env['FAULT_SEED'] !== undefined;
   return bad
     .slice(0, 5)
     .flatMap(({ seed, what, wrong, faults }) => [
-      `seed ${seed} of ${bad.length} that went wrong (${what}); replay: FAULT_SEED=${seed} npm run test:faults`,
-      ...(isReplay ? wrong : wrong.slice(0, 8)).map((each) => `  wrong: ${each}`),
-      ...(isReplay ? faults : faults.slice(-10)).map((each) => `  fault: ${each}`),
+      `${replayOf('FAULT', seed, 'npm run test:faults')} (${what}, one of ${bad.length})`,
+      ...(isReplay('FAULT') ? wrong : wrong.slice(0, 8)).map((each) => `  wrong: ${each}`),
+      ...(isReplay('FAULT') ? faults : faults.slice(-10)).map((each) => `  fault: ${each}`),
     ])
     .join('\n');
 }

@@ -1,16 +1,16 @@
 /** Runs a share of the seeds on virtual time. Each share is a file, so that the shares run in parallel. */
 import { expect, it } from 'vitest';
-import { failures, type Outcome, seedsOf, summary } from './outcome.ts';
+import { playSeeds } from '../support/campaign.ts';
+import { failures, type Outcome, seedsOfShare, summary } from './outcome.ts';
 import { runVirtual } from './virtual-run.ts';
 
 export function virtualShare(share: number, shares: number, sharded = false): void {
-  const seeds = seedsOf(sharded ? 300 : 1000, share, shares);
+  const seeds = seedsOfShare(sharded ? 300 : 1000, share, shares);
   it.skipIf(seeds.length === 0)(
     `${seeds.length} seeds${sharded ? ' with moving shards' : ''} on virtual time end in the state of the server, with notifications in order and within the budget`,
     async () => {
       const startedMs = performance.now();
-      const outcomes: Outcome[] = [];
-      for (const seed of seeds) outcomes.push(await runVirtual(seed, sharded));
+      const outcomes = await playSeeds(seeds, (seed) => runVirtual(seed, sharded));
       process.stdout.write(`share ${share + 1} of ${shares}: ${summary(outcomes, startedMs)}\n`);
       expect(failures(outcomes)).toBe('');
       // Runs without writes, faults or notifications would prove nothing.

@@ -19,6 +19,7 @@ import { BehaviorSubject, Subscription, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { compressions } from '../delta/compressions.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { campaign } from '../support/campaign.ts';
 import { drawDecoding } from '../support/decodings.ts';
 
 /** A consumer's own copy, which checks that each change continues from it. */
@@ -202,6 +203,8 @@ async function play(seed: number, gate: boolean): Promise<string[]> {
   return problems;
 }
 
+const SHARDS = { name: 'SHARD', seeds: 8, command: 'spec/models/sharded-informer.spec.ts' };
+
 describe('sharded informers', () => {
   it.each([
     ['with', true],
@@ -209,10 +212,8 @@ describe('sharded informers', () => {
   ])(
     'H55, H58: %s a filtering server, the store is what the server has of the owned ranges, and every consumer is told the truth',
     async (_, gate) => {
-      const seeds = Number(process.env['SHARD_SEEDS'] ?? 8);
-      for (let seed = Number(process.env['SHARD_SEED'] ?? 1); seed <= seeds; seed++) {
-        expect(await play(seed, gate), `seed ${seed}`).toEqual([]);
-      }
+      const { wrong } = await campaign(SHARDS, async (seed) => ({ wrong: await play(seed, gate) }));
+      expect(wrong).toEqual([]);
     },
   );
 });

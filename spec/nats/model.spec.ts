@@ -4,9 +4,10 @@
  * twice; and in the end all readers have what the API server has. `NATS_SEEDS=n` runs n seeds of each combination.
  */
 import { describe, expect, it } from 'vitest';
+import { replayOf, seedsOf } from '../support/campaign.ts';
 import { type Faults, runModel } from './model/run-model.ts';
 
-const SEEDS = Number(process.env['NATS_SEEDS'] ?? 60);
+const SEEDS = seedsOf('NATS', 60);
 
 interface Outcome {
   readonly mistakes: readonly string[];
@@ -16,10 +17,10 @@ interface Outcome {
 }
 
 function runAll(faults: Faults): Outcome {
-  const runs = Array.from({ length: SEEDS }, (_, at) => ({ at, run: runModel(at + 1, faults) }));
+  const runs = SEEDS.map((seed) => ({ seed, run: runModel(seed, faults) }));
   return {
-    mistakes: runs.flatMap(({ at, run }) =>
-      run.mistakes.map((words) => `seed ${at + 1}: ${words}`),
+    mistakes: runs.flatMap(({ seed, run }) =>
+      run.mistakes.map((words) => `${replayOf('NATS', seed, 'spec/nats/model.spec.ts')}: ${words}`),
     ),
     relists: runs.reduce((sum, { run }) => sum + run.relists, 0),
     reasons: runs.flatMap(({ run }) => run.reasons),
@@ -45,7 +46,7 @@ describe('a bucket with faults', () => {
       const { mistakes, reasons, sets } = runAll(faults);
       expect(mistakes.slice(0, 5)).toEqual([]);
       expect([...new Set(reasons)]).toEqual([]);
-      expect(sets).toBeGreaterThan(SEEDS * 4);
+      expect(sets).toBeGreaterThan(SEEDS.length * 4);
     },
   );
 

@@ -88,8 +88,8 @@ export const NIGHT: readonly Step[] = [
   {
     name: 'fuzz',
     command: npm('test:fuzz'),
-    counts: { FUZZ_CHAINS: '100000' },
-    figures: /^\d+ chains from seed .*/,
+    counts: { FUZZ_SEEDS: '100000' },
+    figures: /^\d+ chains in .*/,
     repeat: '`FUZZ_SEED=… npm run test:fuzz`, with the seed of the log',
   },
   {
@@ -99,12 +99,14 @@ export const NIGHT: readonly Step[] = [
       RING_SEEDS: '5000',
       AUDIT_SEEDS: '20',
       NATS_SEEDS: '1000',
+      PERSIST_SEEDS: '600',
+      INDEXED_DB_SEEDS: '1200',
+      CRASH_SEEDS: '24',
       PAGE_LIVES: '20000',
       PAGE_SEED: TODAY,
       WORKER_LIVES: '20000',
     },
-    repeat:
-      'the same counts: seeds count from 1, and the log names the seed. `PERSIST_SEED=…` repeats one warm start, `INDEXED_DB_SEED=…` one life of a database',
+    repeat: 'the log names the seed and the command that plays it again',
   },
   {
     name: 'models',
@@ -114,7 +116,7 @@ export const NIGHT: readonly Step[] = [
     ),
     counts: { LIFE_RUNS: '10000', SHARD_SEEDS: '200' },
     repeat:
-      '`SHARD_SEED=7 SHARD_SEEDS=7 npm run test:slow -- spec/models/sharded-informer.spec.ts`, or the seed and path of the log as parameters of `fc.assert`',
+      '`SHARD_SEED=7 npm run test:slow -- spec/models/sharded-informer.spec.ts`, or the seed and path of the log as parameters of `fc.assert`',
   },
   {
     name: 'faults',
@@ -149,7 +151,7 @@ export const NIGHT: readonly Step[] = [
     name: 'nats',
     command: npm('test:nats'),
     counts: { NATS_SEEDS: '20' },
-    repeat: '`NATS_SEED=… NATS_SEEDS=1 npm run test:nats`, with the seed of the log',
+    repeat: '`NATS_SEED=… npm run test:nats`, with the seed of the log',
   },
   {
     name: 'nats-scale',

@@ -20,6 +20,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   MUTATION_REQUEST: 'set by spec/mutation/run-specs.ts',
   NODE_ENV: 'read by code under test',
   PACKED_NODE_ENV: 'set by spec/packed/conformance/run.ts',
+  ROUND_SEEDS: 'the gate plays as many as the night would',
   RX_INFORMER_CACHE: 'where built servers are kept',
   XDG_CACHE_HOME: 'where built servers are kept',
 };
@@ -30,9 +31,11 @@ const BENCHES = ['spec/bench/curves.ts', 'spec/bench/contestants/contestants.ts'
 /** The variables that a file reads. Those that it writes are for code under test. */
 function variablesOf(text: string): readonly string[] {
   const names = [...text.matchAll(/\bprocess\.env(?:\.|\[')([A-Z][A-Z_\d]+)\b(?!'?\]? =[^=])/g)];
+  const campaigns = [...text.matchAll(/seedsOf\('([A-Z_]+)'|\bname: '([A-Z_]+)', seeds:/g)];
   const lists = [...text.matchAll(/\{([^{}]*)\} = process\.env;/g)];
   return [
     ...names.map(([, name = '']) => name),
+    ...campaigns.map(([, one, other]) => `${one ?? other}_SEEDS`),
     ...lists.flatMap(([, list = '']) =>
       [...list.matchAll(/(?<!: )\b[A-Z][A-Z_\d]+\b/g)].map(String),
     ),

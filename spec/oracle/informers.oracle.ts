@@ -5,12 +5,12 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { replayOf, seedsOf } from '../support/campaign.ts';
 import { HANG_MS } from '../support/patience.ts';
 import { ClientGo } from './client-go.ts';
 import { historyOf, type Item } from './history.ts';
 import { Ours } from './ours.ts';
 import { MARKER, type Scenario, scenarioOf } from './scenario.ts';
-import { seedsOf } from './seeds.ts';
 import { Stage } from './stage.ts';
 import { judge, type Licence, type StoryEvent } from './story.ts';
 
@@ -111,7 +111,7 @@ function differences(actual: Map<string, Item>, expected: Map<string, Item>): st
 }
 
 describe.concurrent('an informer beside client-go', () => {
-  it.each(seedsOf(SEEDS))('O1, O2: seed %i', async (seed) => {
+  it.each(seedsOf('ORACLE', SEEDS))('O1, O2: seed %i', async (seed) => {
     const scenario = scenarioOf(seed);
     const stages = [new Stage(scenario), new Stage(scenario)] as const;
     const [theirUrl, ourUrl] = await Promise.all(stages.map((stage) => stage.open()));
@@ -161,9 +161,7 @@ describe.concurrent('an informer beside client-go', () => {
         expect(verdict(name, story, licence), `our notifications to ${name}`).toEqual([]);
       }
     } catch (error) {
-      process.stderr.write(
-        `seed ${seed} failed; replay: ORACLE_SEED=${seed} npm run test:oracle\n`,
-      );
+      process.stderr.write(`${replayOf('ORACLE', seed, 'npm run test:oracle')}\n`);
       throw error;
     } finally {
       await ours.close();
@@ -174,10 +172,13 @@ describe.concurrent('an informer beside client-go', () => {
 
 describe('the seeds', () => {
   // A single seed cannot reach every case.
-  it.skipIf(seedsOf(SEEDS).length < 200)('reach the cases in which the two differ', () => {
-    process.stderr.write(`reached: ${JSON.stringify(reached)}\n`);
-    for (const [what, count] of Object.entries(reached)) {
-      expect(count, what).toBeGreaterThan(what === 'theirUnknownEnds' ? 0 : 10);
-    }
-  });
+  it.skipIf(seedsOf('ORACLE', SEEDS).length < 200)(
+    'reach the cases in which the two differ',
+    () => {
+      process.stderr.write(`reached: ${JSON.stringify(reached)}\n`);
+      for (const [what, count] of Object.entries(reached)) {
+        expect(count, what).toBeGreaterThan(what === 'theirUnknownEnds' ? 0 : 10);
+      }
+    },
+  );
 });

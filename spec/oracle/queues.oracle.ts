@@ -1,5 +1,6 @@
 /** Runs work queues and rate limiters of client-go and ours through the same scripts. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { replayOf, seedsOf } from '../support/campaign.ts';
 import { ClientGo } from './client-go.ts';
 import { type OurQueueView, playOurs } from './our-queue.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type QueueView,
   queueScriptOf,
 } from './queue-script.ts';
-import { seedsOf } from './seeds.ts';
 
 interface Theirs {
   readonly seed: number;
@@ -60,11 +60,11 @@ function drainErrors(
 }
 
 function hint(seed: number): string {
-  return `seed ${seed}; replay: ORACLE_SEED=${seed} npm run test:oracle`;
+  return replayOf('ORACLE', seed, 'npm run test:oracle');
 }
 
 describe('a work queue beside client-go', () => {
-  it.each(seedsOf(400))('O3: seed %i', async (seed) => {
+  it.each(seedsOf('ORACLE', 400))('O3: seed %i', async (seed) => {
     const script = queueScriptOf(seed);
     const [theirs, ours] = await Promise.all([playTheirs(script), playOurs(script)]);
     expect(comparable(script, ours), hint(seed)).toEqual(comparable(script, theirs.views));
@@ -73,7 +73,7 @@ describe('a work queue beside client-go', () => {
 });
 
 describe('a rate limiter beside client-go', () => {
-  it.each(seedsOf(200))('O4: seed %i', async (seed) => {
+  it.each(seedsOf('ORACLE', 200))('O4: seed %i', async (seed) => {
     const script = limiterScriptOf(seed);
     const [theirs, ours] = await Promise.all([playTheirs(script), playOurs(script)]);
     const requeues = (views: readonly QueueView[]) => views.map(({ requeues }) => requeues);

@@ -3,12 +3,13 @@
 import { seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { SnapshotLog } from '../../lib/node/snapshots/snapshot-log.ts';
+import { campaign, firstWrong, seedsUpTo } from '../support/campaign.ts';
 import type * as Crashes from './crashes.ts';
 import { crashes } from './crashes.ts';
 import { CrashingDisk } from './crashing-disk.ts';
 import { type PlantedFault, withFault } from './planted-faults.ts';
 
-const SEEDS = 12;
+const CRASHES = { name: 'CRASH', seeds: 12, command: 'spec/persist/crashes.spec.ts' };
 
 const log = (from: string, to: string): PlantedFault => ({
   file: 'lib/node/snapshots/snapshot-log.ts',
@@ -70,7 +71,8 @@ const FAULTS: readonly (readonly [string, PlantedFault])[] = [
 
 describe('a snapshot file', () => {
   it('P22: has, after a crash at any byte or a suspension at any operation, the last state that was stored or the one that was being stored', async () => {
-    for (let seed = 1; seed <= SEEDS; seed++) expect(await crashes(seed)).toEqual([]);
+    const { wrong } = await campaign(CRASHES, async (seed) => ({ wrong: await crashes(seed) }));
+    expect(wrong).toEqual([]);
   });
 
   // As those of planted-faults.spec.ts.
@@ -80,12 +82,9 @@ describe('a snapshot file', () => {
     'P22: the crashes find that $what',
     async ({ fault, at }) => {
       const planted = await withFault<typeof Crashes>('spec/persist/crashes.ts', fault, at);
-      let wrong: readonly string[] = [];
-      for (let seed = 1; seed <= SEEDS && wrong.length === 0; seed++) {
-        // A fault may also make the file unreadable.
-        wrong = await planted.crashes(seed).catch((error: unknown) => [String(error)]);
-      }
-      expect(wrong).not.toEqual([]);
+      // A fault may also make the file unreadable.
+      const play = async (seed: number) => ({ wrong: await planted.crashes(seed) });
+      expect(await firstWrong(seedsUpTo(CRASHES.seeds), play)).toBeDefined();
     },
   );
 

@@ -15,6 +15,7 @@ import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { deepJson } from '../../lib/persist/deep-json.ts';
 import { readStored, storedJson } from '../../lib/persist/stored-json.ts';
+import { seedsUpTo } from '../support/campaign.ts';
 import { MemoryStore } from './memory-store.ts';
 
 /** Random members of objects: names and texts that are written in an unusual way are among them. */
@@ -122,7 +123,7 @@ describe('a stored object', () => {
       ...{ e: { env: [{ name: 'A', value: 'x' }, 1] }, f: Number.NaN, '"': '\u2028', g: [[], {}] },
     };
     const objects: unknown[] = [special, [special], 1, 'a', null, undefined, new Date(0)];
-    for (let seed = 1; seed <= 50; seed++) objects.push(randomObject(seededRandom(seed)));
+    objects.push(...seedsUpTo(50).map((seed) => randomObject(seededRandom(seed))));
     for (const each of objects) {
       expect(deepJson(each, 'spec', (value) => value)).toBe(JSON.stringify(each));
     }

@@ -14,7 +14,7 @@ import {
   selectNothing,
   toView,
 } from 'rx-informer';
-import { changeSet } from 'rx-informer/testing';
+import { changeSet, inTurn } from 'rx-informer/testing';
 import {
   BehaviorSubject,
   config,
@@ -25,7 +25,6 @@ import {
   VirtualTimeScheduler,
 } from 'rxjs';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { inTurn } from '../../lib/rx/drain.ts';
 import * as fc from '../support/fast-check.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';

@@ -1,10 +1,9 @@
 /** `liveMergeMap`: the latest value of an Observable for each row. */
 import { liveMergeMap, toView } from 'rx-informer';
-import { marbles } from 'rx-informer/testing';
+import { inTurn, marbles } from 'rx-informer/testing';
 import { BehaviorSubject, Observable, of, Subject, throwError } from 'rxjs';
 import { map, tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { inTurn } from '../../lib/rx/drain.ts';
 import { SlicesOfTime } from './engine/slices-of-time.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';

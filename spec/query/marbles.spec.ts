@@ -10,11 +10,10 @@ import {
   liveWindow,
   type OrderedChangeSet,
 } from 'rx-informer';
-import { marbles } from 'rx-informer/testing';
+import { inTurn, marbles } from 'rx-informer/testing';
 import { BehaviorSubject } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { describe, it } from 'vitest';
-import { inTurn } from '../../lib/rx/drain.ts';
 import { type Item, type Step, World } from './world.ts';
 
 const set = (name: string, n: number): Step => ({ name, what: 'set', n, group: 'a' });

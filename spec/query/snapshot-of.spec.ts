@@ -7,10 +7,9 @@ import {
   type View,
   type ViewSnapshot,
 } from 'rx-informer';
-import { changeSet } from 'rx-informer/testing';
+import { changeSet, inTurn } from 'rx-informer/testing';
 import { defer, firstValueFrom, NEVER, of, Subject } from 'rxjs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { inTurn } from '../../lib/rx/drain.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { type Item, type Step, World } from './world.ts';
 

@@ -12,12 +12,11 @@ import {
   toView,
   type View,
 } from 'rx-informer';
-import { changeSet } from 'rx-informer/testing';
+import { changeSet, inTurn } from 'rx-informer/testing';
 import { BehaviorSubject, config, NEVER, Observable, Subject } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { mergeStatus, NO_STATUS } from '../../lib/informer/status/merge-status.ts';
-import { inTurn } from '../../lib/rx/drain.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { eventually } from '../support/patience.ts';
 import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';

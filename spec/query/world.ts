@@ -1,7 +1,7 @@
 /** A source of change sets whose state a test knows, with relists, recreated objects and resyncs. */
 import { type Cause, type Change, type ChangeSet, createChangeSet } from 'rx-informer';
+import { inTurn } from 'rx-informer/testing';
 import { Observable, Subject } from 'rxjs';
-import { inTurn } from '../../lib/rx/drain.ts';
 
 /** An object of the source. Its id is its UID, its key its name. */
 export interface Item {

@@ -8,10 +8,11 @@ import {
   type RingInput,
 } from '../../lib/shards/ring-member.ts';
 import { NEW_RING } from '../../lib/shards/ring-record.ts';
+import { campaign, firstWrong, seedsUpTo } from '../support/campaign.ts';
 import { isSettled, play } from './ring-history.ts';
 
-/** How many histories are played. CI plays more, with `RING_SEEDS`. */
-const SEEDS = Number(process.env['RING_SEEDS'] ?? 40);
+/** CI plays more histories, with `RING_SEEDS`. */
+const HISTORIES = { name: 'RING', seeds: 40, command: 'spec/shards/ring-member.spec.ts' };
 
 /** The machine without one of its rules. */
 const BROKEN: Readonly<Record<string, typeof nextMember>> = {
@@ -59,13 +60,12 @@ const BROKEN: Readonly<Record<string, typeof nextMember>> = {
 const SHOWING = [29, 7, 1, 86];
 
 describe('the ring of shards', () => {
-  it(`H1, H2: in ${SEEDS} random histories no slot has two owners at any time, and after a quiet time each slot has its owner`, () => {
-    const wrong: string[] = [];
-    for (let seed = 1; seed <= SEEDS; seed++) {
+  it('H1, H2: in random histories no slot has two owners at any time, and after a quiet time each slot has its owner', async () => {
+    const { wrong } = await campaign(HISTORIES, (seed) => {
       const world = play(seed);
-      if (world.doubles.length > 0) wrong.push(`seed ${seed}: ${world.doubles[0]}`);
-      if (!isSettled(world)) wrong.push(`seed ${seed}: not settled, ${world.server.ring?.text}`);
-    }
+      const unsettled = isSettled(world) ? [] : [`not settled, ${world.server.ring?.text}`];
+      return { wrong: [...world.doubles, ...unsettled] };
+    });
     expect(wrong).toEqual([]);
   }, 600_000);
 
@@ -180,12 +180,9 @@ describe('the ring of shards', () => {
 
   it.each(Object.keys(BROKEN))(
     'H1: the histories show a fault: %s',
-    (rule) => {
-      const others = Array.from({ length: 300 }, (_, seed) => seed + 1);
-      const found = [...SHOWING, ...others].find(
-        (seed) => play(seed, BROKEN[rule]).doubles.length > 0,
-      );
-      expect(found).toBeDefined();
+    async (rule) => {
+      const broken = (seed: number) => ({ wrong: play(seed, BROKEN[rule]).doubles });
+      expect(await firstWrong([...SHOWING, ...seedsUpTo(300)], broken)).toBeDefined();
     },
     120_000,
   );

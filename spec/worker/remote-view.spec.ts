@@ -1,6 +1,6 @@
 /** Tests what the view of a tab shows while its worker is lost and the next one answers. */
+import { inTurn } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
-import { inTurn } from '../../lib/rx/drain.ts';
 import type { RowDifference } from '../../lib/worker/messages.ts';
 import { RemoteView } from '../../lib/worker/page/remote-view.ts';
 

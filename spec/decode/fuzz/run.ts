@@ -6,7 +6,7 @@ import { startVitest } from 'vitest/node';
 const { values } = parseArgs({
   options: { long: { type: 'boolean', default: false }, seed: { type: 'string' } },
 });
-if (values.long) process.env['FUZZ_CHAINS'] = '100000';
+if (values.long) process.env['FUZZ_SEEDS'] = '100000';
 if (values.seed !== undefined) process.env['FUZZ_SEED'] = values.seed;
 
 const config = fileURLToPath(new URL('vitest.config.ts', import.meta.url));

@@ -4,11 +4,10 @@
  * each mood.
  */
 import { describe, expect, it } from 'vitest';
+import { seedsOf } from '../../support/campaign.ts';
 import { runFaults } from './run-faults.ts';
 
-const SEEDS = Number(process.env['NATS_SEEDS'] ?? 2);
-const FIRST = Number(process.env['NATS_SEED'] ?? 1);
-const seeds = Array.from({ length: SEEDS }, (_, at) => FIRST + at);
+const seeds = seedsOf('NATS', 2);
 
 describe('a bucket under faults', () => {
   it.each(seeds)(

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { replayOf, seedsOf } from '../../support/campaign.ts';
 import { ClientGo } from '../client-go.ts';
-import { seedsOf } from '../seeds.ts';
 import { type ComparedKubeconfig, DIFFERENCES } from './differences.ts';
 import { type KubeconfigCase, kubeconfigOf, writeReferences } from './generated-kubeconfig.ts';
 import { type KubeconfigOutcome, loadOurs } from './our-outcome.ts';
@@ -91,7 +91,7 @@ function shown({ given, ours, theirs }: ComparedKubeconfig): string {
 }
 
 describe('a kubeconfig beside client-go', () => {
-  it.each(seedsOf(SEEDS))('O6: seed %i', async (seed) => {
+  it.each(seedsOf('ORACLE', SEEDS))('O6: seed %i', async (seed) => {
     const { tls, plain, proxy } = servers;
     const at = { tls: tls.port, plain: plain.port, proxy: proxy.port };
     const cases = Array.from({ length: CASES }, (_, index) =>
@@ -113,7 +113,7 @@ describe('a kubeconfig beside client-go', () => {
       explained.set(known.name, (explained.get(known.name) ?? 0) + 1);
       return [];
     });
-    const hint = `${different.length} differ; seed ${seed}; replay: ORACLE_SEED=${seed} npm run test:oracle`;
+    const hint = `${different.length} differ; ${replayOf('ORACLE', seed, 'npm run test:oracle')}`;
     expect(different.slice(0, MOST_SHOWN), hint).toEqual([]);
     // Nothing was sent that the outcomes do not tell of.
     const told = [...ours, ...theirs].filter(({ received }) => received !== undefined).length;
@@ -121,7 +121,7 @@ describe('a kubeconfig beside client-go', () => {
   });
 
   // A single seed cannot reach every case.
-  it.skipIf(seedsOf(SEEDS).length < SEEDS)(
+  it.skipIf(seedsOf('ORACLE', SEEDS).length < SEEDS)(
     'O6: the seeds reach what they are meant to reach',
     () => {
       process.stderr.write(

@@ -1,9 +1,9 @@
 /** Compares what we and Go's packages take texts for: selectors, quantities, proxies, names and keys. */
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { replayOf, seedsOf } from '../../support/campaign.ts';
 import { ClientGo } from '../client-go.ts';
 import { diceOf } from '../dice.ts';
-import { seedsOf } from '../seeds.ts';
 import { keys, names } from './names.ts';
 import { proxies } from './proxies.ts';
 import { quantities } from './quantities.ts';
@@ -91,14 +91,14 @@ describe.each(SUBJECTS.map((subject) => ({ subject, name: subject.name })))(
   ({ subject }) => {
     const tally: Tally = { cases: 0, accepted: 0, answers: 0, positive: 0, explained: new Map() };
 
-    it.each(seedsOf(SEEDS))('O5: seed %i', async (seed) => {
+    it.each(seedsOf('ORACLE', SEEDS))('O5: seed %i', async (seed) => {
       const different = await compare(subject, seed, tally);
-      const hint = `seed ${seed} of ${subject.name}; replay: ORACLE_SEED=${seed} npm run test:oracle`;
+      const hint = `${subject.name}: ${replayOf('ORACLE', seed, 'npm run test:oracle')}`;
       expect(different.slice(0, MOST_SHOWN), `${different.length} differ; ${hint}`).toEqual([]);
     });
 
     // A single seed cannot reach every case.
-    it.skipIf(seedsOf(SEEDS).length < SEEDS)(
+    it.skipIf(seedsOf('ORACLE', SEEDS).length < SEEDS)(
       'O5: the seeds reach what they are meant to reach',
       () => {
         const { cases, accepted, answers, positive, explained } = tally;

@@ -1,10 +1,9 @@
 /** Parameters of live operators that are Observables. */
 import { liveFilter, liveSort, liveTop, liveWindow, type RowOrder } from 'rx-informer';
-import { marbles } from 'rx-informer/testing';
+import { inTurn, marbles } from 'rx-informer/testing';
 import { BehaviorSubject, EMPTY, Observable, of, Subject, throwError } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { inTurn } from '../../../lib/rx/drain.ts';
 import { Mirror } from '../mirror.ts';
 import { type Item, World } from '../world.ts';
 

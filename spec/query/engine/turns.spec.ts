@@ -9,12 +9,12 @@ import {
   type Stored,
   toView,
 } from 'rx-informer';
+import { inTurn } from 'rx-informer/testing';
 import type { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { liveOperator } from '../../../lib/query/engine/live-operator.ts';
 import type { HeldRow, MachineContext } from '../../../lib/query/engine/machine.ts';
 import { RowMachine } from '../../../lib/query/engine/row-machine.ts';
-import { inTurn } from '../../../lib/rx/drain.ts';
 import {
   added,
   modified,

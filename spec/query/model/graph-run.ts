@@ -1,6 +1,6 @@
 /** Runs a scenario of a graph. Whenever no computation is in progress, each subscriber must hold the naive answer. */
+import { inTurn } from 'rx-informer/testing';
 import type { Subscription } from 'rxjs';
-import { Drain, inTurn } from '../../../lib/rx/drain.ts';
 import { SlicesOfTime } from '../engine/slices-of-time.ts';
 import { expectSame, Mirror } from '../mirror.ts';
 import { type Item, World } from '../world.ts';
@@ -25,8 +25,8 @@ const ONE_CHANGE: readonly GraphEvent['do'][] = ['commit', 'reset', 'synced', 't
 
 class GraphRun {
   readonly #scheduler = new SlicesOfTime();
-  /** Events within an event wait for its end, as writes to an informer do. */
-  readonly #drain = new Drain();
+  /** The events of the running turn. Those within an event wait for its end, as writes to an informer do. */
+  #queued: GraphEvent[] | undefined;
   readonly #worlds: readonly World[];
   readonly #nodes: readonly GraphNode[];
   readonly #last: GraphNode;
@@ -65,7 +65,20 @@ class GraphRun {
     if (event.do === 'slices') this.#scheduler.run(event.most);
     else if (event.do === 'join') this.#join();
     else if (event.do === 'leave') this.#leave(event.which);
-    else this.#drain.run(() => this.#change(event));
+    else this.#changeInOrder(event);
+  }
+
+  #changeInOrder(event: GraphEvent): void {
+    if (this.#queued !== undefined) {
+      this.#queued.push(event);
+      return;
+    }
+    const queued = [event];
+    inTurn(() => {
+      this.#queued = queued;
+      for (const each of queued) this.#change(each);
+      this.#queued = undefined;
+    });
   }
 
   #change(event: GraphEvent): void {

@@ -1,8 +1,8 @@
 /** Runs a scenario, and compares every consumer with the naive answer after each event. */
 import { conflateByKey, liveFilter, liveMap, toView } from 'rx-informer';
+import { inTurn } from 'rx-informer/testing';
 import { BehaviorSubject } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import { inTurn } from '../../../lib/rx/drain.ts';
 import { Clock } from '../../rx/clock.ts';
 import { VirtualTime } from '../../rx/virtual-time.ts';
 import { expectSame, Mirror } from '../mirror.ts';
