@@ -84,6 +84,26 @@ describe('a user without rights in all namespaces', () => {
     await factory.stop();
   });
 
+  it('G17: a later informer of the client uses an answer for a minute, and then sees new rights', async () => {
+    const { time, factory, permitted, reviewed } = rig(
+      { namespaceFallback: namespaceFallback(['a', 'b']) },
+      ['a'],
+    );
+    await time.advance(5_000);
+    permitted.push('b');
+    reviewed.length = 0;
+    const seenBy = async (labelSelector: string) => {
+      const informer = factory.informer(pods, { labelSelector });
+      factory.start();
+      await time.advance(5_000);
+      return informer.status.access?.namespaces;
+    };
+    expect([await seenBy('app=one'), reviewed]).toEqual([['a'], []]);
+    await time.advance(60_000);
+    expect(await seenBy('app=two')).toEqual(['a', 'b']);
+    await factory.stop();
+  });
+
   it('G17: with all rights has one watch, and so has a cluster-scoped resource', async () => {
     const { time, server, informer, factory } = rig(
       { namespaceFallback: namespaceFallback() },

@@ -310,6 +310,30 @@ describe('fileSnapshots', () => {
     ]);
   });
 
+  it('P24: a file is asked to be written again when more of it is void than valid, also if objects only come and go', async () => {
+    const store = fileStore(diskFiles(base), () => LOCK);
+    const json = Buffer.alloc(100_000, 'x');
+    const change = { head: '{}', resourceVersion: '1', savedAtMs: 0, deleted: [] };
+    const first = Array.from({ length: 10 }, (_, at) => [`shop/${at}`, json] as const);
+    await store.write('id', { ...change, replaces: true, objects: first });
+    let asked: string | undefined;
+    let at = 10;
+    // Each change deletes the oldest object and adds another, so ten are valid.
+    for (; asked === undefined && at < 100; at++) {
+      const deleted = [`shop/${at - 10}`];
+      const objects = [[`shop/${at}`, json] as const];
+      asked = (await store.write('id', { ...change, replaces: false, objects, deleted })) as never;
+    }
+    expect(asked).toBe('rewrite');
+    const [name = ''] = readdirSync(base);
+    expect(statSync(join(base, name)).size).toBeLessThan(2.3 * 10 * json.length);
+    // The next start reads the same sizes, and asks for it with the next change.
+    const again = fileStore(diskFiles(base), () => LOCK);
+    for await (const _part of (await again.read('id'))?.parts ?? []);
+    const none = { ...change, replaces: false, objects: [] };
+    expect(await again.write('id', none)).toBe('rewrite');
+  });
+
   it('P18: a write that fails leaves no part of a file behind', async () => {
     const disk = diskFiles(base);
     const create = async (name: string) => {

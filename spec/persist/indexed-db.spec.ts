@@ -5,11 +5,12 @@ import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
 import { IndexedDbStore } from '../../lib/persist/indexed-db/indexed-db-store.ts';
 import { Ownership } from '../../lib/persist/indexed-db/ownership.ts';
 import { Windows } from '../../lib/persist/indexed-db/windows.ts';
+import { campaign } from '../support/campaign.ts';
 import { eventually } from '../support/patience.ts';
 import { FakeBrowser } from './fake-browser.ts';
 import { live } from './indexed-db-lives.ts';
 
-const SEEDS = 300;
+const LIVES = { name: 'INDEXED_DB', seeds: 300, command: 'spec/persist/indexed-db.spec.ts' };
 
 const change = (resourceVersion: string, head = 'h'): SnapshotChange => ({
   ...{ head, resourceVersion, savedAtMs: 1, replaces: true, deleted: [] },
@@ -28,17 +29,9 @@ const window = { rows: [['u', { name: 'a' }]], total: 1, savedAtMs: 0 } as const
 
 describe('random lives', () => {
   it('P27, P28, P29: whatever happens, what is read was stored as a whole, by the same user, in the present era', async () => {
-    const seen = new Map<string, number>();
-    const wrong: string[] = [];
-    const only = Number(process.env['INDEXED_DB_SEED'] ?? 0);
-    const seeds = only > 0 ? [only] : Array.from({ length: SEEDS }, (_, at) => at + 1);
-    for (const seed of seeds) {
-      const lived = await live(seed);
-      wrong.push(...lived.wrong);
-      for (const [what, times] of lived.seen) seen.set(what, (seen.get(what) ?? 0) + times);
-    }
-    expect(wrong.slice(0, 5)).toEqual([]);
-    if (only > 0) return;
+    const { wrong, seen, isReplay } = await campaign(LIVES, live);
+    expect(wrong).toEqual([]);
+    if (isReplay) return;
     // Otherwise the test would show nothing about them.
     const outcomes = ['warm', 'cold', 'written', 'rewrite', 'full', 'forgotten', 'killed'];
     for (const what of [...outcomes, 'taken over', 'damaged', 'objects are missing']) {
@@ -250,6 +243,21 @@ describe('a database that cannot be used', () => {
     });
     await expect(storeOf(all.client().scope).read('pods')).rejects.toThrow(/another tab/);
     blocking.result.close();
+  });
+
+  it('P30: a database that opens after it was given up is closed, so that another tab can delete it', async () => {
+    const all = browser();
+    const blocking = all.client().scope.indexedDB?.open('db', 0.5) as IDBOpenDBRequest;
+    await new Promise<void>((resolve) => {
+      blocking.onsuccess = () => resolve();
+    });
+    const store = storeOf(all.client().scope);
+    await expect(store.read('pods')).rejects.toThrow(/another tab/);
+    blocking.result.close();
+    await eventually(() => expect(all.databases.get('db')?.version).toBe(1));
+    expect(all.databases.get('db')?.connections.size).toBe(0);
+    expect(await store.read('pods')).toBeUndefined();
+    expect(all.databases.get('db')?.connections.size).toBe(1);
   });
 
   it.each<[string, unknown]>([

@@ -3,7 +3,7 @@ import { createClient, createInformerFactory, describeStatus } from 'rx-informer
 import type { ListResult } from 'rx-informer/react';
 import { InformerProvider, useInformer, useList, useObject } from 'rx-informer/react';
 import { WorkerProvider } from 'rx-informer/react/worker';
-import { configMaps } from 'rx-informer/resources';
+import { configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { asyncScheduler } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -131,6 +131,24 @@ describe('rows from before a stop', () => {
       shown.map(() => [1, true]),
     );
     expect(shown.at(-1)).toMatchObject({ synced: true, stale: false });
+  });
+
+  it('V17: useInformer requests nothing of a removed informer, whatever informer is created next', async () => {
+    const page = pageOfInformers();
+    const { shown, Rows } = noting(() => useInformer(configMaps, scope));
+    await rendered(page)(createElement(Rows), 3_000);
+    expect(shown.at(-1)?.status.live).toBe(true);
+    void page.factory.stop(configMaps, scope);
+    await clock.advance(1_000);
+    page.server.clearRequests();
+    page.factory.informer(pods, scope);
+    page.factory.start();
+    await clock.advance(3_000);
+    const requested = page.server.requests.filter(({ path }) => path.includes('configmaps'));
+    expect([requested.length, shown.at(-1)?.isStopped]).toEqual([0, true]);
+    page.factory.informer(configMaps, scope);
+    await clock.advance(3_000);
+    expect(shown.at(-1)?.status.live).toBe(true);
   });
 
   it('V17: stay stale while another component creates the removed informer again', async () => {

@@ -59,6 +59,42 @@ describe('a link at bad moments', () => {
     expect([rig.counts.tabs, tab.shown.stale]).toEqual([1, undefined]);
   });
 
+  it.each(['left', 'closed'])(
+    'B9: the watches end when the only shown tab has %s and a hidden one stays, and begin again when that is shown',
+    async (how) => {
+      const rig = rigWith('a');
+      const hidden = rig.open({ hidden: true });
+      const tab = follow(hidden.cluster, names);
+      const shown = rig.open();
+      follow(shown.cluster, names);
+      await rig.pass(1_000);
+      expect(rig.server.openWatches.length).toBe(1);
+      if (how === 'left') shown.turn('left');
+      else shown.cluster.close();
+      await rig.pass(300_000);
+      expect([rig.counts.tabs, rig.server.openWatches.length]).toEqual([1, 0]);
+      rig.server.objects.create(pods, podOf('b'));
+      hidden.turn('shown');
+      await rig.pass(1_000);
+      expect([tab.shown.rows.length, rig.server.openWatches.length]).toEqual([2, 1]);
+    },
+  );
+
+  it('B10: a worker that cannot be started is tried again after 0, 0.2, 1 and 5 s, and then every 15 s without an end', async () => {
+    const rig = rigWith('a');
+    const tries: number[] = [];
+    const dedicated = () => {
+      tries.push(rig.scheduler.now());
+      throw new Error('blocked by the policy of the page');
+    };
+    const { cluster } = rig.open({ shared: undefined, dedicated });
+    follow(cluster, names);
+    await rig.pass(100_000);
+    const waits = tries.slice(1).map((ms, at) => ms - (tries[at] as number));
+    expect(waits).toEqual([0, 200, 1_000, 5_000, ...Array(waits.length - 4).fill(15_000)]);
+    expect(waits.length).toBe(10);
+  });
+
   it('B8: a host that has answered too late leaves no tab behind in the worker', async () => {
     const rig = rigWith('a');
     rig.delayMs = 3_000;

@@ -254,6 +254,26 @@ describe('an answer that is computed in slices', () => {
       expect([before, matches(before)]).toEqual([before, 700]);
   });
 
+  it('Q21, Q83: rows that a reset has replaced before they were fed are not in the answer', () => {
+    for (let before = 0; before < 4; before++) {
+      const scheduler = new SlicesOfTime();
+      const world = worldOf(0);
+      const ordered = world.changes$.pipe(
+        liveSort<Item>((one, other) => one.n - other.n, { scheduler }),
+      );
+      const mirror = new Mirror<Item>(ordered);
+      // Many rows, which are fed in several slices.
+      world.reset(NAMES.map((name, n) => ({ name, n })));
+      scheduler.run(before);
+      world.reset([
+        { name: 'n3', n: 3 },
+        { name: 'late', n: 1_000 },
+      ]);
+      scheduler.run();
+      expect(mirror.objects().map(({ metadata }) => metadata.name)).toEqual(['n3', 'late']);
+    }
+  });
+
   it('Q21: a row that changes only in the former answer, while the two are compared, is corrected', () => {
     // Two slices feed the rows, then each answer is compared with the other one.
     for (let before = 0; before < 12; before++) {

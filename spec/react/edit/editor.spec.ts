@@ -268,6 +268,19 @@ describe('an edit', () => {
     held.heal();
   });
 
+  it('C15: of an object that was deleted and created again is neither shown on the new one nor sent to it', async () => {
+    const { until, server, seen, text, edit, stored, create } = await rig();
+    const [former] = server.objects.list(deployments);
+    server.objects.delete(deployments, target);
+    create('web');
+    await until(() => expect(seen.at(-1)).toBe('1'));
+    const known = server.objects.list(deployments)[0]?.metadata?.uid;
+    expect(known).not.toBe(former?.metadata?.uid);
+    seen.length = 0;
+    await expect(until(edit(4, former as KubernetesObject))).rejects.toThrow(/UID|uid|deleted/);
+    expect([text(), stored(), new Set(seen)]).toEqual(['1', 1, new Set()]);
+  });
+
   it('V12: of an object that no query shows is only sent', async () => {
     const { until, server, edit, text, create } = await rig();
     const other = create('other');

@@ -9,7 +9,7 @@ import {
   type Stored,
 } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
-import { changeSet, createFakeApiServer } from 'rx-informer/testing';
+import { changeSet, createFakeApiServer, inTurn } from 'rx-informer/testing';
 import { Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { EditableLayer } from '../../../lib/factory/edits/editable-layer.ts';
@@ -17,7 +17,6 @@ import { Overlay, type ShownDraft } from '../../../lib/factory/edits/overlay.ts'
 import { overlayOf } from '../../../lib/react/edit/provided-edits.ts';
 import { createProvided } from '../../../lib/react/provided.ts';
 import { querySourcesOf } from '../../../lib/react/query-sources.ts';
-import { inTurn } from '../../../lib/rx/drain.ts';
 import * as fc from '../../support/fast-check.ts';
 import { eventually } from '../../support/patience.ts';
 import { projections } from '../../support/projections.ts';
@@ -129,6 +128,23 @@ describe('the overlay', () => {
     draft.written(scaled('a', 7, 4));
     expect(overlay.isEmpty).toBe(true);
     expect(source.replicas()).toBe('');
+  });
+
+  it('V12: a draft of an object is not shown by a source that has another object of its name already', () => {
+    const { overlay, layer, source, draft } = start();
+    const ahead = createSource(layer);
+    ahead.reset();
+    // Its UID is another one, and its key the same.
+    const other = scaled('b', 9, 1);
+    ahead.store.set('a', { ...other, metadata: { ...other.metadata, name: 'a' } } as Scaled);
+    ahead.reset();
+    draft.written(scaled('a', 7, 4));
+    overlay.begin(scaled('a', 7, 4), scaled('a', 7, 5)).end();
+    expect([source.replicas(), ahead.replicas(), [...ahead.shown.keys()]]).toEqual([
+      'a=4',
+      'b=1',
+      ['b'],
+    ]);
   });
 
   it('V12: each source shows the draft until it has the echo itself', () => {
