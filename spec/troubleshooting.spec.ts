@@ -319,11 +319,11 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
 ];
 
 describe('docs/operations/troubleshooting.md', () => {
-  it.each(producers)('T55: has the message of %s', async (_, produce) => {
+  it.each(producers)('A91: has the message of %s', async (_, produce) => {
     expect(quotes).toContain(await produce());
   });
 
-  it('T55: quotes no other message', () => {
+  it('A91: quotes no other message', () => {
     expect(new Set(quotes).size).toBe(quotes.length);
     expect(quotes.length).toBe(producers.length);
   });

@@ -14,7 +14,7 @@ const MANIFEST = `{
 `;
 
 describe('typesVersions', () => {
-  it('T75: typesVersions in package.json is what `npm run api` makes of exports', () => {
+  it('T40: typesVersions in package.json is what `npm run api` makes of exports', () => {
     const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
     expect(withTypesVersions(text)).toBe(text);
     const { exports, typesVersions } = JSON.parse(text);
@@ -22,7 +22,7 @@ describe('typesVersions', () => {
     expect(['.', ...paths, './package.json'].sort()).toEqual(Object.keys(exports).sort());
   });
 
-  it('T75: an entry that is added or moved changes typesVersions', () => {
+  it('T40: an entry that is added or moved changes typesVersions', () => {
     const first = withTypesVersions(MANIFEST);
     expect(JSON.parse(first).typesVersions).toEqual({ '*': { node: ['./dist/node/index.d.ts'] } });
     const other = first.replace('dist/node/index', 'dist/moved/index');

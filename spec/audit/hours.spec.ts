@@ -58,7 +58,7 @@ async function world(seed: number) {
 }
 
 describe('hours of an informer with an audit', () => {
-  it('I94: an hour of writes and faults causes no difference', async () => {
+  it('S27: an hour of writes and faults causes no difference', async () => {
     let compared = 0;
     const { wrong } = await campaign(HOURS, async (seed) => {
       const { rig, random } = await world(seed);

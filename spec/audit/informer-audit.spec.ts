@@ -55,7 +55,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('I90, I121: rounds begin 70 % of a period apart and spread their pages of 500 objects evenly', async () => {
+  it('I90, I93: rounds begin 70 % of a period apart and spread their pages of 500 objects evenly', async () => {
     const rig = await auditRig({ objects: 1_700 });
     rig.informer.start();
     await rig.time.advance(10 * PERIOD_MS);
@@ -118,7 +118,7 @@ describe('an informer with the audit option', () => {
     expect(rig.time.pending).toBe(0);
   });
 
-  it('I124: a difference that lists do not repair is an error, causes lists ever more rarely, and delays no other repair', async () => {
+  it('I90: a difference that lists do not repair is an error, causes lists ever more rarely, and delays no other repair', async () => {
     const hides = ({ metadata }: Pod) => metadata.name === 'pod-0';
     const rig = await auditRig({
       wrap: (inner) =>
@@ -393,7 +393,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('I94: an object that is created and deleted while the queue folds its changes is not a difference', async () => {
+  it('S27: an object that is created and deleted while the queue folds its changes is not a difference', async () => {
     const open = new BehaviorSubject(true);
     const rig = await auditRig({
       informer: {
@@ -415,7 +415,7 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
-  it('I94: an object that is recreated while the queue folds its changes is not a difference', async () => {
+  it('S27: an object that is recreated while the queue folds its changes is not a difference', async () => {
     const open = new BehaviorSubject(true);
     const rig = await auditRig({
       informer: {

@@ -248,7 +248,7 @@ function play(world: World, random: () => number) {
 const ROUNDS = { name: 'ROUND', seeds: 3_000, command: 'spec/audit/round.spec.ts' };
 
 describe('a round over random histories', () => {
-  it('I94: a round finds no difference if nothing was lost, whatever changes are in flight', async () => {
+  it('S27: a round finds no difference if nothing was lost, whatever changes are in flight', async () => {
     const { wrong } = await campaign(ROUNDS, (seed) => {
       const random = seededRandom(seed);
       const world = new World(random, 0);

@@ -102,7 +102,7 @@ describe('the project of docs/guide/react.md', () => {
   });
   afterAll(() => running?.[Symbol.asyncDispose]());
 
-  it('V15: shows a live table, and a click edits a Deployment', async () => {
+  it('A88: shows a live table, and a click edits a Deployment', async () => {
     const { page } = running;
     const rows = page.locator('tr');
     await rows.nth(2).waitFor();
@@ -121,7 +121,7 @@ describe('the project of docs/guide/react.md', () => {
     expect(await rows.nth(0).textContent()).toContain('2 of 3 ready');
   });
 
-  it('V15: shows the examples of a suspending hook and of a view', async () => {
+  it('A88: shows the examples of a suspending hook and of a view', async () => {
     const { page, errors } = running;
     await page.getByText('0 Pods').waitFor();
     expect(errors).toEqual([]);
@@ -142,7 +142,7 @@ describe('the project of docs/guide/react.md', () => {
 });
 
 describe('the project of docs/guide/browsers.md', () => {
-  it('V15: shows a live table', async () => {
+  it('A88: shows a live table', async () => {
     const project = await makeProject('browsers', await freePort());
     await writeFile(`${project}index.html`, htmlOf('main.ts'));
     await using running = await start(browser, project);

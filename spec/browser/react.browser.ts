@@ -107,7 +107,7 @@ describe.each(['18.3', '19', '19 and its compiler'] as const)('React %s', (versi
   });
 
   it.each([true, false])(
-    'V16: after the linger, a query that a page keeps begins without its former rows (suspending: %s)',
+    'V5: after the linger, a query that a page keeps begins without its former rows (suspending: %s)',
     async (suspends) => {
       const { first, last } = await page.evaluate(
         (suspending) => scenarios.keptQuery(suspending),
@@ -132,7 +132,7 @@ describe.each(['18.3', '19', '19 and its compiler'] as const)('React %s', (versi
     },
   );
 
-  it('V18: useStatus merges what the hooks read, and nothing else', async () => {
+  it('V8: useStatus merges what the hooks read, and nothing else', async () => {
     expect(await page.evaluate(() => scenarios.mergedStatus())).toEqual({
       nothing: 'undefined undefined Starting: nothing was requested yet',
       refused: 'false false Forbidden: LIST v1/pods: no access to vault',

@@ -105,7 +105,7 @@ describe('the code of the turns', () => {
 
 describe('the code of the guards', () => {
   test.each(['offline', 'deleted'] as const)(
-    'W95: that cannot be loaded (%s) is an error of the status, and is loaded again',
+    'T69: that cannot be loaded (%s) is an error of the status, and is loaded again',
     async (how) => {
       const tab = await openTab();
       chunks = how;

@@ -283,7 +283,7 @@ describe('a call of a resource', () => {
       },
       scale,
     ],
-  ])('C2, C3: %s sends one request', async (_name, call, expected, answer = ok) => {
+  ])('C2: %s sends one request', async (_name, call, expected, answer = ok) => {
     expect(await requestOf(call, answer)).toEqual(expected);
   });
 
@@ -372,7 +372,7 @@ describe('a call of a resource', () => {
     [{ fieldSelector: 'metadata.name' }, 'field selector "metadata.name": found the end at'],
     [{ labelSelector: { app: 'web' } as never }, 'formatLabelSelector() makes text of an object'],
   ])(
-    'C40: refuses the selector %j before anything is sent, and quotes the selector',
+    'W16: refuses the selector %j before anything is sent, and quotes the selector',
     async (selector, text) => {
       const { client, asked } = scriptedServer([ok]);
       const shop = createResourceClient(client, widgets).namespace('shop');
@@ -507,7 +507,7 @@ describe('a call of a resource', () => {
     ['edit', (c, signal) => c.edit('shop/w', () => {}, { signal })],
   ];
   it.each(calls)(
-    'C6: aborting the signal of %s cancels its request, or prevents it',
+    'T6: aborting the signal of %s cancels its request, or prevents it',
     async (_name, call) => {
       const { client, asked, aborted } = scriptedServer([null]);
       const controller = new AbortController();
@@ -527,7 +527,7 @@ describe('a call of a resource', () => {
   );
 
   it.each(calls)(
-    'C6: aborting the signal while the request of %s is handed to fetch ends the call',
+    'T6: aborting the signal while the request of %s is handed to fetch ends the call',
     async (_name, call) => {
       const controller = new AbortController();
       // A server without an answer.
@@ -557,7 +557,7 @@ describe('a call of a resource', () => {
     }
   });
 
-  it('C6: aborting the signal of evict cancels its request', async () => {
+  it('T6: aborting the signal of evict cancels its request', async () => {
     const { client, aborted } = scriptedServer([null]);
     const controller = new AbortController();
     const { signal } = controller;

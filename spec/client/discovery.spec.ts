@@ -357,7 +357,7 @@ describe('a REST mapper', () => {
     );
   });
 
-  it('C6, C17: aborting one lookup does not abort the discovery of the others', async () => {
+  it('T6, C17: aborting one lookup does not abort the discovery of the others', async () => {
     const { mapper, state } = rig(all);
     const controller = new AbortController();
     const { signal } = controller;
@@ -371,7 +371,7 @@ describe('a REST mapper', () => {
 });
 
 describe('a dynamic client', () => {
-  it('C18: finds resources by name, and sends no request for a known resource', async () => {
+  it('C17: finds resources by name, and sends no request for a known resource', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const dynamic = createDynamicClient(client);
@@ -392,7 +392,7 @@ describe('a dynamic client', () => {
     }
   });
 
-  it('C18: finds a resource that was added later', async () => {
+  it('C17: finds a resource that was added later', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const time = new VirtualTime();

@@ -51,7 +51,7 @@ function endless(text: string) {
 }
 
 describe('a log', () => {
-  it('T8, C10: a refused log errors with the status and its Retry-After, also if the body of the refusal is cut', async () => {
+  it('T7, C10: a refused log errors with the status and its Retry-After, also if the body of the refusal is cut', async () => {
     for (const sent of ['', '{"kind":"Status","code":4', JSON.stringify(status)]) {
       const cut = (chunk: (bytes: Uint8Array) => boolean, fail: () => void) => {
         chunk(bytesOf(sent));
@@ -67,7 +67,7 @@ describe('a log', () => {
     }
   });
 
-  it('T8, C10: the body of a refusal is read without waiting for the consumer', async () => {
+  it('T7, C10: the body of a refusal is read without waiting for the consumer', async () => {
     const demands: (boolean | undefined)[] = [];
     const transport: Transport = {
       close: () => Promise.resolve(),
@@ -132,7 +132,7 @@ describe('a transport that emits synchronously', () => {
 });
 
 describe('a signal that is already aborted', () => {
-  it('C6: prevents the request of a log, a watch, a list and an eviction', async () => {
+  it('T6: prevents the request of a log, a watch, a list and an eviction', async () => {
     const { client, asked } = scriptedServer([{ body: '' }]);
     const signal = AbortSignal.abort();
     const log = createResourceClient(client, pods).log('shop/web', { signal });

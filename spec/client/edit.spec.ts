@@ -84,7 +84,7 @@ const raise = (draft: { data?: Record<string, string> }) => {
 const methods = (asked: readonly Asked[]) => asked.map(({ method }) => method);
 
 describe('an edit', () => {
-  it('C13: sends the changes of the recipe with a test of the version, and returns the object as written', async () => {
+  it('C12: sends the changes of the recipe with a test of the version, and returns the object as written', async () => {
     const { client, asked, settled } = rig();
     const base = Object.freeze(prices());
     Object.freeze(base.data);
@@ -106,7 +106,7 @@ describe('an edit', () => {
     expect(base).toEqual(prices());
   });
 
-  it('C13: does not freeze or change its argument', async () => {
+  it('C12: does not freeze or change its argument', async () => {
     const { client, settled } = rig();
     const base = prices();
     await settled(client.edit(base, raise));
@@ -114,7 +114,7 @@ describe('an edit', () => {
     expect(base).toEqual(prices());
   });
 
-  it('C13, C15: reads the object first if the target is a name, or has no version or no UID', async () => {
+  it('C12, C15: reads the object first if the target is a name, or has no version or no UID', async () => {
     const metadata = { namespace: 'shop', name: 'prices' };
     const noUid = { metadata: { ...metadata, resourceVersion: '7' }, data: { tea: '3' } };
     for (const target of ['shop/prices', { metadata }, noUid]) {
@@ -125,7 +125,7 @@ describe('an edit', () => {
   });
 
   it.each(['PartialObjectMetadata', 'TableRow'])(
-    'C13: reads the object first if the target is its %s, because the recipe must see all of it',
+    'C12: reads the object first if the target is its %s, because the recipe must see all of it',
     async (kind) => {
       const { client, asked, state, settled } = rig();
       const row = { ...prices(), kind } as ConfigMap;
@@ -145,7 +145,7 @@ describe('an edit', () => {
     },
   );
 
-  it('C13: sends nothing if the recipe changes nothing', async () => {
+  it('C12: sends nothing if the recipe changes nothing', async () => {
     const { client, asked, settled } = rig();
     const base = prices();
     expect(await settled(client.edit(base, () => {}))).toBe(base);
@@ -170,7 +170,7 @@ describe('an edit', () => {
       },
     ],
     ['an object and changes nothing', () => ({ data: { tea: '9' } })],
-  ])('C57: a recipe that returns %s is refused, and nothing is sent', async (_name, recipe) => {
+  ])('C15: a recipe that returns %s is refused, and nothing is sent', async (_name, recipe) => {
     const { client, asked, settled } = rig();
     const failure = await failureOf(settled(client.edit(prices(), recipe as never)));
     expect(failure).toBeInstanceOf(TypeError);
@@ -195,11 +195,11 @@ describe('an edit', () => {
     ],
     ['a list', () => [1, 2], false],
     ['a Set', () => new Set([1]), false],
-  ])('C57: a recipe may return %s', (_name, recipe, changes) => {
+  ])('C15: a recipe may return %s', (_name, recipe, changes) => {
     expect(editPatch(prices(), recipe as never).length > 0).toBe(changes);
   });
 
-  it('C13: ignores the return value of a recipe, but refuses a Promise', async () => {
+  it('C12: ignores the return value of a recipe, but refuses a Promise', async () => {
     const { client, asked, settled } = rig();
     const written = await settled(
       client.edit('shop/prices', (draft) => (draft.data = { tea: '9' })),
@@ -239,7 +239,7 @@ describe('an edit', () => {
     expect(asked).toEqual([]);
   });
 
-  it('C13: an edit of the status is sent to the status subresource', async () => {
+  it('C12: an edit of the status is sent to the status subresource', async () => {
     const { client, asked, settled } = rig();
     await settled(client.edit(prices(), raise, { subresource: 'status' }));
     expect(asked[0]?.path).toBe(`${path}/status`);
@@ -599,7 +599,7 @@ describe('an edit', () => {
     }
   });
 
-  it('C13, C14: concurrent edits are all kept', async () => {
+  it('C12, C14: concurrent edits are all kept', async () => {
     const { client, state, settled } = rig();
     const names = Array.from({ length: 8 }, (_, at) => `item-${at}`);
     const edits = names.map((name) =>

@@ -78,7 +78,7 @@ describe('a client of the fake API server', () => {
     expect(last).toEqual(['three']);
   });
 
-  it('C13, C14: concurrent edits are all kept', async () => {
+  it('C12, C14: concurrent edits are all kept', async () => {
     const { maps, server } = rig();
     const made = await maps.create({ metadata: { name: 'prices' }, data: { count: '0' } });
     await Promise.all(

@@ -99,7 +99,7 @@ describe('a watch', () => {
   const server = createFakeApiServer();
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
 
-  it('C8: sends one request and emits its events until it is unsubscribed', async () => {
+  it('W6: sends one request and emits its events until it is unsubscribed', async () => {
     server.clearRequests();
     const events: WatchEvent<KubernetesObject>[] = [];
     const watch = createResourceClient(client, configMaps)
@@ -136,7 +136,7 @@ describe('a watch', () => {
     });
   });
 
-  it('C6, C8: errors with Aborted and closes the request when its signal aborts', async () => {
+  it('T6, W6: errors with Aborted and closes the request when its signal aborts', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const errors: unknown[] = [];
@@ -152,7 +152,7 @@ describe('a watch', () => {
     expect(server.openWatches).toEqual([]);
   });
 
-  it('C8, T2: reads only while its demand is open', async () => {
+  it('W6, T1: reads only while its demand is open', async () => {
     const door = new Subject<void>();
     let open = false;
     const events: WatchEvent<KubernetesObject>[] = [];
@@ -168,7 +168,7 @@ describe('a watch', () => {
     watching.unsubscribe();
   });
 
-  it('C8: errors with the error of the server', async () => {
+  it('W6: errors with the error of the server', async () => {
     const refused = scriptedServer([refusal(410, 'Expired')]);
     const errors: unknown[] = [];
     createResourceClient(refused.client, configMaps)
@@ -291,7 +291,7 @@ describe('a log', () => {
     expect(aborted).toEqual(['GET /api/v1/namespaces/shop/pods/p/log']);
   });
 
-  it('C6, C10: ends when its signal aborts, and errors with the error of the server', async () => {
+  it('T6, C10: ends when its signal aborts, and errors with the error of the server', async () => {
     const open = scriptedServer([{ body: stream([], true) }]);
     const controller = new AbortController();
     const { signal } = controller;
@@ -313,7 +313,7 @@ describe('a log', () => {
 });
 
 describe('an eviction', () => {
-  it('C11: is a POST of policy/v1, and rejects with a 429 if a budget forbids it', async () => {
+  it('C1: is a POST of policy/v1, and rejects with a 429 if a budget forbids it', async () => {
     const { client, asked } = scriptedServer([
       { body: { kind: 'Status', status: 'Success' } },
       refusal(429, 'TooManyRequests', 'would violate the disruption budget'),

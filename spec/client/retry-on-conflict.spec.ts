@@ -65,7 +65,7 @@ describe('retryOnConflict', () => {
     expect(atMs).toHaveLength(2);
   });
 
-  it('C6, C9: aborting its signal ends a wait, and prevents the first attempt', async () => {
+  it('T6, C9: aborting its signal ends a wait, and prevents the first attempt', async () => {
     const time = new VirtualTime();
     const controller = new AbortController();
     const { signal } = controller;

@@ -60,7 +60,7 @@ const named = (name: string) => {
 };
 
 describe('types of a definition in a cluster', () => {
-  it('C41: the text is the same as for the definition in a file, with sorted fields', async () => {
+  it('C19: the text is the same as for the definition in a file, with sorted fields', async () => {
     const documents = parseAllDocuments(await readFile(file, 'utf8'));
     const definition = [...documents]
       .map((document) => document.toJS())
@@ -85,7 +85,7 @@ describe('types of a definition in a cluster', () => {
     ],
     ['x', [], 'it has no definitions'],
   ])(
-    'C42: if the name %j is not among the definitions %j, the error suggests names',
+    'C19: if the name %j is not among the definitions %j, the error suggests names',
     async (name, names, what) => {
       for (const each of names) await definitions.create(named(each) as never);
       expect(await crdTypes('--name', name)).toEqual({
@@ -95,7 +95,7 @@ describe('types of a definition in a cluster', () => {
     },
   );
 
-  it('C42, T3: a name that a terminal would execute is sanitized', async () => {
+  it('C19, T3: a name that a terminal would execute is sanitized', async () => {
     const items = [{ metadata: { name: 'a\u001b]0;x\u0007\nrx-informer: forged' } }];
     const body = JSON.stringify({ kind: 'List', items });
     const fault = server.faults.failNext((request) => !request.path.endsWith('/nope'), {
@@ -109,7 +109,7 @@ describe('types of a definition in a cluster', () => {
     expect(error.trimEnd()).not.toMatch(/\p{Cc}/u);
   });
 
-  it('C42: if the names cannot be listed either, the error of the server is reported', async () => {
+  it('C19: if the names cannot be listed either, the error of the server is reported', async () => {
     // Fails only the list, which has no name in its path.
     const fault = server.faults.failNext(
       { path: /customresourcedefinitions$/ },

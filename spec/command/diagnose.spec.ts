@@ -82,7 +82,7 @@ async function secured() {
 }
 
 describe('rx-informer diagnose', () => {
-  it('C55: says that nothing is wrong, with the protocol, TLS, the token and the rights', async () => {
+  it('C51: says that nothing is wrong, with the protocol, TLS, the token and the rights', async () => {
     const { cluster } = await secured();
     const nowS = stoppedS();
     const token = tokenOf({ iat: nowS - 1_800, exp: nowS + 3_600 });
@@ -96,7 +96,7 @@ describe('rx-informer diagnose', () => {
     expect(out).not.toContain(token);
   });
 
-  it('C55: names an expired token, a wrong kind and the fix, and fails with exit code 1', async () => {
+  it('C51: names an expired token, a wrong kind and the fix, and fails with exit code 1', async () => {
     const { cluster } = await secured();
     const token = tokenOf({ exp: stoppedS() - 600 });
     const own = ['--kubeconfig', await config(cluster, { token }), '--seconds', '1'];
@@ -111,7 +111,7 @@ describe('rx-informer diagnose', () => {
     expect(unknown.error).toContain('pods');
   });
 
-  it('C53, C55: prints JSON with a report without hosts and tokens', async () => {
+  it('C53, C51: prints JSON with a report without hosts and tokens', async () => {
     const { cluster } = await secured();
     const token = tokenOf({ sub: 'canary' });
     const own = ['--kubeconfig', await config(cluster, { token }), '--seconds', '1', '--json'];
@@ -123,7 +123,7 @@ describe('rx-informer diagnose', () => {
     expect(out).not.toContain(token);
   });
 
-  it('C55: wrong arguments end it with exit code 2', async () => {
+  it('C51: wrong arguments end it with exit code 2', async () => {
     expect(await ran('diagnose', '--seconds', '0')).toMatchObject({ code: 2, out: '' });
     expect(await ran('diagnose', '--nmae')).toMatchObject({ code: 2, out: '' });
   });

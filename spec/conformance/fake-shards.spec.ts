@@ -9,7 +9,7 @@ for (const gate of ['on', 'off'] as const) {
   shardTests(gate, () => server);
 }
 
-it('H70: without the option, the fake server ignores a selector, as most servers do', async () => {
+it('H52: without the option, the fake server ignores a selector, as most servers do', async () => {
   const server = await openFake(false);
   const list = await get(server, '/api/v1/configmaps', { shardSelector: 'garbage' });
   expect(list.metadata).not.toHaveProperty('shardInfo');

@@ -80,7 +80,7 @@ const holders: Record<string, (informer: SharedInformer<Pod>, spoil: Spoil) => u
 
 describe('a consumer that changes a cached object', () => {
   it.each(Object.entries(holders))(
-    'S16, I4: %s: the change throws at its own line, and the error names the consumer',
+    'S16, I3: %s: the change throws at its own line, and the error names the consumer',
     async (_, hold) => {
       const { witnesses, reported, story, stop } = rig(
         (informer) =>

@@ -258,7 +258,7 @@ describe('a consumer that is slower than the changes', () => {
 });
 
 describe('a consumer that leaves while it is called', () => {
-  it('I3, I28: the policy of a delivery is not called after its subscriber has unsubscribed', async () => {
+  it('I3, R22: the policy of a delivery is not called after its subscriber has unsubscribed', async () => {
     let calls = 0;
     let waiting = 0;
     const forever = new Observable<never>(() => {
@@ -280,7 +280,7 @@ describe('a consumer that leaves while it is called', () => {
     expect({ calls, waiting }).toEqual({ calls: 0, waiting: 0 });
   });
 
-  it('I22, I28: a handler that is removed in its own policy no longer waits for the policy', async () => {
+  it('I22, R22: a handler that is removed in its own policy no longer waits for the policy', async () => {
     let waiting = 0;
     let removed = false;
     const { story } = rig((informer) => {

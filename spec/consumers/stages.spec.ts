@@ -54,7 +54,7 @@ describe('a listener of a stage that throws', () => {
   };
 
   it.each(['pages', 'stream'] as const)(
-    'D14: onRefused of a list-watch: the list is complete all the same (%s)',
+    'D10: onRefused of a list-watch: the list is complete all the same (%s)',
     async (initialList) => {
       const informer = createSharedInformer(listed(culprit), { initialList });
       informer.start();
@@ -66,7 +66,7 @@ describe('a listener of a stage that throws', () => {
     },
   );
 
-  it('D14, R22: onRefused and onStatus of a reflector, and a method of the ListerWatcher: the list is complete all the same', async () => {
+  it('D10, R22: onRefused and onStatus of a reflector, and a method of the ListerWatcher: the list is complete all the same', async () => {
     const time = new VirtualTime();
     const types: string[] = [];
     const refusal = { reason: ApiError.local('Unexpected', 'none') };
@@ -124,7 +124,7 @@ describe('a listener of a stage that throws', () => {
     expect(await errors.reports()).toHaveLength(thrown);
   });
 
-  it('D14: a decoder: the response fails', async () => {
+  it('D10: a decoder: the response fails', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
     const decoding: Decoding = {
@@ -140,7 +140,7 @@ describe('a listener of a stage that throws', () => {
     expect(await errors.reports()).toEqual([]);
   });
 
-  it('F15: onUnknownDeletion and onQueue of a queue: no delta is lost', async () => {
+  it('S22: onUnknownDeletion and onQueue of a queue: no delta is lost', async () => {
     const source = new Subject<readonly Delta<Pod>[]>();
     const out: string[] = [];
     source
@@ -162,7 +162,7 @@ describe('a listener of a stage that throws', () => {
     expect([thrown, (await errors.reports()).length]).toEqual([2, 2]);
   });
 
-  it('F15: an error of the store that the queue reads is an error of the stream', () => {
+  it('S22: an error of the store that the queue reads is an error of the stream', () => {
     const known = { size: 1, keys: () => [], get: culprit };
     const seen: unknown[] = [];
     const source = new Subject<readonly Delta<Pod>[]>();
@@ -171,7 +171,7 @@ describe('a listener of a stage that throws', () => {
     expect(seen).toEqual([expect.any(ConsumerError)]);
   });
 
-  it('F15: an error of the store is an error of the stream, also while a part of a list is queued', async () => {
+  it('S22: an error of the store is an error of the stream, also while a part of a list is queued', async () => {
     const known = { size: 1, keys: culprit, get: () => undefined };
     const seen: unknown[] = [];
     const source = new Subject<readonly Delta<Pod>[]>();

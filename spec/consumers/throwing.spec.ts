@@ -138,7 +138,7 @@ const named: Record<string, [(informer: Informer) => unknown, string]> = {
 
 describe('a consumer that throws', () => {
   it.each(Object.entries(named))(
-    'I4, I28: %s: is reported by name and still called, and the others receive every change',
+    'I3, R22: %s: is reported by name and still called, and the others receive every change',
     async (_, [join, name]) => {
       const { witnesses, reported, informer, story } = rig(join);
       await story();
@@ -168,7 +168,7 @@ describe('a consumer that throws', () => {
     'a complete callback': (informer) => informer.changes$.subscribe({ complete: culprit }),
   };
   it.each(Object.entries(anonymous))(
-    'I4: %s: is reported, and the others receive every change',
+    'I3: %s: is reported, and the others receive every change',
     async (_, join) => {
       const { witnesses, story, informer } = rig(join);
       await story();
@@ -181,7 +181,7 @@ describe('a consumer that throws', () => {
     },
   );
 
-  it('I4: an operator that throws ends only its own stream', async () => {
+  it('I3: an operator that throws ends only its own stream', async () => {
     const seen: unknown[] = [];
     const { witnesses, story } = rig((informer) =>
       informer.changes$
@@ -193,7 +193,7 @@ describe('a consumer that throws', () => {
     expect(seen).toEqual([expect.any(ConsumerError)]);
   });
 
-  it('Q4: the error of a view whose pipe throws reaches items$, and no other subscriber', async () => {
+  it('Q3: the error of a view whose pipe throws reaches items$, and no other subscriber', async () => {
     const seen: unknown[] = [];
     const { witnesses, story } = rig((informer) => {
       const view = informer.changes$.pipe(
@@ -257,7 +257,7 @@ describe('an option that throws', () => {
       }),
     },
   };
-  it.each(Object.entries(options))('I4, I60: %s: stops no consumer', async (_, each) => {
+  it.each(Object.entries(options))('I3, I27: %s: stops no consumer', async (_, each) => {
     const { witnesses, story, informer } = rig((informer) => {
       addEventHandler(informer, {
         onAdd: () => {
@@ -304,7 +304,7 @@ describe('an option that throws', () => {
     errors: () => throwError(() => new ConsumerError(String(thrown++))),
   };
   it.each(Object.entries(demands))(
-    'I28: a demand that %s is reported, and counts as open',
+    'R22: a demand that %s is reported, and counts as open',
     async (_, demand) => {
       const { witnesses, reported, story, informer } = rig(() => {}, { demand });
       await story();

@@ -184,7 +184,7 @@ describe('reconciles that compute without a pause', () => {
 });
 
 describe.each(MODES)('a reconcile that never ends, with %s', (mode) => {
-  it('N46: after an outage of the Leases another replica does the work, and this one says why it does not', async () => {
+  it('N18: after an outage of the Leases another replica does the work, and this one says why it does not', async () => {
     const { time, server, all, replica, replicas, stop } = rig(20);
     let end = () => {};
     const hung = new Promise<void>((resolve) => {
@@ -231,7 +231,7 @@ describe.each(MODES)('a reconcile that never ends, with %s', (mode) => {
     await stop();
   });
 
-  it('N46: a controller that is started again while a former reconcile runs does not compete', async () => {
+  it('N18: a controller that is started again while a former reconcile runs does not compete', async () => {
     const { time, replica, stop } = rig(3);
     let end = () => {};
     const hung = new Promise<void>((resolve) => {

@@ -333,7 +333,7 @@ describe('a term that ends', () => {
 
 describe('an invalid key', () => {
   it.each([[''], [undefined], [{ token: 's3cret' }], [5n]])(
-    'N23: an invalid key from a stream, %o, is reported, and the keys after it are reconciled',
+    'N9: an invalid key from a stream, %o, is reported, and the keys after it are reconciled',
     async (key) => {
       const keys$ = new Subject<string>();
       const { calls, reports, control } = rig();
@@ -350,7 +350,7 @@ describe('an invalid key', () => {
     },
   );
 
-  it('N23: an invalid key from a mapping does not affect the keys beside it', async () => {
+  it('N9: an invalid key from a mapping does not affect the keys beside it', async () => {
     const { informer, calls, reports, control } = rig('web');
     const controller = control({
       watches: [
@@ -374,7 +374,7 @@ describe('an invalid key', () => {
 });
 
 describe('a predicate that returns a Promise', () => {
-  it('N5, N28: a predicate that returns a Promise passes the change, and the mistake is reported', async () => {
+  it('N5: a predicate that returns a Promise passes the change, and the mistake is reported', async () => {
     const { calls, reports, control } = rig('a');
     const predicate = (async () => {
       throw new Error('later');

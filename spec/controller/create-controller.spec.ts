@@ -135,7 +135,7 @@ describe('a controller', () => {
     await controller.stop();
   });
 
-  it('N3: keys from the initial list and from resyncs wait behind later changes', async () => {
+  it('N2: keys from the initial list and from resyncs wait behind later changes', async () => {
     const { scheduler, source, calls, control } = rig();
     const informer = createSharedInformer(source, { scheduler, resyncPeriodMs: 60_000 });
     const busy: (() => void)[] = [];
@@ -248,7 +248,7 @@ describe('a controller', () => {
     expect([clock$.observed, hook$.observed]).toEqual([false, false]);
   });
 
-  it('N6: a reconcile that throws is an outcome and is retried; a terminal error and an invalid key are not', async () => {
+  it('K19: a reconcile that throws is an outcome and is retried; a terminal error and an invalid key are not', async () => {
     const { scheduler, source, outcomes, control } = rig();
     const keys$ = new Subject<string>();
     const controller = control({
@@ -501,7 +501,7 @@ describe('stopping a controller', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('K29: only a reconcile that reads its signal makes an AbortController', async () => {
+  it('only a reconcile that reads its signal makes an AbortController', async () => {
     const { scheduler, source, control } = rig();
     let made = 0;
     const { AbortController: real } = globalThis;

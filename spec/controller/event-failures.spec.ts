@@ -75,7 +75,7 @@ describe('a recorder', () => {
       },
     ],
     ['returns NaN', () => Number.NaN],
-  ])('X26: whose random %s writes its Events, also after a failure', async (_how, random) => {
+  ])('X4: whose random %s writes its Events, also after a failure', async (_how, random) => {
     let failures = 1;
     const answer = () => (failures-- > 0 ? fail(503) : {});
     const { scheduler, recorder, sent, dropped } = rig(answer, { random });

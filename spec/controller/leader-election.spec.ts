@@ -66,7 +66,7 @@ describe('leader election', () => {
     ['returns a huge number', () => 1e9],
     ['returns a negative number', () => -5],
   ])(
-    'X26: a candidate whose random %s waits as others do, and leads when it may',
+    'X4: a candidate whose random %s waits as others do, and leads when it may',
     async (_how, random) => {
       const reported: string[] = [];
       config.onUnhandledError = (error) => reported.push((error as Error).message);
@@ -447,7 +447,7 @@ describe('leader election', () => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  it('N17: stop() releases the Lease after reading it, and another candidate need not wait (TestReleaseMethodCallsGet)', async () => {
+  it('N16: stop() releases the Lease after reading it, and another candidate need not wait (TestReleaseMethodCallsGet)', async () => {
     const { scheduler, server, story, candidate } = rig();
     const a = candidate('a');
     const b = candidate('b');
@@ -464,7 +464,7 @@ describe('leader election', () => {
     await b.stop();
   });
 
-  it('N17: a release that conflicts with a renewal in progress is retried (TestReleaseRetriesOnConflict)', async () => {
+  it('N16: a release that conflicts with a renewal in progress is retried (TestReleaseRetriesOnConflict)', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     a.start();
@@ -479,7 +479,7 @@ describe('leader election', () => {
     expect(server.lease?.spec?.holderIdentity).toBe('');
   });
 
-  it('N17: a Lease whose renewal lost its response is released; the Lease of another holder is not', async () => {
+  it('N16: a Lease whose renewal lost its response is released; the Lease of another holder is not', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     const b = candidate('b');
@@ -503,7 +503,7 @@ describe('leader election', () => {
     expect(scheduler.pending).toBe(0);
   });
 
-  it('N17: a leader that was cut off while another took over does not release the Lease', async () => {
+  it('N16: a leader that was cut off while another took over does not release the Lease', async () => {
     const { scheduler, server, candidate } = rig();
     const a = candidate('a');
     a.start();

@@ -228,7 +228,7 @@ describe('a Lease that is deleted', () => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  it('N22, N31: a Lease that no candidate has seen is created immediately', async () => {
+  it('N22: a Lease that no candidate has seen is created immediately', async () => {
     const { scheduler, candidate } = rig();
     const a = candidate('a');
     a.start();

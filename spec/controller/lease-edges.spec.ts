@@ -120,7 +120,7 @@ describe('a lease', () => {
     await elector.stop();
   });
 
-  it('N17: a release that conflicts again and again ends after the renew deadline', async () => {
+  it('N16: a release that conflicts again and again ends after the renew deadline', async () => {
     const errors: ApiError[] = [];
     const { scheduler, server, elector } = rig({ onError: (error) => errors.push(error) });
     elector.start();
@@ -145,7 +145,7 @@ describe('a lease', () => {
     ['namespaces', 'leases'],
     ['leases', 'billing'],
   ])(
-    'N17: the Lease %s/%s is read, released and taken by another candidate',
+    'N16: the Lease %s/%s is read, released and taken by another candidate',
     async (namespace, name) => {
       const time = createVirtualTime();
       const { scheduler } = time;

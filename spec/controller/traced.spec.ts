@@ -266,7 +266,7 @@ describe('traced', () => {
     await controller.stop();
   });
 
-  it('N33, K29: a traced reconcile that reads no signal creates none, and an Observable is subscribed once', () => {
+  it('N33: a traced reconcile that reads no signal creates none, and an Observable is subscribed once', () => {
     let subscriptions = 0;
     const work = new Observable<undefined>((subscriber) => {
       subscriptions += 1;

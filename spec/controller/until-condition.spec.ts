@@ -195,7 +195,7 @@ describe('a condition that returns a Promise', () => {
     ['in or', or<Pod | undefined>(not<Pod | undefined>(exists), pending)],
     ['in not', not(pending)],
   ])(
-    'N28: a condition that returns a Promise is refused, not met: %s',
+    'N20: a condition that returns a Promise is refused, not met: %s',
     async (_where, condition) => {
       const { server, scheduler, until } = rig();
       server.objects.create(pods, { metadata: web });

@@ -38,7 +38,7 @@ describe('LIST and WATCH', () => {
   });
 
   it.each([['built-in', pods] as const, ['custom', widgets] as const])(
-    'D2: LIST and WATCH give the same representation of %s objects, with fields in the same order',
+    'D1: LIST and WATCH give the same representation of %s objects, with fields in the same order',
     async (_name, resource) => {
       const server = createFakeApiServer({ resources: [resource] });
       server.objects.create(resource, {
@@ -75,7 +75,7 @@ describe('LIST and WATCH', () => {
     },
   );
 
-  it('D2: an item keeps its own type if it has one', () => {
+  it('D1: an item keeps its own type if it has one', () => {
     const own = { apiVersion: 'v1', kind: 'Pod', ...object('a') };
     const late = { ...object('b'), kind: 'Pod', apiVersion: 'v1' };
     const { out } = list([bodyOf(own, late, object('c'))]);
@@ -86,7 +86,7 @@ describe('LIST and WATCH', () => {
     ]);
   });
 
-  it('D2: a missing type in an event is filled in', () => {
+  it('D1: a missing type in an event is filled in', () => {
     expect(watch([line('ADDED', object('a'))]).out).toEqual([
       { type: 'ADDED', key: 'd/a', object: { kind: 'Pod', apiVersion: 'v1', ...object('a') } },
     ]);
@@ -96,7 +96,7 @@ describe('LIST and WATCH', () => {
 describe('managedFields', () => {
   const managed = { metadata: { name: 'a', managedFields: [{ manager: 'kubectl' }] } };
 
-  it('D3: managedFields are dropped', () => {
+  it('W70: managedFields are dropped', () => {
     const { out } = list([bodyOf(managed)]);
     const event = watch([line('MODIFIED', managed)]).out[0];
     for (const each of [out[0], event && 'object' in event ? event.object : undefined]) {
@@ -104,12 +104,12 @@ describe('managedFields', () => {
     }
   });
 
-  it('D3: managedFields are kept if they are requested', () => {
+  it('W70: managedFields are kept if they are requested', () => {
     const { out } = list([bodyOf(managed)], { keepManagedFields: true });
     expect(out[0]?.metadata).toEqual(managed.metadata);
   });
 
-  it('D3: managedFields are dropped before the transform runs', () => {
+  it('W70: managedFields are dropped before the transform runs', () => {
     const seen: unknown[] = [];
     const transform = (each: Anything) => {
       seen.push(each.metadata);
@@ -213,7 +213,7 @@ describe('a transform', () => {
     },
   );
 
-  it('D5: an object whose transform throws is refused and reported with its key; the others are stored', () => {
+  it('D4: an object whose transform throws is refused and reported with its key; the others are stored', () => {
     const { out, refused, refusals, failure } = list(
       [bodyOf(object('a'), object('bad'), object('b'))],
       {
@@ -232,7 +232,7 @@ describe('a transform', () => {
   });
 
   it.each([[[null]], [{}], ['x']])(
-    'D5: an object with the owner references %j whose transform throws fails no response',
+    'D4: an object with the owner references %j whose transform throws fails no response',
     (ownerReferences) => {
       const bad = object('bad');
       Object.assign(bad.metadata ?? {}, { ownerReferences });
@@ -241,7 +241,7 @@ describe('a transform', () => {
     },
   );
 
-  it('D5: an event whose transform throws moves the version without an object', () => {
+  it('D4: an event whose transform throws moves the version without an object', () => {
     const { out, refusals } = watch(
       [line('ADDED', object('bad')), line('DELETED', object('bad')), line('ADDED', object('a'))],
       { transform: throws },
@@ -258,7 +258,7 @@ describe('a transform', () => {
     expect([out.length, refusals.length]).toEqual([3, 1]);
   });
 
-  it('D5: the transform can be tried again with the received object', () => {
+  it('D4: the transform can be tried again with the received object', () => {
     let refuses = true;
     const transform: Transform<Anything> = (each) => {
       if (refuses) throw new Error('later');
@@ -303,7 +303,7 @@ describe('a transform', () => {
     ['nothing', () => undefined, /returned undefined instead of an object/],
     ['null', () => null, /returned null/],
     ['a text', () => 'x', /returned a string instead of an object/],
-  ])('D5: a transform must not change or return %s', (_name, transform, message) => {
+  ])('D4: a transform must not change or return %s', (_name, transform, message) => {
     const { out, refusals } = list([bodyOf(object('a'))], { transform: transform as never });
     expect([out, refusals.length]).toEqual([[], 1]);
     expect(refusals[0]?.reason.message).toMatch(message);

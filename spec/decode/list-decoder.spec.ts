@@ -143,7 +143,7 @@ describe('the items of a list', () => {
     ]);
   });
 
-  it('D38: the refused items of one chunk are one report with their count', () => {
+  it('I63: the refused items of one chunk are one report with their count', () => {
     const { refusals, failure } = list([
       `{"kind":"PodList","items":[${'{},'.repeat(999)}`,
       `${'{"kind":"Node"},'.repeat(500)}{"metadata":{}}],"metadata":{"resourceVersion":"9"}}`,
@@ -257,7 +257,7 @@ describe('the metadata of a list', () => {
     expect(list([body])).toMatchObject({ metadata: { resourceVersion: '' }, failure: undefined });
   });
 
-  it('D3: managed fields before white space and a comma are removed', () => {
+  it('W70: managed fields before white space and a comma are removed', () => {
     const body =
       '{"kind":"PodList","metadata":{},"items":[{"metadata":{"managedFields":[] ,"name":"a"}}]}';
     const { out, failure } = list([body]);

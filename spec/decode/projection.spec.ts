@@ -63,7 +63,7 @@ describe('metadata', () => {
     ]);
   });
 
-  it('D12: complete objects instead of metadata are a 406 before an object is stored', () => {
+  it('D11: complete objects instead of metadata are a 406 before an object is stored', () => {
     const typed = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)},"spec":{}}]}`;
     const failed = list([typed], options);
     expect(failed).toMatchObject({ out: [], reason: 'NotAcceptable' });
@@ -145,7 +145,7 @@ describe('a table', () => {
     ]);
   });
 
-  it('D12: a response that is not a table is a 406; a row without metadata is refused', () => {
+  it('D11: a response that is not a table is a 406; a row without metadata is refused', () => {
     const { projection } = tables();
     const complete = `{"kind":"PodList","metadata":{"resourceVersion":"9"},"items":[{${meta('a', 5)}}]}`;
     expect(list([complete], { projection }).failure).toContain('asked for a Table, got PodList');

@@ -174,12 +174,12 @@ describe('input that is not an object of the kind', () => {
     ['<!doctype html><title>ß</title>', 'it is a page (HTML or XML)'],
     ['\n <html>{"a":[]}</html>', 'it is a page (HTML or XML)'],
     ['<html>ßßßßßßßß', 'it is a page (HTML or XML)'],
-  ])('D37: the error for the body %j says what it is', (body, what) => {
+  ])('D6: the error for the body %j says what it is', (body, what) => {
     expect(list([body]).failure).toContain(what);
     expect(watch([`${body}\n`]).failure).toContain(what);
   });
 
-  it('D37: another body that is not JSON is not called a page', () => {
+  it('D6: another body that is not JSON is not called a page', () => {
     for (const body of ['not json', '{"a":<']) {
       expect(watch([`${body}\n`]).failure).toMatch(/is not JSON$/);
     }
@@ -214,7 +214,7 @@ describe('input that is not an object of the kind', () => {
     expect(watch([long]).refusals[0]?.reason.message.length).toBeLessThan(120);
   });
 
-  it('D38: the refused events of one chunk are one report with their count, also if the stream ends there', () => {
+  it('I63: the refused events of one chunk are one report with their count, also if the stream ends there', () => {
     const lines = [line('ADDED', {}), line('RENAMED', {}), line('BOOKMARK', {})].join('');
     const { refusals, failure } = watch([lines.repeat(100), `${line('MODIFIED', 7)}oops\n`]);
     expect(failure).toBe('a line of 4 characters is not JSON');

@@ -34,7 +34,7 @@ describe('deltaFifo: order', () => {
     expect(pop()).toEqual(['+a@5 +b@4 +c@3']);
   });
 
-  it('F13: a bookmark is a separate delta and stays behind earlier deltas (TestRealFIFO_ReplaceAtomic)', () => {
+  it('F1: a bookmark is a separate delta and stays behind earlier deltas (TestRealFIFO_ReplaceAtomic)', () => {
     for (const compression of ['none', 'latest'] as const) {
       const { send, pop } = gated({
         compression: compressions[compression],
@@ -115,7 +115,7 @@ describe('deltaFifo: folding', () => {
     expect(pop()).toEqual(['~a@2 -b@3']);
   });
 
-  it('F2, S18: a deletion without a state carries the newest waiting state', () => {
+  it('F2, S7: a deletion without a state carries the newest waiting state', () => {
     for (const compression of ['none', 'latest'] as const) {
       const { send, pop } = gated({
         compression: compressions[compression],
@@ -158,21 +158,21 @@ describe('deltaFifo: folding', () => {
 });
 
 describe('deltaFifo: deletions of unknown keys', () => {
-  it('F8: a deletion of a key that neither the store nor the queue knows is counted, not passed on (TestDeltaFIFO_enqueueingNoLister)', () => {
+  it('F3: a deletion of a key that neither the store nor the queue knows is counted, not passed on (TestDeltaFIFO_enqueueingNoLister)', () => {
     const { send, pop, unknown } = gated({ known: knowing(pod('a', 1)) });
     send(deleted(pod('x', 2)), lost('y'), deleted(pod('a', 3)), deleted(pod('x', 4)));
     expect(pop()).toEqual(['-a@3']);
     expect(unknown).toEqual(['x', 'y']);
   });
 
-  it('F8: a key that is only in the queue counts as known (TestRealFIFO_DeleteExistingNonPropagated)', () => {
+  it('F3: a key that is only in the queue counts as known (TestRealFIFO_DeleteExistingNonPropagated)', () => {
     const { send, pop, unknown } = gated({ known: knowing() });
     send(added(pod('a', 1)), deleted(pod('a', 2)));
     expect(pop()).toEqual(['+a@1 -a@2']);
     expect(unknown).toEqual([]);
   });
 
-  it('F8: an outdated deletion of an object does not delete a newer object of the same name', () => {
+  it('F3: an outdated deletion of an object does not delete a newer object of the same name', () => {
     const { send, pop, unknown } = gated({ known: knowing(pod('a', 10, 'second')) });
     send(deleted(pod('a', 8, 'first')), deleted(pod('a', 11, 'second')));
     expect(pop()).toEqual(['-a@11']);

@@ -142,7 +142,7 @@ describe('net change', () => {
     expect(fold([update('u1', a1, a2)], [update('u1', a2, a1)])).toEqual([]);
   });
 
-  it('S14: folding sets one by one and folding their folds give the same result', () => {
+  it('S15: folding sets one by one and folding their folds give the same result', () => {
     fc.assert(
       fc.property(history, fc.array(fc.nat(11)), (steps, cuts) => {
         const { sets, fates } = play(steps);
@@ -155,7 +155,7 @@ describe('net change', () => {
     );
   });
 
-  it('S14, S15: a consumer that takes folds at random points ends in the true state, and every `previous` is the state it had', () => {
+  it('S15: a consumer that takes folds at random points ends in the true state, and every `previous` is the state it had', () => {
     fc.assert(
       fc.property(history, fc.array(fc.nat(4), { minLength: 1 }), (steps, sizes) => {
         const { sets, truth } = play(steps);
@@ -271,7 +271,7 @@ describe('net change', () => {
     expect(fold(...sets)).toEqual(expected);
   });
 
-  it('S18: a tombstone carries the newest state of its own UID, and says whether the deletion was missed', () => {
+  it('S7: a tombstone carries the newest state of its own UID, and says whether the deletion was missed', () => {
     const end = (...steps: ((net: Net<Thing>) => void)[]) => {
       const net = new Net('k', { id: 'u1', object: a1 });
       for (const step of steps) step(net);

@@ -61,7 +61,7 @@ describe('deltaFifo: a relist', () => {
     expect(pop()).toEqual(['-a@1? -c@1? [b@1 n@5]@9']);
   });
 
-  it('F14: a key that a part of a list gives is used only if it is the key of the object', () => {
+  it('F12: a key that a part of a list gives is used only if it is the key of the object', () => {
     const { send, pop } = gated({ known: knowing(pod('a', 1), pod('b', 1)) });
     const keys = ['a', 'a', 'd/e'];
     send({ ...replacing([pod('a', 2), pod('b', 2), pod('c', 2)]), keys }, replaced([], 9));
@@ -119,7 +119,7 @@ describe('deltaFifo: a relist', () => {
     expect(pop()).toEqual(['[a@8]@8']);
   });
 
-  it('F4, F10: a waiting deletion is delivered before the list (TestRealFIFO_replaceWithDeleteDeltaIn)', () => {
+  it('F4, F2: a waiting deletion is delivered before the list (TestRealFIFO_replaceWithDeleteDeltaIn)', () => {
     for (const compression of ['none', 'latest'] as const) {
       const { send, pop } = gated({
         compression: compressions[compression],
@@ -130,7 +130,7 @@ describe('deltaFifo: a relist', () => {
     }
   });
 
-  it('F10: deltas are not folded across a relist (TestRealFIFO_addReplace, TestRealFIFO_ReplaceAtomic)', () => {
+  it('F2: deltas are not folded across a relist (TestRealFIFO_addReplace, TestRealFIFO_ReplaceAtomic)', () => {
     const { send, pop } = gated({ compression: compressions.latest, known: knowing() });
     send(added(pod('a', 1)), updated(pod('a', 2)), replaced([pod('a', 3)], 4));
     send(updated(pod('a', 5)), updated(pod('a', 6)), replaced([pod('a', 6)], 7), bookmark(8));
@@ -215,7 +215,7 @@ describe('deltaFifo: the parts of a list', () => {
     expect(holding.pop()).toEqual(['-z@1? [a@2]@5']);
   });
 
-  it('F6: an aborted list deletes nothing, and its parts do not reach the next list', () => {
+  it('F5: an aborted list deletes nothing, and its parts do not reach the next list', () => {
     const { send, pop } = gated({ known: knowing(pod('a', 1)) });
     send(replacing([pod('b', 2)], { removed: ['a'], refused: [refusal(pod('c', 2))] }), abort);
     expect(pop()).toEqual([]);
@@ -223,7 +223,7 @@ describe('deltaFifo: the parts of a list', () => {
     expect(pop()).toEqual(['-a@1? [d@3]@9']);
   });
 
-  it('F6: objects that an aborted list passed on stay until a complete list does not contain them', () => {
+  it('F5: objects that an aborted list passed on stay until a complete list does not contain them', () => {
     const source = new Subject<Parameters<typeof brief>[0]>();
     const out: string[] = [];
     source
@@ -237,7 +237,7 @@ describe('deltaFifo: the parts of a list', () => {
     expect(out[2]).toBe('-a@1? [b@1]@9');
   });
 
-  it('H57: a list of some shards misses no object of others', () => {
+  it('F9: a list of some shards misses no object of others', () => {
     const known = knowing(pod('mine', 1), pod('lost', 1), pod('other', 1));
     const { send, pop } = gated({ known });
     const within = {

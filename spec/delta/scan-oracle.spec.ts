@@ -146,7 +146,7 @@ function run(acts: readonly Act[], compression: CompressionName) {
 
 describe('deltaFifo compared with its definition', () => {
   it.each<CompressionName>(['none', 'latest'])(
-    'F12, F16, F17: the queue gives the same results as the literal keyed scan on random histories, compression %s',
+    'F12, R23, F1: the queue gives the same results as the literal keyed scan on random histories, compression %s',
     (compression) => {
       let popped = 0;
       fc.assert(

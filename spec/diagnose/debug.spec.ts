@@ -104,7 +104,7 @@ describe('debug', () => {
     expect(taken()).toContain(slow);
   });
 
-  it('I123: an error of the sink is reported, and the informer works; the lines end when they are ended', async () => {
+  it('I122: an error of the sink is reported, and the informer works; the lines end when they are ended', async () => {
     const { scheduler, informer, end, taken } = setUp();
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);

@@ -70,7 +70,7 @@ describe.skipIf(noControl)('an informer with an audit', { timeout: 900_000 }, ()
     await server?.stop();
   });
 
-  it('I90, I94: if a proxy loses one event in a thousand, each lost event is repaired within one period, and no other object differs', async () => {
+  it('I90, S27: if a proxy loses one event in a thousand, each lost event is repaired within one period, and no other object differs', async () => {
     const sound = createSharedInformer(createListWatch(client, configMaps), audited);
     const informer = createSharedInformer(createListWatch(lossy, configMaps), audited);
     for (const each of [sound, informer]) {

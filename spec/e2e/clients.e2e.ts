@@ -218,7 +218,7 @@ describe('clients of a real API server', () => {
     expect(edited.rules).toHaveLength(1);
   });
 
-  it('C8: watches', async () => {
+  it('W6: watches', async () => {
     const made = await maps.create({ metadata: { name: 'watched', labels: { set: 'watched' } } });
     const events: WatchEvent<ConfigMap>[] = [];
     const watching = maps
@@ -234,7 +234,7 @@ describe('clients of a real API server', () => {
     expect(events[0]).toMatchObject({ key: `${namespace}/watched`, object: { kind: 'ConfigMap' } });
   });
 
-  it('C10, C11: requests a log as text, and evicts', async () => {
+  it('C10, C1: requests a log as text, and evicts', async () => {
     const all = createResourceClient(client, pods).namespace(namespace);
     const containers = [{ name: 'c', image: 'example.com/c:1' }];
     await all.create({ metadata: { name: 'p' }, spec: { containers } });
@@ -321,7 +321,7 @@ describe('clients of a real API server', () => {
     expect(items.find(({ reason }) => reason === 'Synced')?.action).toBe('Synced');
   });
 
-  it('C13, C14: concurrent edits are all kept', async () => {
+  it('C12, C14: concurrent edits are all kept', async () => {
     await maps.create({ metadata: { name: 'edited' }, data: { count: '0' } });
     const stale = await maps.get('edited');
     let runs = 0;
@@ -396,7 +396,7 @@ describe('clients of a real API server', () => {
     expect((await failureOf(maps.get('by-uid'))).isNotFound).toBe(true);
   });
 
-  it('C13: an informer can wait for the result of an edit', async () => {
+  it('C12: an informer can wait for the result of an edit', async () => {
     await maps.create({ metadata: { name: 'observed' } });
     const informer = createSharedInformer(createListWatch(client, configMaps, { namespace }));
     onTestFinished(() => informer.stop());
@@ -438,7 +438,7 @@ describe('clients of a real API server', () => {
     expect(await mapper.forKind({ kind: 'ClusterRole' })).toEqual(clusterRoles);
   });
 
-  it('C17, C18, C19: a custom resource: its types from the cluster, and its objects', async () => {
+  it('C17, C19: a custom resource: its types from the cluster, and its objects', async () => {
     const definitions = createResourceClient(client, customResourceDefinitions);
     const documents = parseAllDocuments(await readFile(definitionFile, 'utf8'));
     const [, second] = Array.isArray(documents) ? documents : [];

@@ -50,7 +50,7 @@ describe.skipIf(noControl)('permissions that are revoked and granted again', () 
   const revoke = (namespace: string) =>
     api.ok('DELETE', `${rights(namespace)}/rolebindings/reader`);
 
-  it('R10, R13: if one of two namespaces is revoked, the other continues, and missed changes are delivered after the grant', async () => {
+  it('R7, R13: if one of two namespaces is revoked, the other continues, and missed changes are delivered after the grant', async () => {
     const [kept, lost] = [await freshNamespace(api), await freshNamespace(api)];
     for (const namespace of [kept, lost]) {
       const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] }];
@@ -189,7 +189,7 @@ describe('a token that expires', () => {
   };
 
   it.each(Object.entries(ways))(
-    'R10: a rotation of %s in time goes unnoticed; after a late rotation the watch recovers',
+    'R7: a rotation of %s in time goes unnoticed; after a late rotation the watch recovers',
     async (way, user) => {
       const at = folder();
       writeFileSync(join(at, 'token'), 'token-1\n');

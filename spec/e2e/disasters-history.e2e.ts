@@ -142,7 +142,7 @@ describe.skipIf(noControl)('disasters of a running server', () => {
     });
   });
 
-  it('R10: a custom resource that is created again in another version is followed in each version', async () => {
+  it('R7: a custom resource that is created again in another version is followed in each version', async () => {
     const [v1, v2] = [widgets, widgetsV2].map((resource) => {
       const source = createListWatch(client, resource);
       const informer = createSharedInformer(source, { backoff, name: resource.version });

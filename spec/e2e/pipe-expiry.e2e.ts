@@ -112,7 +112,7 @@ describe.skipIf(noControl).each([
     expect(again?.metadata?.uid).toBe(recreated.metadata?.uid);
   });
 
-  it('W2: after an expired page token one complete list follows', async () => {
+  it('W1: after an expired page token one complete list follows', async () => {
     let compactions = 0;
     const client = await open((request) => {
       if (request.query?.continue === undefined || compactions > 0) return undefined;

@@ -136,7 +136,7 @@ describe.skipIf(noControl)('refusals of a server', () => {
     },
   );
 
-  it('R10: a permission that is revoked and granted again costs no list', async () => {
+  it('R7: a permission that is revoked and granted again costs no list', async () => {
     onTestFinished(revoke);
     await grant('list', 'watch');
     const client = await open('limited');

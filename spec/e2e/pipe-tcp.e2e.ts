@@ -74,7 +74,7 @@ describe.skipIf(noControl)('faults of connections', () => {
         phase === 'watching' && staleSinceMs === undefined && error === undefined,
     );
 
-  it('A58, R10: resets under churn', async () => {
+  it('A58, R7: resets under churn', async () => {
     const { informer, mirrored } = await open();
     const busy = churn(150);
     for (let drops = 0; drops < 10; drops++) {
@@ -87,7 +87,7 @@ describe.skipIf(noControl)('faults of connections', () => {
     expect(mirrored.statuses.some(({ error }) => error?.reason === 'Network')).toBe(true);
   });
 
-  it('A58, R10: cuts in the middle of handshakes and of records', async () => {
+  it('A58, R7: cuts in the middle of handshakes and of records', async () => {
     const { informer, mirrored } = await open();
     const busy = churn(150);
     for (const bytes of [1, 5, 100, 700, 1_500, 2_500, 4_000, 9_000]) {

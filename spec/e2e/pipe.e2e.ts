@@ -84,7 +84,7 @@ describe('the pipe from a real server', () => {
     },
   );
 
-  it('D2: a LIST and a streaming LIST give one representation, field by field', async () => {
+  it('D1: a LIST and a streaming LIST give one representation, field by field', async () => {
     const [streamed, paged] = [open('a streaming LIST'), open('pages')];
     for (const informer of [streamed, paged]) {
       informer.start();

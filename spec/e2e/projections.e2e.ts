@@ -134,7 +134,7 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
   );
 
   it.each(['stream', 'pages'] as const)(
-    'D11, W8: rows of pods and of a custom resource, by %s',
+    'D11, G12: rows of pods and of a custom resource, by %s',
     async (initialList) => {
       const old = await createPod('row-old');
       const widget = await createWidget('row-widget', 'one');
@@ -241,7 +241,7 @@ describe.skipIf(noControl || minor < 34)('projections of a real server', () => {
     for (const name of ['kept', 'late']) await remove(pods, name);
   });
 
-  it('G4, G7: a factory over three namespaces is one view, and leaves no watch', async () => {
+  it('G2, G1: a factory over three namespaces is one view, and leaves no watch', async () => {
     const namespaces = [namespace, await freshNamespace(api), await freshNamespace(api)];
     const outside = await freshNamespace(api);
     const create = (at: string, name: string) =>

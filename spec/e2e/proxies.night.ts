@@ -124,7 +124,7 @@ describe('behind nginx', () => {
     },
   );
 
-  it('W22, W23, W24: a buffering proxy is detected, changes arrive within 30 s, and the end of the buffering is detected', async () => {
+  it('W22, W23: a buffering proxy is detected, changes arrive within 30 s, and the end of the buffering is detected', async () => {
     const configurations = ['defaults', 'gzip-buffered'] as const;
     const sync: Record<string, number> = {};
     const follow = async (configuration: NginxConfiguration, follower: Follower) => {

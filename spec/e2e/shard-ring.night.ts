@@ -155,7 +155,7 @@ describe('a controller in shards', () => {
   );
 
   it(
-    `H21: ${STOPS} times a process is stopped for two leases: no write is accepted after the first write of the new owner`,
+    `H13: ${STOPS} times a process is stopped for two leases: no write is accepted after the first write of the new owner`,
     async () => {
       started = 0;
       await createFoos(BUSY_FOOS);

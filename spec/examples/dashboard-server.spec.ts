@@ -202,7 +202,7 @@ describe('forwarded requests', () => {
     expect(Object.keys(sent[0]?.headers ?? {})).toEqual(['accept']);
   });
 
-  test('W30: the list of metadata for the audit is forwarded, and no other projection', async () => {
+  test('W7: the list of metadata for the audit is forwarded, and no other projection', async () => {
     const as = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
     const metadata = as('PartialObjectMetadataList');
     for (const [query, accept] of [

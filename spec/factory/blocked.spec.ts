@@ -179,7 +179,7 @@ describe('whenSynced of a factory', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('N30: a controller waits for a resource that does not exist yet, and starts when it is added', async () => {
+  it('N1: a controller waits for a resource that does not exist yet, and starts when it is added', async () => {
     const { server, factory, time } = rig();
     const own = factory();
     const informer = own.informer(secrets);

@@ -30,7 +30,7 @@ function noted(promise: Promise<unknown>) {
 
 describe('while rights change', () => {
   it.each([['b'], ['']])(
-    'G19, I15, I10, I115: with the right for %j more, is synced only when the new scopes are',
+    'G19, I15, I10, I62: with the right for %j more, is synced only when the new scopes are',
     async (more) => {
       /** Whether the next request is refused, and whether the later ones wait. */
       let phase: 'open' | 'refuse' | 'slow' = 'open';

@@ -168,7 +168,7 @@ describe('an informer factory', () => {
     expect(await waiting).toBe('pods is not synced: pods (stopped)');
   });
 
-  it('G4: stop() waits for all informers and leaves nothing behind; start() continues with the same informers', async () => {
+  it('G2: stop() waits for all informers and leaves nothing behind; start() continues with the same informers', async () => {
     const { server, factory, time, until } = rig();
     const own = factory();
     const informer = own.informer(pods);
@@ -217,7 +217,7 @@ describe('an informer factory', () => {
     expect(server.openWatches).toHaveLength(2);
   });
 
-  it('G6: the last release of a handle stops its informer after the linger; a new hold meanwhile keeps it', async () => {
+  it('G5: the last release of a handle stops its informer after the linger; a new hold meanwhile keeps it', async () => {
     const { server, factory, time, until } = rig();
     const own = factory({ lingerMs: 10_000 });
     own.start();
@@ -249,7 +249,7 @@ describe('an informer factory', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('G4, G6: stop() also ends lingering informers, and a later start() does not bring them back', async () => {
+  it('G2, G5: stop() also ends lingering informers, and a later start() does not bring them back', async () => {
     const { server, factory, time, until } = rig();
     const own = factory({ lingerMs: 10_000 });
     own.start();
@@ -267,7 +267,7 @@ describe('an informer factory', () => {
     expect(server.openWatches).toHaveLength(1);
   });
 
-  it('G6: informer() and lister() keep an informer for the life of the factory, with or without handles', async () => {
+  it('G5: informer() and lister() keep an informer for the life of the factory, with or without handles', async () => {
     const { factory, time } = rig();
     const own = factory({ lingerMs: 0 });
     own.start();
@@ -290,7 +290,7 @@ describe('an informer factory', () => {
     expect(own.informers).toEqual([]);
   });
 
-  it('G7: several namespaces are one view, each with a watch of its own', async () => {
+  it('G1: several namespaces are one view, each with a watch of its own', async () => {
     const { server, factory, requestedPaths, until } = rig();
     const own = factory({ namespaces: ['till', 'shop'] });
     const lister = own.lister(pods);
@@ -352,7 +352,7 @@ describe('an informer factory', () => {
     ]);
   });
 
-  it('G9: settings of a resource take precedence over those of the factory', async () => {
+  it('G8: settings of a resource take precedence over those of the factory', async () => {
     const { factory, time, until } = rig();
     const own = factory({
       resyncPeriodMs: 60_000,
@@ -431,7 +431,7 @@ describe('an informer factory', () => {
     expect(() => second.start()).toThrow('in use');
   });
 
-  it('G14: warnings of listers and informers are passed to `onWarning`, with their name', async () => {
+  it('G10: warnings of listers and informers are passed to `onWarning`, with their name', async () => {
     const onWarning = vi.fn();
     const { factory, until } = rig();
     const own = factory({ name: 'early', onWarning, resyncPeriodMs: 60_000 });

@@ -103,7 +103,7 @@ describe('live queries', () => {
     leave();
   });
 
-  it('Q71: equal queries share one pipeline and one view, and nothing is left after the linger', async () => {
+  it('Q70: equal queries share one pipeline and one view, and nothing is left after the linger', async () => {
     const r = rig();
     const factory = r.factory({ lingerMs: 5_000 });
     factory.start();
@@ -144,7 +144,7 @@ describe('live queries', () => {
     expect(collections(r).length).toBe(before);
   });
 
-  it('Q71: a view that nobody uses leaves nothing, and one query object has one view', () => {
+  it('Q70: a view that nobody uses leaves nothing, and one query object has one view', () => {
     const r = rig();
     const factory = r.factory();
     const queries = createLiveQueries(factory);
@@ -155,7 +155,7 @@ describe('live queries', () => {
     expect([queries.size, factory.informers]).toEqual([0, []]);
   });
 
-  it('Q71: a query that is used and left again and again within its linger grows by nothing', async () => {
+  it('Q70: a query that is used and left again and again within its linger grows by nothing', async () => {
     const r = rig();
     const factory = r.factory();
     factory.start();
@@ -175,7 +175,7 @@ describe('live queries', () => {
     expect(queries.size).toBe(0);
   });
 
-  it('Q71: an informer that is removed while its query lingers is replaced', async () => {
+  it('Q70: an informer that is removed while its query lingers is replaced', async () => {
     const r = rig();
     const factory = r.factory();
     factory.start();
@@ -191,7 +191,7 @@ describe('live queries', () => {
     second.subscription.unsubscribe();
   });
 
-  it('Q71: an informer that is removed while its query is used is left alone', async () => {
+  it('Q70: an informer that is removed while its query is used is left alone', async () => {
     const r = rig();
     const factory = r.factory();
     factory.start();
@@ -215,7 +215,7 @@ describe('live queries', () => {
     expect([factory.informers, queries.size]).toEqual([[], 0]);
   });
 
-  it('Q71: a query that is used again while its informer is being removed reads the next one', async () => {
+  it('Q70: a query that is used again while its informer is being removed reads the next one', async () => {
     const r = rig();
     const factory = r.factory();
     factory.start();
@@ -241,7 +241,7 @@ describe('live queries', () => {
     second?.subscription.unsubscribe();
   });
 
-  it('Q71: a stream completes when its informer is stopped, and leaves nothing', async () => {
+  it('Q70: a stream completes when its informer is stopped, and leaves nothing', async () => {
     const r = rig();
     const factory = r.factory();
     factory.start();

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { place, rig } from './rig.ts';
 
 describe('a factory that was not started', () => {
-  it('G6: an informer that runs for its subscribers lingers', async () => {
+  it('G5: an informer that runs for its subscribers lingers', async () => {
     const { server, factory, time } = rig();
     const own = factory({ lingerMs: 10_000 });
     const names: string[] = [];
@@ -36,7 +36,7 @@ describe('a factory that was not started', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('G6: immediately removes an informer that does not run, and leaves no timer', async () => {
+  it('G5: immediately removes an informer that does not run, and leaves no timer', async () => {
     const { factory, time } = rig();
     const own = factory({ lingerMs: 10_000 });
     own.acquire(pods).release();
@@ -84,7 +84,7 @@ describe('an informer that is stopped separately', () => {
     },
   );
 
-  it('G15: is started again when it is requested, as the same informer', async () => {
+  it('G2: is started again when it is requested, as the same informer', async () => {
     const { server, factory, until } = rig();
     const own = factory();
     own.start();
@@ -110,7 +110,7 @@ describe('an informer that is stopped separately', () => {
     }
   });
 
-  it('G15: is started again by the next start() of the factory, and not before', async () => {
+  it('G2: is started again by the next start() of the factory, and not before', async () => {
     const { server, factory, time, until } = rig();
     const own = factory();
     const informer = own.informer(pods);
@@ -164,7 +164,7 @@ describe('an informer that is stopped separately', () => {
 
 describe('a factory that is started again within a callback of its stop', () => {
   it.each([0, 1, 2])(
-    'G4: runs all of its informers, if the callback is of number %d',
+    'G2: runs all of its informers, if the callback is of number %d',
     async (at) => {
       const { factory, until } = rig();
       const own = factory();

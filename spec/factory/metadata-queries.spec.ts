@@ -20,7 +20,7 @@ function quiet(): void {
 const metadataOfPods = { from: pods, as: 'metadata' } as const;
 
 describe('live queries of the metadata', () => {
-  it('Q78: the rows are metadata, the request asks for nothing else, and changes arrive', async () => {
+  it('Q72: the rows are metadata, the request asks for nothing else, and changes arrive', async () => {
     const r = rig();
     const accepted: (string | null)[] = [];
     const client = createClient({
@@ -55,7 +55,7 @@ describe('live queries of the metadata', () => {
     await r.until(factory.stop());
   });
 
-  it('Q78: a query of the metadata reads no informer of complete objects, and the reverse', async () => {
+  it('Q72: a query of the metadata reads no informer of complete objects, and the reverse', async () => {
     const r = rig();
     const factory = r.factory();
     const queries = createLiveQueries(factory);

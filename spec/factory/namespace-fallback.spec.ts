@@ -165,7 +165,7 @@ describe('a user without rights in all namespaces', () => {
     }
   });
 
-  it('G17, G4: stop() ends the reviews, except those that another informer waits for', async () => {
+  it('G17, G2: stop() ends the reviews, except those that another informer waits for', async () => {
     const given = Array.from({ length: 30 }, (_, at) => `n${at}`);
     const { time, client, informer, factory, reviewed } = rig(
       { namespaceFallback: namespaceFallback(given) },

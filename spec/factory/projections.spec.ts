@@ -210,7 +210,7 @@ describe('metadata', () => {
 });
 
 describe('tables', () => {
-  it('G13: rows as kubectl get prints them, in an ordinary store; a late subscriber gets the columns synchronously', async () => {
+  it('G12: rows as kubectl get prints them, in an ordinary store; a late subscriber gets the columns synchronously', async () => {
     for (const initialList of ['stream', 'pages'] as const) {
       const all = rig();
       const factory = all.factory({ initialList, namespaces: ['shop', 'till'] });
@@ -252,7 +252,7 @@ describe('tables', () => {
     }
   });
 
-  it('G13: columns are kept over a restart, and nodes have their own columns', async () => {
+  it('G12: columns are kept over a restart, and nodes have their own columns', async () => {
     const all = rig();
     const factory = all.factory();
     const { informer } = factory.acquire(nodes, { as: 'table' });

@@ -1,7 +1,7 @@
 /**
  * Checks what a status promises. When it becomes live, nothing that the server wrote before is still on its way (R32). An
  * outage of less than 2 s is no outage, so what was written later than that is not compared. While it is not live, the
- * rows were right at `staleSinceMs` (R24). After the server has restored a backup, nobody promises anything before the
+ * rows were right at `staleSinceMs` (I71). After the server has restored a backup, nobody promises anything before the
  * informer has noticed that.
  */
 import type { SharedInformer } from 'rx-informer';

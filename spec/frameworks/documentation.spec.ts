@@ -10,7 +10,7 @@ const shown = globSync('spec/frameworks/*.ts', { cwd: root })
   .filter(({ code }) => /^\/\*\* .* as docs\/guide\/frameworks\.md shows it\. \*\/\n/.test(code));
 
 describe('docs/guide/frameworks.md', () => {
-  it('V46: has the code of every framework', () => {
+  it('A88: has the code of every framework', () => {
     expect(shown).toHaveLength(5);
     for (const { file, code } of shown) {
       const lines = code.slice(code.indexOf('*/') + 3).trim();

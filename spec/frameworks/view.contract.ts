@@ -111,7 +111,7 @@ export function followsTheContract({ mount, isSynchronous = true }: Framework): 
     component.unmount();
   });
 
-  it('V42: draws once for all changes of a change set, and not at all without a change', async () => {
+  it('V41: draws once for all changes of a change set, and not at all without a change', async () => {
     const { view, put } = countedSource();
     const all = Array.from({ length: 50 }, (_, at) => `pod-${at}`);
     put(...all.map((name) => pod(name)));

@@ -183,7 +183,7 @@ describe('an async handler', () => {
     await informer.stop();
   });
 
-  it('I100: every callback takes its objects and one notification, and isInInitialList is true only for additions of the first list', async () => {
+  it('I21: every callback takes its objects and one notification, and isInInitialList is true only for additions of the first list', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const calls: unknown[][] = [];
@@ -218,7 +218,7 @@ describe('an async handler', () => {
 });
 
 describe('a deletion', () => {
-  it('S18, I21: a deletion carries its key, its UID and a state, also if the deletion itself was missed (TestDeletionHandlingObjectToName, TestDeletedObjectGetKey, TestDeletedObjectGetObjectName)', async () => {
+  it('S7, I21: a deletion carries its key, its UID and a state, also if the deletion itself was missed (TestDeletionHandlingObjectToName, TestDeletedObjectGetKey, TestDeletedObjectGetObjectName)', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer<Pod>(source);
     const gone: unknown[] = [];
@@ -242,7 +242,7 @@ describe('a deletion', () => {
 });
 
 describe('the queue of a busy handler', () => {
-  it('I20, I116: a paused handler of a stopped run does not hold up the next run', async () => {
+  it('I20, I11: a paused handler of a stopped run does not hold up the next run', async () => {
     const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;
     const { source, informer, slow, registration } = slowInformer(['a'], { delivery });
     for (let version = 2; version < 5; version++) source.send(modified(pod('a', version)));
@@ -490,7 +490,7 @@ describe('the queue of a busy handler', () => {
 });
 
 describe('a stop', () => {
-  it('I25: no callback begins after stop(), and the waiting changes are delivered after the next start, before the difference', async () => {
+  it('I7: no callback begins after stop(), and the waiting changes are delivered after the next start, before the difference', async () => {
     const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);
     const stopped = informer.stop();
     await stopped;
@@ -506,7 +506,7 @@ describe('a stop', () => {
     await informer.stop();
   });
 
-  it('I25: a handler may stop its own informer and await the stop', async () => {
+  it('I7: a handler may stop its own informer and await the stop', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];

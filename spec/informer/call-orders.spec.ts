@@ -207,7 +207,7 @@ describe('a subscriber that unsubscribes in a callback', () => {
     await informer.stop();
   });
 
-  it('I3, I113: a subscriber that unsubscribes while its subscription starts the run holds no run', async () => {
+  it('I3, I1: a subscriber that unsubscribes while its subscription starts the run holds no run', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { lingerMs: 0 });
     const leave = new Subject<void>();
@@ -220,7 +220,7 @@ describe('a subscriber that unsubscribes in a callback', () => {
     expect([source.open, informer.status.phase]).toEqual([0, 'idle']);
   });
 
-  it('I3, I113: a subscriber that unsubscribes with the first set starts no run, also under a policy', async () => {
+  it('I3, I1: a subscriber that unsubscribes with the first set starts no run, also under a policy', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     for (const changes$ of [informer.changes$, deliver(informer, { kind: 'conflate' }).changes$]) {
@@ -268,14 +268,14 @@ describe('stop', () => {
     expect(source.open).toBe(0);
   });
 
-  it('I25: no callback begins after stop(), also with a linger of 0', async () => {
+  it('I7: no callback begins after stop(), also with a linger of 0', async () => {
     const { informer, slow } = slowInformer(['a', 'b'], {}, { lingerMs: 0 });
     await informer.stop();
     await slow.finish();
     expect(slow.log).toEqual(['+a@1* initial']);
   });
 
-  it('I25: no callback begins after the stop of an idle informer', async () => {
+  it('I7: no callback begins after the stop of an idle informer', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { lingerMs: 0 });
     const slow = slowInformer([], {}, {}).slow;
@@ -333,7 +333,7 @@ describe('an informer that does not run', () => {
     await informer.stop();
   });
 
-  it('I5, I114: removing the last handler of an idle informer empties the store', async () => {
+  it('I5, I8: removing the last handler of an idle informer empties the store', async () => {
     const { informer } = running({ lingerMs: 0 });
     const registration = addEventHandler(informer, {});
     informer.changes$.subscribe().unsubscribe();

@@ -24,7 +24,7 @@ import { logging, settle, slowly } from './handler-rig.ts';
 import { mirror } from './mirror.ts';
 
 describe('an unshared informer', () => {
-  it('I26: sends no request before the start, then notifies its handler and fills its store (ExampleNewInformer)', async () => {
+  it('I14: sends no request before the start, then notifies its handler and fills its store (ExampleNewInformer)', async () => {
     const source = scriptedListWatch();
     const log: string[] = [];
     const informer = createInformer(source, logging(log), { name: 'pods' });
@@ -42,7 +42,7 @@ describe('an unshared informer', () => {
     expect([source.open, informer.isStopped, informer.status.phase]).toEqual([0, true, 'stopped']);
   });
 
-  it('I26: notifies its handler of the same changes as the shared informer, including relists and resyncs', async () => {
+  it('I14: notifies its handler of the same changes as the shared informer, including relists and resyncs', async () => {
     const story = async (shared: boolean) => {
       const time = new VirtualTime();
       const source = scriptedListWatch();
@@ -73,7 +73,7 @@ describe('an unshared informer', () => {
     expect(alone.filter((line) => line.endsWith('resync'))).toHaveLength(2);
   });
 
-  it('I12, I25, I26: is synced after its async handler, and keeps the waiting changes over a stop', async () => {
+  it('I12, I7, I14: is synced after its async handler, and keeps the waiting changes over a stop', async () => {
     const source = scriptedListWatch();
     const slow = slowly();
     const informer = createInformer(source, slow.handler);
@@ -93,7 +93,7 @@ describe('an unshared informer', () => {
     await informer.stop();
   });
 
-  it('I9, I26: its errors name the informer, and createInformer', async () => {
+  it('I9, I14: its errors name the informer, and createInformer', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const slow = slowly();
@@ -111,7 +111,7 @@ describe('an unshared informer', () => {
     expect(() => createInformer(source, {}, { resyncPeriodMs: 5 })).toThrow(/^createInformer: /);
   });
 
-  it('I4, I26: reports subscribers of status$ and metrics$ that throw', () => {
+  it('I3, I14: reports subscribers of status$ and metrics$ that throw', () => {
     const reported: string[] = [];
     const informer = createInformer(
       scriptedListWatch(),
@@ -126,7 +126,7 @@ describe('an unshared informer', () => {
     expect(reported).toEqual(['page: Error: not painted', 'page: Error: not painted']);
   });
 
-  it('I4, I26: reports an error of its handler, and stops when onError returns stop', async () => {
+  it('I3, I14: reports an error of its handler, and stops when onError returns stop', async () => {
     const source = scriptedListWatch();
     const errors: unknown[] = [];
     const phases: string[] = [];
@@ -156,7 +156,7 @@ describe('an unshared informer', () => {
     await informer.stop();
   });
 
-  it('I26: after any sequence of changes the handler, the store and the server agree (TestHammerController)', async () => {
+  it('I14: after any sequence of changes the handler, the store and the server agree (TestHammerController)', async () => {
     const step = fc.tuple(fc.nat(4), fc.constantFrom('put', 'end', 'recreate', 'relist', 'turn'));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 100 }), fc.boolean(), async (steps, awaited) => {

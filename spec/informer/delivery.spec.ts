@@ -250,7 +250,7 @@ describe('delivery', () => {
     void informer.stop();
   });
 
-  it('I11, I116: a paused subscriber of a stopped run does not hold up the next run', async () => {
+  it('I11: a paused subscriber of a stopped run does not hold up the next run', async () => {
     const { source, informer, delivery, seen, gate } = slow((ready) => ({
       kind: 'buffer',
       limit: 1,

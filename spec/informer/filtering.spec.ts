@@ -60,7 +60,7 @@ describe('a filtering handler', () => {
     await informer.stop();
   });
 
-  it('I118: a filter that returns a Promise counts as one that throws', async () => {
+  it('I23: a filter that returns a Promise counts as one that throws', async () => {
     const log: string[] = [];
     const { source, informer, errors } = filtered((async () => true) as never, logging(log));
     source.listed(1, web(1, 'web'));
@@ -107,7 +107,7 @@ describe('a filtering handler', () => {
     expect(seen).toEqual([{ ...base, finalStateUnknown: false }, 'relist']);
   });
 
-  it('I4, I23, I118: a filter that throws is reported and lets nothing through, and adds and deletes stay balanced', async () => {
+  it('I3, I23: a filter that throws is reported and lets nothing through, and adds and deletes stay balanced', async () => {
     const log: string[] = [];
     const filter = ({ metadata }: Pod) => {
       if (metadata.labels?.tier === 'bad') throw new Error('no tier');
@@ -153,7 +153,7 @@ describe('a filtering handler', () => {
     await informer.stop();
   });
 
-  it('I118: a filter that throws at a deletion is reported', async () => {
+  it('I23: a filter that throws at a deletion is reported', async () => {
     const log: string[] = [];
     let isBroken = false;
     const filter = () => {
@@ -170,7 +170,7 @@ describe('a filtering handler', () => {
     await informer.stop();
   });
 
-  it('I4, I23, I118: if the filter and the handler fail in one call, one error reports both', async () => {
+  it('I3, I23: if the filter and the handler fail in one call, one error reports both', async () => {
     const failing = (how: 'throws' | 'rejects') => {
       const errors: unknown[] = [];
       const source = scriptedListWatch();

@@ -31,7 +31,7 @@ describe('handlers', () => {
     await informer.stop();
   });
 
-  it('I4, I12: a handler that throws is reported with its name and the key, is called again, and counts as synced', async () => {
+  it('I3, I12: a handler that throws is reported with its name and the key, is called again, and counts as synced', async () => {
     const source = scriptedListWatch();
     const reports: unknown[] = [];
     const informer = createSharedInformer(source, {
@@ -58,7 +58,7 @@ describe('handlers', () => {
     await informer.stop();
   });
 
-  it('I4: a rejected promise of a handler is reported, too', async () => {
+  it('I3: a rejected promise of a handler is reported, too', async () => {
     const source = scriptedListWatch();
     const reports: string[] = [];
     const informer = createSharedInformer(source, {
@@ -220,7 +220,7 @@ describe('handlers', () => {
     );
   });
 
-  it('I2, S10: an object that a handler deletes on its update is deleted once, and no update shows an older state (TestUpdate)', async () => {
+  it('I2, S8: an object that a handler deletes on its update is deleted once, and no update shows an older state (TestUpdate)', async () => {
     const time = new VirtualTime();
     const server = createFakeApiServer({ scheduler: time });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
@@ -275,7 +275,7 @@ describe('handlers', () => {
     await informer.stop();
   });
 
-  it('S10: an event is an add or an update by the contents of the store, not by the type that the server sent', async () => {
+  it('S8: an event is an add or an update by the contents of the store, not by the type that the server sent', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const log: string[] = [];

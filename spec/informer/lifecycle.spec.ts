@@ -50,7 +50,7 @@ describe('lifecycle', () => {
       at(72, () => expect((scheduler as TestScheduler).actions).toHaveLength(0));
     }));
 
-  it('I5, I114: an idle informer with a handler keeps its store, and the next run reports the difference', () =>
+  it('I5, I8: an idle informer with a handler keeps its store, and the next run reports the difference', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
@@ -72,7 +72,7 @@ describe('lifecycle', () => {
       }, 62);
     }));
 
-  it('I6: start() keeps the informer running, also called twice; handlers and status$ start nothing', () =>
+  it('I5: start() keeps the informer running, also called twice; handlers and status$ start nothing', () =>
     marbles(({ scheduler }) => {
       const source = scriptedListWatch();
       const informer = createSharedInformer(source, { lingerMs: 30, scheduler });

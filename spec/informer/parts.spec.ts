@@ -37,7 +37,7 @@ function attached(informer: SharedInformer<Pod>) {
 }
 
 describe('the parts of an informer', () => {
-  it('I111: a part hears of each run, its sources, statuses, deltas and commits, in this order', async () => {
+  it('a part hears of each run, its sources, statuses, deltas and commits, in this order', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const { log } = attached(informer);
@@ -59,7 +59,7 @@ describe('the parts of an informer', () => {
     ]);
   });
 
-  it('I111: a part that joins a running informer first receives the present sources and statuses', async () => {
+  it('a part that joins a running informer first receives the present sources and statuses', async () => {
     const sources = [scriptedListWatch('shop'), scriptedListWatch('bank')];
     const informer = createSharedInformer(sources);
     for (const source of sources) source.listed(1);
@@ -75,7 +75,7 @@ describe('the parts of an informer', () => {
     await informer.stop();
   });
 
-  it('I111, I81: a change of the sources reaches the parts, and a refresh waits for the new ones', async () => {
+  it('I81: a change of the sources reaches the parts, and a refresh waits for the new ones', async () => {
     const [all, shop] = [scriptedListWatch(), scriptedListWatch('shop')];
     const sources$ = new Subject<SourceSet<Pod>>();
     const informer = sharedInformerOf<Pod>(
@@ -97,7 +97,7 @@ describe('the parts of an informer', () => {
     await informer.stop();
   });
 
-  it('I111: a part that joins within a callback receives that commit or a later one, never an earlier one', async () => {
+  it('a part that joins within a callback receives that commit or a later one, never an earlier one', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     let part: ReturnType<typeof recorder> | undefined;

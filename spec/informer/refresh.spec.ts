@@ -103,7 +103,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81, I120: rejects when the try fails, and the informer retries by itself', async () => {
+  it('I81, I119: rejects when the try fails, and the informer retries by itself', async () => {
     const { time, source, informer, outcomes, refresh } = started();
     void refresh();
     source.failList(lost());
@@ -143,7 +143,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81, I120: rejects when the informer is stopped, or is not running', async () => {
+  it('I81, I119: rejects when the informer is stopped, or is not running', async () => {
     const { time, informer, outcomes, refresh } = started();
     void refresh();
     await informer.stop();
@@ -213,7 +213,7 @@ describe('refresh', () => {
     await informer.stop();
   });
 
-  it('I81, I120: rejects when onError has ended one of several scopes, and still lists the others', async () => {
+  it('I81, I119: rejects when onError has ended one of several scopes, and still lists the others', async () => {
     const time = new VirtualTime();
     const shop = scriptedListWatch('shop');
     const bank = scriptedListWatch('bank');

@@ -67,7 +67,7 @@ function refusing(options: SharedInformerOptions<Thing> = {}) {
 }
 
 describe('an informer that refuses objects', () => {
-  it('I61: an object that is accepted and then refused in one chunk is shown as refused', async () => {
+  it('I13: an object that is accepted and then refused in one chunk is shown as refused', async () => {
     const { server, feed, shown, recover, informer } = refusing();
     feed();
     server.put('shop/k', 'plain');
@@ -79,7 +79,7 @@ describe('an informer that refuses objects', () => {
     await informer.stop();
   });
 
-  it('I61: an object that an index function refuses, and that is deleted in the same chunk, does not come back', async () => {
+  it('I13: an object that an index function refuses, and that is deleted in the same chunk, does not come back', async () => {
     const { server, feed, shown, recover, informer } = refusing();
     feed();
     server.put('shop/l', 'blue');
@@ -91,7 +91,7 @@ describe('an informer that refuses objects', () => {
     await informer.stop();
   });
 
-  it('I61: an object that is refused in one batch of a streaming list and deleted in a later one does not come back', async () => {
+  it('I13: an object that is refused in one batch of a streaming list and deleted in a later one does not come back', async () => {
     const { server, feed, shown, recover, informer } = refusing({ initialList: 'stream' });
     for (const colour of ['red', 'blue']) server.put(`shop/${colour}`, colour);
     server.put('shop/green', 'red');
@@ -108,7 +108,7 @@ describe('an informer that refuses objects', () => {
     await informer.stop();
   });
 
-  it('I61: an object that a broken first list refused, and that the next list lacks, does not come back', async () => {
+  it('I13: an object that a broken first list refused, and that the next list lacks, does not come back', async () => {
     const { server, feed, shown, recover, informer } = refusing();
     server.put('shop/gone', 'red');
     server.put('shop/here', 'red');
@@ -128,7 +128,7 @@ describe('an informer that refuses objects', () => {
     await informer.stop();
   });
 
-  it('I61: a resync while the demand is closed does not bring back an object whose deletion waits', async () => {
+  it('I13: a resync while the demand is closed does not bring back an object whose deletion waits', async () => {
     const open = new BehaviorSubject(true);
     const { server, feed, shown, recover, informer } = refusing({
       demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
@@ -151,7 +151,7 @@ describe('an informer that refuses objects', () => {
     await informer.stop();
   });
 
-  it('R23, I61: an object that is refused, deleted, and sent again does not come back', async () => {
+  it('R23, I13: an object that is refused, deleted, and sent again does not come back', async () => {
     const { server, feed, shown, recover, informer } = refusing();
     feed();
     server.put('shop/k', 'red');
@@ -170,7 +170,7 @@ describe('an informer that refuses objects', () => {
     await informer.stop();
   });
 
-  it('I61: an object that is accepted at a resync during the first list satisfies only the wait for that object', async () => {
+  it('I13: an object that is accepted at a resync during the first list satisfies only the wait for that object', async () => {
     const { server, informer, time, refuses } = refusing();
     server.answer?.fail(new Error('lost') as never);
     server.put('shop/k', 'red');
@@ -327,7 +327,7 @@ describe('an informer that refuses every object', () => {
     await informer.stop();
   });
 
-  it('I63, D38: each item of a list without metadata is counted, with one error for a chunk', async () => {
+  it('I63: each item of a list without metadata is counted, with one error for a chunk', async () => {
     const body = `{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[${'{},'.repeat(COUNT - 1)}{}]}`;
     const headers = { 'content-type': 'application/json' };
     const client = createClient({

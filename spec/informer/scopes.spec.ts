@@ -105,7 +105,7 @@ describe("the namespace ''", () => {
     expect(pop()).toEqual(['-shop/a@1? -node@1? [lab/a@2]@9']);
   });
 
-  it('H57: a list of some shards deletes no missing object of others', () => {
+  it('F9: a list of some shards deletes no missing object of others', () => {
     const within = {
       contains: ({ metadata }: KubernetesObject) => metadata?.name === 'a',
       containsRefused: () => true,

@@ -128,7 +128,7 @@ describe('a move of shards', () => {
     await informer.stop();
   });
 
-  it('H57: a list that ends because its shards have left does not make a later list forget deletions', async () => {
+  it('F9: a list that ends because its shards have left does not make a later list forget deletions', async () => {
     // Without a filtering server the first page has only objects of others, while the store is empty.
     const { time, fake, informer, ranges$, start, keys, gates, isLive } = shardRig({
       server: { shardedListAndWatch: false },
@@ -206,7 +206,7 @@ describe('a move of shards', () => {
     await informer.stop();
   });
 
-  it('H57, H58: objects in the first page of a list whose shards leave before the last page are not stored again', async () => {
+  it('F9, H58: objects in the first page of a list whose shards leave before the last page are not stored again', async () => {
     const { time, informer, ranges$, start, keys, told, gates } = shardRig({
       informer: { pageSize: 1 },
     });

@@ -284,7 +284,7 @@ describe('createShardedInformer', () => {
     await informer.stop();
   });
 
-  it('H57: a relist deletes what is missing in its ranges, and nothing of ranges that arrived while it was in progress', async () => {
+  it('F9: a relist deletes what is missing in its ranges, and nothing of ranges that arrived while it was in progress', async () => {
     const { time, fake, informer, start, keys, ranges$, told, sets } = rig();
     await start();
     fake.objects.delete(configMaps, { namespace: 'cart', name: 'one' });
@@ -347,7 +347,7 @@ describe('createShardedInformer', () => {
     await informer.stop();
   });
 
-  it('H61: a server that refuses the selector is asked without it, once, and the status quotes the server', async () => {
+  it('H60: a server that refuses the selector is asked without it, once, and the status quotes the server', async () => {
     const { fake, informer, start, keys, selectors } = rig();
     const message = 'invalid shard selector: the grammar is another one';
     fake.faults.failNext({ use: 'list' }, { status: 500, message });
@@ -397,7 +397,7 @@ describe('createShardedInformer', () => {
     await informer.stop();
   });
 
-  it('H63: ranges that are invalid, and an error of their stream, are reported, and the shards stay', async () => {
+  it('H59: ranges that are invalid, and an error of their stream, are reported, and the shards stay', async () => {
     const ranges$ = new Subject<readonly ShardRange[]>();
     const { time, informer, keys } = rig({ shards: { by: 'namespace', ranges$ } });
     const reported: unknown[] = [];
@@ -421,7 +421,7 @@ describe('createShardedInformer', () => {
     expect(() => rig({ shards })).toThrow("'uid' or 'namespace' or 'owner'");
   });
 
-  it('H64: a second after ranges have left, the watch selects no more than is held', async () => {
+  it('H54: a second after ranges have left, the watch selects no more than is held', async () => {
     const { time, fake, informer, start, ranges$, selectors } = rig();
     await start();
     ranges$.next(of('bar'));

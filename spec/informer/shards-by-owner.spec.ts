@@ -189,7 +189,7 @@ describe('a sharded informer by owner', () => {
     await informer.stop();
   });
 
-  it('H64: ranges that leave cause no other watch, because a server cannot select by owner', async () => {
+  it('H54: ranges that leave cause no other watch, because a server cannot select by owner', async () => {
     const { time, fake, informer, ranges$, of, start, keys } = rig();
     ranges$.next(of('web', 'db'));
     await start();

@@ -29,7 +29,7 @@ import { mirror } from './mirror.ts';
 const expired = () => ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410);
 
 describe('the store of an informer', () => {
-  it('S3: is read by index before and after the start, also by an index that was added later (TestIndexer)', async () => {
+  it('S2: is read by index before and after the start, also by an index that was added later (TestIndexer)', async () => {
     const source = scriptedListWatch();
     const tiers = ({ metadata }: Pod) => Object.keys(metadata.labels ?? {});
     const labelled = (name: string, ...labels: string[]): Pod => {
@@ -54,7 +54,7 @@ describe('the store of an informer', () => {
     await informer.stop();
   });
 
-  it('D5: contains the transformed objects, which handlers receive, too (TestSharedInformerTransformer, TestTransformingInformerRace)', async () => {
+  it('D4: contains the transformed objects, which handlers receive, too (TestSharedInformerTransformer, TestTransformingInformerRace)', async () => {
     const server = createFakeApiServer();
     const at = { namespace: 'shop', name: 'web' };
     const web = server.objects.create(pods, { metadata: at });
@@ -114,7 +114,7 @@ describe('a run', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('I1, I6: handlers that are added before, during and after the start receive every change (TestSharedInformerStartRace, TestSharedInformerInitializationRace)', async () => {
+  it('I1, I5: handlers that are added before, during and after the start receive every change (TestSharedInformerStartRace, TestSharedInformerInitializationRace)', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const logs: string[][] = [];
@@ -140,7 +140,7 @@ describe('a run', () => {
     await informer.stop();
   });
 
-  it('I6, I7: the status shows whether the informer runs, and isStopped whether it was stopped (TestStateSharedInformer)', async () => {
+  it('I5, I7: the status shows whether the informer runs, and isStopped whether it was stopped (TestStateSharedInformer)', async () => {
     const informer = createSharedInformer(scriptedListWatch());
     const state = () => [informer.status.phase, informer.isStopped];
     expect(state()).toEqual(['idle', false]);
@@ -172,7 +172,7 @@ describe('a run', () => {
 });
 
 describe('handlers that throw', () => {
-  it('I4, I12: receive the next change, count as synced, and receive the object again at a resync (TestEventPanics)', async () => {
+  it('I3, I12: receive the next change, count as synced, and receive the object again at a resync (TestEventPanics)', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const errors: unknown[] = [];
@@ -247,7 +247,7 @@ describe('resyncs', () => {
     },
   );
 
-  it('I18, I117: a shorter period on a running informer is raised to the shortest period at the start of the run (TestResyncCheckPeriod)', async () => {
+  it('I18: a shorter period on a running informer is raised to the shortest period at the start of the run (TestResyncCheckPeriod)', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();
     const warnings: InformerWarning[] = [];
@@ -287,7 +287,7 @@ describe('resyncs', () => {
     await informer.stop();
   });
 
-  it('I18, I117: a handler that joins a run without a check period keeps its period', async () => {
+  it('I18: a handler that joins a run without a check period keeps its period', async () => {
     const time = new VirtualTime();
     for (const never of [undefined, 0, Number.POSITIVE_INFINITY]) {
       const source = scriptedListWatch();

@@ -148,7 +148,7 @@ describe('status', () => {
       }, 5000);
     }));
 
-  it('I72: status$ emits if a different object is refused, but not for the same object again', async () => {
+  it('I16: status$ emits if a different object is refused, but not for the same object again', async () => {
     const source = scriptedListWatch();
     let refused = 'a';
     const picky = ({ metadata }: Pod) => {
@@ -275,7 +275,7 @@ describe('status', () => {
       }, 4000);
     }));
 
-  it('F8, I16: deletions of unknown keys are counted, not delivered', async () => {
+  it('F3, I16: deletions of unknown keys are counted, not delivered', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     source.listed(1);

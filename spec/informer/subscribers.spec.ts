@@ -31,7 +31,7 @@ function synced(...objects: ReturnType<typeof pod>[]) {
 }
 
 describe('isolation', () => {
-  it('I4: an error of the stream is reported by rxjs if a subscriber has no error callback', async () => {
+  it('I3: an error of the stream is reported by rxjs if a subscriber has no error callback', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     const failing = reportSubscriberErrors<number>(
@@ -130,7 +130,7 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
-  it('I3, I113: a subscriber that takes only the snapshot starts no run', async () => {
+  it('I3, I1: a subscriber that takes only the snapshot starts no run', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { lingerMs: 0 });
     informer.changes$.pipe(take(1)).subscribe();
@@ -139,7 +139,7 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
-  it('I4: a subscriber may pass its callbacks one by one', async () => {
+  it('I3: a subscriber may pass its callbacks one by one', async () => {
     const { informer } = synced(pod('a', 1));
     const received: unknown[] = [];
     const next = () => received.push('next');
@@ -158,7 +158,7 @@ describe('subscribers', () => {
     expect(received.at(-1)).toBe('a defect');
   });
 
-  it('I4: a subscriber that throws is reported with its name and the key, and the others continue', async () => {
+  it('I3: a subscriber that throws is reported with its name and the key, and the others continue', async () => {
     const { source, informer, errors, contexts } = synced();
     const seen: string[] = [];
     informer.changes$.subscribe(function paintTable(set) {
@@ -173,7 +173,7 @@ describe('subscribers', () => {
     await informer.stop();
   });
 
-  it('I4: an onUnhandledError that throws does not stop the delivery', async () => {
+  it('I3: an onUnhandledError that throws does not stop the delivery', async () => {
     const source = scriptedListWatch();
     const { config } = await import('rxjs');
     const reported: unknown[] = [];

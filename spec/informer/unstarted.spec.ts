@@ -25,7 +25,7 @@ function rig(options: SharedInformerOptions<Pod> = {}) {
 }
 
 describe('a handler of an informer that was not started', () => {
-  it('I67: causes one warning after 10 s, with one timer for all handlers', async () => {
+  it('I65: causes one warning after 10 s, with one timer for all handlers', async () => {
     const { time, informer, warnings } = rig();
     addEventHandler(informer, {}, { name: 'audit' });
     await time.advance(4_000);
@@ -50,7 +50,7 @@ describe('a handler of an informer that was not started', () => {
     ['a start', ({ informer }) => informer.start()],
     ['a subscription, which starts the informer', ({ informer }) => informer.changes$.subscribe()],
     ['a stop', ({ informer }) => informer.stop()],
-  ])('I67: causes no warning after %s', async (_name, act) => {
+  ])('I65: causes no warning after %s', async (_name, act) => {
     const all = rig();
     addEventHandler(all.informer, {});
     await all.time.advance(9_999);
@@ -61,7 +61,7 @@ describe('a handler of an informer that was not started', () => {
     expect(all.time.pending).toBe(0);
   });
 
-  it('I67: causes no warning once the last handler was removed', async () => {
+  it('I65: causes no warning once the last handler was removed', async () => {
     const { time, informer, warnings } = rig();
     const handlers = [addEventHandler(informer, {}), addEventHandler(informer, {})];
     for (const handler of handlers) {
@@ -74,7 +74,7 @@ describe('a handler of an informer that was not started', () => {
     expect([warnings, time.pending]).toEqual([[], 0]);
   });
 
-  it('I67: causes no warning if the handler was added while the informer runs or is stopped', async () => {
+  it('I65: causes no warning if the handler was added while the informer runs or is stopped', async () => {
     const { time, informer, warnings } = rig();
     informer.start();
     addEventHandler(informer, {});
@@ -85,7 +85,7 @@ describe('a handler of an informer that was not started', () => {
     expect([warnings, time.pending]).toEqual([[], 0]);
   });
 
-  it('I67: causes a warning again after the informer ran and went idle', async () => {
+  it('I65: causes a warning again after the informer ran and went idle', async () => {
     const { time, informer, warnings } = rig({ lingerMs: 0 });
     addEventHandler(informer, {});
     await time.advance(10_000);
@@ -97,7 +97,7 @@ describe('a handler of an informer that was not started', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('I67: a start in the same callback, after the handler was added, cancels the warning', async () => {
+  it('I65: a start in the same callback, after the handler was added, cancels the warning', async () => {
     const { time, source, informer, warnings } = rig();
     let once = true;
     addEventHandler(informer, {
@@ -117,7 +117,7 @@ describe('a handler of an informer that was not started', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('I67: onWarning may start the informer', async () => {
+  it('I65: onWarning may start the informer', async () => {
     const keys: string[] = [];
     const { time, informer } = rig({ onWarning: () => informer.start() });
     addEventHandler(informer, { onAdd: (_pod, { key }) => keys.push(key) });
@@ -127,7 +127,7 @@ describe('a handler of an informer that was not started', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('I67: the timer keeps no Node process running', async () => {
+  it('I65: the timer keeps no Node process running', async () => {
     const code = `
       import { addEventHandler, createSharedInformer } from 'rx-informer';
       const fail = () => { throw new Error('not requested') };
@@ -141,7 +141,7 @@ describe('a handler of an informer that was not started', () => {
     expect([stdout, stderr]).toEqual(['ended\n', '']);
   });
 
-  it('I67: the warning is printed on the console if there is no onWarning', async () => {
+  it('I65: the warning is printed on the console if there is no onWarning', async () => {
     vi.useFakeTimers();
     const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     onTestFinished(() => {

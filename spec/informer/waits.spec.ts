@@ -165,7 +165,7 @@ describe('whenObserved', () => {
     await informer.stop();
   });
 
-  it('I10, I115: a deletion cannot be observed before the first list', async () => {
+  it('I10, I62: a deletion cannot be observed before the first list', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const wait = informer.whenObserved('shop/web', { uid: 'web', deleted: true });

@@ -111,7 +111,7 @@ describe('a LIST', () => {
     ]);
   });
 
-  it('W10: a list in pages at a version returns that version or a newer one', async () => {
+  it('R3: a list in pages at a version returns that version or a newer one', async () => {
     const { fake, listWatch } = setUp();
     const ask = (request: Parameters<typeof listWatch.list>[0]) =>
       lastValueFrom(listWatch.list(request).pipe(toArray()));
@@ -149,7 +149,7 @@ describe('a LIST', () => {
   });
 
   // Faults, seed 23: the Retry-After of a 429 was lost because its body was cut.
-  it('T8: an error response whose body is cut is still reported as that response', async () => {
+  it('T7: an error response whose body is cut is still reported as that response', async () => {
     for (const clean of [true, false]) {
       const { fake, listWatch } = setUp();
       fake.faults.failNext(undefined, { status: 429, retryAfterSeconds: 7 });
@@ -418,7 +418,7 @@ describe('a response', () => {
     expect(received).toEqual(['opened', 1, 2, '|']);
   });
 
-  it('D5: a refused object is reported to the onRefused of the options and of the request', async () => {
+  it('D4: a refused object is reported to the onRefused of the options and of the request', async () => {
     const own: Refusal[] = [];
     const asked: Refusal[] = [];
     const { time, listWatch } = setUp({

@@ -230,7 +230,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     },
   );
 
-  it('W24: after the proxy is corrected, watches become long again and the status no longer mentions it', async () => {
+  it('W23: after the proxy is corrected, watches become long again and the status no longer mentions it', async () => {
     const { time, server, open, create, until, asked } = setUp();
     const proxy: Fault = server.faults.holdBack(holding);
     const informer = open(configMaps);
@@ -249,7 +249,7 @@ describe.each(proxies)('a proxy that holds back %s', (_, holding) => {
     await informer.stop();
   });
 
-  it('W24: the correction of the proxy is detected while events are frequent', async () => {
+  it('W23: the correction of the proxy is detected while events are frequent', async () => {
     const { time, server, open, until, create } = setUp({ initialList: 'pages' });
     const proxy = server.faults.holdBack(holding);
     const informer = open(configMaps);

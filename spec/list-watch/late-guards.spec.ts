@@ -64,7 +64,7 @@ async function waiting(livenessMs?: number) {
 }
 
 describe('the code of the guards', () => {
-  it('W95: a watch does not wait for it, and is guarded when it arrives', async () => {
+  it('T69: a watch does not wait for it, and is guarded when it arrives', async () => {
     const { time, server, follow, pings, loads, loaded } = await waiting();
     const informer = follow();
     await time.advance(30_000);
@@ -80,7 +80,7 @@ describe('the code of the guards', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('W95: what the watch has received before shows that nothing holds its events back', async () => {
+  it('T69: what the watch has received before shows that nothing holds its events back', async () => {
     const { time, follow, asked, loaded } = await waiting(Number.POSITIVE_INFINITY);
     const informer = follow();
     await time.advance(1_000);
@@ -90,7 +90,7 @@ describe('the code of the guards', () => {
     await informer.stop();
   });
 
-  it('W95: if it cannot be loaded, the watch fails with the reason, and the next one requests it again', async () => {
+  it('T69: if it cannot be loaded, the watch fails with the reason, and the next one requests it again', async () => {
     let fails = true;
     const rig = await reloaded(async () => {
       if (fails) throw new TypeError('Failed to fetch dynamically imported module');
@@ -118,7 +118,7 @@ describe('the code of the guards', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('W95: two watches load it once, and one that has ended meanwhile is not guarded', async () => {
+  it('T69: two watches load it once, and one that has ended meanwhile is not guarded', async () => {
     const { time, follow, pings, loads, loaded } = await waiting();
     const [first, second] = [follow(), follow()];
     await time.advance(1_000);

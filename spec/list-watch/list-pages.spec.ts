@@ -113,7 +113,7 @@ describe('a list in pages', () => {
 });
 
 describe('a token that expires', () => {
-  it('W2: one complete list with the first request’s version follows (TestReflectorFullListIfExpired)', () => {
+  it('W1: one complete list with the first request’s version follows (TestReflectorFullListIfExpired)', () => {
     const pages = lister(
       of(listPart('10', ['a@1'], 'C1')),
       failing(expired),
@@ -132,7 +132,7 @@ describe('a token that expires', () => {
     });
   });
 
-  it('W2: if the complete list fails, its error is the error of the list', () => {
+  it('W1: if the complete list fails, its error is the error of the list', () => {
     for (const error of [expired, answer(500)]) {
       const pages = lister(of(listPart('10', ['a@1'], 'C1')), failing(expired), failing(error));
       expect(collected(listPages(pages, first))).toEqual(['a', 'restart', `# ${error.code}`]);
@@ -140,13 +140,13 @@ describe('a token that expires', () => {
     }
   });
 
-  it('W2: a token that has expired on the first page is the error of the list', () => {
+  it('W1: a token that has expired on the first page is the error of the list', () => {
     const pages = lister(failing(expired));
     expect(collected(listPages(pages, first))).toEqual(['# 410']);
     expect(pages.asked.length).toBe(1);
   });
 
-  it('W2: any other error of a later page is the error of the list', () => {
+  it('W1: any other error of a later page is the error of the list', () => {
     const pages = lister(of(listPart('10', ['a@1'], 'C1')), failing(answer(500)));
     expect(collected(listPages(pages, first))).toEqual(['a', '# 500']);
   });

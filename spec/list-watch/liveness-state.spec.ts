@@ -54,14 +54,14 @@ describe('the silence of a server', () => {
     expect(run([0, opened], [15_000, tick]).effects).toEqual([[15_000, 'ask']]);
   });
 
-  it('W28: no ping is sent while none may be sent, nor without an open watch', () => {
+  it('W27: no ping is sent while none may be sent, nor without an open watch', () => {
     const hidden = { mayAsk: false };
     expect(run([0, opened], [15_000, tick, hidden], [30_000, tick, hidden]).effects).toEqual([]);
     const closed = run([0, opened], [9_000, { type: 'closed' }], [15_000, tick]);
     expect([closed.state, closed.effects]).toEqual([idle, [[9_000, 'rest']]]);
   });
 
-  it('W32: a late tick sends no ping, because what arrived meanwhile was not read yet', () => {
+  it('W29: a late tick sends no ping, because what arrived meanwhile was not read yet', () => {
     expect(run([0, opened], [17_000, tick]).effects).toEqual([]);
     expect(run([0, opened], [17_000, tick], [17_500, tick]).effects).toEqual([[17_500, 'ask']]);
     expect(run([0, opened], [17_000, tick], [17_500, tick, { heardMs: 17_001 }]).effects).toEqual(
@@ -116,7 +116,7 @@ describe('a ping', () => {
     ]);
   });
 
-  it('W32: a wait on the side of the client, a blocked thread and a sleep do not count', () => {
+  it('W29: a wait on the side of the client, a blocked thread and a sleep do not count', () => {
     const waits = run(...asked, [15_000, queued], ...beats(15_000, 100_000), [100_000, sending]);
     expect([waits.state.phase, waits.state.waitedMs]).toEqual(['asking', 0]);
     const gaps = Array.from({ length: 20 }, (_, nth) => [20_000 + nth * 4_000, tick] as const);

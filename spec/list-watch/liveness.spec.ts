@@ -135,7 +135,7 @@ describe('a quiet server', () => {
     for (const informer of informers) await informer.stop();
   });
 
-  it('W28: no ping is sent without an open watch, in a hidden tab, or with an infinite livenessMs', async () => {
+  it('W27: no ping is sent without an open watch, in a hidden tab, or with an infinite livenessMs', async () => {
     const unwatched = setUp();
     await unwatched.client.request({ path: '/api/v1/pods' });
     const stopped = unwatched.follow();
@@ -160,7 +160,7 @@ describe('a quiet server', () => {
     await informer.stop();
   });
 
-  it('W28, T5: a ping does not wait for the rate limit and takes no turn from it', async () => {
+  it('W27, T5: a ping does not wait for the rate limit and takes no turn from it', async () => {
     const { time, follow, pings, client, sent } = setUp({ qps: 0.01, burst: 2 });
     const informer = follow();
     await time.advance(50_000);
@@ -171,7 +171,7 @@ describe('a quiet server', () => {
     await informer.stop();
   });
 
-  it('W28: the answer to a probe for buffering proxies is a sign of life, too', async () => {
+  it('W27: the answer to a probe for buffering proxies is a sign of life, too', async () => {
     const { time, follow, server, pings } = setUp();
     const informer = follow(pods, undefined, 'pages');
     await time.advance(40_000);
@@ -229,7 +229,7 @@ describe('the answer to a ping', () => {
     ['200 with a page', page(200), /a proxy answered 200/, 15_500],
     ['no answer', () => new Promise<Response>(() => {}), /the server answers no request/, 20_000],
   ] satisfies (readonly [string, Answer, RegExp, number])[])(
-    'W29, R24, R30: after one failure (%s) no informer is live; the watches resume by version, without a list',
+    'W29, I80, R30: after one failure (%s) no informer is live; the watches resume by version, without a list',
     async (_, answer, message, withinMs) => {
       const { time, way, follow, asked } = setUp();
       const informers = [follow(pods), follow(nodes)];
@@ -286,7 +286,7 @@ describe('the answer to a ping', () => {
     for (const informer of informers) await informer.stop();
   });
 
-  it('W32: only the time after the request was sent counts', async () => {
+  it('W29: only the time after the request was sent counts', async () => {
     const time = new VirtualTime();
     const connection = new Subject<TransportEvent>();
     const head: TransportEvent = { kind: 'head', status: 200, header: () => null };

@@ -101,7 +101,7 @@ describe('a request for objects without managedFields', () => {
     await informer.stop();
   });
 
-  it('W70, D3: with `keepManagedFields` a request does not contain the parameter, and the fields arrive', async () => {
+  it('W70: with `keepManagedFields` a request does not contain the parameter, and the fields arrive', async () => {
     const { server, asked, client } = recorded();
     const options = { keepManagedFields: true };
     await listAndWatch(server, createListWatch(client(), pods, options));

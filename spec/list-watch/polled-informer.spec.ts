@@ -132,7 +132,7 @@ describe('a kind that is polled', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('W14, R21: several changes in one poll may have any order of versions, and no change is a failure', async () => {
+  it('W13, R21: several changes in one poll may have any order of versions, and no change is a failure', async () => {
     const source = collection();
     source.holds('5', pod('a', 1), pod('b', 2), pod('c', 3));
     const { time, informer, errors, sets } = polled(source);
@@ -145,7 +145,7 @@ describe('a kind that is polled', () => {
     await informer.stop();
   });
 
-  it('W14: a poll without a change emits no change set and no status', async () => {
+  it('W13: a poll without a change emits no change set and no status', async () => {
     const source = Object.assign(collection(), { scope: 'shop' });
     source.holds('5', pod('a', 1));
     const { time, informer, sets } = polled(source);
@@ -158,7 +158,7 @@ describe('a kind that is polled', () => {
     await informer.stop();
   });
 
-  it('W14, S12: an object that the store refuses is tried again at each poll, and is not a failure', async () => {
+  it('W13, S12: an object that the store refuses is tried again at each poll, and is not a failure', async () => {
     const source = collection();
     let refuses = true;
     source.holds('5', pod('a', 1), pod('b', 2));
@@ -178,7 +178,7 @@ describe('a kind that is polled', () => {
     await informer.stop();
   });
 
-  it('W14: older versions replace newer ones if the server went back in time, also if the list has no version', async () => {
+  it('W13: older versions replace newer ones if the server went back in time, also if the list has no version', async () => {
     const source = collection();
     source.holds('', pod('a', 9), pod('b', 9));
     const { time, informer, errors } = polled(source);
@@ -194,7 +194,7 @@ describe('a kind that is polled', () => {
     await informer.stop();
   });
 
-  it('R29, W14: a poll that waits after a failure is tried again when the network may have changed', async () => {
+  it('R29, W13: a poll that waits after a failure is tried again when the network may have changed', async () => {
     const time = new VirtualTime();
     const awake$ = new Subject<void>();
     let lists = 0;
@@ -213,7 +213,7 @@ describe('a kind that is polled', () => {
     await informer.stop();
   });
 
-  it('W14: polling works without the known objects of the consumer', async () => {
+  it('W13: polling works without the known objects of the consumer', async () => {
     const source = collection();
     source.holds('5', pod('b', 1), pod('a', 4));
     const time = new VirtualTime();

@@ -116,7 +116,7 @@ describe('a projection', () => {
     expect(sent[0]?.accept).toBe(`application/json${DROP}, application/json`);
   });
 
-  it('W30: listMetadata() lists with the path, selectors and tweak of list()', async () => {
+  it('W7: listMetadata() lists with the path, selectors and tweak of list()', async () => {
     const body = {
       kind: 'PartialObjectMetadataList',
       metadata: { resourceVersion: '9', continue: 'more' },
@@ -157,7 +157,7 @@ describe('a projection', () => {
     }
   });
 
-  it('W30: listMetadata() fails if the server sends complete objects', async () => {
+  it('W7: listMetadata() fails if the server sends complete objects', async () => {
     const { client } = scripted([
       { kind: 'PodList', metadata: { resourceVersion: '9' }, items: [] },
     ]);
@@ -207,7 +207,7 @@ describe('a projection', () => {
     await informer.stop();
   });
 
-  it('W8: a late subscriber receives the columns immediately, and again only if they have changed', async () => {
+  it('G12: a late subscriber receives the columns immediately, and again only if they have changed', async () => {
     const { client } = scripted([
       table(5, [row('web-0', 5)], ['Name', 'Ready']),
       table(6, [row('web-0', 5)], ['Name', 'Ready']),
@@ -232,7 +232,7 @@ describe('a projection', () => {
     expect(early).toEqual(late);
   });
 
-  it('D12: a server that ignores the projection causes a visible error, never an empty store that is synced', async () => {
+  it('D11: a server that ignores the projection causes a visible error, never an empty store that is synced', async () => {
     const pod = { kind: 'Pod', apiVersion: 'v1', metadata: partial('web-0', 5).metadata };
     const end = {
       kind: 'Pod',

@@ -53,7 +53,7 @@ describe('the promptness of a server', () => {
     [[rest, cut, rest, rest], false],
     [[cut, cut, cut], true],
   ])(
-    'W24: two pauses at the end of a line in a row show that events are no longer held back: %j, still held: %s',
+    'W23: two pauses at the end of a line in a row show that events are no longer held back: %j, still held: %s',
     (rests, held) => {
       const steps = rests.map((input, step) => [10_000 + step, input] as const);
       const { heldSinceAtMs } = stateAfter([10, probe], [5_010, probed('held')], ...steps);

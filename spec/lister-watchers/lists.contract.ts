@@ -44,7 +44,7 @@ export function lists(it: Register): void {
   });
 
   it(
-    'W92: a list at a version shows everything that was written up to that version, or fails, and succeeds in the end',
+    'W80: a list at a version shows everything that was written up to that version, or fails, and succeeds in the end',
     async (world) => {
       const history = new History(world);
       const source = world.listerWatcher();
@@ -64,7 +64,7 @@ export function lists(it: Register): void {
   );
 
   it(
-    'W90: pages together are the collection at the version of the first page, whatever changes between them',
+    'W1: pages together are the collection at the version of the first page, whatever changes between them',
     async (world) => {
       const history = new History(world);
       for (let at = 0; at < 7; at++) await history.put(`a/x${at}`, '1');
@@ -95,7 +95,7 @@ export function lists(it: Register): void {
   );
 
   it(
-    'W90: the next page of a list whose version is forgotten fails with a 410',
+    'W84: the next page of a list whose version is forgotten fails with a 410',
     async (world) => {
       const history = new History(world);
       for (let at = 0; at < 4; at++) await history.put(`a/x${at}`, '1');

@@ -99,14 +99,14 @@ let firstPart: ListPart<KubernetesObject> | undefined;
 /** Mutants as [how the title of the scenario begins, fault, ListerWatcher]. */
 export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
   [
-    'W80',
+    'W80: a list has',
     'a list omits its last object',
     listing((request, list) =>
       list(request).pipe(map((part) => ({ ...part, items: part.items.slice(0, -1) }))),
     ),
   ],
   [
-    'W80',
+    'W80: a list has',
     'a list has an object twice',
     listing((request, list) =>
       list(request).pipe(
@@ -115,7 +115,7 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     ),
   ],
   [
-    'W80',
+    'W80: a list has',
     'the version of a list is older than its objects',
     listing((request, list) =>
       list(request).pipe(
@@ -128,15 +128,15 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     ),
   ],
   [
-    'W81',
+    'W81: the list of',
     'an empty list never ends',
     listing((request, list) =>
       list(request).pipe(concatMap((part) => (part.items.length > 0 ? of(part) : NEVER))),
     ),
   ],
-  ['W82', 'the first event of a watch is lost', losing(1)],
+  ['W81: a watch from', 'the first event of a watch is lost', losing(1)],
   [
-    'W82',
+    'W81: a watch from',
     'a watch shows only what happens after it was answered',
     changing(() => {
       let isFirst = true;
@@ -148,7 +148,7 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     }),
   ],
   [
-    'W83',
+    'W83: a watch resumes',
     'a watch always starts at the version of the first watch',
     (source) => {
       let first: string | undefined;
@@ -161,12 +161,12 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     },
   ],
   [
-    'W84',
+    'W84: a version',
     'an expired version is answered with silence',
     changing(() => (events) => events.filter(({ type }) => type !== 'ERROR')),
   ],
   [
-    'W84',
+    'W84: a version',
     'an expired version fails with an error that does not say so',
     changing(
       () => (events) =>
@@ -178,12 +178,12 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     ),
   ],
   [
-    'W85',
+    'W85: versions',
     'events of one batch come in the wrong order',
     changing(() => (events) => [...events].reverse()),
   ],
   [
-    'W85',
+    'W85: versions',
     'a deletion has the version of the state before it',
     changing(
       () => (events) =>
@@ -193,12 +193,12 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     ),
   ],
   [
-    'W86',
+    'W85: bookmarks',
     'there are no bookmarks',
     changing(() => (events) => events.filter((one) => !isBookmark(one))),
   ],
   [
-    'W86',
+    'W85: bookmarks',
     'a bookmark has a version that the watch has not reached',
     changing(
       () => (events) =>
@@ -213,12 +213,12 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     ),
   ],
   [
-    'W87',
+    'W6: unsubscribing',
     'an unsubscribed watch stays open',
     watching((request, watch) => keeping(watch(request))),
   ],
   [
-    'W87',
+    'W6: unsubscribing',
     'a list emits after it was unsubscribed',
     (source) =>
       over(source, {
@@ -236,7 +236,7 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
       }),
   ],
   [
-    'W88',
+    'W6: nothing is',
     'a request is sent when the method is called',
     (source) =>
       over(source, {
@@ -264,17 +264,17 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     ),
   ],
   [
-    'W90: pages together',
+    'W1: pages together',
     'a continue token is ignored',
     listing(({ continue: _token, ...request }, list) => list(request)),
   ],
   [
-    'W90: pages together',
+    'W1: pages together',
     'pages are ignored',
     listing(({ limit: _limit, ...request }, list) => list(request)),
   ],
   [
-    'W90: the next page',
+    'W84: the next page',
     'a page at a forgotten version is read from the newest state',
     listing(({ continue: token, ...request }, list) =>
       list(token === undefined ? request : { ...request, continue: token }).pipe(
@@ -283,7 +283,7 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     ),
   ],
   [
-    'W91',
+    'W80: a streaming list',
     'the end mark comes before the last object',
     changing(() => {
       let held: Event | undefined;
@@ -299,12 +299,12 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     }),
   ],
   [
-    'W91',
+    'W80: a streaming list',
     'the end mark is missing',
     changing(() => (events) => events.filter((one) => !isBookmark(one))),
   ],
   [
-    'W92',
+    'W80: a list at',
     'the first answer of a list is repeated',
     listing((request, list) =>
       firstPart === undefined
@@ -313,7 +313,7 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
     ),
   ],
   [
-    'W92',
+    'W80: a list at',
     'each list at a version fails',
     listing((request, list) =>
       request.resourceVersion === ''
@@ -321,7 +321,11 @@ export const MUTANTS: readonly (readonly [string, string, Mutant])[] = [
         : throwError(() => ApiError.local('Malformed', 'garbage')),
     ),
   ],
-  ['W93', 'a watch never ends', watching((request, watch) => concat(watch(request), NEVER))],
+  [
+    'W83: a watch ends',
+    'a watch never ends',
+    watching((request, watch) => concat(watch(request), NEVER)),
+  ],
   ['W94', 'one event in five is lost', losing(5)],
   [
     'W94',

@@ -18,7 +18,7 @@ function gate(isOpen: boolean) {
 
 /** Registers the scenarios of subscriptions. */
 export function subscriptions(it: Register): void {
-  it('W87: unsubscribing from a list or a watch aborts its request, and nothing is emitted afterwards', async (world) => {
+  it('W6: unsubscribing from a list or a watch aborts its request, and nothing is emitted afterwards', async (world) => {
     const history = new History(world);
     for (let at = 0; at < 5; at++) await history.put(`a/x${at}`, '1');
     await world.settle();
@@ -45,7 +45,7 @@ export function subscriptions(it: Register): void {
     );
   });
 
-  it('W88: nothing is requested before the subscription, and each subscription is a request of its own', async (world) => {
+  it('W6: nothing is requested before the subscription, and each subscription is a request of its own', async (world) => {
     const history = new History(world);
     await history.put('a/x', '1');
     await world.settle();

@@ -7,7 +7,7 @@ import { until } from './world.ts';
 
 /** Registers the scenarios of watches. */
 export function watches(it: Register): void {
-  it('W82: a watch from the version of a list shows everything after that list, in order, and nothing before it', async (world) => {
+  it('W81: a watch from the version of a list shows everything after that list, in order, and nothing before it', async (world) => {
     const history = new History(world);
     for (const key of ['a/x', 'a/y', 'a/z']) await history.put(key, '1');
     await world.settle();
@@ -101,7 +101,7 @@ export function watches(it: Register): void {
   );
 
   it(
-    'W86: bookmarks keep the version of a quiet watch new: no event after a bookmark is older, and a watch resumes from it after older versions are forgotten',
+    'W85: bookmarks keep the version of a quiet watch new: no event after a bookmark is older, and a watch resumes from it after older versions are forgotten',
     async (world) => {
       const history = new History(world);
       await history.put('a/x', '1');
@@ -127,7 +127,7 @@ export function watches(it: Register): void {
   );
 
   it(
-    'W91: a streaming list shows every object before its only end mark, and every change after it',
+    'W80: a streaming list shows every object before its only end mark, and every change after it',
     async (world) => {
       const history = new History(world);
       for (const key of ['a/x', 'a/y', 'b/x']) await history.put(key, '1');
@@ -165,7 +165,7 @@ export function watches(it: Register): void {
   );
 
   it(
-    'W93: a watch ends without an error after its timeout, and the next one continues from its version',
+    'W83: a watch ends without an error after its timeout, and the next one continues from its version',
     async (world) => {
       const history = new History(world);
       await history.put('a/x', '1');

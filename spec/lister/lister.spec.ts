@@ -59,7 +59,7 @@ function thrown(call: () => unknown): unknown {
 }
 
 describe('list', () => {
-  it('L20: find() returns undefined if get() throws, also in a namespace', () => {
+  it('L4: find() returns undefined if get() throws, also in a namespace', () => {
     const lister = createLister(filled(), pods);
     const names = [lister.list()[0]].map((found) => found?.metadata.name ?? '');
     const shop = lister.namespace('shop');
@@ -138,7 +138,7 @@ describe('list', () => {
     }
   });
 
-  it('L10: returns everything without a selection; for an undefined one it throws and says what to pass', () => {
+  it('M9: returns everything without a selection; for an undefined one it throws and says what to pass', () => {
     const lister = createLister(filled(), pods);
     const service: { spec: { selector?: Record<string, string> } } = { spec: {} };
     for (const list of [
@@ -166,7 +166,7 @@ describe('list', () => {
     expect(lister.list()).toHaveLength(4);
   });
 
-  it('L3: results cannot be changed, and are the same array if nothing has changed', () => {
+  it('S4: results cannot be changed, and are the same array if nothing has changed', () => {
     const indexer = filled({ indexers: { namespace: byNamespace, app: byLabel('app') } });
     const lister = createLister(indexer, pods);
     const answers = [
@@ -250,7 +250,7 @@ describe('namespace', () => {
 });
 
 describe('before the store is synced', () => {
-  it("L6: the first read warns with the informer's name; later reads and reads of a synced store do not", async () => {
+  it("L5: the first read warns with the informer's name; later reads and reads of a synced store do not", async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { name: 'ui/pods' });
     const onWarning = vi.fn();
@@ -270,7 +270,7 @@ describe('before the store is synced', () => {
     await informer.stop();
   });
 
-  it('L6: a warning function that throws fails no read', async () => {
+  it('L5: a warning function that throws fails no read', async () => {
     vi.useFakeTimers();
     try {
       const thrown = new Error('from onWarning');
@@ -288,7 +288,7 @@ describe('before the store is synced', () => {
     }
   });
 
-  it('L6: warns on the console by default', () => {
+  it('L5: warns on the console by default', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     createLister(createIndexer<Pod>(), pods).list();
     expect(warn).toHaveBeenCalledTimes(1);
@@ -389,7 +389,7 @@ describe('reads of a minimum version', () => {
     await informer.stop();
   });
 
-  it('L8: wait for the deletion of an object by its UID, and never resolve before the initial list is complete', async () => {
+  it('L7: wait for the deletion of an object by its UID, and never resolve before the initial list is complete', async () => {
     const { source, informer, lister } = running();
     const gone = lister.atLeast({ key: 'shop/a', uid: 'a', deleted: true });
     expect(await state(gone)).toBe('pending');

@@ -120,7 +120,7 @@ describe('ApiError', () => {
     [null, undefined],
     ['-1', undefined],
     ['1.5', undefined],
-  ])('M6: Retry-After %j is read as %j ms', (header, expected) => {
+  ])('T4: Retry-After %j is read as %j ms', (header, expected) => {
     expect(parseRetryAfterMs(header, now)).toBe(expected);
   });
 });
@@ -181,7 +181,7 @@ describe('an invalid body of kind Status', () => {
     }
   });
 
-  it('M6: a wait is limited to a day', () => {
+  it('T4: a wait is limited to a day', () => {
     const years = 1_000_000 * 365 * 86_400;
     const day = 86_400_000;
     expect(from({ details: { retryAfterSeconds: years } }, 429).retryAfterMs).toBe(day);

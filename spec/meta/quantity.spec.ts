@@ -163,7 +163,7 @@ describe('quantities', () => {
     expect(nanos.map((text) => parseQuantity(text).nanos)).toEqual([1n, -1n, 0n, 2n]);
   });
 
-  it('M15: the value is the nearest number, and thousandths are rounded away from 0', () => {
+  it('M14: the value is the nearest number, and thousandths are rounded away from 0', () => {
     const shown = ({ value, milli }: ParsedQuantity) => [value, milli];
     expect(shown(parseQuantity('100m'))).toEqual([0.1, 100]);
     expect(shown(parseQuantity('-100m'))).toEqual([-0.1, -100]);

@@ -72,18 +72,18 @@ describe('resource', () => {
     { group: '..' },
     { group: 'a%2f..' },
     { group: undefined },
-  ])('M8: refuses a resource that is data with %j', (over) => {
+  ])('T11: refuses a resource that is data with %j', (over) => {
     const resource = { ...pods, ...over } as unknown as typeof pods;
     expect(() => resourcePath(resource)).toThrow(/^the (group|version|plural) of a resource is /);
   });
 
-  it('M8: takes the path from group and version, and not from an apiVersion that says something else', () => {
+  it('T11: takes the path from group and version, and not from an apiVersion that says something else', () => {
     const resource = { ...widgets, apiVersion: '../api/v1/secrets#' };
     expect(resourcePath(resource)).toBe('/apis/example.com/v1/widgets');
   });
 
   it.each(['.', '..', '', 'a/b', 'a%2Fb'])(
-    'M8: refuses the name %j, which would change the path',
+    'T11: refuses the name %j, which would change the path',
     (name) => {
       expect(() => resourcePath(pods, { namespace: 'shop', name })).toThrow(
         /must not be empty, '\.'/,

@@ -69,7 +69,7 @@ describe('shard hashes', () => {
 });
 
 describe('shard ranges', () => {
-  it('H51: a slot is the first six bits of the hash, and its range contains exactly its hashes', () => {
+  it('H50: a slot is the first six bits of the hash, and its range contains exactly its hashes', () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(63), (text, slot) => {
         expect(BigInt(shardSlotOf(text))).toBe(fnv(text) >> 58n);
@@ -80,7 +80,7 @@ describe('shard ranges', () => {
     );
   });
 
-  it('H51: slots become the fewest ranges', () => {
+  it('H50: slots become the fewest ranges', () => {
     expect(shardRanges(Array.from({ length: 64 }, (_, slot) => slot))).toEqual([
       { start: '0x0000000000000000', end: '0x10000000000000000' },
     ]);
@@ -92,7 +92,7 @@ describe('shard ranges', () => {
     );
   });
 
-  it.each([-1, 64, 0.5, Number.NaN])('H51: the slot %s is refused', (slot) => {
+  it.each([-1, 64, 0.5, Number.NaN])('H50: the slot %s is refused', (slot) => {
     expect(() => shardRanges([slot])).toThrow('a slot is');
   });
 

@@ -23,7 +23,7 @@ const { task } = fc.letrec<{ task: Task }>((tie) => ({
 }));
 
 describe('a drain', () => {
-  it('X1: runs all tasks in the order in which they were queued, never one within another, and reports their errors', async () => {
+  it('I2: runs all tasks in the order in which they were queued, never one within another, and reports their errors', async () => {
     const before = config.onUnhandledError;
     let reported = 0;
     let thrown = 0;

@@ -238,7 +238,7 @@ class Story {
 }
 
 describe('edits among other writers', () => {
-  it('C21: edits give the result of all recipes applied one after another, in the order of the server', async () => {
+  it('C14: edits give the result of all recipes applied one after another, in the order of the server', async () => {
     let refused = 0;
     let taken = 0;
     await fc.assert(

@@ -50,7 +50,7 @@ function slowValue(of: unknown, path: string): string {
 }
 
 describe('field selectors', () => {
-  it('M4: agree with a slow matcher, and their text form has the same meaning', () => {
+  it('M3: agree with a slow matcher, and their text form has the same meaning', () => {
     const term = fc.record({ field, operator: fc.constantFrom('=', '==', '!='), value });
     let hits = 0;
     fc.assert(

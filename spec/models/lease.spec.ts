@@ -119,7 +119,7 @@ const complete = fc.constant(
 );
 
 describe('a lease', () => {
-  it('X3: runs while this run has a holder and for the linger time afterwards, in any order of calls', async () => {
+  it('I5: runs while this run has a holder and for the linger time afterwards, in any order of calls', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.commands([acquire, acquire, release, release, release, wait, end, complete], {

@@ -50,7 +50,7 @@ const OPTIONS: readonly {
 describe('an option of a publisher or a reader of NATS', () => {
   it.each(
     OPTIONS.flatMap(({ name, make, takes }) => takes.map((value) => ({ name, make, value }))),
-  )('M13, J66: $name is used if it is $value', async ({ name, make, value }) => {
+  )('M13, J18: $name is used if it is $value', async ({ name, make, value }) => {
     await make({ [name]: value });
   });
 
@@ -58,7 +58,7 @@ describe('an option of a publisher or a reader of NATS', () => {
     OPTIONS.flatMap(({ name, make, refuses }) =>
       [...refuses, ...NO_NUMBER].map((value) => ({ name, make, value })),
     ),
-  )('M13, J66: $name is refused with its name if it is $value', async ({ name, make, value }) => {
+  )('M13, J18: $name is refused with its name if it is $value', async ({ name, make, value }) => {
     const made = async () => make({ [name]: value });
     await expect(made()).rejects.toThrow(TypeError);
     await expect(made()).rejects.toThrow(`${name} is ${value}`);

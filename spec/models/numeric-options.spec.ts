@@ -51,7 +51,7 @@ const OPTIONS: readonly {
     },
     {
       name: 'resyncPeriodMs',
-      law: 'I26',
+      law: 'I14',
       make: (resyncPeriodMs: number) => createInformer(scriptedListWatch(), {}, { resyncPeriodMs }),
     },
     {
@@ -88,7 +88,7 @@ const OPTIONS: readonly {
     },
     {
       name: 'minWatchTimeoutMs',
-      law: 'R20',
+      law: 'W3',
       make: (minWatchTimeoutMs: number) => reflected({ minWatchTimeoutMs }),
     },
     {
@@ -188,7 +188,7 @@ describe('numeric options', () => {
     },
   );
 
-  it('R20: the timeout that a watch requests is an integer of seconds that a server accepts', () => {
+  it('W3: the timeout that a watch requests is an integer of seconds that a server accepts', () => {
     for (const [minWatchTimeoutMs, seconds] of [
       [1, 1],
       [300_000, 300],

@@ -211,7 +211,7 @@ const steps: fc.Arbitrary<Step>[] = [
 
 describe('a refused object', () => {
   it.each<Mode>(['pages', 'stream', 'poll'])(
-    'I13, I61, I62, S11, S23, F18, W12: an object is refused until it is accepted or deleted, and every existing object is stored or refused; by %s',
+    'I13, I62, S11, S23, F3, W12: an object is refused until it is accepted or deleted, and every existing object is stored or refused; by %s',
     (mode) => {
       fc.assert(
         fc.property(

@@ -18,7 +18,7 @@ const step = fc.record({
 });
 
 describe('the lifecycle of a view', () => {
-  it('Q5, Q6: in any order of calls a view with subscribers shows the next run', async () => {
+  it('Q5: in any order of calls a view with subscribers shows the next run', async () => {
     const options = fc.record({
       lingerMs: fc.constantFrom(0, 10, Number.POSITIVE_INFINITY),
       latencyMs: fc.constantFrom(0, 3),

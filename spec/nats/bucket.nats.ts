@@ -63,7 +63,7 @@ describe('a bucket', () => {
     { ...patient, heartbeatMs: 800_000_000 },
     { ...patient, idleMs: 2 ** 31 },
     { heartbeatMs: 1e12, idleMs: 1e12 },
-  ])('J66: a reader is live, and stays so, with %o', async ({ heartbeatMs, idleMs }) => {
+  ])('J18: a reader is live, and stays so, with %o', async ({ heartbeatMs, idleMs }) => {
     scene.create('shop', 'web-0');
     const { publisher } = await scene.publisher({ heartbeatMs, tombstoneMs: 1e12 });
     await eventually(() => publisher.status.phase === 'publishing', 'the bucket is complete');

@@ -302,7 +302,7 @@ describe('follow', () => {
     expect(reader.seen[0]).toMatch(MISSING);
   });
 
-  it('J10: a list that is not complete after 30 s of silence names what it has collected', async () => {
+  it('J3: a list that is not complete after 30 s of silence names what it has collected', async () => {
     const { fake, time, followed } = scene();
     fake.pending = 2;
     const { seen } = await followed();
@@ -317,13 +317,13 @@ describe('follow', () => {
     expect(seen[1]).toMatch(/^503 pods: collected 1 objects, and no `_meta` record/);
   });
 
-  it('J14: a collection without a record was not published yet', async () => {
+  it('J1: a collection without a record was not published yet', async () => {
     const { seen } = await scene().followed();
     expect(seen).toHaveLength(1);
     expect(seen[0]).toMatch(/^503 pods: the bucket has no `_meta` record of this collection/);
   });
 
-  it('J14: a namespace without messages is empty at the record of the collection, which has its heartbeats', async () => {
+  it('J1: a namespace without messages is empty at the record of the collection, which has its heartbeats', async () => {
     const { fake, time, followed } = scene('shop');
     let sequence = 7;
     let isGone = false;
@@ -352,7 +352,7 @@ describe('follow', () => {
     expect((await again.followed()).seen[0]).toMatch(/^503 pods: .*no complete list was published/);
   });
 
-  it('J8, J14: in a namespace without messages, the silence begins with the last record of the collection, not when it is read', async () => {
+  it('J8, J1: in a namespace without messages, the silence begins with the last record of the collection, not when it is read', async () => {
     const { fake, time, followed } = scene('shop');
     const beganMs = fake.nowMs + time.now();
     let record = { sequence: 7, storedMs: beganMs };

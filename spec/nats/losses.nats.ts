@@ -86,7 +86,7 @@ describe('a loss', () => {
     expect(told).toEqual([]);
   });
 
-  it('J4, J9: a store that was restored from an older copy is found by the publisher that lives', async () => {
+  it('J4, J7: a store that was restored from an older copy is found by the publisher that lives', async () => {
     const { publisher } = await scene.publisher();
     const { informer: reader, told } = await follower();
     await nats.kill();

@@ -171,7 +171,7 @@ describe('the plan of a set', () => {
     expect(published.tooLarge).toEqual([]);
   });
 
-  it('J70: an object that cannot be written is deleted from the bucket, named, and the others are published', () => {
+  it('J11: an object that cannot be written is deleted from the bucket, named, and the others are published', () => {
     const published = begun();
     const deep = Array.from({ length: 20_000 }).reduce((inner) => ({ k: inner }), 1);
     const text = () => JSON.stringify(deep);
@@ -289,14 +289,14 @@ describe('the plan of a set', () => {
     ],
     ['a content that has no name', { content: 'rows' }, {}, 'the content "", and'],
     ['a content in place of complete objects', {}, { content: 'rows' }, 'the content "rows", and'],
-  ])('J67: %s', (_title, own, recorded, words) => {
+  ])('J15: %s', (_title, own, recorded, words) => {
     const { namespace: _, ...meta } = recordIn(publish(begun(), [], '10', { all: true }));
     const check = () => checkSource({ ...settings, ...own }, { ...meta, ...recorded }, 'here');
     if (words === undefined) expect(check()).toBeUndefined();
     else expect(check).toThrow(words);
   });
 
-  it('J67: each record names the namespace, the cluster and the content', () => {
+  it('J15: each record names the namespace, the cluster and the content', () => {
     const source = { namespace: 'shop', cluster: 'a', content: 'rows' };
     const published = new Published({ ...settings, ...source }, empty, 'w1', 'e1');
     const set = publish(published, [wanted('shop/a', '5')], '10');
@@ -305,7 +305,7 @@ describe('the plan of a set', () => {
 });
 
 describe('the batches of a set', () => {
-  it('J16: each one writes the record of the collection, and only the last one ends the set', () => {
+  it('J5: each one writes the record of the collection, and only the last one ends the set', () => {
     const published = begun();
     const changes = [11, 12, 13].map((version) => wanted(`shop/n${version}`, `${version}`));
     const set = nextSet(published, { changes, resourceVersion: '13', all: false, nowMs: 0, newId });
@@ -328,7 +328,7 @@ describe('the batches of a set', () => {
     expect(published.resourceVersion).toBe('13');
   });
 
-  it('J10: batches are limited by number and by bytes, and keep the order', () => {
+  it('J3: batches are limited by number and by bytes, and keep the order', () => {
     const planned = (bytes: number, subject: string): Planned => ({
       ...{ subject, body: new Uint8Array(bytes), headers: {}, expected: 0 },
     });
@@ -406,7 +406,7 @@ describe('a publisher that takes over', () => {
     expect(takes({ ...written, records: new Map([['', 19]]) }, before).epoch).toBe('e1');
   });
 
-  it('J16: writes the records of all namespaces that have a message, also if they had none', () => {
+  it('J5: writes the records of all namespaces that have a message, also if they had none', () => {
     const objects = [inBucket('shop/a', '5', 1), inBucket('bank/c', '7', 3)];
     const tombstone = { ...{ namespace: 'mall', name: 'b', version: '8' }, sequence: 5, atMs: 0 };
     const records = new Map([['', 7]]);

@@ -74,7 +74,7 @@ describe('rx-informer publish', () => {
     expect(pod).not.toHaveProperty('spec');
   });
 
-  it('J67: the cluster is named by its namespace kube-system, and another name is refused', async () => {
+  it('J15: the cluster is named by its namespace kube-system, and another name is refused', async () => {
     const { uid } = scene.api.objects.create(namespaces, {
       metadata: { name: 'kube-system' },
     }).metadata;

@@ -31,7 +31,7 @@ afterEach(async () => {
 const truthOf = () => scene.truth().join();
 
 describe('a publisher', () => {
-  it('J10: a set that is larger than a batch becomes visible at once, and is complete', async () => {
+  it('J3: a set that is larger than a batch becomes visible at once, and is complete', async () => {
     for (let at = 0; at < 2_500; at++) scene.create(`ns-${at % 7}`, `web-${at}`);
     const { publisher } = await scene.publisher();
     const { informer } = await scene.reader();
@@ -128,7 +128,7 @@ describe('a publisher', () => {
     expect(informer.status.relists).toBe(0);
   });
 
-  it('J67: a publisher of another namespace is refused, readers keep all objects, and a purge lets it in', async () => {
+  it('J15: a publisher of another namespace is refused, readers keep all objects, and a purge lets it in', async () => {
     scene.create('shop', 'web-0');
     scene.create('bank', 'db-0');
     const client = createClient({ baseUrl: 'http://fake', fetch: scene.api.fetch });
@@ -167,7 +167,7 @@ describe('a publisher', () => {
     await eventually(() => events.join() === 'bank/db-0,shop/web-0', 'the reader follows');
   });
 
-  it('J68: a bucket that is purged while a publisher reads it is read again', async () => {
+  it('J6: a bucket that is purged while a publisher reads it is read again', async () => {
     for (const at of [0, 1, 2]) scene.create('shop', `web-${at}`);
     const first = await scene.publisher();
     await eventually(() => first.publisher.status.phase === 'publishing', 'the bucket is full');
@@ -241,7 +241,7 @@ describe('a publisher', () => {
     await sharded.stop();
   });
 
-  it('J14: an empty collection and a namespace without objects are synced, and show the first object', async () => {
+  it('J1: an empty collection and a namespace without objects are synced, and show the first object', async () => {
     const { publisher } = await scene.publisher(patient);
     const { informer: all } = await scene.reader(patient);
     const { informer: shop } = await scene.reader({ ...patient, namespace: 'shop' });

@@ -190,7 +190,7 @@ describe('an exec plugin', () => {
     ['is below a file', `${process.execPath}/login`, [], 'failed (ENOTDIR)'],
     ['has a NUL in its arguments', 'login', ['hunter2\0'], 'failed (ERR_INVALID_ARG_VALUE)'],
     ['has too long arguments', 'echo', ['hunter2'.repeat(400_000)], 'failed (E2BIG)'],
-  ])('T54: a plugin that %s is reported with its installHint', async (_, command, args, what) => {
+  ])('T24: a plugin that %s is reported with its installHint', async (_, command, args, what) => {
     const exec = { apiVersion, command, args, installHint: 'brew install login' };
     const client = await open({ text: kubeconfig({ server: 'http://127.0.0.1:1' }, { exec }) });
     const error = await client.request(version).catch((reason) => reason);

@@ -83,7 +83,7 @@ describe.each(protocols)('a request that accepts gzip over %s', (protocol) => {
     }
   });
 
-  it('T8: an error whose body is compressed has its status and its Retry-After, also if it cannot be decompressed', async () => {
+  it('T7: an error whose body is compressed has its status and its Retry-After, also if it cannot be decompressed', async () => {
     const encodings = ['gzip', 'GZIP', 'br', 'deflate', 'identity', ' Identity', ''];
     const body = '{"kind":"Status","message":"later"}';
     const transport = await open(protocol, (request, response) => {
@@ -100,7 +100,7 @@ describe.each(protocols)('a request that accepts gzip over %s', (protocol) => {
     }
   });
 
-  it('T2: a body is decompressed only as fast as the demand allows', async () => {
+  it('T1: a body is decompressed only as fast as the demand allows', async () => {
     const size = 32 * 2 ** 20;
     const transport = await open(protocol, (_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });

@@ -166,7 +166,7 @@ it('T12: a proxy that does not answer keeps a request queued no longer than the 
   expect(expectClean(seen.error, 'Network', []).message).toContain('HEADERS_TIMEOUT');
 });
 
-it('W32: the connection that is opened for a ping is no wait, but the wait for a free one is', async () => {
+it('W29: the connection that is opened for a ping is no wait, but the wait for a free one is', async () => {
   const silent = createServer();
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   endings.push(async () => void silent.close());
@@ -195,7 +195,7 @@ it('W32: the connection that is opened for a ping is no wait, but the wait for a
   expect(urgent(scarce)).toEqual(['queued']);
 });
 
-it('W32: the wait of a ping for one of the streams of an HTTP/2 connection is reported', async () => {
+it('W29: the wait of a ping for one of the streams of an HTTP/2 connection is reported', async () => {
   const server = await listen('http2', (_, response) => {
     response.writeHead(200);
     response.write('x');

@@ -47,7 +47,7 @@ it('an interim response is not mistaken for the response head', async () => {
   expect(statuses).toEqual([200]);
 });
 
-it('T60: a quiet body has no time limit, also with a dispatcher that has one', async () => {
+it('T18: a quiet body has no time limit, also with a dispatcher that has one', async () => {
   const { Agent } = await import('undici');
   const dispatcher = new Agent({ bodyTimeout: 1 });
   endings.push(() => dispatcher.destroy());

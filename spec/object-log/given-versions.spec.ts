@@ -120,7 +120,7 @@ describe('a log with versions from another server', () => {
     expect(page(collection).names).toEqual(['a']);
   });
 
-  it('A72: the next list and the next bookmark carry a version that was recorded without a change', () => {
+  it('A71: the next list and the next bookmark carry a version that was recorded without a change', () => {
     const collection = copyOf(100n);
     const read = watch(collection, 'resourceVersion=100');
     collection.advance(150n);
@@ -217,7 +217,7 @@ describe('a log with versions from another server', () => {
     }
   });
 
-  it('A74: an object that stops matching a selector is sent as deleted, one that starts matching as added', () => {
+  it('A7: an object that stops matching a selector is sent as deleted, one that starts matching as added', () => {
     const collection = copyOf(100n, pod('a', '90'));
     const read = watch(collection, 'resourceVersion=100&fieldSelector=status.phase=Running');
     collection.append('MODIFIED', pod('a', '101', 'Failed'));

@@ -73,7 +73,7 @@ describe('a work queue beside client-go', () => {
 });
 
 describe('a rate limiter beside client-go', () => {
-  it.each(seedsOf('ORACLE', 200))('O4: seed %i', async (seed) => {
+  it.each(seedsOf('ORACLE', 200))('K11: seed %i', async (seed) => {
     const script = limiterScriptOf(seed);
     const [theirs, ours] = await Promise.all([playTheirs(script), playOurs(script)]);
     const requeues = (views: readonly QueueView[]) => views.map(({ requeues }) => requeues);

@@ -113,7 +113,7 @@ describe.concurrent('the packed library', () => {
     expect(await printed(consumer.nodes['24'], command, 'explain', 'RX1')).toContain('RX1');
   });
 
-  it('T42: the package is small, and its source maps point at files in it', async ({ expect }) => {
+  it('X21: the package is small, and its source maps point at files in it', async ({ expect }) => {
     expect(consumer.packedSize).toBeLessThanOrEqual(1_240_000);
     expect(consumer.unpackedSize).toBeLessThanOrEqual(6_000_000);
     const library = join(consumer.folder, 'node_modules/rx-informer');
@@ -141,7 +141,7 @@ describe.concurrent('the packed library', () => {
     expect(Object.keys(scripts).filter((name) => warned.includes(name))).toEqual([]);
   });
 
-  it("V11: the React entry begins with 'use client', and the core contains nothing of it", async ({
+  it("V1: the React entry begins with 'use client', and the core contains nothing of it", async ({
     expect,
   }) => {
     const dist = join(consumer.folder, 'node_modules/rx-informer/dist');
@@ -232,7 +232,7 @@ describe.concurrent('the packed library', () => {
     });
   }
 
-  it('T75: all entries compile to CommonJS with TypeScript 5.9 and the resolution node10', async ({
+  it('T40: all entries compile to CommonJS with TypeScript 5.9 and the resolution node10', async ({
     expect,
   }) => {
     const packages = ['@nats-io', 'react', '@types/react'];

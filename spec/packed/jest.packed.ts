@@ -130,7 +130,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 for (const [project, config] of CONFIGURATIONS) {
   for (const [name, environment, what] of TESTS) {
-    it(`T77: ${config} of the guide runs ${what}`, async () => {
+    it(`A88: ${config} of the guide runs ${what}`, async () => {
       const modules = project === 'esm' ? ['--experimental-vm-modules'] : [];
       const jest = [...modules, '--no-warnings', join(folder, 'node_modules/jest/bin/jest.js')];
       const settings = [

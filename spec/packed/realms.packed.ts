@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { mustRun, packInto, root, run } from './consumer.ts';
 
-it('T74: every entry can be imported without any global of a platform', async () => {
+it('X20: every entry can be imported without any global of a platform', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rx-informer-realm-'));
   try {
     const { filename } = await packInto(folder);

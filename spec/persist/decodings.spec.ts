@@ -98,7 +98,7 @@ describe('a stored object', () => {
   });
 
   it.each(['stored', 'left-out'] as const)(
-    'P34: an object with 9,000 levels is stored and read like any other (env: %s)',
+    'P32: an object with 9,000 levels is stored and read like any other (env: %s)',
     (env) => {
       const levels = 9_000;
       const deep = `${'{"k":[1,'.repeat(levels)}null${']}'.repeat(levels)}`;
@@ -117,7 +117,7 @@ describe('a stored object', () => {
     },
   );
 
-  it('P34: the JSON that is written without recursion is that of JSON.stringify', () => {
+  it('P32: the JSON that is written without recursion is that of JSON.stringify', () => {
     const special = {
       ...{ a: undefined, b: () => 1, c: [undefined, () => 1, new Date(0)], d: new Date(1) },
       ...{ e: { env: [{ name: 'A', value: 'x' }, 1] }, f: Number.NaN, '"': '\u2028', g: [[], {}] },

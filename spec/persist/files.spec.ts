@@ -71,7 +71,7 @@ async function live(
 const files = () => readdirSync(folder).filter((name) => name.endsWith('.snapshot'));
 
 describe('fileSnapshots', () => {
-  it('P24: starts from its files, with one list with limit 1', async () => {
+  it('P1: starts from its files, with one list with limit 1', async () => {
     const server = createFakeApiServer();
     fill(server);
     expect(await live(server, fileSnapshots({ folder, ...options }))).toEqual(['a', 'b', 'c']);
@@ -364,7 +364,7 @@ describe('fileSnapshots', () => {
     expect(readFileSync(join(folder, 'lock-9'), 'utf8')).toBe(owner);
   });
 
-  it('P24: a relative folder stays the same if the program changes its working directory', async () => {
+  it('P1: a relative folder stays the same if the program changes its working directory', async () => {
     const before = process.cwd();
     try {
       process.chdir(base);

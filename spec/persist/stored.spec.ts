@@ -414,7 +414,7 @@ describe('writing', () => {
     },
   );
 
-  it('P16: a later list writes only what differs, and the store can ask for a complete collection', async () => {
+  it('P15: a later list writes only what differs, and the store can ask for a complete collection', async () => {
     const rig = persistRig();
     for (const name of ['a', 'b', 'c']) rig.put(name, 1);
     const { informer, end } = rig.life();
@@ -439,7 +439,7 @@ describe('writing', () => {
     await end();
   });
 
-  it('P17: stops at the last version before an object that is refused, so that its event arrives again', async () => {
+  it('P15: stops at the last version before an object that is refused, so that its event arrives again', async () => {
     const rig = persistRig();
     rig.put('a', 1);
     let refuses = true;
@@ -693,7 +693,7 @@ describe('the options', () => {
     expect(() => createSharedInformer(foreign, { persist })).toThrow(/set its member collection/);
   });
 
-  it('P20: informers of other kinds, and tables, run as without a store', async () => {
+  it('P9: informers of other kinds, and tables, run as without a store', async () => {
     const server = createFakeApiServer();
     server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
     const store = new MemoryStore();

@@ -139,7 +139,7 @@ describe('a warm start', () => {
     expect(rig.store.only?.objects.size).toBe(3);
   });
 
-  it('P5: turns an expired version into one list and one difference', async () => {
+  it('P4: turns an expired version into one list and one difference', async () => {
     const rig = await stored();
     rig.put('s0', 2);
     rig.delete('s1');
@@ -277,7 +277,7 @@ describe('a warm start', () => {
     expect([...rig.store.collections.keys()]).toEqual([expect.stringContaining('/one/')]);
   });
 
-  it('P7: is tried again after a failure of the network or of the server, with the objects still shown', async () => {
+  it('P6: is tried again after a failure of the network or of the server, with the objects still shown', async () => {
     const rig = await stored();
     rig.put('s0', 2);
     rig.delete('s1');
@@ -369,7 +369,7 @@ describe('a warm start', () => {
     await next.end();
   });
 
-  it('P10: loads nothing into an informer that still has the objects of an earlier run', async () => {
+  it('I8: loads nothing into an informer that still has the objects of an earlier run', async () => {
     const rig = await stored();
     const { informer, end } = rig.life();
     informer.start();

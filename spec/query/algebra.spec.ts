@@ -165,7 +165,7 @@ describe('the algebra of live operators', () => {
     );
   });
 
-  it('Q28: the counts of groups add up to the rows, and so do the parts of objects', () => {
+  it('Q20: the counts of groups add up to the rows, and so do the parts of objects', () => {
     fc.assert(
       fc.property(events, (all) => {
         const world = new World(true);

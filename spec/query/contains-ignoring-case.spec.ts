@@ -10,7 +10,7 @@ const pod = {
 const holds = (path: string, text: string) => containsIgnoringCase(path, text).test(pod, 0);
 
 describe('containsIgnoringCase', () => {
-  it('Q88: finds text in any case, at any path and through arrays', () => {
+  it('Q62: finds text in any case, at any path and through arrays', () => {
     expect(holds('metadata.name', 'wEB')).toBe(true);
     expect(holds('metadata.labels["a.b/team"]', 'shop')).toBe(true);
     expect(holds('spec.containers.image', 'REDIS')).toBe(true);
@@ -18,7 +18,7 @@ describe('containsIgnoringCase', () => {
     expect(holds('metadata.namespace', '')).toBe(false);
   });
 
-  it('Q88: equal conditions make equal queries, and the path and the text are validated', () => {
+  it('Q62: equal conditions make equal queries, and the path and the text are validated', () => {
     const key = (path: string, text: string) =>
       liveQuery({ from: pods, where: containsIgnoringCase(path, text) }).key;
     expect(key('metadata["name"]', 'WEB')).toBe(key('metadata.name', 'web'));

@@ -11,7 +11,7 @@ beforeAll(() => {
   config.onUnhandledError = () => undefined;
 });
 
-it('Q83: graphs hold the naive answer once their computations are finished, and emit once for one change', () => {
+it('Q20: graphs hold the naive answer once their computations are finished, and emit once for one change', () => {
   let during = 0;
   let within = 0;
   const property = fc.property(graphScenario, (each) => {

@@ -14,7 +14,7 @@ afterAll(async () => {
   config.onUnhandledError = null;
 });
 
-it('Q80: queries that come and go leave no memory behind', async () => {
+it('Q77: queries that come and go leave no memory behind', async () => {
   const queries = new ComingsAndGoings(7);
   queries.run(2_000);
   const early = await heapMb();

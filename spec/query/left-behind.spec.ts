@@ -20,7 +20,7 @@ afterAll(async () => {
   config.onUnhandledError = null;
 });
 
-it('Q80: queries that come and go leave no timers behind', () => {
+it('Q77: queries that come and go leave no timers behind', () => {
   const queries = new ComingsAndGoings(7);
   queries.run(5_000);
   expect(queries.queries).toBeGreaterThan(100);

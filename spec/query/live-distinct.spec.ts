@@ -57,7 +57,7 @@ describe('liveDistinct', () => {
     leave();
   });
 
-  it('Q22, Q87: refuses a constant that is not a function', () => {
+  it('Q22, Q37: refuses a constant that is not a function', () => {
     expect(() => liveDistinct('namespace' as never)).toThrow(
       'liveDistinct: value is "namespace"; it must be a function, or an Observable of functions',
     );

@@ -48,7 +48,7 @@ const promising: Record<string, (source$: Observable<ChangeSet<Named>>) => Obser
 };
 
 it.each(Object.entries(promising))(
-  'Q92: a function of %s that returns a Promise keeps its row out',
+  'Q23: a function of %s that returns a Promise keeps its row out',
   (_name, operator) => {
     const view = toView(operator(sets$) as Observable<ChangeSet<unknown>>);
     view.subscribe(() => undefined);
@@ -63,7 +63,7 @@ it.each(Object.entries(promising))(
   },
 );
 
-it('Q92: so does the test of a query, also behind other conditions', async () => {
+it('Q23: so does the test of a query, also behind other conditions', async () => {
   const server = createFakeApiServer();
   server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });

@@ -204,7 +204,7 @@ describe('functions that throw', () => {
     return { rows: () => view.getSnapshot().rows, refusedRows };
   }
 
-  it('Q36: keep their row out of every group until it changes', () => {
+  it('Q23: keep their row out of every group until it changes', () => {
     const { world, stream, rows } = grouped(
       {
         n: count(),
@@ -235,7 +235,7 @@ describe('functions that throw', () => {
     expect(view.refusedRows()).toEqual([['liveGroupBy', 'x', 'Error: seven']]);
   });
 
-  it('Q36: in `add` or `remove` leave no wrong state behind', async () => {
+  it('Q23: in `add` or `remove` leave no wrong state behind', async () => {
     const list: Aggregate<Item, string, number, number[]> = {
       value: ({ n }) => n,
       initial: () => [],
@@ -262,7 +262,7 @@ describe('functions that throw', () => {
     expect(new Set(reported.map(String))).toEqual(new Set(['Error: three']));
   });
 
-  it('Q36: in `remove` are reported, because no row can be kept out for them', async () => {
+  it('Q23: in `remove` are reported, because no row can be kept out for them', async () => {
     const stuck: Aggregate<Item, number, Item, number> = {
       initial: () => 0,
       add: (n) => n + 1,
@@ -278,7 +278,7 @@ describe('functions that throw', () => {
     expect(reported.map(String)).toEqual(['Error: stuck']);
   });
 
-  it('Q36: in `result` keep the group out until it changes', () => {
+  it('Q23: in `result` keep the group out until it changes', () => {
     const odd: Aggregate<Item, number, Item, number> = {
       initial: () => 0,
       add: (n) => n + 1,
@@ -380,7 +380,7 @@ const BUILT_IN: readonly (readonly [string, Aggregate<Value, unknown, never, nev
 ];
 
 describe('aggregates', () => {
-  it.each(BUILT_IN)('Q32: removing from %s undoes adding, in any order', (_name, each) => {
+  it.each(BUILT_IN)('Q20: removing from %s undoes adding, in any order', (_name, each) => {
     const aggregate = each as unknown as Aggregate<Value, unknown, Value, unknown>;
     fc.assert(
       fc.property(
@@ -409,7 +409,7 @@ describe('aggregates', () => {
     );
   });
 
-  it('Q32: a group whose rows are all replaced in one set has no rounding errors of those that left', () => {
+  it('Q20: a group whose rows are all replaced in one set has no rounding errors of those that left', () => {
     const naive: Aggregate<Item, number, number, number> = {
       value: ({ n }) => n,
       initial: () => 0,
@@ -422,7 +422,7 @@ describe('aggregates', () => {
     expect(rows(drop('x'), drop('y'), set('z', 5))).toEqual([{ key: 'a', naive: 5 }]);
   });
 
-  it('Q32: integers beyond 2^53 that have left do not change how a sum is rounded', () => {
+  it('Q20: integers beyond 2^53 that have left do not change how a sum is rounded', () => {
     const large = [-4461028724325594, -4599256783154440];
     const kept = [8, -4.131612685093237e-9, -2.8];
     const state = stateAfter(
@@ -534,7 +534,7 @@ describe('aggregates', () => {
     }
   });
 
-  it('Q36: a group that is refused stays listed when a row of the same id is read', () => {
+  it('Q23: a group that is refused stays listed when a row of the same id is read', () => {
     const world = new World();
     const failing: Aggregate<Item, number, boolean, number> = {
       ...count(({ n }) => n > 0),

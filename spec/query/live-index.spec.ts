@@ -123,7 +123,7 @@ describe('liveIndex', () => {
     await informer.stop();
   });
 
-  it('Q53, X27: a teardown that throws is reported, and the other subscribers of all values complete', async () => {
+  it('Q53, I70: a teardown that throws is reported, and the other subscribers of all values complete', async () => {
     const reported: string[] = [];
     config.onUnhandledError = (error) => reported.push(String(error));
     const { source, informer } = informed();

@@ -362,7 +362,7 @@ describe('liveJoin', () => {
     ]);
   });
 
-  it('Q44: two streams of one informer change the answer once a commit, and a reset is a difference', () => {
+  it('Q25: two streams of one informer change the answer once a commit, and a reset is a difference', () => {
     const world = new World(true);
     const odd$ = world.changes$.pipe(liveFilter<Item>(({ n }) => n % 2 === 1));
     const doubled$ = world.changes$.pipe(
@@ -407,7 +407,7 @@ describe('liveJoin', () => {
     ]);
   });
 
-  it('Q44: two informers that commit in one turn are told once, and a change that is undone is not', () => {
+  it('Q25: two informers that commit in one turn are told once, and a change that is undone is not', () => {
     const { left, right, mirror, shown } = join(keys);
     inTurn(() => {
       left.next(first(thing('a')));
@@ -426,7 +426,7 @@ describe('liveJoin', () => {
     expect(failing.mirror.error).toEqual(new Error('gone'));
   });
 
-  it('Q45: a function that throws keeps its row out, and a key of a row that joins itself is another call', () => {
+  it('Q41: a function that throws keeps its row out, and a key of a row that joins itself is another call', () => {
     const rows = new Subject<ChangeSet<Thing>>();
     const fails = (side: string) => (each: Thing) => {
       if (each.of === side) throw new Error(side);
@@ -454,7 +454,7 @@ describe('liveJoin', () => {
     expect(refusedRows()).toEqual([]);
   });
 
-  it('Q45: a row that an inner join omits is not listed as refused any more', () => {
+  it('Q41: a row that an inner join omits is not listed as refused any more', () => {
     const [left, right] = [new Subject<ChangeSet<Thing>>(), new Subject<ChangeSet<Thing>>()];
     const project = () => {
       throw new Error('no');
@@ -468,7 +468,7 @@ describe('liveJoin', () => {
     expect(view.getSnapshot().status.refusedRows).toEqual([]);
   });
 
-  it('Q45: `project` makes rows of its own, keeps rows out, and is called only for what changed', () => {
+  it('Q41: `project` makes rows of its own, keeps rows out, and is called only for what changed', () => {
     const calls: string[] = [];
     const project = ({ metadata }: Thing, right: readonly Thing[]) => {
       calls.push(metadata.name);
@@ -497,7 +497,7 @@ describe('liveJoin', () => {
     expect(rows.get('a')?.object).toEqual({ name: 'a', some: true });
   });
 
-  it('Q45: an invalid option throws where the join is made', () => {
+  it('Q41: an invalid option throws where the join is made', () => {
     const right$: Observable<ChangeSet<Thing>> = NEVER;
     const made =
       (options: object, right: unknown = right$) =>

@@ -113,7 +113,7 @@ describe('liveShare', () => {
     expect(failing.error).toEqual(new Error('boom'));
   });
 
-  it('Q54, X27: a teardown that throws is reported, and the other subscribers complete', async () => {
+  it('Q54, I70: a teardown that throws is reported, and the other subscribers complete', async () => {
     const reported: string[] = [];
     config.onUnhandledError = (error) => reported.push(String(error));
     const source = new Subject<ChangeSet<Item>>();

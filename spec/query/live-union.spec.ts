@@ -45,7 +45,7 @@ describe('liveUnion', () => {
     );
   });
 
-  it('Q47: a list of streams is refused, with the words of what to write instead', () => {
+  it('Q46: a list of streams is refused, with the words of what to write instead', () => {
     for (const list of [[], [EMPTY], [EMPTY, EMPTY]]) {
       const unite = () => liveUnion(list as never);
       expect(unite).toThrow(TypeError);
@@ -85,7 +85,7 @@ describe('liveUnion', () => {
     expect(failed.error).toEqual(new Error('gone'));
   });
 
-  it('Q47: what is no object is refused by name', () => {
+  it('Q46: what is no object is refused by name', () => {
     for (const [given, shown] of [
       [null, 'null'],
       [undefined, 'undefined'],

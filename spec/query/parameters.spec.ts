@@ -38,7 +38,7 @@ const calls: Readonly<Record<string, () => unknown>> = {
 };
 
 describe('a constant parameter', () => {
-  it.each(Object.entries(calls))('Q22, Q87: throws if it is invalid: %s', (message, call) => {
+  it.each(Object.entries(calls))('Q22, Q37: throws if it is invalid: %s', (message, call) => {
     expect(call).toThrow(TypeError);
     expect(call).toThrow(message);
   });

@@ -72,7 +72,7 @@ afterEach(() => {
   config.onUnhandledError = null;
 });
 
-it('Q93: a listener that is no function is refused at once, and holds nothing', () => {
+it('I112: a listener that is no function is refused at once, and holds nothing', () => {
   const { view, count } = live(pod('a', 1));
   const snapshots = snapshotOf([view]);
   for (const each of [view, view.select('a'), snapshots]) {
@@ -125,7 +125,7 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
-  it('Q6: continues after another stop of a stopped informer', async () => {
+  it('Q5: continues after another stop of a stopped informer', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const view = toView<Pod>({ status$: informer.status$ })(informer.changes$);
@@ -140,7 +140,7 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
-  it('Q6: continues after a slow pipe, which completes when the informer runs again', async () => {
+  it('Q5: continues after a slow pipe, which completes when the informer runs again', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     const ready = new Subject<void>();
@@ -159,7 +159,7 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
-  it('Q6: a pipe that completes by itself has ended, also after a stop and a start', async () => {
+  it('Q5: a pipe that completes by itself has ended, also after a stop and a start', async () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source);
     source.listed(1, servedPod('a', 1));
@@ -609,7 +609,7 @@ describe('a view of a pipe that fails', () => {
     return { source, view: toView<Pod>()(source) };
   };
 
-  it('Q4: passes the error to items$ and the loop', async () => {
+  it('Q3: passes the error to items$ and the loop', async () => {
     const { source, view } = failing();
     const received: string[] = [];
     view.items$.subscribe({ error: (error) => received.push(String(error)) });
@@ -622,7 +622,7 @@ describe('a view of a pipe that fails', () => {
     expect(received).toEqual(['0 rows', 'Error: a projection threw']);
   });
 
-  it('Q4: reports the error if there are only listeners, and can be subscribed again', async () => {
+  it('Q3: reports the error if there are only listeners, and can be subscribed again', async () => {
     const reported: string[] = [];
     config.onUnhandledError = (error) => reported.push(String(error));
     const { source, view } = failing();

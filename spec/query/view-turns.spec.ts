@@ -105,7 +105,7 @@ describe('the snapshot of a view', () => {
     expect([names(view), calls()]).toEqual(['b,a', 1]);
   });
 
-  it('Q12: freezes its list of rows only under the mutation guard', () => {
+  it('S16: freezes its list of rows only under the mutation guard', () => {
     for (const mutationGuard of ['freeze', 'off'] as const) {
       const world = new World();
       world.commit([{ name: 'a', what: 'set', n: 1, group: 'a' }]);
@@ -367,7 +367,7 @@ describe('the listeners of a view', () => {
     expect([calls, sets.observed]).toEqual([['one'], false]);
   });
 
-  it('Q17: a row that is absent is undefined, and its listener is called when it appears and leaves', () => {
+  it('Q2: a row that is absent is undefined, and its listener is called when it appears and leaves', () => {
     const { sets, source } = live();
     const view = toView(source);
     const row = view.select('u-x');
@@ -383,7 +383,7 @@ describe('the listeners of a view', () => {
     expect(sets.observed).toBe(false);
   });
 
-  it('Q18: a demand before the view delays the rows, and a loop skips what it did not show', async () => {
+  it('Q16: a demand before the view delays the rows, and a loop skips what it did not show', async () => {
     const frame = new Subject<void>();
     const { sets, source } = live(pod('a', 1));
     const view = toView(conflateByKey<Pod>({ ready: () => frame })(source));
@@ -405,7 +405,7 @@ describe('the listeners of a view', () => {
     expect(looped.length).toBeLessThanOrEqual(3);
   });
 
-  it('Q18: a loop continues with other rows only, not after a change of the status', async () => {
+  it('Q16: a loop continues with other rows only, not after a change of the status', async () => {
     const status$ = new BehaviorSubject({ phase: 'listing' } as InformerStatus);
     const { sets, source } = live(pod('a', 1));
     const looped: string[] = [];
@@ -448,7 +448,7 @@ describe('the listeners of a view', () => {
     await informer.stop();
   });
 
-  it('Q6: the first rows of a run are not stale if the former runs had none', () => {
+  it('Q5: the first rows of a run are not stale if the former runs had none', () => {
     const sets = new Subject<ChangeSet<Pod>>();
     const source = new Observable<ChangeSet<Pod>>((subscriber) => {
       subscriber.next(changeSet<Pod>({ reset: true, synced: false }));

@@ -105,7 +105,7 @@ describe('a watch that closes', () => {
 
 describe('a watch that fails', () => {
   it.each([401, 403, 408, 500, 502, 503, 504])(
-    'R10: after a %i the reflector waits and resumes',
+    'R7: after a %i the reflector waits and resumes',
     (code) => {
       expect(run({ lists, watches: [failing(answer(code)), open] }, 3_000)).toBe(
         'L0@0 W5@0 W5@1200',
@@ -114,7 +114,7 @@ describe('a watch that fails', () => {
   );
 
   it.each([400, 404, 405, 409, 422, 501])(
-    'R10: after a %i the reflector waits and lists again',
+    'R7: after a %i the reflector waits and lists again',
     (code) => {
       expect(run({ lists, watches: [failing(answer(code)), open] }, 3_000)).toBe(
         'L0@0 W5@0 L5@1200 W5@1200',
@@ -122,7 +122,7 @@ describe('a watch that fails', () => {
     },
   );
 
-  it('R10: after a failure in the middle of the stream the watch waits and resumes at its last version (TestRetryInternalError)', () => {
+  it('R7: after a failure in the middle of the stream the watch waits and resumes at its last version (TestRetryInternalError)', () => {
     const broken = concat(of(opened, events('~a@9')), failing(refused));
     const inStream = of(opened, events('~a@12', answer(500, 'InternalError')));
     expect(run({ lists, watches: [broken, inStream, open] }, 10_000)).toBe(
@@ -161,7 +161,7 @@ describe('a watch that fails', () => {
     ['R9: after a 410 as an HTTP status', failing(answer(410, 'Expired', 7_000))],
     ['R9: after a 410 as an event', of(opened, events(answer(410, 'Expired', 7_000)))],
     ['R9: after a 410 without a Status', failing(answer(410, '', 7_000))],
-    ['R10: after a 404', failing(answer(404, 'NotFound', 7_000))],
+    ['R7: after a 404', failing(answer(404, 'NotFound', 7_000))],
   ])('%s the reflector does not list before Retry-After', (_name, watch) => {
     expect(run({ lists, watches: [watch, open] }, 9_000)).toBe('L0@0 W5@0 L5@7000 W5@7000');
   });
@@ -338,7 +338,7 @@ describe('the wait', () => {
     ['returns NaN', () => Number.NaN],
     ['returns a text', () => '0.5'],
   ])(
-    'X26: a random that %s is reported and replaced, so that the waits stay',
+    'X4: a random that %s is reported and replaced, so that the waits stay',
     async (_how, random) => {
       const reported: unknown[] = [];
       config.onUnhandledError = (error) => reported.push(error);
@@ -412,7 +412,7 @@ describe('the wait', () => {
     expect(waits.at(-1)).toBe(45_000);
   });
 
-  it('R20: watches time out after five to ten minutes, or after once to twice the configured minimum (TestWatchTimeout)', () => {
+  it('W3: watches time out after five to ten minutes, or after once to twice the configured minimum (TestWatchTimeout)', () => {
     const seconds = (random: number, minWatchTimeoutMs?: number) =>
       marbles(({ scheduler, flush }) => {
         const scripted = script({ lists, watches: [open] });

@@ -8,14 +8,14 @@ import { answer, brief, events, listPart, opened, type Pod, script } from './scr
 const half = { random: () => 0.5 };
 
 describe('starting and stopping', () => {
-  it('R17: nothing is requested before the subscription (TestReflectorWatchStoppedBefore)', () => {
+  it('R16: nothing is requested before the subscription (TestReflectorWatchStoppedBefore)', () => {
     const scripted = script({ lists: [of(listPart('1'))] });
     reflect(scripted.listerWatcher);
     expect(scripted.requested).toEqual([]);
   });
 
   it.each(['subscribed', 'opened'])(
-    'R17: unsubscribing while the watch is being %s ends the watch, and its events are not emitted (TestReflectorHandleWatchStoppedBefore)',
+    'R16: unsubscribing while the watch is being %s ends the watch, and its events are not emitted (TestReflectorHandleWatchStoppedBefore)',
     (when) => {
       const calls: string[] = [];
       const watch = new Observable<WatchSignal<Pod>>((subscriber) => {
@@ -40,7 +40,7 @@ describe('starting and stopping', () => {
     },
   );
 
-  it('R17: after unsubscribing in the first emission no watch is requested and no status is reported', () => {
+  it('R16: after unsubscribing in the first emission no watch is requested and no status is reported', () => {
     const scripted = script({ lists: [of(listPart('1'))], watches: [new Observable()] });
     const phases: string[] = [];
     const onStatus = ({ phase }: ReflectorStatus) => void phases.push(phase);
@@ -49,7 +49,7 @@ describe('starting and stopping', () => {
     expect(phases).toEqual(['listing']);
   });
 
-  it('R17: after unsubscribing at the end of a streaming list no status is reported', () => {
+  it('R16: after unsubscribing at the end of a streaming list no status is reported', () => {
     const answer = of(opened, events('+a@1', 'end@1'));
     const scripted = script({ watches: [answer] }, { watchList: true });
     const phases: string[] = [];
@@ -58,7 +58,7 @@ describe('starting and stopping', () => {
     expect(phases).toEqual(['streaming']);
   });
 
-  it('R17: a late list is ignored (TestReflectorWatchStoppedAfter)', () => {
+  it('R16: a late list is ignored (TestReflectorWatchStoppedAfter)', () => {
     marbles(({ cold, expectObservable, expectSubscriptions, flush, scheduler }) => {
       const list = cold('--(l|)', { l: listPart('1', ['a@1']) });
       const scripted = script({ lists: [list] });
@@ -69,7 +69,7 @@ describe('starting and stopping', () => {
     });
   });
 
-  it('R17: a late event is ignored (TestReflectorHandleWatchStoppedAfter)', () => {
+  it('R16: a late event is ignored (TestReflectorHandleWatchStoppedAfter)', () => {
     marbles(({ cold, expectObservable, expectSubscriptions, scheduler }) => {
       const watch = cold('---e', { e: events('~a@2') });
       const scripted = script({ lists: [of(listPart('1'))], watches: [watch] });
@@ -79,7 +79,7 @@ describe('starting and stopping', () => {
     });
   });
 
-  it('R17: unsubscribing during a wait leaves no request and no timer (TestRunUntil)', () => {
+  it('R16: unsubscribing during a wait leaves no request and no timer (TestRunUntil)', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const scripted = script({ lists: [cold('#', undefined, answer(500))] });
       const deltas = reflect(scripted.listerWatcher, { scheduler, ...half }).pipe(map(brief));
@@ -91,7 +91,7 @@ describe('starting and stopping', () => {
     });
   });
 
-  it('R17: two subscriptions have separate runs', () => {
+  it('R16: two subscriptions have separate runs', () => {
     const scripted = script({ lists: [of(listPart('1'))], watches: [new Observable()] });
     const run = reflect(scripted.listerWatcher);
     const one = run.subscribe();
@@ -101,7 +101,7 @@ describe('starting and stopping', () => {
     two.unsubscribe();
   });
 
-  it('R17: the events of a watch that responds synchronously keep their order (TestReflectorHandleWatchResultChanClosedBefore)', () => {
+  it('R16: the events of a watch that responds synchronously keep their order (TestReflectorHandleWatchResultChanClosedBefore)', () => {
     marbles(({ expectObservable, flush, scheduler }) => {
       const scripted = script({
         lists: [of(listPart('1'))],
@@ -115,7 +115,7 @@ describe('starting and stopping', () => {
     });
   });
 
-  it('R10: an error that a ListerWatcher throws is retried like any other failure', () => {
+  it('R7: an error that a ListerWatcher throws is retried like any other failure', () => {
     marbles(({ expectObservable, flush, scheduler }) => {
       const errors: string[] = [];
       let lists = 0;

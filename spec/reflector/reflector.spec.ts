@@ -19,7 +19,7 @@ import {
 const half = { random: () => 0.5 };
 
 describe('a reflector', () => {
-  it('R2, R9, R10: the reflector lists, watches, reconnects after a lost connection, and lists again after a 410, each at its time', () => {
+  it('R2, R9, R7: the reflector lists, watches, reconnects after a lost connection, and lists again after a 410, each at its time', () => {
     marbles(({ cold, expectObservable, expectSubscriptions, flush, scheduler }) => {
       const lists = [
         cold('--(l|)', { l: listPart('5', ['a@1']) }),
@@ -51,7 +51,7 @@ describe('a reflector', () => {
     });
   });
 
-  it('R2, R3, R20: the requests for pages and the watch have exactly these parameters (TestReflectorListAndWatch)', () => {
+  it('R2, R3, W3: the requests for pages and the watch have exactly these parameters (TestReflectorListAndWatch)', () => {
     marbles(({ cold, scheduler, flush }) => {
       const scripted = script({
         lists: [cold('(l|)', { l: listPart('3', ['a@1']) })],
@@ -67,7 +67,7 @@ describe('a reflector', () => {
     });
   });
 
-  it('R2, R20: the request for a streaming list has exactly these parameters (TestReflectorListAndWatch)', () => {
+  it('R2, W3: the request for a streaming list has exactly these parameters (TestReflectorListAndWatch)', () => {
     marbles(({ cold, scheduler, flush }) => {
       const scripted = script({ watches: [cold('o', { o: opened })] }, { watchList: true });
       const run = reflect(scripted.listerWatcher, { scheduler, ...half }).subscribe();
@@ -172,7 +172,7 @@ describe('a reflector', () => {
 });
 
 describe('a batch', () => {
-  it('R18: the events before an ERROR in a batch are emitted', () => {
+  it('D6: the events before an ERROR in a batch are emitted', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const scripted = script({
         lists: [cold('(l|)', { l: listPart('1') })],

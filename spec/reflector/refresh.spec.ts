@@ -25,7 +25,7 @@ function run(answers: Parameters<typeof script>[0], options: ReflectOptions<Pod>
 }
 
 describe('a refresh', () => {
-  it('R25: the list of a refresh that does not trust versions does not trust them, and several refreshes share one list', () => {
+  it('I81: the list of a refresh that does not trust versions does not trust them, and several refreshes share one list', () => {
     const lists = [of(listPart('5')), of(listPart('6')), NEVER];
     const { emitted, order } = run({ lists, watches: [open] });
     order(false);
@@ -37,7 +37,7 @@ describe('a refresh', () => {
     expect(waiting.requested).toEqual(['L0', 'W5', 'L']);
   });
 
-  it('R25: a list does not trust versions if one of the refreshes that it serves does not', async () => {
+  it('I81: a list does not trust versions if one of the refreshes that it serves does not', async () => {
     const list = new Subject<ReturnType<typeof listPart>>();
     const { emitted, order, time } = run({ lists: [of(listPart('5')), list], watches: [open] });
     order();
@@ -49,7 +49,7 @@ describe('a refresh', () => {
     expect(emitted).toEqual([')@5', '(a@6', ')@6!', 'refreshed ok']);
   });
 
-  it('R25: the list of the next refresh trusts versions again', async () => {
+  it('I81: the list of the next refresh trusts versions again', async () => {
     const { emitted, order, time } = run({
       lists: [of(listPart('5')), of(listPart('6'))],
       watches: [open],
@@ -60,7 +60,7 @@ describe('a refresh', () => {
     expect(emitted).toEqual([')@5', ')@6!', 'refreshed ok', ')@6', 'refreshed ok']);
   });
 
-  it('R25, R9: the list after an expired version serves the refresh', async () => {
+  it('I81, R9: the list after an expired version serves the refresh', async () => {
     const watches = [throwError(() => answer(500)), throwError(() => expired), open];
     const { time, emitted, order, requested } = run({
       lists: [of(listPart('5')), of(listPart('9'))],
@@ -72,7 +72,7 @@ describe('a refresh', () => {
     expect(emitted).toEqual([')@5', ')@9', 'refreshed ok']);
   });
 
-  it('R25: a refresh has failed when the reflector begins to wait, and is not reported again', async () => {
+  it('I81: a refresh has failed when the reflector begins to wait, and is not reported again', async () => {
     const lists = [of(listPart('5')), throwError(() => answer(500)), of(listPart('9'))];
     const { time, emitted, order, requested } = run({ lists, watches: [open] });
     order();
@@ -81,7 +81,7 @@ describe('a refresh', () => {
     expect(emitted).toEqual([')@5', 'x', 'refreshed 500', ')@9']);
   });
 
-  it('R25, R16, R24: a refresh during a pause is sent when the demand opens', async () => {
+  it('I81, R16, I80: a refresh during a pause is sent when the demand opens', async () => {
     const door = new Subject<void>();
     const refresh$ = new Subject<RefreshOrder>();
     let room = true;
@@ -105,7 +105,7 @@ describe('a refresh', () => {
     paused.subscription.unsubscribe();
   });
 
-  it('R25, R6: a refresh sends the LIST in pages that is due after three failed streaming lists', async () => {
+  it('I81, R6: a refresh sends the LIST in pages that is due after three failed streaming lists', async () => {
     const time = new VirtualTime();
     const scripted = script(
       { lists: [of(listPart('5'))], watches: [throwError(() => answer(500))] },
@@ -123,7 +123,7 @@ describe('a refresh', () => {
     subscription.unsubscribe();
   });
 
-  it('R25: the run continues after `refresh$` has completed', async () => {
+  it('I81: the run continues after `refresh$` has completed', async () => {
     const { time, order, refresh$, requested, subscription } = run({
       lists: [of(listPart('5')), of(listPart('6'))],
       watches: [open],

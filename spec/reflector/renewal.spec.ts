@@ -21,7 +21,7 @@ import { answer, brief, events, listPart, opened, type Pod, refused, script } fr
 const watch = { use: 'watch' } as const;
 
 describe('a closed demand', () => {
-  it('R27, R7: the Retry-After of the response to a watch is read, also while the demand is closed', async () => {
+  it('R26, R7: the Retry-After of the response to a watch is read, also while the demand is closed', async () => {
     const time = new VirtualTime();
     const server = createFakeApiServer({ scheduler: time });
     server.faults.failNext({ use: 'watch' }, { status: 503, retryAfterSeconds: 58 });
@@ -150,7 +150,7 @@ describe('the next watch', () => {
     expect(requested).toEqual(['W5@0', 'W6@205', 'W9@410']);
   });
 
-  it('R27: if the next watch fails, the open one lasts until its end', async () => {
+  it('R26: if the next watch fails, the open one lasts until its end', async () => {
     const first = lasting(300, [250, '~a@6']);
     const failing = () => throwError(() => answer(500));
     const { time, requested, emitted, errors, phases } = run([first, failing, lasting(300)]);
@@ -164,7 +164,7 @@ describe('the next watch', () => {
     [20, 300],
     [120, 325],
   ])(
-    'R27, R7: after a Retry-After of %d s for the next watch, the watch after it is requested at %d s',
+    'R26, R7: after a Retry-After of %d s for the next watch, the watch after it is requested at %d s',
     async (forS, atS) => {
       const failing = () => throwError(() => answer(429, '', forS * 1000));
       const { time, requested } = run([lasting(300), failing, lasting(300)]);
@@ -173,7 +173,7 @@ describe('the next watch', () => {
     },
   );
 
-  it('R27, R32: if the open watch ends before the next one is answered, the reflector waits for the next one', async () => {
+  it('R26, R32: if the open watch ends before the next one is answered, the reflector waits for the next one', async () => {
     const second = (time: VirtualTime) =>
       timer(60_000, time).pipe(mergeMap(() => lasting(300, [0, '~a@6', '~a@7'])(time)));
     const { time, requested, emitted, phases, errors } = run([lasting(230, [220, '~a@6']), second]);
@@ -190,7 +190,7 @@ describe('the next watch', () => {
     expect(errors).toEqual([]);
   });
 
-  it('R27: if the open watch fails, the request for the next one is aborted', async () => {
+  it('R26: if the open watch fails, the request for the next one is aborted', async () => {
     const lost = (time: VirtualTime) =>
       concat(of(opened), timer(210_000, time).pipe(mergeMap(() => throwError(() => refused))));
     const { time, requested, open, errors } = run([lost, () => NEVER, lasting(300)]);
@@ -215,7 +215,7 @@ describe('the next watch', () => {
   it.each([
     ['an older object', ['~a@7', '~b@6']],
     ['an older bookmark', ['b@7', 'b@6']],
-  ])('R27, R21: the next watch is checked by its own order: %s', async (_name, words) => {
+  ])('R26, R21: the next watch is checked by its own order: %s', async (_name, words) => {
     const first = lasting(300, [206, '~a@9']);
     const second = (time: VirtualTime) =>
       timer(5_000, time).pipe(mergeMap(() => lasting(300, [1, ...words])(time)));
@@ -236,7 +236,7 @@ describe('the next watch', () => {
     ],
     ['a change', ['~a@6'], []],
   ])(
-    'R27: events that the first watch has delivered are dropped from the second: %s',
+    'R26: events that the first watch has delivered are dropped from the second: %s',
     async (_name, words, fresh) => {
       const first = lasting(300, [206, '~a@6', '~a@7', '-a@8', 'b@9']);
       const second = (time: VirtualTime) =>
@@ -248,7 +248,7 @@ describe('the next watch', () => {
     },
   );
 
-  it('R27: if the second watch ends within the repeated events, the third resumes from the last delivered version', async () => {
+  it('R26: if the second watch ends within the repeated events, the third resumes from the last delivered version', async () => {
     const first = lasting(300, [206, '~a@9']);
     const second = (time: VirtualTime) =>
       timer(5_000, time).pipe(mergeMap(() => lasting(20, [1, '~a@6'])(time)));
@@ -303,7 +303,7 @@ describe('the next watch', () => {
     ['closes', (watch: Subject<WatchSignal<Pod>>) => watch.complete()],
     ['fails', (watch: Subject<WatchSignal<Pod>>) => watch.error(refused)],
   ])(
-    'R27: a next watch that %s in the same callback in which the open one ends is followed by another',
+    'R26: a next watch that %s in the same callback in which the open one ends is followed by another',
     async (_how, end) => {
       const first = new Subject<WatchSignal<Pod>>();
       const second = new Subject<WatchSignal<Pod>>();
@@ -325,7 +325,7 @@ describe('the next watch', () => {
     },
   );
 
-  it('R26, R17: unsubscribing while two watches are open leaves no watch and no timer', async () => {
+  it('R26, R16: unsubscribing while two watches are open leaves no watch and no timer', async () => {
     const { time, open, subscription } = run([lasting(300), () => NEVER]);
     await time.advance(206_000);
     expect(open()).toBe(2);
@@ -333,7 +333,7 @@ describe('the next watch', () => {
     expect([open(), time.pending]).toEqual([0, 0]);
   });
 
-  it('R27, R7, I81: the Retry-After of the next watch also delays a refresh and the watch after a failure', async () => {
+  it('R26, R7, I81: the Retry-After of the next watch also delays a refresh and the watch after a failure', async () => {
     const failing = () => throwError(() => answer(429, '', 50_000));
     const refresh$ = new Subject<RefreshOrder>();
     const waiting = run([lasting(300), failing, lasting(300)], { refresh$ });
@@ -350,7 +350,7 @@ describe('the next watch', () => {
     expect(failed.requested).toEqual(['W5@0', 'W5@205', 'W5@255']);
   });
 
-  it('R27, R16, R7: the Retry-After of the next watch also delays the watch after a pause', async () => {
+  it('R26, R16, R7: the Retry-After of the next watch also delays the watch after a pause', async () => {
     const room = new Subject<void>();
     let full = false;
     const run = rig({ reflect: { demand: () => (full ? room : null) } });
@@ -383,7 +383,7 @@ describe('the next watch', () => {
     expect(requested).toEqual(['W5@0', 'W5@205', 'W5@256']);
   });
 
-  it('R27, I81, X9: setting the clock back does not extend the Retry-After that delays a refresh', async () => {
+  it('R26, I81, X5: setting the clock back does not extend the Retry-After that delays a refresh', async () => {
     const failing = () => throwError(() => answer(429, '', 50_000));
     const refresh$ = new Subject<RefreshOrder>();
     const time = new VirtualTime();

@@ -11,7 +11,7 @@ const half = { random: () => 0.5 };
 describe('a watch that is not answered yet', () => {
   const shown = ({ phase, live, staleSinceMs }: ReflectorStatus) => [phase, live, staleSinceMs];
 
-  it('R24: the phase is `connecting`, and the emitted state counts as stale, until the watch is answered', () => {
+  it('I80, I71: the phase is `connecting`, and the emitted state counts as stale, until the watch is answered', () => {
     marbles(({ cold, scheduler, flush }) => {
       const answered = cold('-----o 4994ms |', { o: opened });
       const scripted = script({ lists: [of(listPart('1'))], watches: [answered] });
@@ -29,7 +29,7 @@ describe('a watch that is not answered yet', () => {
     });
   });
 
-  it('R24: the phase is never `watching` while connections are refused', async () => {
+  it('I80: the phase is never `watching` while connections are refused', async () => {
     const { time, server, statuses, subscription } = rig();
     await time.advance(2_000);
     const before = statuses.length;
@@ -116,7 +116,7 @@ describe('reports of failures', () => {
     });
   });
 
-  it('R24: staleness begins with the first failure, not with the latest', () => {
+  it('I71: staleness begins with the first failure, not with the latest', () => {
     marbles(({ cold, expectObservable, flush, scheduler }) => {
       const broken = cold<never>('o 99ms #', { o: opened } as never, answer(500));
       const { listerWatcher } = script({

@@ -234,7 +234,7 @@ type Dispensable = {
 }[ReflectorPhase];
 
 describe('the table', () => {
-  it('R1: it does not compile without one of its rules, or with a rule for an input that is ignored', () => {
+  it('it does not compile without one of its rules, or with a rule for an input that is ignored', () => {
     expectTypeOf<Dispensable>().toBeNever();
     const { closed: _closed, doubted: _doubted, ...rest } = reflectorTable.watching;
     // @ts-expect-error `closed` and `doubted` are neither handled nor ignored
@@ -245,7 +245,7 @@ describe('the table', () => {
     expect([incomplete, both].map((rules) => Object.keys(rules).length)).toEqual([15, 18]);
   });
 
-  it.each(cells)('R1: the phase %s has a rule for the input %s', (phase, type) => {
+  it.each(cells)('the phase %s has a rule for the input %s', (phase, type) => {
     const state = states[phase];
     const [next, effects] = nextReflector(state, frozen(inputs[type]), moment);
     const cell = expected[phase][type];
@@ -258,7 +258,7 @@ describe('the table', () => {
     }
   });
 
-  it.each(cells)('R1: the rule of the phase %s for the input %s is pure', (phase, type) => {
+  it.each(cells)('the rule of the phase %s for the input %s is pure', (phase, type) => {
     const step = () => nextReflector(states[phase], inputs[type], moment);
     expect(step()).toEqual(step());
   });
@@ -268,7 +268,7 @@ describe('the table', () => {
     ['was set back by an hour', 3_600_000, 205_000],
     ['jumped ahead by an hour', -3_600_000, 0],
   ])(
-    'R26, X9: the wait for the next watch is never longer than planned if the clock %s',
+    'R26, X5: the wait for the next watch is never longer than planned if the clock %s',
     (_name, requestedMs, delayMs) => {
       const state = { ...states.watching, requestedMs, timeoutMs: 300_000 };
       const [, effects] = nextReflector(state, inputs.opened, moment);
@@ -378,7 +378,7 @@ const endsList = (input: Input): boolean =>
   input.events.some((event) => event.type === 'BOOKMARK' && event.initialEventsEnd === true);
 
 describe('a random sequence of inputs', () => {
-  it('R1, R12: the machine has one request or wait at a time, and the waits are within their limits', () => {
+  it('R12: the machine has one request or wait at a time, and the waits are within their limits', () => {
     fc.assert(
       fc.property(aConfig, aWalk, (config, walk) => {
         let nowMs = 0;
@@ -437,7 +437,7 @@ describe('a random sequence of inputs', () => {
     );
   });
 
-  it('R5, R18: every list that was begun is replaced or aborted before another delta is emitted', () => {
+  it('R5, D6: every list that was begun is replaced or aborted before another delta is emitted', () => {
     fc.assert(
       fc.property(aConfig, aWalk, (config, walk) => {
         let nowMs = 0;

@@ -113,7 +113,7 @@ describe('a network that may have changed', () => {
     });
   });
 
-  it('R29, R24: what was emitted is stale since the server was last heard, not since the network changed', () => {
+  it('R29, I71: what was emitted is stale since the server was last heard, not since the network changed', () => {
     marbles(({ cold, scheduler, flush }) => {
       const awake$ = new Subject<void>();
       const scripted = script({

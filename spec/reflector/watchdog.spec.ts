@@ -152,7 +152,7 @@ describe('a half-open connection', () => {
     ['no probe', Number.POSITIVE_INFINITY],
     ['a probe on another connection is answered', 15_000],
   ])(
-    'R15, R24: a half-open connection is noticed after 85 s (%s), and the watch resumes at its last version',
+    'R15, I80: a half-open connection is noticed after 85 s (%s), and the watch resumes at its last version',
     async (_, livenessMs) => {
       const run = rig({ livenessMs });
       await run.advance(70_000);
@@ -323,7 +323,7 @@ describe('a closed demand', () => {
     });
   });
 
-  it('R16, R17: unsubscribing while the demand is closed also unsubscribes from the demand', async () => {
+  it('R16: unsubscribing while the demand is closed also unsubscribes from the demand', async () => {
     const room = new Subject<void>();
     const run = rig({ reflect: { demand: () => room } });
     await run.advance(1_000);

@@ -176,7 +176,7 @@ describe.each(NAMES)('the packed library in %s', (runtime: RuntimeName) => {
   );
 
   it.each(['https', 'http2'] as const)(
-    'T2, T41: a body over %s is read as fast as the demand allows',
+    'T1, T41: a body over %s is read as fast as the demand allows',
     async (protocol) => {
       let poured = { written: 0 };
       const total = 2 ** 28;

@@ -16,7 +16,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 
 describe('destructured methods', () => {
-  it('Q10: the methods of a view and of its rows work unbound', async () => {
+  it('I102: the methods of a view and of its rows work unbound', async () => {
     const server = createFakeApiServer();
     const made = server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web' } });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });

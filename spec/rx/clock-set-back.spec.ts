@@ -312,7 +312,7 @@ const MOMENTS: Record<string, string> = {
 };
 
 describe('a stopwatch', () => {
-  it.each(kinds)('X9: never decreases, and counts a forward jump, by %s', async (kind) => {
+  it.each(kinds)('X5: never decreases, and counts a forward jump, by %s', async (kind) => {
     const step = fc.record({
       passMs: fc.nat(5_000),
       setMs: fc.oneof(fc.constant(0), fc.integer({ min: -1e9, max: 1e9 })),
@@ -352,7 +352,7 @@ describe('a stopwatch', () => {
     );
   });
 
-  it('X9: with the clock of the system, loses no time even without readings in between', async () => {
+  it('X5: with the clock of the system, loses no time even without readings in between', async () => {
     const clock = clockOf('the clock of the system');
     const passedMs = stopwatch(clock.scheduler);
     await clock.pass(60_000);
@@ -361,7 +361,7 @@ describe('a stopwatch', () => {
     expect(passedMs()).toBe(120_000);
   });
 
-  it('X9: reads only the clock of its scheduler, also inside a TestScheduler', async () => {
+  it('X5: reads only the clock of its scheduler, also inside a TestScheduler', async () => {
     const time = new VirtualTime();
     const virtual = stopwatch(time);
     const system = clockOf('the clock of the system');
@@ -380,7 +380,7 @@ describe('a stopwatch', () => {
     expect.assertions(3);
   });
 
-  it('X9: agrees with the clock of the system while that clock is not set', async () => {
+  it('X5: agrees with the clock of the system while that clock is not set', async () => {
     const { scheduler, pass } = clockOf('the clock of the system');
     const passedMs = stopwatch(scheduler);
     const startMs = scheduler.now();
@@ -392,10 +392,10 @@ describe('a stopwatch', () => {
 
 describe('a clock that is set back an hour', () => {
   for (const [name, run] of Object.entries(CASES)) {
-    it.each(kinds)(`X9: does not delay ${name}, by %s`, (kind) => run(clockOf(kind)));
+    it.each(kinds)(`X5: does not delay ${name}, by %s`, (kind) => run(clockOf(kind)));
   }
 
-  it('X9: only the stopwatch reads a clock to measure durations', () => {
+  it('X5: only the stopwatch reads a clock to measure durations', () => {
     const root = fileURLToPath(new URL('../..', import.meta.url));
     const readers = globSync('lib/**/*.ts', { cwd: root })
       .filter((file) => !/^lib\/(testing|command\/templates)\//.test(file))

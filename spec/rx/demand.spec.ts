@@ -52,7 +52,7 @@ describe('a combined demand', () => {
     expect(demand()).toBeNull();
   });
 
-  it('X8, X22: keeps the signal of a part that only knows signals until the other parts are open', () => {
+  it('X8: keeps the signal of a part that only knows signals until the other parts are open', () => {
     const time = new VirtualTime();
     let full = true;
     const drained = new Subject<void>();
@@ -124,7 +124,7 @@ function steps(demandOf: (time: VirtualTime) => Demand) {
 }
 
 describe('a demand', () => {
-  it('X22: is asked again after its signal, and stays closed while it returns another Observable', () => {
+  it('X8: is asked again after its signal, and stays closed while it returns another Observable', () => {
     let isOpen = true;
     const signal = new Subject<void>();
     const source = new Subject<ChangeSet<Pod>>();
@@ -150,7 +150,7 @@ describe('a demand', () => {
     expect(seen).toEqual([1, 1, 2]);
   });
 
-  it('X22: a demand that counts its answers is served exactly as often as it says', () => {
+  it('X8: a demand that counts its answers is served exactly as often as it says', () => {
     const counting = (time: VirtualTime): Demand => {
       let last = Number.NEGATIVE_INFINITY;
       return () => {
@@ -169,7 +169,7 @@ describe('a demand', () => {
     ]);
   });
 
-  it('X22: a demand that always returns an Observable is served once per signal', () => {
+  it('X8: a demand that always returns an Observable is served once per signal', () => {
     const paced = steps((time) => () => timer(200, time));
     expect(paced).toEqual({ delivered: [200, 400, 600, 800, 1000], asked: 10, pending: 0 });
     expect(steps((time) => allOf(() => timer(200, time))).delivered).toEqual(paced.delivered);
@@ -182,7 +182,7 @@ describe('a demand', () => {
     expect(steps(thenPaced).delivered).toEqual([0, 310, 610, 910]);
   });
 
-  it('X22: a signal within `subscribe` counts as `null`, so nothing spins', () => {
+  it('X8: a signal within `subscribe` counts as `null`, so nothing spins', () => {
     let times = 0;
     expect(steps(() => () => of(0)).delivered).toHaveLength(100);
     // It has shown that it can return `null` after a signal.
@@ -192,7 +192,7 @@ describe('a demand', () => {
     expect(mixed.delivered).toHaveLength(100);
   });
 
-  it('X22: a transport and a watch that waits also ask again', async () => {
+  it('X8: a transport and a watch that waits also ask again', async () => {
     const door = new Subject<void>();
     const answers = [door, null, door, door, null];
     const opened: number[] = [];
@@ -239,7 +239,7 @@ describe('a time slice', () => {
     return { time, demand: timeSlice({ budgetMs: 8, scheduler: time }) };
   };
 
-  it('X8, X25: is open for its budget, yields for one turn, then starts a new slice', async () => {
+  it('X8, X23: is open for its budget, yields for one turn, then starts a new slice', async () => {
     const { time, demand } = sliced();
     const asked: boolean[] = [];
     for (let ms = 0; ms < 20; ms++) {

@@ -14,7 +14,7 @@ function held(lingerMs: number) {
 }
 
 describe('holders', () => {
-  it('X3: the end comes after the linger, unless somebody comes meanwhile or the wait is cancelled', () => {
+  it('I5: the end comes after the linger, unless somebody comes meanwhile or the wait is cancelled', () => {
     const { time, ends, holders } = held(30);
     const [one, two] = [holders.hold(), holders.hold()];
     one();
@@ -34,7 +34,7 @@ describe('holders', () => {
     expect([ends.length, time.pending]).toEqual([1, 0]);
   });
 
-  it('X3: without a linger the end comes at once, and with an infinite one never and without a timer', () => {
+  it('I5: without a linger the end comes at once, and with an infinite one never and without a timer', () => {
     const now = held(0);
     now.holders.hold()();
     expect(now.ends).toEqual([0]);
@@ -48,7 +48,7 @@ describe('holders', () => {
     expect(ends).toBe(2);
   });
 
-  it('X3: an end that comes after somebody has come again does nothing, also if he has left again', () => {
+  it('I5: an end that comes after somebody has come again does nothing, also if he has left again', () => {
     const late: (() => void)[] = [];
     let ends = 0;
     const holders = new Holders(

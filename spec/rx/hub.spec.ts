@@ -136,7 +136,7 @@ describe('a hub', () => {
   });
 
   it.each([true, false])(
-    'X27: tells each change once to those who were there before, whatever they do in their calls (positions of its own: %s)',
+    'I1: tells each change once to those who were there before, whatever they do in their calls (positions of its own: %s)',
     async (countsItself) => {
       let thrown = 0;
       fc.assert(
@@ -158,7 +158,7 @@ describe('a hub', () => {
     },
   );
 
-  it('X27: one that joins in a call has the change already, one that leaves in a call is not told', () => {
+  it('I1: one that joins in a call has the change already, one that leaves in a call is not told', () => {
     const hub = new Hub<string>();
     const told: string[] = [];
     const leaves = new Map(['a', 'b', 'c'].map((name) => [name, hub.add(name)]));
@@ -175,7 +175,7 @@ describe('a hub', () => {
     expect([told, hub.size]).toEqual([['c', 'd'], 2]);
   });
 
-  it('X27: a receiver is not told a change that its state contains', () => {
+  it('I1: a receiver is not told a change that its state contains', () => {
     const hub = new Hub<string>();
     const told: string[] = [];
     hub.add('old', 4);
@@ -185,7 +185,7 @@ describe('a hub', () => {
     expect(told).toEqual(['old 5', 'old 6', 'new 6']);
   });
 
-  it('X27: those who are ended are removed first, so who is added meanwhile stays, and one without an end, too', async () => {
+  it('I2: those who are ended are removed first, so who is added meanwhile stays, and one without an end, too', async () => {
     const hub = new Hub<{ readonly name: string; complete?(): void }>();
     const ended: string[] = [];
     const add = (name: string) =>

@@ -17,7 +17,7 @@ async function reported(act: () => void): Promise<string[]> {
 }
 
 describe('a drain', () => {
-  it('X1: runs a task synchronously, and a task that it queues after it', () => {
+  it('I2: runs a task synchronously, and a task that it queues after it', () => {
     const drain = new Drain();
     const log: string[] = [];
     drain.run(() => {
@@ -34,7 +34,7 @@ describe('a drain', () => {
     expect(log.at(-1)).toBe('e');
   });
 
-  it('X1: continues after a task that throws, and reports the error', async () => {
+  it('I2: continues after a task that throws, and reports the error', async () => {
     const drain = new Drain();
     const log: string[] = [];
     const errors = await reported(() => {
@@ -51,7 +51,7 @@ describe('a drain', () => {
     expect(errors).toEqual(['Error: first', 'Error: second']);
   });
 
-  it('X1: does not recurse over many tasks', () => {
+  it('I2: does not recurse over many tasks', () => {
     const drain = new Drain();
     let left = 100_000;
     const task = () => {
@@ -61,7 +61,7 @@ describe('a drain', () => {
     expect(left).toBe(-1);
   });
 
-  it('X1: processes each value of a stream completely before the next, and the completion last', () => {
+  it('I2: processes each value of a stream completely before the next, and the completion last', () => {
     const source = new Subject<number>();
     const log: string[] = [];
     source.pipe(inDrain(new Drain())).subscribe({
@@ -93,7 +93,7 @@ const slot = (source: Observable<string> | null, name = 's'): Effect => ({
 });
 
 describe('a machine', () => {
-  it('X2: cancels the source in a slot when the slot is filled or emptied', () => {
+  it('cancels the source in a slot when the slot is filled or emptied', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const first = cold<string>('--a---a');
       const second = cold<string>('--b---b');
@@ -104,7 +104,7 @@ describe('a machine', () => {
     });
   });
 
-  it('X2: does not touch other slots', () => {
+  it('does not touch other slots', () => {
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const first = cold<string>('--a');
       const other = cold<string>('----b');
@@ -114,7 +114,7 @@ describe('a machine', () => {
     });
   });
 
-  it('X2: does not recurse if a source emits while it is subscribed', () => {
+  it('does not recurse if a source emits while it is subscribed', () => {
     let depth = 0;
     let deepest = 0;
     let left = 20_000;
@@ -129,7 +129,7 @@ describe('a machine', () => {
     expect([deepest, log]).toEqual([1, ['done']]);
   });
 
-  it('X2: ignores emissions of a cancelled source', () => {
+  it('ignores emissions of a cancelled source', () => {
     const late = new Subject<string>();
     const log: string[] = [];
     const twice = new Observable<string>((subscriber) => {
@@ -142,7 +142,7 @@ describe('a machine', () => {
     expect(log).toEqual(['ok']);
   });
 
-  it('X2: calls onEnter before the effects of a step and onSettled after them', () => {
+  it('calls onEnter before the effects of a step and onSettled after them', () => {
     const log: string[] = [];
     const input = new Subject<string>();
     machine<string, string, Effect, string>({
@@ -156,7 +156,7 @@ describe('a machine', () => {
     expect(log).toEqual(['enter 0', 'settled 0', 'enter 1', 'emit 1', 'act', 'settled 1']);
   });
 
-  it('X2: does not perform the remaining effects if an emission unsubscribes', () => {
+  it('does not perform the remaining effects if an emission unsubscribes', () => {
     const log: string[] = [];
     const act = { act: () => void log.push('act') };
     machine<string, string, Effect, string>({
@@ -170,13 +170,13 @@ describe('a machine', () => {
     expect(log).toEqual(['a']);
   });
 
-  it('X2: an error of a source is an error of the run', () => {
+  it('an error of a source is an error of the run', () => {
     const log: unknown[] = [];
     run([slot(throwError(() => 'oops'))], {}).subscribe({ error: (error) => log.push(error) });
     expect(log).toEqual(['oops']);
   });
 
-  it('X13: reports an error of a source that is cancelled, fills its slot, and empties the others', async () => {
+  it('I70: reports an error of a source that is cancelled, fills its slot, and empties the others', async () => {
     let open = 0;
     const throwing = new Observable<string>((subscriber) => {
       open++;
@@ -206,7 +206,7 @@ describe('a machine', () => {
     expect([log, open, errors.length]).toEqual([['A'], 0, 2]);
   });
 
-  it('X2: each subscription is a separate run with its own slots', () => {
+  it('each subscription is a separate run with its own slots', () => {
     const source = new Subject<string>();
     const output = run([slot(source)], { a: [{ emit: 'A' }] });
     const log: string[] = [];

@@ -35,7 +35,7 @@ describe('a lease', () => {
     return { time, log, shared };
   }
 
-  it('X3: keeps its run while it has a holder, and for the linger time afterwards', async () => {
+  it('I5: keeps its run while it has a holder, and for the linger time afterwards', async () => {
     const { time, log, shared } = leased();
     const one = shared.acquire();
     const two = shared.acquire();
@@ -48,7 +48,7 @@ describe('a lease', () => {
     expect([log, shared.active]).toEqual([['0 start', '130 linger'], false]);
   });
 
-  it('X3: keeps the same run if it is acquired again while it lingers', async () => {
+  it('I5: keeps the same run if it is acquired again while it lingers', async () => {
     const { time, log, shared } = leased();
     shared.acquire()();
     await time.advance(20);
@@ -60,7 +60,7 @@ describe('a lease', () => {
     expect(log).toEqual(['0 start', '150 linger']);
   });
 
-  it('X3: counts only the first release of each holder', async () => {
+  it('I5: counts only the first release of each holder', async () => {
     const { time, log, shared } = leased();
     const one = shared.acquire();
     const two = shared.acquire();
@@ -73,7 +73,7 @@ describe('a lease', () => {
     expect(log.length).toBe(2);
   });
 
-  it('X3: leaves no timer behind when it is ended, also if its holders release it then', async () => {
+  it('I5: leaves no timer behind when it is ended, also if its holders release it then', async () => {
     const { time, log, shared } = leased();
     const one = shared.acquire();
     const two = shared.acquire();
@@ -88,7 +88,7 @@ describe('a lease', () => {
     expect([lingering.log, lingering.time.pending]).toEqual([['0 start', '0 ended'], 0]);
   });
 
-  it('X3: a release of an ended run does not touch the next', async () => {
+  it('I5: a release of an ended run does not touch the next', async () => {
     const { time, log, shared } = leased(0);
     const old = shared.acquire();
     shared.end();
@@ -100,7 +100,7 @@ describe('a lease', () => {
     expect(log).toEqual(['0 start', '0 ended', '0 start', '10 linger']);
   });
 
-  it('X13: reports the end of its run even if the run throws while it is unsubscribed', async () => {
+  it('I70: reports the end of its run even if the run throws while it is unsubscribed', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     const log: string[] = [];
@@ -123,7 +123,7 @@ describe('a lease', () => {
     expect(reported).toHaveLength(2);
   });
 
-  it('X3: reports a run that completes, also while it starts', () => {
+  it('I5: reports a run that completes, also while it starts', () => {
     marbles(({ cold, scheduler, flush }) => {
       for (const frames of ['--|', '|']) {
         const log: string[] = [];
@@ -286,7 +286,7 @@ describe('an idle timeout', () => {
     });
   });
 
-  it('X6, X24: limits the pause of the reader', () => {
+  it('X6: limits the pause of the reader', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const waitingMs = () => (scheduler.now() >= 20 ? scheduler.now() - 20 : undefined);
       const source = cold('a').pipe(watchdog(scheduler, { waitingMs, pauseLimitMs: 50 }));

@@ -36,7 +36,7 @@ export const PRODUCTION: ServerSize = { cores: 8, bytesPerMs: 1_250_000, places:
 /** A NATS server on such a machine. It queues requests instead of refusing them. */
 export const BROKER: ServerSize = { ...PRODUCTION, places: Number.POSITIVE_INFINITY };
 
-/** The watch of a client lasts five to ten minutes (R20). */
+/** The watch of a client lasts five to ten minutes (W3). */
 const WATCH_MS = 300_000;
 /** A client relists within a second after a 410 (R9). */
 const RELIST_MS = 1000;

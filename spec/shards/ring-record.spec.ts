@@ -26,7 +26,7 @@ function settled(...members: string[]): RingRecord {
 }
 
 describe('the record of a ring', () => {
-  it('H3: a member that comes or goes moves only its own slots', () => {
+  it('H2: a member that comes or goes moves only its own slots', () => {
     const ids = Array.from({ length: 8 }, (_, at) => `replica-${at}.x`);
     for (let count = 1; count < ids.length; count++) {
       const [before, after] = [winners(ids.slice(0, count)), winners(ids.slice(0, count + 1))];
@@ -36,7 +36,7 @@ describe('the record of a ring', () => {
     expect(new Set(winners(ids)).size).toBe(8);
   });
 
-  it('H3: a process that joins again under another id gets the slots that it had', () => {
+  it('H2: a process that joins again under another id gets the slots that it had', () => {
     const before = winners(['a.1', 'b.1', 'c.1']);
     const after = winners(['a.2', 'b.1', 'c.1']);
     expect(after).toEqual(before.map((id) => (id === 'a.1' ? 'a.2' : id)));

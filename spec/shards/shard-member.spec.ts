@@ -50,7 +50,7 @@ const counts = (members: readonly ShardMember[]) =>
 const sum = (members: readonly ShardMember[]) => counts(members).reduce((one, two) => one + two, 0);
 
 describe('a member of a ring', () => {
-  it('H7: the slots of a new ring are given out after a full lease, to all members together', async () => {
+  it('H6: the slots of a new ring are given out after a full lease, to all members together', async () => {
     const { time, joined, member, listed, stopped } = rig();
     const early = member('early');
     early.start();
@@ -69,7 +69,7 @@ describe('a member of a ring', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('H7: the slots of a new ring are given out when the lease has passed, and not a retry period later', async () => {
+  it('H6: the slots of a new ring are given out when the lease has passed, and not a retry period later', async () => {
     const { time, member, stopped } = rig();
     const only = member('only', { retryPeriodMs: 1_300, renewDeadlineMs: 2_700 });
     only.start();
@@ -134,7 +134,7 @@ describe('a member of a ring', () => {
     await stopped(victim, ...others);
   });
 
-  it('H16: replicas with different by never share a ring, and the later one joins when the former have left', async () => {
+  it('H15: replicas with different by never share a ring, and the later one joins when the former have left', async () => {
     const time = new VirtualTime();
     const server = createFakeApiServer({ resources: [leases], scheduler: time });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });
@@ -164,7 +164,7 @@ describe('a member of a ring', () => {
     await Promise.all([a.stop(), b.stop(), time.advance(10_000)]);
   });
 
-  it('H17: processes with one identity are reported, and one that joins again is not', async () => {
+  it('H15: processes with one identity are reported, and one that joins again is not', async () => {
     const time = new VirtualTime();
     const server = createFakeApiServer({ resources: [leases], scheduler: time });
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler: time });

@@ -250,7 +250,7 @@ describe('a controller in shards', () => {
     await stop();
   });
 
-  it('H12: when a replica is lost, its keys are reconciled by the others, and it stops first', async () => {
+  it('H11: when a replica is lost, its keys are reconciled by the others, and it stops first', async () => {
     const { time, replica, replicas, settle, stop } = rig();
     for (let at = 0; at < 3; at++) replica();
     await settle();

@@ -145,7 +145,7 @@ describe('applyDeltas: effects of deltas', () => {
     ],
     ['deleted, then missed', [deleted(pod('a', 5)), missed(pod('a', 4))], ['watch* -a@5']],
     ['deleted, another UID', [deleted(pod('a', 5, 'a2'))], ['watch* -a@1?']],
-  ])('S10: existence in the store decides, not the verb: %s', (_case, deltas, expected) => {
+  ])('S8: existence in the store decides, not the verb: %s', (_case, deltas, expected) => {
     const { send, indexer } = storing([pod('a', 1)]);
     expect(send(...deltas)).toEqual(expected);
     const there = deltas.findLast((delta) => 'key' in delta);
@@ -291,7 +291,7 @@ describe('applyDeltas: effects of deltas', () => {
     expect(indexer.get('b')).toEqual(other);
   });
 
-  it('S9, S10: the key identifies objects without a UID', () => {
+  it('S9, S8: the key identifies objects without a UID', () => {
     const bare = (key: string, kind: string): Pod => ({ ...pod(key, '', ''), kind });
     const { send, sets, indexer, source } = storing([bare('a', 'one')]);
     source.next([updated(bare('a', 'two')), deleted(bare('a', 'two')), added(bare('a', 'three'))]);
@@ -301,12 +301,12 @@ describe('applyDeltas: effects of deltas', () => {
     expect(send(replaced([bare('a', 'three')], 5))).toEqual([]);
   });
 
-  it('S18: a missed deletion never carries an older state than the stored one', () => {
+  it('S7: a missed deletion never carries an older state than the stored one', () => {
     const { send } = storing([pod('a', 9)]);
     expect(send(missed(pod('a', 3)))).toEqual(['watch* -a@9?']);
   });
 
-  it('S18, T7: if the last state cannot be frozen, the deletion carries the stored state, and the rest of the commit is applied', () => {
+  it('S7, T7: if the last state cannot be frozen, the deletion carries the stored state, and the rest of the commit is applied', () => {
     const { send, indexer } = storing([pod('a', 1)]);
     const unreadable = Object.defineProperty({}, 'phase', {
       enumerable: true,
@@ -321,14 +321,14 @@ describe('applyDeltas: effects of deltas', () => {
     expect(indexer.listKeys()).toEqual(['b']);
   });
 
-  it('S18, R5: the deletion of an object between two parts of the first list was not missed', () => {
+  it('S7, R5: the deletion of an object between two parts of the first list was not missed', () => {
     const { send, indexer } = storing(undefined);
     expect(send(replacing([pod('a', 1), pod('b', 1)]))).toEqual(['initiali +a@1 +b@1']);
     expect(send(replacing([], { removed: ['a'] }))).toEqual(['initiali -a@1']);
     expect(indexer.listKeys()).toEqual(['b']);
   });
 
-  it('H57: a list of some shards deletes no object and releases no refused object of others', () => {
+  it('F9: a list of some shards deletes no object and releases no refused object of others', () => {
     const indexer = createIndexer<Pod>();
     const source = new Subject<readonly Delta<Pod>[]>();
     const sets: string[] = [];
@@ -523,7 +523,7 @@ describe('applyDeltas: refused objects', () => {
 });
 
 describe('applyDeltas and keys', () => {
-  it('F14: a store with another key function is refused', () => {
+  it('F12: a store with another key function is refused', () => {
     const byUid = createIndexer<{ metadata: { uid: string } }>({
       keyOf: ({ metadata }) => metadata.uid,
     });

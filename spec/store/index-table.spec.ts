@@ -92,7 +92,7 @@ describe('indices', () => {
     expect(indexer.listIndexFuncValues('odd')).toEqual([]);
   });
 
-  it('S3: indices that are added to a store with objects are filled (TestSharedInformer_Indexer)', () => {
+  it('S2: indices that are added to a store with objects are filled (TestSharedInformer_Indexer)', () => {
     const indexer = fresh();
     indexer.add(tagged('a', 'x', 'y'));
     indexer.addIndexers({ byFirst, ['__proto__']: byFirst });
@@ -103,7 +103,7 @@ describe('indices', () => {
     expect(indexer.listIndexFuncValues('byFirst')).toEqual(['y']);
   });
 
-  it('S3: if a name exists already or an index function throws, none of the indices is added', () => {
+  it('S2: if a name exists already or an index function throws, none of the indices is added', () => {
     const indexer = fresh();
     indexer.add(tagged('a', 'x'));
     const conflict = () => indexer.addIndexers({ byFirst, byTag: byFirst });
@@ -128,7 +128,7 @@ describe('indices', () => {
     fc.constant({ what: 'index' } as const),
   );
 
-  it('S1, S2, S3, S4: after random writes the indices equal those computed from the objects', () => {
+  it('S1, S2, S4: after random writes the indices equal those computed from the objects', () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 25 }), (operations) => {
         const indexer = fresh();

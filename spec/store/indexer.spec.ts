@@ -158,7 +158,7 @@ describe('indexer: objects', () => {
 });
 
 describe('indexer: snapshots', () => {
-  it('S17: `snapshot$` emits synchronously on subscription, then once per commit', () => {
+  it('S5: `snapshot$` emits synchronously on subscription, then once per commit', () => {
     const indexer = createIndexer<Pod>();
     const seen: StoreReader<Pod>[] = [];
     indexer.snapshot$.subscribe((snapshot) => seen.push(snapshot));
@@ -200,7 +200,7 @@ describe('indexer: snapshots', () => {
     expectTypeOf<Snapshot<Pod>>().toEqualTypeOf<StoreReader<Pod>>();
   });
 
-  it('S17: when a reader is emitted, its list(), byIndex() and get() show its commit', () => {
+  it('S5: when a reader is emitted, its list(), byIndex() and get() show its commit', () => {
     const indexer = createIndexer<Pod>({ indexers: { namespace: byNamespace } });
     const seen: string[] = [];
     const names = (objects: readonly Pod[]) => objects.map(({ metadata }) => metadata?.name).join();
@@ -224,7 +224,7 @@ describe('indexer: snapshots', () => {
     ]);
   });
 
-  it('S17: all observers see the same order, with one emission per commit, also for writes made in a callback', () => {
+  it('S5: all observers see the same order, with one emission per commit, also for writes made in a callback', () => {
     const indexer = createIndexer<Pod>();
     const [first, second]: [number[], [number, number][]] = [[], []];
     indexer.snapshot$.subscribe(({ rev }) => {

@@ -67,7 +67,7 @@ describe('a mutation cache', () => {
     expect([version(), version('gone')]).toEqual(['5', undefined]);
   });
 
-  it('S20, S63: a write that the server has lost, because it was restored, is dropped', () => {
+  it('S20: a write that the server has lost, because it was restored, is dropped', () => {
     const { cache, store, version } = rig({ includeAdds: true });
     const source = new Subject<readonly Delta<Pod>[]>();
     source.pipe(applyDeltas(store)).subscribe();
@@ -104,7 +104,7 @@ describe('a mutation cache', () => {
     },
   );
 
-  it('S20, S63: a response that arrives after the deletion does not show the object again (TestMutationCacheUpdateConcurrentDelete)', () => {
+  it('S20: a response that arrives after the deletion does not show the object again (TestMutationCacheUpdateConcurrentDelete)', () => {
     const { cache, store, version } = rig({ includeAdds: true });
     const updated = pod('pod', 'uid-1', '2');
     store.add(pod('pod', 'uid-1', '1'));
@@ -141,7 +141,7 @@ describe('a mutation cache', () => {
     expect(cache.getByKey('pod')).toBeUndefined();
   });
 
-  it('S20, S64: a deletion also removes a write from the indices (TestMutationCacheOnDeleteClearsStaleMutation)', () => {
+  it('S20: a deletion also removes a write from the indices (TestMutationCacheOnDeleteClearsStaleMutation)', () => {
     const { cache } = rig({ includeAdds: true });
     const written = pod('pod', 'uid-1', '2', 'web');
     cache.mutation(written);

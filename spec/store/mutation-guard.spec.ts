@@ -61,7 +61,7 @@ describe('mutation guard', () => {
     expect(guardObject('text', 'freeze')).toBe('text');
   });
 
-  it('S65: a subscriber that changes the lists of a set throws, and the others get all changes', () => {
+  it('S16: a subscriber that changes the lists of a set throws, and the others get all changes', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ metadata: { name, uid: name } }));
     const updated = [{ previous: b, object: { ...b } }];
     const source$ = new Subject<ChangeSet<object>>();
@@ -99,7 +99,7 @@ describe('mutation guard', () => {
     expect([late.changes, late.added].map(Object.isFrozen)).toEqual([true, true]);
   });
 
-  it('S65: in production the lists are not frozen, because that costs time', async () => {
+  it('S16: in production the lists are not frozen, because that costs time', async () => {
     vi.stubEnv('NODE_ENV', 'production');
     vi.resetModules();
     const production = await import('rx-informer');

@@ -168,7 +168,7 @@ describe('names of prototype properties', () => {
     );
   });
 
-  it('A3, S21: names of prototype properties pass through a server, a client and an informer unchanged', async () => {
+  it('S21: names of prototype properties pass through a server, a client and an informer unchanged', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, qps: 0 });
     const api = createResourceClient(client, configMaps);

@@ -79,7 +79,7 @@ describe('the refused objects of a store', () => {
     ['refused by the store, then deleted', [added(bad('b', 5)), deleted(bad('b', 6))], 'a@1', ''],
     ['refused by the store', [added(bad('b', 5)), added(pod('c', 6))], 'a@1 c@6', 'b@5'],
     ['refused by the store, then lost', [added(bad('b', 5)), lost('b')], 'a@1', ''],
-  ])('S23, F18: an object that is %s', (_case, deltas, stored, kept) => {
+  ])('S23, F3: an object that is %s', (_case, deltas, stored, kept) => {
     for (const batches of [[deltas], deltas.map((delta) => [delta])]) {
       for (const compression of ['none', 'latest'] as const) {
         const indexer = createIndexer<Pod>({ indexers: { strict: refusing } });
@@ -116,7 +116,7 @@ describe('the refused objects of a store', () => {
     expect(refusedOf(indexer.refused)).toBe('');
   });
 
-  it('S23, F19: refused objects of an aborted list are kept until a complete list does not contain them', () => {
+  it('S23, F5: refused objects of an aborted list are kept until a complete list does not contain them', () => {
     const { indexer, send } = storing(undefined);
     send(replacing([], { refused: [refusal(pod('a', 1)), refusal(pod('b', 1))] }));
     send(abort);
@@ -181,14 +181,14 @@ describe('the refused objects of a store', () => {
     expect(refusedOf(indexer.refused)).toBe('a@5');
   });
 
-  it('S25: an object without a key is reported, and not kept', () => {
+  it('S12: an object without a key is reported, and not kept', () => {
     const nameless = { metadata: { uid: 'x', resourceVersion: '1' } } as Pod;
     const { indexer, send, refusals } = storing([]);
     expect(send(replaced([nameless, pod('a', 1)], 5))).toEqual(['relist* +a@1']);
     expect([refusals.length, refusals[0]?.key, indexer.refused.size]).toEqual([1, '', 0]);
   });
 
-  it('S26: the latest refused objects are shown first, whatever was released before', () => {
+  it('S23: the latest refused objects are shown first, whatever was released before', () => {
     const refusedObjects = createRefusedObjects();
     for (let at = 0; at < 1_000; at++) refusedObjects.set(refusal(pod(`p${at}`, at + 1)));
     const shown = () => refusedObjects.latest(3).map(({ key }) => key);
@@ -250,7 +250,7 @@ describe('deltaFifo: refusals', () => {
       [refused(pod('a', 2)), refused(pod('b', 3)), refused(pod('a', 4))],
       'xa@4 xb@3',
     ],
-  ])('F16: a refusal %s, with compression %s', (_case, compression, deltas, expected) => {
+  ])('R23: a refusal %s, with compression %s', (_case, compression, deltas, expected) => {
     const { send, pop } = gated({
       compression: compressions[compression],
       known: knowing(pod('a', 1)),
@@ -259,7 +259,7 @@ describe('deltaFifo: refusals', () => {
     expect(pop().join('')).toBe(expected);
   });
 
-  it('F17: a retry is delivered once, after all waiting deltas', () => {
+  it('F1: a retry is delivered once, after all waiting deltas', () => {
     const { send, pop, resync$ } = gated({ known: knowing(pod('a', 1), pod('b', 1)) });
     send(retry, updated(pod('a', 2)), retry, deleted(pod('c', 3)));
     resync$.next();
@@ -270,7 +270,7 @@ describe('deltaFifo: refusals', () => {
     expect(pop()).toEqual(['*']);
   });
 
-  it('F18: the deletion of a refused object is passed on, because its key is known', () => {
+  it('F3: the deletion of a refused object is passed on, because its key is known', () => {
     const alone = gated();
     alone.send(refused(pod('a', 2)), deleted(pod('a', 3)));
     expect([alone.pop(), alone.unknown]).toEqual([['xa@2 -a@3'], []]);
@@ -283,14 +283,14 @@ describe('deltaFifo: refusals', () => {
     expect([before.pop(), before.unknown]).toEqual([['-a?'], ['b']]);
   });
 
-  it('F18: after a list the deletions of exactly its refused objects are passed on', () => {
+  it('F3: after a list the deletions of exactly its refused objects are passed on', () => {
     const known = Object.assign(knowing(), { refused: new Map([['a', refusal(pod('a', 2))]]) });
     const { send, pop, unknown } = gated({ known });
     send(replaced([], 9, { refused: [refusal(pod('b', 8))] }), lost('a'), lost('b'));
     expect([pop(), unknown]).toEqual([['[xb@8]@9 -b?'], ['a']]);
   });
 
-  it('F18, S8: a deletion event with a refused state deletes nothing that is newer', () => {
+  it('F3, S8: a deletion event with a refused state deletes nothing that is newer', () => {
     const end = (version: string): Delta<Pod> => ({
       type: 'deleted',
       key: 'a',
@@ -305,7 +305,7 @@ describe('deltaFifo: refusals', () => {
     expect(send(end('10'))).toEqual(['watch* -a@9?']);
   });
 
-  it('F19: the abort of a list is passed on if its parts were passed on', () => {
+  it('F5: the abort of a list is passed on if its parts were passed on', () => {
     const flowing = gated();
     flowing.send(replacing([], { refused: [refusal(pod('a', 1))] }), abort);
     expect(flowing.pop()).toEqual(['(xa@1) !']);

@@ -62,7 +62,7 @@ describe('patches of a fake server', () => {
     expect(await wire.lines()).toEqual(['MODIFIED a']);
   });
 
-  it('A3: reach no prototype over HTTP', async () => {
+  it('S21: reach no prototype over HTTP', async () => {
     const server = createFakeApiServer();
     server.objects.create(pods, pod('a'));
     const bodies: [string, string][] = [
@@ -91,7 +91,7 @@ describe('patches of a fake server', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('A3: a JSON Patch sees own members only', () => {
+  it('S21: a JSON Patch sees own members only', () => {
     const run = (operation: object) => () =>
       jsonPatch({ a: {} }, [operation as JsonPatchOperation]);
     expect(run({ op: 'add', path: '/a/__proto__', value: { polluted: 1 } })).toThrow();
@@ -192,7 +192,7 @@ describe('writes of a fake server', () => {
     expect(await wire.lines()).toEqual(['DELETED a']);
   });
 
-  it('A6: a deletion takes effect immediately, whatever its propagation policy, and dependents stay', async () => {
+  it('A5: a deletion takes effect immediately, whatever its propagation policy, and dependents stay', async () => {
     for (const propagationPolicy of ['Foreground', 'Orphan', 'Background']) {
       const server = createFakeApiServer();
       const { metadata } = server.objects.create(pods, pod('a'));

@@ -144,7 +144,7 @@ describe('objects of a fake server', () => {
     expect(await kept.lines()).toEqual(['ADDED d', 'ADDED e']);
   });
 
-  it('A75: expire from the history when their JSON exceeds its limit', async () => {
+  it('A73: expire from the history when their JSON exceeds its limit', async () => {
     const large = (name: string) => ({ ...pod(name), spec: { text: 'x'.repeat(1000) } });
     const server = createFakeApiServer({ historyMaxBytes: 6000 });
     for (const name of 'abcdefghij') server.objects.create(pods, large(name));

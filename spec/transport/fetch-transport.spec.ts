@@ -163,7 +163,7 @@ describe('a request through fetch', () => {
 });
 
 describe('a demand', () => {
-  it('T2: a closed demand pauses reading until it opens', async () => {
+  it('T1: a closed demand pauses reading until it opens', async () => {
     const fake = fakeFetch();
     const capacity = new Subject<void>();
     let full = false;
@@ -184,7 +184,7 @@ describe('a demand', () => {
     subscription.unsubscribe();
   });
 
-  it('T1, T2: a closed demand is unsubscribed when the request ends', async () => {
+  it('T1: a closed demand is unsubscribed when the request ends', async () => {
     const fake = fakeFetch();
     const capacity = new Subject<void>();
     const { received, subscription } = send(fake, { demand: () => capacity });
@@ -444,7 +444,7 @@ describe('compression', () => {
     // A page from a file.
     ['null', 'http://127.0.0.1:8001', true],
     [undefined, 'http://127.0.0.1:8001', false],
-  ])('T20: a page of %s that requests %j: hidden %s', (origin, baseUrl, hides) => {
+  ])('T19: a page of %s that requests %j: hidden %s', (origin, baseUrl, hides) => {
     vi.stubGlobal('location', origin === undefined ? undefined : { origin });
     const { fetch } = fakeFetch();
     expect(createFetchTransport({ baseUrl, fetch }).hidesEncoding).toBe(hides);
@@ -457,7 +457,7 @@ describe('compression', () => {
     ['default', {}, false],
     ['cors', {}, true],
     ['cors', { 'content-encoding': 'gzip' }, false],
-  ])('T20: a response of type %s with the headers %j: hidden %s', async (type, headers, hides) => {
+  ])('T19: a response of type %s with the headers %j: hidden %s', async (type, headers, hides) => {
     const answer = Object.defineProperty(new Response('', { headers }), 'type', { value: type });
     const transport = createFetchTransport({ baseUrl: '', fetch: async () => answer });
     expect(transport.hidesEncoding).toBe(false);

@@ -141,7 +141,7 @@ it('T7: a decompression bomb is refused at the limit of a line', async () => {
   expect(await bombed()).toEqual(['TooLarge', 'TooLarge', 'TooLarge']);
 });
 
-it('C20: discovery of a million resources is read, of a million versions is refused', async () => {
+it('C16: discovery of a million resources is read, of a million versions is refused', async () => {
   const list = JSON.stringify({
     kind: 'APIResourceList',
     resources: Array.from({ length: 200_000 }, (_, at) => ({

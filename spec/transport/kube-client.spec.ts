@@ -115,7 +115,7 @@ describe('a call', () => {
     ['hush"}}', 'text/plain'],
     ['hush', 'text/html'],
     ['[hush', 'text/plain; charset=utf-8'],
-  ])('T3, T56: an error response without a Status is not quoted (%s as %s)', async (body, type) => {
+  ])('T3, T9: an error response without a Status is not quoted (%s as %s)', async (body, type) => {
     const { client } = answering([{ status: 500, body, headers: { 'content-type': type } }]);
     const error = await failureOf(client.request({ path }));
     expect(error?.message).toBe(
@@ -124,7 +124,7 @@ describe('a call', () => {
     expect(JSON.stringify(error)).not.toContain('hush');
   });
 
-  it('T56: an error response of short plain text is quoted, without the white space around it', async () => {
+  it('T9: an error response of short plain text is quoted, without the white space around it', async () => {
     const quoted = async (body: string) =>
       (await failureOf(answering([{ status: 404, body }]).client.request({ path })))?.message;
     expect(await quoted(' 404 page not found\n')).toBe('GET /api/v1/pods: 404 page not found');
@@ -132,7 +132,7 @@ describe('a call', () => {
     expect(await quoted('x'.repeat(201))).toContain('the server answered 404, without a Status');
   });
 
-  it('T56: the error of a redirect says that redirects are not followed', async () => {
+  it('T9: the error of a redirect says that redirects are not followed', async () => {
     const { client } = answering([
       { status: 302, headers: { location: 'http://other/?token=hush' } },
     ]);
@@ -192,7 +192,7 @@ describe('an error response to a call', () => {
     expect(error?.code).toBe(429);
   });
 
-  it('T8: an error response whose body is cut is reported as that response', async () => {
+  it('T7: an error response whose body is cut is reported as that response', async () => {
     const time = new VirtualTime();
     const atMs: number[] = [];
     const header = (name: string) => (name.toLowerCase() === 'retry-after' ? '7' : null);
@@ -315,7 +315,7 @@ describe('a client', () => {
     expect(createClient({ baseUrl: 'https://host/@x' }).baseUrl).toBe('https://host/@x');
   });
 
-  it('T73: refuses a header that is not text by its name, and sends nothing', async () => {
+  it('T15: refuses a header that is not text by its name, and sends nothing', async () => {
     for (const value of [undefined, null, 7, { token: 'hunter2' }]) {
       const headers = { Authorization: value } as unknown as Record<string, string>;
       expect(() => createClient({ baseUrl: '', headers })).toThrow(

@@ -298,11 +298,11 @@ describe('a page that is hidden', () => {
     expect(() => inPage({ hiddenGraceMs })).toThrow(/hiddenGraceMs is/);
   });
 
-  it.each([0, -1, 1.5, Number.NaN])('T65: maxStreams %d is refused', (maxStreams) => {
+  it.each([0, -1, 1.5, Number.NaN])('T64: maxStreams %d is refused', (maxStreams) => {
     expect(() => createClient({ baseUrl: '', maxStreams })).toThrow(/maxStreams is/);
   });
 
-  it('T67: emits awake$ when it is shown after it was away, when it is online, and after a sleep', async () => {
+  it('R29: emits awake$ when it is shown after it was away, when it is online, and after a sleep', async () => {
     const { time, page, client } = inPage();
     const awake: number[] = [];
     const subscription = client.awake$?.subscribe(() => awake.push(time.now()));

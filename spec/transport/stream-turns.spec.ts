@@ -222,7 +222,7 @@ describe('the turns of streams', () => {
     expect(turns.grant(0, 'a')).toEqual(['release a']);
   });
 
-  it('T65: without a limit everything is sent, also what waited before the limit was lifted', () => {
+  it('T64: without a limit everything is sent, also what waited before the limit was lifted', () => {
     const turns = rig(UNLIMITED);
     expect(turns.request(0, 1)).toEqual(['send 1']);
     turns.limit(1);
@@ -232,7 +232,7 @@ describe('the turns of streams', () => {
     expect(turns.tick(0)).toEqual(['cancel', 'send 2', 'send 3']);
   });
 
-  it('T62, T65: when the limit is lifted, lists are sent before watches that waited longer', () => {
+  it('T62, T64: when the limit is lifted, lists are sent before watches that waited longer', () => {
     const turns = rig(1);
     turns.request(0, 1);
     turns.request(0, 2);

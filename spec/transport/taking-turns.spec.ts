@@ -108,7 +108,7 @@ describe('watches of one page', () => {
     expect(tab.log).toEqual(named(4).map((name) => `0 ${name} head`));
   });
 
-  it('T61, T70: one that is unsubscribed while it waits, or in the callback of another, leaves its turn', async () => {
+  it('T61, T62: one that is unsubscribed while it waits, or in the callback of another, leaves its turn', async () => {
     const time = new VirtualTime();
     const pool = pagePool();
     const tab = new Tab(time, pool, 1);

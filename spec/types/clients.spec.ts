@@ -61,7 +61,7 @@ describe('types of clients', () => {
     expect([patch, wrong]).toHaveLength(2);
   });
 
-  it('C13: the draft of a recipe is mutable', () => {
+  it('C12: the draft of a recipe is mutable', () => {
     const edit = createResourceClient(client, resources.deployments).edit;
     type Recipe = Parameters<typeof edit>[1];
     const recipe: Recipe = (draft) => {

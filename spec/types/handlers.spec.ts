@@ -13,7 +13,7 @@ type Callbacks = {
 };
 
 describe('the types of handlers', () => {
-  it('I100: the last argument of a callback is the notification, which has isInInitialList', () => {
+  it('I21: the last argument of a callback is the notification, which has isInInitialList', () => {
     expectTypeOf<Parameters<Callbacks['onAdd']>[1]>().toEqualTypeOf<EventNotification>();
     expectTypeOf<Parameters<Callbacks['onAdd']>['length']>().toEqualTypeOf<2>();
     expectTypeOf<Parameters<Callbacks['onUpdate']>[2]>().toEqualTypeOf<EventNotification>();

@@ -163,7 +163,7 @@ describe('the types of queries', () => {
     );
   });
 
-  it('Q78: a query of the metadata has rows of metadata, and paths of nothing else', () => {
+  it('Q72: a query of the metadata has rows of metadata, and paths of nothing else', () => {
     const query = liveQuery({ from: pods, as: 'metadata', labelSelector: 'app=web' });
     expectTypeOf(query).toEqualTypeOf<LiveQuery<Stored<PartialObjectMetadata>, false>>();
     const named = liveQuery({

@@ -131,7 +131,7 @@ describe('the types of stored objects', () => {
     expect(pod.metadata.name).toBe('a');
   });
 
-  it('S52: Stored<T> does not change a type without these fields', () => {
+  it('S51: Stored<T> does not change a type without these fields', () => {
     expectTypeOf<Stored<{ readonly id: number }>>().toEqualTypeOf<{ readonly id: number }>();
     expectTypeOf<ChangeSet<{ id: number }>['added']>().toEqualTypeOf<readonly { id: number }[]>();
     const rows = createIndexer<{ id: string }>({ keyOf: ({ id }) => id });

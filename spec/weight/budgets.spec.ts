@@ -59,7 +59,7 @@ describe('budgets', () => {
     expect(edit - list).toBeLessThanOrEqual(client - core + 3_100);
   });
 
-  it('U10: nothing of createClusters is in a bundle that does not import it', async () => {
+  it('X20: nothing of createClusters is in a bundle that does not import it', async () => {
     const names =
       'createInformerFactory, createLiveQueries, liveQuery, liveUnion, createController, toView';
     const [without, within] = await Promise.all([

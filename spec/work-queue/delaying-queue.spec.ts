@@ -166,7 +166,7 @@ describe('a delaying queue', () => {
     expect([queue.cancelAfter('ready'), queue.len]).toEqual([false, 1]);
   });
 
-  it('K6, K10: drain() with `delayed` waits for delayed keys, and not for cancelled ones', async () => {
+  it('K5, K10: drain() with `delayed` waits for delayed keys, and not for cancelled ones', async () => {
     const { time, queue } = delaying();
     const log: string[] = [];
     queue.addAfter('foo', 50);

@@ -57,7 +57,7 @@ describe('a priority queue', () => {
     ]);
   });
 
-  it('K15: de-duplicates items', () => {
+  it('K14: de-duplicates items', () => {
     const { queue } = prioritised();
     queue.add('foo');
     queue.add('bar');
@@ -66,7 +66,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['foo', 'bar']);
   });
 
-  it('K15: retains the highest priority, and never decreases it', () => {
+  it('K14: retains the highest priority, and never decreases it', () => {
     const { queue } = prioritised();
     queue.addWithOptions('foo', { priority: 1 });
     queue.addWithOptions('foo', { priority: 2 });
@@ -77,7 +77,7 @@ describe('a priority queue', () => {
     expect(queue.priorityOf('foo')).toBeUndefined();
   });
 
-  it('K15: a raised item overtakes lower priorities and becomes the last of its new priority', () => {
+  it('K14: a raised item overtakes lower priorities and becomes the last of its new priority', () => {
     const { queue } = prioritised();
     for (const key of ['a', 'b', 'c', 'd']) queue.add(key);
     queue.addWithOptions('one', { priority: 1 });
@@ -86,7 +86,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['one', 'd', 'b', 'a', 'c']);
   });
 
-  it('K15: keeps the shortest wait of several adds', async () => {
+  it('K14: keeps the shortest wait of several adds', async () => {
     const { time, queue } = prioritised();
     queue.addWithOptions('foo', { afterMs: 60 });
     queue.addWithOptions('foo', { afterMs: 20 });
@@ -97,7 +97,7 @@ describe('a priority queue', () => {
     expect([queue.len, queue.waiting]).toEqual([0, 0]);
   });
 
-  it('K15: returns an item only after its time has come, several in the order of their times', async () => {
+  it('K14: returns an item only after its time has come, several in the order of their times', async () => {
     const { time, queue } = prioritised();
     queue.addWithOptions('bar', { afterMs: 1000 });
     queue.addWithOptions('foo', { afterMs: 200 });
@@ -109,7 +109,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['bar']);
   });
 
-  it('K15: orders items by the time at which they become ready, not by the time of the add', async () => {
+  it('K14: orders items by the time at which they become ready, not by the time of the add', async () => {
     const { time, queue } = prioritised();
     queue.addAfter('waited', 50);
     await time.advance(10);
@@ -118,7 +118,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['first', 'waited']);
   });
 
-  it('K15: keeps the priority of a waiting item, and raises it', async () => {
+  it('K14: keeps the priority of a waiting item, and raises it', async () => {
     const { time, queue } = prioritised();
     queue.addWithOptions('low', { afterMs: 50, priority: -100 });
     queue.addWithOptions('foo', { afterMs: 50, priority: 1 });
@@ -130,7 +130,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['foo', 'bar', 'zero', 'low']);
   });
 
-  it('K15: takes the shorter of afterMs and the wait of the rate limiter', async () => {
+  it('K14: takes the shorter of afterMs and the wait of the rate limiter', async () => {
     const { time, queue } = prioritised();
     expect(queue.addWithOptions('foo', { rateLimited: true, afterMs: 60_000 })).toBe(5);
     expect(queue.addWithOptions('bar', { rateLimited: true, afterMs: 2 })).toBe(2);
@@ -141,7 +141,7 @@ describe('a priority queue', () => {
     expect(queue.numRequeues('foo')).toBe(0);
   });
 
-  it('K15: does not count waiting items in len, and does once they are ready', async () => {
+  it('K14: does not count waiting items in len, and does once they are ready', async () => {
     const { time, queue } = prioritised();
     queue.add('foo');
     queue.addAfter('bar', 50);
@@ -150,7 +150,7 @@ describe('a priority queue', () => {
     expect([queue.len, queue.waiting, queue.metrics.depth]).toEqual([2, 0, 2]);
   });
 
-  it('K15: updates metrics for an item added with a delay, then without, then with a priority', async () => {
+  it('K14: updates metrics for an item added with a delay, then without, then with a priority', async () => {
     const { time, queue } = prioritised();
     queue.addAfter('foo', 60_000);
     expect([queue.metrics.depth, queue.metrics.addsTotal]).toEqual([0, 0]);
@@ -162,7 +162,7 @@ describe('a priority queue', () => {
     expect([take(queue), queue.metrics.depth, time.pending]).toEqual([['foo'], 0, 0]);
   });
 
-  it('K15: a cancelled add removes its priority', () => {
+  it('K14: a cancelled add removes its priority', () => {
     const { queue } = prioritised();
     queue.addWithOptions('foo', { afterMs: 10, priority: 9 });
     expect(queue.cancelAfter('foo')).toBe(true);
@@ -172,7 +172,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['bar', 'foo']);
   });
 
-  it('K15: an item that is added again while it is cancelled keeps its new priority', () => {
+  it('K14: an item that is added again while it is cancelled keeps its new priority', () => {
     const { time, queue } = prioritised();
     queue.addWithOptions('foo', { afterMs: 10, priority: 9 });
     const listening = queue.ready$.subscribe(() => {
@@ -186,7 +186,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['foo', 'bar']);
   });
 
-  it('K15: drain() does not resolve when a delayed add becomes an immediate one', async () => {
+  it('K14: drain() does not resolve when a delayed add becomes an immediate one', async () => {
     const { time, queue } = prioritised();
     const log: string[] = [];
     queue.addAfter('foo', 50);
@@ -199,20 +199,20 @@ describe('a priority queue', () => {
     expect(log).toEqual(['drained']);
   });
 
-  it('K15: throws for NaN', () => {
+  it('K14: throws for NaN', () => {
     const { queue } = prioritised();
     expect(() => queue.addWithOptions('foo', { priority: Number.NaN })).toThrow(TypeError);
     expect(() => queue.addAfter('foo', Number.NaN)).toThrow(TypeError);
   });
 
-  it('K7: keeps nothing of an item for which the limiter returns NaN', () => {
+  it('K2: keeps nothing of an item for which the limiter returns NaN', () => {
     const rateLimiter = { when: () => Number.NaN, forget: () => {}, numRequeues: () => 0 };
     const { queue } = prioritised({ rateLimiter });
     expect(() => queue.addRateLimited('foo')).toThrow(TypeError);
     expect([queue.priorityOf('foo'), queue.len, queue.waiting]).toEqual([undefined, 0, 0]);
   });
 
-  it('K16: does not return an item in progress, and can add it again meanwhile', () => {
+  it('K2: does not return an item in progress, and can add it again meanwhile', () => {
     const { queue } = prioritised();
     queue.addWithOptions('foo', { priority: 5 });
     expect(queue.tryGet()).toBe('foo');
@@ -221,7 +221,7 @@ describe('a priority queue', () => {
     expect([queue.len, queue.tryGet(), queue.tryGet()]).toEqual([1, 'bar', undefined]);
   });
 
-  it('K16: returns an item as soon as it is done, with its new priority and its old place', async () => {
+  it('K2: returns an item as soon as it is done, with its new priority and its old place', async () => {
     const { queue } = prioritised();
     queue.addWithOptions('foo', { priority: 5 });
     queue.tryGet();
@@ -236,7 +236,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['foo', 'bar']);
   });
 
-  it('K16: gives an item its place when it is due, also while it is in progress', async () => {
+  it('K2: gives an item its place when it is due, also while it is in progress', async () => {
     const { time, queue } = prioritised();
     queue.add('foo');
     queue.tryGet();
@@ -247,7 +247,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['foo', 'bar']);
   });
 
-  it('K16: remembers the priority with which an item is processed', async () => {
+  it('K2: remembers the priority with which an item is processed', async () => {
     const { time, queue } = prioritised();
     queue.addWithOptions('foo', { priority: -100 });
     queue.tryGet();
@@ -290,7 +290,7 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['new', 'old']);
   });
 
-  it('K16: a key that a metrics provider takes while it is added is given out again after done', () => {
+  it('K2: a key that a metrics provider takes while it is added is given out again after done', () => {
     const taken: (string | undefined)[] = [];
     const none = () => undefined;
     const gauge = { addCallback: none, removeCallback: none };

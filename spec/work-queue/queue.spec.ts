@@ -143,7 +143,7 @@ describe('a work queue', () => {
     expect([queue.len, queue.processing]).toEqual([0, 0]);
   });
 
-  it('K4: refuses keys added after shutDown, and gives out the queued ones (TestNoQueueDrainageUsingShutDown)', async () => {
+  it('K3: refuses keys added after shutDown, and gives out the queued ones (TestNoQueueDrainageUsingShutDown)', async () => {
     const queue = createWorkQueue();
     queue.add('foo');
     queue.add('bar');
@@ -211,7 +211,7 @@ describe('a work queue', () => {
     await drained;
   });
 
-  it('K6: drain() refuses no keys, and shutDown does not resolve it', async () => {
+  it('K5: drain() refuses no keys, and shutDown does not resolve it', async () => {
     const queue = createWorkQueue();
     expect(await settled(queue.drain())).toBe(true);
     queue.add('foo');
@@ -228,7 +228,7 @@ describe('a work queue', () => {
     await still;
   });
 
-  it('K7: keeps nothing of a key that is done (TestGarbageCollection)', async () => {
+  it('K2: keeps nothing of a key that is done (TestGarbageCollection)', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const queue = createWorkQueue<object>();

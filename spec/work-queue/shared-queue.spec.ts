@@ -48,7 +48,7 @@ describe('a pipeline that unsubscribes from a shared queue', () => {
   it.each([
     ['a Promise that rejects', reactsToSignal('rejects')],
     ['an Observable', () => new Observable<ReconcileResult>()],
-  ])('K27: returns each key whose run it aborted to the queue: %s', async (_what, reconcile) => {
+  ])('K25: returns each key whose run it aborted to the queue: %s', async (_what, reconcile) => {
     const { time, queue, outcomes, leaver, stayer } = shared(reconcile);
     const staying = stayer();
     leaver.unsubscribe();
@@ -60,7 +60,7 @@ describe('a pipeline that unsubscribes from a shared queue', () => {
     staying.unsubscribe();
   });
 
-  it('K27: returns the key also for a pipeline that subscribes later', async () => {
+  it('K25: returns the key also for a pipeline that subscribes later', async () => {
     const { time, queue, outcomes, leaver, stayer } = shared(reactsToSignal('rejects'));
     leaver.unsubscribe();
     await time.advance(0);
@@ -69,7 +69,7 @@ describe('a pipeline that unsubscribes from a shared queue', () => {
     expect(outcomes).toMatchObject([{ key: 'a', type: 'ok' }]);
   });
 
-  it('K27: marks a key as done if its run ends well after the unsubscription', async () => {
+  it('K25: marks a key as done if its run ends well after the unsubscription', async () => {
     const { time, queue, outcomes, leaver, stayer } = shared(reactsToSignal('resolves'));
     const staying = stayer();
     leaver.unsubscribe();
@@ -78,7 +78,7 @@ describe('a pipeline that unsubscribes from a shared queue', () => {
     staying.unsubscribe();
   });
 
-  it('K27: a requeue that its run asks for takes place', async () => {
+  it('K25: a requeue that its run asks for takes place', async () => {
     const time = new VirtualTime();
     const queue = createRateLimitingQueue({ scheduler: time });
     const outcomes: string[] = [];
@@ -102,7 +102,7 @@ describe('a pipeline that unsubscribes from a shared queue', () => {
     expect(outcomes).toEqual(['500 a']);
   });
 
-  it('K28: begins a key again when the teardown of its Observable is done', () => {
+  it('K23: begins a key again when the teardown of its Observable is done', () => {
     const keys$ = new Subject<string>();
     const ends: Subject<ReconcileResult>[] = [];
     const log: string[] = [];
@@ -132,7 +132,7 @@ describe('a pipeline that unsubscribes from a shared queue', () => {
     expect(outcomes).toEqual(['ok', 'ok', 'gaveUp']);
   });
 
-  it('K28: does not subscribe an Observable that is returned after the unsubscription', () => {
+  it('K23: does not subscribe an Observable that is returned after the unsubscription', () => {
     let begun = 0;
     const keys$ = new Subject<string>();
     const run = keys$

@@ -388,7 +388,7 @@ describe('workQueue', () => {
     });
   });
 
-  it('K22: emits the error of the source when every key is done', () => {
+  it('K21: emits the error of the source when every key is done', () => {
     marbles((helpers) => {
       const { cold, expectObservable, scheduler } = helpers;
       const worked$ = cold('(ab)#', undefined, 'watch broke').pipe(

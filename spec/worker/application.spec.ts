@@ -316,7 +316,7 @@ describe('the rows of a tab', () => {
     await fc.assert(property, { numRuns: 40 });
   });
 
-  it('Q93: refuse a listener that is no function at once', () => {
+  it('I112: refuse a listener that is no function at once', () => {
     const view = application().open().view(byName);
     for (const each of [view, view.select('a')]) {
       const subscribe = () => each.subscribe({ next: () => undefined } as never);

@@ -228,7 +228,7 @@ describe('a tab whose shared worker loads slowly', () => {
     expect(bob.cluster.connection.phase).toBe('open');
   });
 
-  it('B5, B14: what is stored for a user who signs in before the shared worker has loaded stays', async () => {
+  it('B5: what is stored for a user who signs in before the shared worker has loaded stays', async () => {
     const rig = rigWith('a');
     const store = new MemoryStore();
     rig.persist = ({ identity }) =>
@@ -307,7 +307,7 @@ describe('a tab whose shared worker loads slowly', () => {
     expect([away.cluster.connection.phase, shown.shown.rows.length]).toEqual(['signed-out', 0]);
   });
 
-  it('B14: what is stored of a user who signs out is deleted, although the shared worker answers meanwhile', async () => {
+  it('B5: what is stored of a user who signs out is deleted, although the shared worker answers meanwhile', async () => {
     const rig = rigWith('a');
     const store = new MemoryStore();
     let sessions = 0;

@@ -15,7 +15,7 @@ function rigWith(store: MemoryStore): BrowserRig {
 }
 
 describe('a worker with a store on disk', () => {
-  it('B14: passes it to the factory, and starts from it when it has been killed', async () => {
+  it('B5: passes it to the factory, and starts from it when it has been killed', async () => {
     const store = new MemoryStore();
     const rig = rigWith(store);
     const tab = follow(rig.open().cluster, names);
@@ -33,7 +33,7 @@ describe('a worker with a store on disk', () => {
     ['signs out', (_rig, tab) => tab.cluster.signedOut()],
     ['is followed by another one', (rig) => rig.open({ identity: 'bob' })],
   ])(
-    'B14: deletes what was stored for a user who %s, and stores no more of it',
+    'B5: deletes what was stored for a user who %s, and stores no more of it',
     async (_what, act) => {
       const store = new MemoryStore();
       const rig = rigWith(store);
@@ -50,7 +50,7 @@ describe('a worker with a store on disk', () => {
     },
   );
 
-  it('B14: deletes it also if no query was asked in this worker', async () => {
+  it('B5: deletes it also if no query was asked in this worker', async () => {
     const store = new MemoryStore();
     const rig = rigWith(store);
     const former = rig.open();

@@ -220,7 +220,7 @@ describe('sessions of a worker', () => {
     expect([again.shown.rows.length, again.shown.synced]).toEqual([1, true]);
   });
 
-  it('B11: a worker of another version is not talked to: the page says so, or asks the next host', async () => {
+  it('B10: a worker of another version is not talked to: the page says so, or asks the next host', async () => {
     const rig = await rigWith('a');
     rig.speaks = 2;
     const tab = rig.open();

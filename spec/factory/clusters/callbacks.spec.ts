@@ -111,7 +111,7 @@ describe('subscriptions within callbacks', () => {
     await clusters.stop();
   });
 
-  it('U8, X27: a teardown that throws is reported, and the other subscribers complete', async () => {
+  it('U8, I70: a teardown that throws is reported, and the other subscribers complete', async () => {
     const reported: string[] = [];
     config.onUnhandledError = (error) => reported.push(String(error));
     const { time, clusters } = worldOf(['east']);

@@ -95,7 +95,7 @@ describe('the rows of many clusters', () => {
     await clusters.stop();
   });
 
-  it('U3: a value with equal clients changes nothing, as a Map or as a record', async () => {
+  it('U2: a value with equal clients changes nothing, as a Map or as a record', async () => {
     const { time, clusters, clients$, clientsOf, fake } = worldOf(['east', 'west']);
     const seen = folding();
     clusters.informer(pods).changes$.subscribe(seen);

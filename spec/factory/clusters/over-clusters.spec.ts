@@ -287,7 +287,7 @@ describe('queries over many clusters', () => {
     await clusters.stop();
   });
 
-  it('U13: a view continues when the factory of a cluster has an informer again that it had removed', async () => {
+  it('U11: a view continues when the factory of a cluster has an informer again that it had removed', async () => {
     const { time, clusters, fake } = worldOf(['east', 'west']);
     for (const name of ['east', 'west']) fake(name).put(`${name}-1`);
     const merged = clusters.informer(pods);
@@ -364,7 +364,7 @@ describe('controllers over many clusters', () => {
     return { ...world, controller, calls, failures };
   }
 
-  it('N23: a key without a cluster, from a mapping or a stream, is reported, and the others are reconciled', async () => {
+  it('N9: a key without a cluster, from a mapping or a stream, is reported, and the others are reconciled', async () => {
     const { time, clusters, fake } = worldOf(['east', 'west']);
     fake('east').put('web');
     const { objects } = fake('west').server;

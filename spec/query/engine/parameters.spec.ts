@@ -121,7 +121,7 @@ describe('a parameter that is an Observable', () => {
     });
   });
 
-  it('Q22, Q87: the constants beside it are checked at the call', () => {
+  it('Q22, Q37: the constants beside it are checked at the call', () => {
     expect(() => liveWindow(of(0), -1)).toThrow(/^liveWindow: limit is -1; it must be/);
     expect(() => liveWindow(0.5, of(1))).toThrow(/^liveWindow: offset is 0.5; it must be/);
     expect(() => liveWindow({ anchor: of('a'), limit: Number.NaN })).toThrow(/limit is NaN/);

@@ -38,7 +38,7 @@ describe('marbles', () => {
 });
 
 describe('marbles: labels', () => {
-  it('A90: a failing expectation shows its number and its diagram, in any order of statements and flushes', () => {
+  it('A87: a failing expectation shows its number and its diagram, in any order of statements and flushes', () => {
     const second = () =>
       marbles(({ cold, expectObservable, expectSubscriptions }) => {
         const source = cold('a-b|');
