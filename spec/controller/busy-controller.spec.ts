@@ -255,7 +255,7 @@ describe.each(MODES)('a reconcile that never ends, with %s', (mode) => {
     await stop();
   });
 
-  it('N46: a stopped controller names the reconciles that it has abandoned until they have ended', async () => {
+  it('N18: a stopped controller names the reconciles that it has abandoned until they have ended', async () => {
     const { time, replica } = rig(3);
     let end = () => {};
     const hung = new Promise<void>((resolve) => {

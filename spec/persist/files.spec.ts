@@ -310,7 +310,7 @@ describe('fileSnapshots', () => {
     ]);
   });
 
-  it('P24: a file is asked to be written again when more of it is void than valid, also if objects only come and go', async () => {
+  it('P23: a file is asked to be written again when more of it is void than valid, also if objects only come and go', async () => {
     const store = fileStore(diskFiles(base), () => LOCK);
     const json = Buffer.alloc(100_000, 'x');
     const change = { head: '{}', resourceVersion: '1', savedAtMs: 0, deleted: [] };

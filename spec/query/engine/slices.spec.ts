@@ -254,7 +254,7 @@ describe('an answer that is computed in slices', () => {
       expect([before, matches(before)]).toEqual([before, 700]);
   });
 
-  it('Q21, Q83: rows that a reset has replaced before they were fed are not in the answer', () => {
+  it('Q21, Q20: rows that a reset has replaced before they were fed are not in the answer', () => {
     for (let before = 0; before < 4; before++) {
       const scheduler = new SlicesOfTime();
       const world = worldOf(0);
