@@ -74,10 +74,9 @@ export function conflateByKey<T, O = undefined>(
       });
       subscriber.add(() => loop.close());
       subscriber.add(
-        sets.subscribe(source, {
+        sets.read(source, {
           next: (set) => {
-            const taken = sets.take(set);
-            waiting.push(own === undefined ? taken : withOrigin(taken, own));
+            waiting.push(own === undefined ? set : withOrigin(set, own));
             loop.request();
           },
           error: (error) => subscriber.error(error),

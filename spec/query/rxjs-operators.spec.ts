@@ -321,6 +321,103 @@ describe('RxJS operators that pass sets on', () => {
     expect(shownBy(view)).toEqual(['a', 'b']);
   });
 
+  /** What may stand between merged streams and a reader. */
+  const readers: Record<string, (sets$: Observable<ChangeSet<ServedPod>>) => typeof sets$> = {
+    nothing: (sets$) => sets$,
+    liveFilter: (sets$) => sets$.pipe(liveFilter(() => true)),
+    liveShare: (sets$) => sets$.pipe(liveShare()),
+    conflateByKey: (sets$) => sets$.pipe(conflateByKey()),
+  };
+
+  it.each(Object.entries(readers))(
+    'Q95: a reader of merged streams is synced when each of them is, behind %s',
+    (_name, over) => {
+      for (const isFirst of [true, false]) {
+        const [source, late] = [scriptedListWatch(), createSharedInformer(scriptedListWatch())];
+        const [one, other] = [createSharedInformer(source), informerOf('b').informer];
+        for (const each of [one, late, other]) each.start();
+        const streams = [one.changes$, other.changes$];
+        const view = toView(over(merge(...(isFirst ? streams : streams.reverse()))));
+        view.subscribe(() => undefined);
+        expect([shownBy(view), view.getSnapshot().synced]).toEqual([['b'], false]);
+        source.listed(1, servedPod('a', 1));
+        expect([shownBy(view), view.getSnapshot().synced]).toEqual([['a', 'b'], true]);
+        // One that is merged later counts from its first set on.
+        const later$ = new BehaviorSubject(0);
+        const all$ = later$.pipe(mergeMap((at) => [one, late][at]?.changes$ ?? EMPTY));
+        const mapped = toView(over(all$));
+        mapped.subscribe(() => undefined);
+        expect(mapped.getSnapshot().synced).toBe(true);
+        later$.next(1);
+        expect([shownBy(mapped), mapped.getSnapshot().synced]).toEqual([['a'], false]);
+        source.send(added(servedPod('c', 2)));
+        expect([shownBy(mapped), mapped.getSnapshot().synced]).toEqual([['a', 'c'], false]);
+      }
+    },
+  );
+
+  it.each(Object.entries(readers))(
+    'Q95: a stream that was left or has ended before it was synced does not count, behind %s',
+    async (_name, over) => {
+      const { source, informer } = informerOf('b');
+      informer.start();
+      const never = () => createSharedInformer(scriptedListWatch());
+      const chosen$ = new BehaviorSubject(never());
+      const switched = toView(over(chosen$.pipe(switchMap(({ changes$ }) => changes$))));
+      switched.subscribe(() => undefined);
+      expect(switched.getSnapshot().synced).toBe(false);
+      chosen$.next(informer);
+      expect([shownBy(switched), switched.getSnapshot().synced]).toEqual([['b'], true]);
+      const ending = never();
+      const merged = toView(over(merge(ending.changes$, informer.changes$)));
+      merged.subscribe(() => undefined);
+      expect(merged.getSnapshot().synced).toBe(false);
+      await ending.stop();
+      source.send(added(servedPod('c', 2)));
+      expect([shownBy(merged), merged.getSnapshot().synced]).toEqual([['b', 'c'], true]);
+    },
+  );
+
+  it('Q96: the first sets of merged streams are one set of an operator', () => {
+    const [a, b] = [informerOf('a').informer, informerOf('b').informer];
+    for (const each of [a, b]) each.start();
+    for (const behind of [liveFilter<ServedPod>(() => true), liveShare(), conflateByKey()]) {
+      const sets: string[] = [];
+      const merged$: Observable<ChangeSet<ServedPod>> = merge(a.changes$, b.changes$);
+      merged$.pipe(behind).subscribe((set) => {
+        const { reset, cause, synced } = set as ChangeSet<ServedPod>;
+        const names = (set as ChangeSet<ServedPod>).added.map(({ metadata }) => metadata.name);
+        sets.push(`${reset} ${cause} ${synced} ${names}`);
+      });
+      expect(sets).toEqual(['true snapshot true a,b']);
+    }
+  });
+
+  it('Q96: the restart of one of merged informers removes and adds no row that is the same', async () => {
+    for (const order of [0, 1]) {
+      const [{ source, informer }, other] = [informerOf('a'), informerOf('b', 'c')];
+      for (const each of [informer, other.informer]) each.start();
+      const streams = [informer.changes$, other.informer.changes$];
+      const shared$ = merge(...(order === 0 ? streams : streams.reverse())).pipe(liveShare());
+      const changed: string[] = [];
+      shared$.subscribe((set) => {
+        if (set.reset) return;
+        for (const { key, object, previous } of set.changes) {
+          changed.push(`${object === undefined ? '-' : previous === undefined ? '+' : '~'}${key}`);
+        }
+      });
+      const shared = toView(shared$);
+      shared.subscribe(() => undefined);
+      const { rows } = shared.getSnapshot();
+      await informer.stop();
+      informer.start();
+      source.listed(1, servedPod('a', 1));
+      expect(changed).toEqual([]);
+      expect(shared.getSnapshot()).toMatchObject({ synced: true, status: { live: true } });
+      expect(shared.getSnapshot().rows).toBe(rows);
+    }
+  });
+
   it('Q14: behind conflateByKey an informer that was left does not count any more', async () => {
     const all = ['a', 'b', 'c'].map((name) => informerOf(name).informer);
     const chosen$ = new BehaviorSubject(0);

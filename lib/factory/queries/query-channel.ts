@@ -64,8 +64,8 @@ export class QueryChannel {
       });
       subscriber.add(() => mirrored.unsubscribe());
       subscriber.add(
-        answer.subscribe(running.answer, {
-          next: (set) => subscriber.next(withOrigin(answer.take(set), own)),
+        answer.read(running.answer, {
+          next: (set) => subscriber.next(withOrigin(set, own)),
           error: (error) => subscriber.error(error),
           complete: () => subscriber.complete(),
         }),

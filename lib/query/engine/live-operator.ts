@@ -57,17 +57,16 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
         if (subscriber.closed) return;
         const check = setCheck(operator.name);
         let isSubscribing = true;
-        const next = (set: AnyChangeSet<unknown>) => {
+        const next = (set: AnyChangeSet<unknown>, hasLostOrder: boolean) => {
           const isFirst = isSubscribing;
           run(() => {
-            const taken = sourceAt(input).take(set);
-            checkOrder(operator.name, set, taken);
-            check(taken, execution.rows(input), isFirst);
-            execution.set(input, taken);
+            checkOrder(operator.name, hasLostOrder);
+            check(set, execution.rows(input), isFirst);
+            execution.set(input, set);
           });
         };
         const complete = () => run(() => execution.sourceCompleted());
-        subscriber.add(sourceAt(input).subscribe(source, { next, error, complete }));
+        subscriber.add(sourceAt(input).read(source, { next, error, complete }));
         isSubscribing = false;
       }
     });

@@ -44,13 +44,9 @@ export function setCheck(operator: string): SetCheck {
   };
 }
 
-/** Throws an `Error` if the set had an order that it lost, because there are rows of another stream beside its own. */
-export function checkOrder(
-  operator: string,
-  set: AnyChangeSet<unknown>,
-  taken: AnyChangeSet<unknown>,
-): void {
-  if (taken === set || set.order === undefined) return;
+/** Throws an `Error` if a set has lost its order, because there are rows of another stream beside its own. */
+export function checkOrder(operator: string, hasLostOrder: boolean): void {
+  if (!hasLostOrder) return;
   throw new Error(
     `${operator}: its source mixes an ordered stream with others, and their rows have no common order. Put liveSort or liveWindow after the merge, not before it`,
   );

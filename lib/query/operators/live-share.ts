@@ -1,7 +1,5 @@
 /** `liveShare`: one subscription to a live stream for all its subscribers. */
 import { type Observable, type Subscriber, Subscription } from 'rxjs';
-import { withIdentity } from '../../delta/net-change.ts';
-import type { Stored } from '../../meta/kubernetes-object.ts';
 import { Drain } from '../../rx/drain.ts';
 import { ender, Hub } from '../../rx/sharing/hub.ts';
 import {
@@ -12,6 +10,7 @@ import {
   withOrigin,
 } from '../../store/change-set.ts';
 import type { SetStream } from '../../store/change-stream.ts';
+import { additions } from '../../store/held-rows.ts';
 import {
   isSameOrigin,
   type Origin,
@@ -120,14 +119,13 @@ class SharedStream<T> {
     let isSubscribing = true;
     const sets = new SetSource<T>(() => this.#originates(connection, source, sets, isSubscribing));
     source.add(
-      sets.subscribe(this.#source, {
-        next: (given) => {
+      sets.read(this.#source, {
+        next: (set, hasLostOrder) => {
           const isFirst = isSubscribing;
           this.#drain.run(() => {
             if (isOver()) return;
-            const set = sets.take(given);
             try {
-              checkOrder('liveShare', given, set);
+              checkOrder('liveShare', hasLostOrder);
               check(set, connection.machine.inputs[0], isFirst);
             } catch (error) {
               return this.#end((subscriber) => subscriber.error(error));
@@ -189,9 +187,7 @@ function stateOf<T>({ machine }: Connection<T>, last: ChangeSetHead<T>): AnyChan
   const { rev, resourceVersion, synced, origin, order, total } = last;
   const arrangement = order === undefined ? {} : { order, total };
   const head = { rev, resourceVersion, synced, origin, ...arrangement };
-  const added = Array.from(machine.answer.entries(), ([id, { key, object, of }]) =>
-    withIdentity({ id, key, object: object as Stored<T> }, of),
-  );
+  const added = additions(machine.answer.entries());
   return createChangeSet<T>({ ...head, cause: 'snapshot', initial: true, reset: true }, added);
 }
 

@@ -106,11 +106,11 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
       this.#follow(isSubscribing);
     });
     run.add(
-      sets.subscribe(this.#parts.source, {
+      sets.read(this.#parts.source, {
         next: (set) => {
           if (this.#run !== run) return;
           inTurn(() => {
-            hasRows = this.#apply(sets.take(set), hasRows);
+            hasRows = this.#apply(set, hasRows);
           });
         },
         error: (cause) => {

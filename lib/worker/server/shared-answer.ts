@@ -94,8 +94,8 @@ export class SharedAnswer {
     const end = () => kept.unsubscribe();
     kept.add(followed);
     kept.add(
-      sets.subscribe(this.#shared, {
-        next: (set) => sets.take(set),
+      sets.read(this.#shared, {
+        next: () => undefined,
         error: end,
         complete: end,
       }),
