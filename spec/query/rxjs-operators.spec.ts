@@ -418,6 +418,36 @@ describe('RxJS operators that pass sets on', () => {
     }
   });
 
+  it.each(Object.entries(readers))(
+    'Q15: what an operator over a stopped informer refused stays beside its rows, behind merge and %s',
+    async (_name, over) => {
+      const [a, b] = [informerOf('a', 'bad-a'), informerOf('b', 'bad-b')];
+      const refusing = liveFilter<ServedPod>(({ metadata: { name, labels } }) => {
+        if (name.startsWith('bad') && labels === undefined) throw new Error(`no ${name}`);
+        return true;
+      });
+      for (const { informer } of [a, b]) informer.start();
+      const bad = [a, b].map(({ informer }) => informer.changes$.pipe(refusing));
+      const view = toView(over(merge(...bad)));
+      view.subscribe(() => undefined);
+      const refused = () => {
+        const { refusedRows } = view.getSnapshot().status;
+        return refusedRows.map(({ key }) => key).sort();
+      };
+      expect(refused()).toEqual(['shop/bad-a', 'shop/bad-b']);
+      await a.informer.stop();
+      b.source.send(added(servedPod('c', 5)));
+      expect([shownBy(view), refused()]).toEqual([
+        ['a', 'b', 'c'],
+        ['shop/bad-a', 'shop/bad-b'],
+      ]);
+      a.informer.start();
+      const metadata = { ...servedPod('bad-a', 7).metadata, labels: {} };
+      a.source.listed(7, servedPod('a', 1), { metadata });
+      expect([shownBy(view), refused()]).toEqual([['a', 'b', 'bad-a', 'c'], ['shop/bad-b']]);
+    },
+  );
+
   it('Q14: behind conflateByKey an informer that was left does not count any more', async () => {
     const all = ['a', 'b', 'c'].map((name) => informerOf(name).informer);
     const chosen$ = new BehaviorSubject(0);

@@ -58,16 +58,20 @@ export class QueryChannel {
       subscriber.add(leave);
       this.#entered.next();
       let mirrored = Subscription.EMPTY;
+      let hasCompleted = false;
       const answer = new SetSource<unknown>(() => {
         mirrored.unsubscribe();
-        mirrored = this.#mirror(answer.origin as Lineage);
+        mirrored = this.#mirror(answer.origin as Lineage, () => hasCompleted);
       });
       subscriber.add(() => mirrored.unsubscribe());
       subscriber.add(
         answer.read(running.answer, {
           next: (set) => subscriber.next(withOrigin(set, own)),
           error: (error) => subscriber.error(error),
-          complete: () => subscriber.complete(),
+          complete: () => {
+            hasCompleted = true;
+            subscriber.complete();
+          },
         }),
       );
     });
@@ -111,7 +115,7 @@ export class QueryChannel {
   });
 
   /** Shows the rows that the pipeline refuses as those of the channel. */
-  #mirror({ refusedRows }: Lineage): Subscription {
+  #mirror({ refusedRows }: Lineage, hasCompleted: () => boolean): Subscription {
     const subscription = new Subscription();
     const publish = () => {
       const rows = [...refusedRows].flatMap((each) => each.rows);
@@ -121,7 +125,7 @@ export class QueryChannel {
       this.#refusedRows.publish(subscription, byId);
     };
     for (const { rows$ } of refusedRows) subscription.add(rows$.subscribe(publish));
-    subscription.add(() => this.#refusedRows.publish(subscription, new Map()));
+    subscription.add(() => this.#refusedRows.end(subscription, hasCompleted()));
     return subscription;
   }
 }

@@ -63,16 +63,14 @@ export class Execution<Out> {
   #computation: Computation<Out> | undefined;
   /** Changes that the machine no longer knows of, because another machine has replaced it. */
   #pending: (readonly Change<Out>[])[] = [];
-  /**
-   * Whether the machine has not taken all sets: a set that is computed in slices, and those after it, go to a new
-   * machine only, and nothing is emitted before it has all rows.
-   */
+  /** Whether sets go to a new machine only: one that is computed in slices, and those after it, until all its rows are emitted. */
   #isBehind = false;
   #isRetuning = false;
   /** Whether the next machine has other parameters. */
   #hasRetuned = false;
   #isScheduled = false;
   #openSources: number;
+  #hasCompleted = false;
   readonly #due: DueTimer;
 
   constructor(parts: ExecutionParts<Out>) {
@@ -197,7 +195,7 @@ export class Execution<Out> {
     this.#computation?.of.next.close?.();
     this.#machine?.close?.();
     this.#due.close();
-    this.#parts.refusedRows.publish(this, new Map());
+    this.#parts.refusedRows.end(this, this.#hasCompleted);
   }
 
   #retune(): void {
@@ -334,6 +332,7 @@ export class Execution<Out> {
   #completeIfDone(): void {
     if (this.#openSources > 0 || this.#isRetuning || this.#isScheduled) return;
     if (this.#computation !== undefined) return;
+    this.#hasCompleted = true;
     this.#parts.subscriber.complete();
   }
 }
