@@ -139,6 +139,17 @@ export function foldChange<T>(net: Net<T>, change: Change<T>): void {
   if (previous === object) net.resync = true;
 }
 
+/** Folds one change into the nets of rows by id, because two rows of a stream may have one key. */
+export function foldRow<T>(nets: Map<string, Net<T>>, change: Change<T>): void {
+  const { id, key } = change;
+  const known = nets.get(id);
+  const net = known ?? new Net(key, seenBefore(change));
+  foldChange(net, change);
+  // Otherwise objects that come and go would pile up.
+  if (isEven(net)) nets.delete(id);
+  else if (known === undefined) nets.set(id, net);
+}
+
 /** Whether the consumer has what exists, so that the net has no change. */
 export function isEven<T>({ seen, now, resync }: Net<T>): boolean {
   if (seen === undefined || now === undefined) return seen === now;

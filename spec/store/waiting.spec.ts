@@ -1,7 +1,8 @@
 /** What waits for a slow reader, compared with the changes as they happened: for a reader of sets and one of single changes. */
 import { type Change, type ChangeSet, createChangeSet } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { Waiting } from '../../lib/store/waiting.ts';
+import { WaitingChanges } from '../../lib/informer/handlers/waiting-changes.ts';
+import { LimitedWaiting } from '../../lib/store/limited-waiting.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import * as fc from '../support/fast-check.ts';
 
@@ -70,7 +71,7 @@ describe('what waits for a reader', () => {
     fc.assert(
       fc.property(limit, steps, (limit, steps) => {
         const [writer, reader] = [new Writer(), new Reader()];
-        const waiting = new Waiting<Pod>({ limit });
+        const waiting = new LimitedWaiting<Pod>({ limit });
         const take = () => {
           for (const change of waiting.take()?.changes ?? []) reader.read(change);
         };
@@ -95,7 +96,7 @@ describe('what waits for a reader', () => {
     fc.assert(
       fc.property(limit, steps, (limit, steps) => {
         const [writer, reader] = [new Writer(), new Reader()];
-        const waiting = new Waiting<Pod>({ limit, oneByOne: true });
+        const waiting = new WaitingChanges<Pod>({ limit });
         for (const { do: what, names } of steps) {
           const change = what === 'read' ? waiting.next() : undefined;
           if (change !== undefined) reader.read(change);
@@ -120,7 +121,7 @@ describe('what waits for a reader', () => {
     fc.assert(
       fc.property(steps, fc.nat({ max: 20 }), (steps, markAt) => {
         const [writer, reader] = [new Writer(false), new Reader()];
-        const waiting = new Waiting<Pod>({ oneByOne: true });
+        const waiting = new WaitingChanges<Pod>();
         const isBehind = (key: string) => reader.had.get(key) !== writer.now.get(key);
         let mark: { readonly end: number; behind: string[] } | undefined;
         for (const [at, { do: what, names }] of steps.entries()) {

@@ -9,8 +9,8 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { checkedLimit } from '../../rx/checked-option.ts';
 import { type ChangeSet, stampOrigin } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
+import { LimitedWaiting, type WaitingLimits } from '../../store/limited-waiting.ts';
 import type { Origin } from '../../store/origin.ts';
-import { Waiting, type WaitingOptions } from '../../store/waiting.ts';
 import { contentsOf } from '../listener.ts';
 import { portOf } from '../part.ts';
 import type { SharedInformer } from '../shared-informer.ts';
@@ -42,10 +42,10 @@ export type DeliveryPolicy<T> =
   | { readonly kind: 'drop'; readonly limit: number; readonly ready?: Ready<T> | undefined };
 
 /** How change sets wait under a policy. Throws a `TypeError` if the policy is invalid. */
-export function waitingOptionsOf<T>(
+export function waitingLimitsOf<T>(
   policy: DeliveryPolicy<T>,
   pause: () => () => void,
-): WaitingOptions<T> {
+): WaitingLimits<T> {
   if (policy.kind === 'conflate') return {};
   const limit = checkedLimit(policy.limit, 'delivery: limit');
   const overflow: string = policy.kind === 'buffer' ? policy.overflow : 'conflate';
@@ -106,18 +106,21 @@ export function deliver<T extends KubernetesObject>(
   policy: DeliveryPolicy<T>,
 ): Delivery<T> {
   const port = portOf<T>(informer, 'deliver');
-  const options = waitingOptionsOf(policy, () => port.pause());
+  const limits = waitingLimitsOf(policy, () => port.pause());
   const report = (error: unknown, subscriber: string, set: ChangeSet<T>) =>
     port.report(error, contextOf(subscriber, set.changes[0]?.key));
   const { ready } = policy;
-  const all = new Set<Waiting<T>>();
+  const all = new Set<LimitedWaiting<T>>();
   const served$ = new Observable<ChangeSet<T>>((subscriber) => {
     let origin: Origin | undefined;
     const startOver = () => {
       const contents = contentsOf(port.store, 'snapshot');
       return origin === undefined ? contents : stampOrigin(contents, origin);
     };
-    const waiting = new Waiting<T>(policy.kind === 'drop' ? { ...options, startOver } : options);
+    const waiting = new LimitedWaiting<T>({
+      ...limits,
+      ...(policy.kind === 'drop' && { startOver }),
+    });
     const unsubscribed = new Subject<void>();
     all.add(waiting);
     let busy: Subscription | undefined;

@@ -10,9 +10,8 @@ import { checkedCount, checkedDuration } from '../../rx/checked-option.ts';
 import { isThenable } from '../../rx/is-thenable.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import { type ChangeSet, createChangeSet, headOf } from '../../store/change-set.ts';
-import { Waiting } from '../../store/waiting.ts';
 import type { InformerPort } from '../part.ts';
-import { type DeliveryPolicy, waitingOptionsOf, whenReady } from './deliver.ts';
+import { type DeliveryPolicy, waitingLimitsOf, whenReady } from './deliver.ts';
 import {
   callHandler,
   type EventHandlerOptions,
@@ -20,6 +19,7 @@ import {
   type RemoveOptions,
   type ResourceEventHandler,
 } from './event-handler.ts';
+import { WaitingChanges } from './waiting-changes.ts';
 
 /** The parts of its informer that a feed uses. */
 type FeedPort<T extends KubernetesObject> = Pick<
@@ -33,7 +33,7 @@ export class HandlerFeed<T extends KubernetesObject> {
   readonly #port: FeedPort<T>;
   readonly #handler: ResourceEventHandler<T>;
   readonly #policy: DeliveryPolicy<T>;
-  readonly #queue: Waiting<T>;
+  readonly #queue: WaitingChanges<T>;
   readonly #elapsedMs: () => number;
   readonly #slowAfterMs: number;
   readonly #slowPending: number;
@@ -67,8 +67,7 @@ export class HandlerFeed<T extends KubernetesObject> {
     this.#port = port;
     this.#handler = handler;
     this.#policy = options.delivery ?? { kind: 'conflate' };
-    const waitingOptions = waitingOptionsOf(this.#policy, () => port.pause());
-    this.#queue = new Waiting({ ...waitingOptions, oneByOne: true });
+    this.#queue = new WaitingChanges(waitingLimitsOf(this.#policy, () => port.pause()));
     this.#elapsedMs = stopwatch(port.timing.scheduler);
     this.#slowAfterMs = checkedDuration(options.slowAfterMs ?? 100, `${name}: slowAfterMs`);
     this.#slowPending = checkedCount(options.slowPending ?? 1024, `${name}: slowPending`, 0);

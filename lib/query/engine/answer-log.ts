@@ -1,12 +1,5 @@
 /** The changes of an answer: since it was last taken, by the state of each row before its first change; and as changes of a set. */
-import {
-  type Change,
-  foldChange,
-  Net,
-  seenBefore,
-  unfold,
-  withIdentity,
-} from '../../delta/net-change.ts';
+import { type Change, foldRow, type Net, unfold, withIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { ChunkedOrder } from '../order/chunked-order.ts';
 import type { AnswerRows, Arrangement, HeldRow, Machine } from './machine.ts';
@@ -99,10 +92,6 @@ export function inOne<Out>(lists: readonly (readonly Change<Out>[])[]): readonly
   const [first = [], second] = lists.filter((list) => list.length > 0);
   if (second === undefined) return first;
   const nets = new Map<string, Net<Out>>();
-  for (const change of lists.flat()) {
-    const net = nets.get(change.id) ?? new Net(change.key, seenBefore(change));
-    nets.set(change.id, net);
-    foldChange(net, change);
-  }
+  for (const change of lists.flat()) foldRow(nets, change);
   return unfold(nets.values());
 }
