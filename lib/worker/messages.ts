@@ -2,6 +2,7 @@
  * The messages between a tab and its worker. Every message that belongs to a session carries the incarnation of the
  * worker and the epoch of the session, because a port may outlive both.
  */
+import type { ShownRun } from '../query/view/shown.ts';
 import type { CarriedError, CarriedStatus } from './carried-errors.ts';
 import type { CarriedQuery } from './carried-query.ts';
 
@@ -28,9 +29,13 @@ export interface RowDifference {
   readonly rows?: readonly (readonly [id: string, position: number, row: unknown])[];
   readonly total: number;
   readonly synced: boolean;
+  /** Whether the rows are those of a former run of the informers, because the present one has no complete answer yet. */
+  readonly stale?: true;
   /** Present if it has changed. */
   readonly status?: CarriedStatus;
-  /** The error of the query, which ends it. */
+  /** Absent while the run of the query has not ended. Another one may begin. */
+  readonly run?: ShownRun;
+  /** Why it has failed. */
   readonly error?: CarriedError;
 }
 
@@ -48,6 +53,7 @@ export interface CarriedEdit {
 
 /** What a tab sends within a session. */
 export type OfSession =
+  /** Also of an open query, which has ended and begins again. */
   | { readonly type: 'open'; readonly id: number; readonly query: CarriedQuery }
   | { readonly type: 'close'; readonly id: number }
   /** Acknowledges the set with this number. An acknowledgement that arrives late does not count for a later set. */

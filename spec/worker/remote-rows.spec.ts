@@ -132,7 +132,8 @@ describe('the rows of a tab', () => {
             { ...common, ...(isOrdered && { order, total: sorted.length }) } as never,
             changes as never,
           );
-          rows.apply({ id: 1, ...differences.of(set as never) });
+          const difference = differences.of(set as never);
+          rows.apply({ id: 1, ...difference, total: differences.total, synced: true });
           if (isOrdered) expect(rows.ids).toEqual(sorted);
           known = reset ? [] : known.filter((name) => name in now);
           known.push(

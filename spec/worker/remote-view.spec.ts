@@ -13,7 +13,11 @@ function difference(ids: string, synced: boolean, status: object = WATCHING): Ro
 }
 
 function viewOf() {
-  const view = new RemoteView({ query: {}, heardMs: () => 7, used: () => () => undefined });
+  const view = new RemoteView({
+    query: {},
+    heardMs: () => 7,
+    used: () => ({ again: () => undefined, end: () => undefined }),
+  });
   let calls = 0;
   view.subscribe(() => calls++);
   const shown = () => {

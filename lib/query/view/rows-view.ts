@@ -1,5 +1,5 @@
 /** The rows of a pipe of change sets, as a view. */
-import { type Observable, ReplaySubject, Subscription } from 'rxjs';
+import { type Observable, Subscription } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
@@ -9,27 +9,33 @@ import { SetSource } from '../../store/set-source.ts';
 import { FollowedInformers, isResting } from '../engine/informers.ts';
 import type { Lineage } from '../engine/lineage.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
-import { ShownView } from './shown-view.ts';
-import { ViewRows } from './view-rows.ts';
+import { type RowsById, ShownView } from './shown-view.ts';
+
+/** The rows that sets bring up to date. */
+export interface RowsOfSets<T> extends RowsById<T> {
+  /**
+   * Takes a set, and returns the ids of the rows that have changed, if rows are read by id; `undefined` if nothing that is shown
+   * has changed. If it is a reset, its rows take the place of all rows.
+   */
+  apply(set: AnyChangeSet<T>, isReset: boolean): readonly string[] | undefined;
+}
 
 /** The parts of a view. */
-export interface ViewParts<T> {
+export interface ViewParts<T, Rows> {
   readonly source: Observable<AnyChangeSet<T>>;
   /** In place of the status of the informers of the pipe. */
   readonly status$?: Observable<InformerStatus> | undefined;
-  readonly isFrozen: boolean;
+  readonly rows: Rows;
 }
 
-export class RowsView<T> extends ShownView<T, ViewRows<T>> {
-  readonly #parts: ViewParts<T>;
-  /** One for each run. */
-  protected override end: ReplaySubject<never> = new ReplaySubject<never>(1);
+export class RowsView<T, Rows extends RowsOfSets<T>> extends ShownView<T, Rows> {
+  readonly #parts: ViewParts<T, Rows>;
   #run: Subscription | undefined;
   #followed: FollowedInformers | undefined;
   #lineage = UNKNOWN as Lineage;
 
-  constructor(parts: ViewParts<T>) {
-    super(new ViewRows(parts.isFrozen));
+  constructor(parts: ViewParts<T, Rows>) {
+    super(parts.rows);
     this.#parts = parts;
   }
 
@@ -89,9 +95,6 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
   }
 
   #start(): void {
-    // A run that takes the place of one that has not ended ends what the former would have ended.
-    if (this.shown.run !== 'begun') this.end = new ReplaySubject<never>(1);
-    const { end } = this;
     this.send('begun');
     this.#followed?.subscribed();
     // Assigned before subscribing, because the source may complete synchronously.
@@ -120,8 +123,8 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
             this.send('failed', cause instanceof Error ? cause : new Error(String(cause)));
             this.#readStatus();
             run.unsubscribe();
-            if (!end.observed) reportUnhandled(cause);
-            end.error(cause);
+            if (!this.end.observed) reportUnhandled(cause);
+            this.end.error(cause);
           });
         },
         complete: () => {
@@ -129,7 +132,6 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
           // The stop of an informer completes its streams. A pipe that completed otherwise has ended.
           this.send(this.#followed?.statuses.some(isResting) === true ? 'stopped' : 'ended');
           run.unsubscribe();
-          end.complete();
         },
       }),
     );
@@ -144,7 +146,8 @@ export class RowsView<T> extends ShownView<T, ViewRows<T>> {
   /** Returns whether there are rows of the run. */
   #apply(set: AnyChangeSet<T>, hasRows: boolean): boolean {
     if (this.status.refusedRows.length > 0) this.#readStatus();
-    const isEmpty = set.changes.length === 0;
+    // The changes of an ordered set are made when they are read.
+    const isEmpty = !set.synced && set.changes.length === 0;
     this.send(set.synced ? 'complete' : isEmpty ? 'incomplete' : 'partial');
     // A new informer begins empty. The former rows stand until it has some.
     if (this.shown.rows === 'outdated' && isEmpty && !hasRows) return false;

@@ -1,5 +1,5 @@
 /** The shell of a view: it shows the rows, the status and the state that its source gives it, and tells its listeners. */
-import { NEVER, Observable } from 'rxjs';
+import { Observable, ReplaySubject } from 'rxjs';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { latestOf } from './latest-of.ts';
 import { Held, Listeners } from './listeners.ts';
@@ -24,12 +24,12 @@ export interface RowsById<T> {
 
 export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implements View<T> {
   readonly rows: Rows;
-  protected shown: Shown = NOTHING_SHOWN;
+  shown: Shown = NOTHING_SHOWN;
   protected status: ViewStatus = NO_VIEW_STATUS;
   /** When in a turn the listeners are told. */
   protected rank = 1;
-  /** Completes or errors as the source does. */
-  protected end: Observable<never> = NEVER;
+  /** Completes or errors as the source does: one for each run. */
+  protected end: ReplaySubject<never> = new ReplaySubject<never>(1);
   readonly #rowListeners = new Map<string, Listeners>();
   #snapshot: ViewSnapshot<T> | undefined;
 
@@ -93,11 +93,17 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
   }
 
   protected send(input: ShownInput, error?: Error): void {
+    this.become(nextShown(this.shown, input, error));
+  }
+
+  protected become(now: Shown): void {
     const before = this.shown;
-    const now = nextShown(before, input, error);
     if (now === before) return;
     this.shown = now;
+    // A run that takes the place of one that has not ended ends what the former would have ended.
+    if (now.run === 'begun' && before.run !== 'begun') this.end = new ReplaySubject<never>(1);
     if (LOOKS[before.rows] !== LOOKS[now.rows] || before.error !== now.error) this.changed();
+    if (now.run === 'stopped' || now.run === 'ended') this.end.complete();
   }
 
   protected show(status: ViewStatus): void {

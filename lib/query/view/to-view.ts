@@ -5,6 +5,7 @@ import type { AnyChangeSet } from '../../store/change-set.ts';
 import { defaultMutationGuard, type MutationGuard } from '../../store/mutation-guard.ts';
 import { RowsView } from './rows-view.ts';
 import type { View } from './view.ts';
+import { ViewRows } from './view-rows.ts';
 
 /** Options of {@link toView}. */
 export interface ToViewOptions {
@@ -66,9 +67,5 @@ export function toView(
 
 function viewOf<T, O>(source: Observable<AnyChangeSet<T, O>>, options: ToViewOptions): View<T> {
   const { status$, mutationGuard = defaultMutationGuard() } = options;
-  return new RowsView<T>({
-    source,
-    status$,
-    isFrozen: mutationGuard === 'freeze',
-  });
+  return new RowsView({ source, status$, rows: new ViewRows<T>(mutationGuard === 'freeze') });
 }

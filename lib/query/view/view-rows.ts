@@ -3,10 +3,10 @@
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
 import { sameList } from '../operators/shallow-equal.ts';
-import type { RowsById } from './shown-view.ts';
+import type { RowsOfSets } from './rows-view.ts';
 import { NO_ROWS } from './view.ts';
 
-export class ViewRows<T> implements RowsById<T> {
+export class ViewRows<T> implements RowsOfSets<T> {
   readonly #isFrozen: boolean;
   /** Rows by id. Absent until it is needed: for rows that are selected, and for changes of rows without an order. */
   #rows: Map<string, Stored<T>> | undefined;
@@ -41,10 +41,6 @@ export class ViewRows<T> implements RowsById<T> {
     return this.#list;
   }
 
-  /**
-   * Takes a set, and returns the ids of the rows that have changed, or none without an index; `undefined` if nothing
-   * that is shown has changed. If it is a reset, its rows take the place of all rows.
-   */
   apply(set: AnyChangeSet<T>, isReset: boolean): readonly string[] | undefined {
     const order = set.order as RowOrder<T> | undefined;
     const changed = isReset ? this.#replaceAll(set, order) : this.#change(set, order);

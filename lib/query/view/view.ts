@@ -29,8 +29,8 @@ export interface ViewSnapshot<T> {
   readonly synced: boolean;
   readonly status: ViewStatus;
   /**
-   * Set if the rows may be out of date: they come from a store on disk and are not confirmed yet, or the worker that has them
-   * was lost.
+   * Set if the rows may be out of date: they come from a store on disk and are not confirmed yet, they are those of a former run
+   * of the informers, or the worker that has them was lost.
    */
   readonly stale?: true | undefined;
   /** The error with which the pipe has failed. The rows stay, and are not live. Absent again when the view subscribes to the pipe again. */

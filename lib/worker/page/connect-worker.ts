@@ -110,11 +110,12 @@ export function connectTab(options: ConnectWorkerOptions, page: TabPage): Worker
         linger.unsubscribe();
         forgets.delete(forget);
         views.set(key, made);
-        const close = tab.open(made);
-        return () => {
-          close();
+        const use = tab.open(made);
+        const end = () => {
+          use.end();
           rest();
         };
+        return { ...use, end };
       },
     });
     views.set(key, made);

@@ -8,13 +8,21 @@ import type { CarriedQuery } from '../carried-query.ts';
 import type { RowDifference } from '../messages.ts';
 import { RemoteRows } from './remote-rows.ts';
 
+/** The use of a view by its subscribers. */
+export interface Use {
+  /** Asks the query again, which has ended. */
+  again(): void;
+  /** The view has lost its last subscriber. */
+  end(): void;
+}
+
 /** The parts of a remote view. */
 export interface RemoteViewParts {
   readonly query: CarriedQuery;
   /** When the worker was last heard. */
   heardMs(): EpochMs;
-  /** The view has its first subscriber. Returns the function to call when it has lost its last one. */
-  used(): () => void;
+  /** The view has its first subscriber. */
+  used(): Use;
 }
 
 /** Its methods change several things one after another, so they are called within a turn. */
@@ -23,9 +31,9 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
   readonly #parts: RemoteViewParts;
   /** The status that the worker has sent last, also after the worker was lost. */
   sent: ViewStatus = NO_VIEW_STATUS;
-  /** The rows of another worker, until they are complete. */
+  /** The rows of another worker, until they are complete. The former ones stay meanwhile. */
   #next: RemoteRows | undefined;
-  #leave: (() => void) | undefined;
+  #use: Use | undefined;
   /** Since when rows that stay are out of date. The next worker does not know them. */
   #sinceMs: EpochMs | undefined;
 
@@ -36,38 +44,48 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
   }
 
   protected override entered(isFirst: boolean): void {
-    if (isFirst) this.#leave = this.#parts.used();
+    if (isFirst) this.#use = this.#parts.used();
+    else if (this.shown.run !== 'begun') {
+      this.send('begun');
+      this.#use?.again();
+    }
   }
 
   protected override left(): void {
-    this.#leave?.();
+    this.#use?.end();
   }
 
   take(difference: RowDifference): void {
-    const { status, error, synced, rows = [] } = difference;
-    if (error !== undefined) return this.refuse(readError(error));
+    const { status, error, synced, stale, run = 'begun' } = difference;
     if (status !== undefined) this.sent = readStatus(status);
     if (this.shown.run === 'failed') this.#again();
-    const isNext = this.shown.rows === 'outdated';
+    const next = this.#next;
+    next?.apply(difference);
     // The rows of a worker that was lost stay until those of the next one are complete, or may not be read any longer.
-    if (isNext && this.sent.blocked !== undefined) this.send('cleared');
-    this.send(synced ? 'complete' : rows.length === 0 ? 'incomplete' : 'partial');
-    if (!isNext) {
+    const isLater = next !== undefined && !synced && this.sent.blocked === undefined;
+    if (isLater) this.show(this.#aged(this.sent));
+    else {
+      this.#next = undefined;
+      const changed = next === undefined ? this.rows.apply(difference) : this.rows.replace(next);
+      const partial = this.rows.list.length > 0 ? 'incomplete' : 'none';
+      const rows = stale ? 'outdated' : synced ? 'complete' : partial;
+      this.become({ rows, run: 'begun' });
       this.show(this.sent);
-      return this.changed(this.rows.apply(difference));
+      this.changed(changed);
     }
-    this.#next ??= new RemoteRows();
-    this.#next.apply(difference);
-    if (this.shown.rows === 'outdated') return this.show(this.#aged(this.sent));
-    this.show(this.sent);
-    this.changed(this.rows.replace(this.#next));
-    this.#next = undefined;
+    if (error !== undefined) this.refuse(readError(error));
+    else if (run !== 'begun') {
+      // First, so that streams emit the last rows before they complete.
+      this.tell();
+      this.become({ ...this.shown, run });
+    }
   }
 
   /** The worker cannot answer the query. The rows that were there stay. */
   refuse(error: Error): void {
     this.#age(this.#parts.heardMs());
     this.send('failed', error);
+    this.end.error(error);
     const status = { ...NO_VIEW_STATUS, phase: 'stopped', live: false } as const;
     this.show(this.#aged({ ...status, error: error as ApiError }));
   }
@@ -78,7 +96,6 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     this.#again();
     const { error, blocked, ...sent } = this.sent;
     this.show(this.#aged(status ?? { ...sent, phase: 'connecting', live: false }));
-    this.#next = undefined;
   }
 
   /** Drops the rows, which may not be shown any longer. */
@@ -90,16 +107,16 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     this.changed(this.rows.clear());
   }
 
-  /** The query is asked again. */
+  /** The query is asked again. Its rows stay until the answer is complete. */
   #again(): void {
     this.send('begun');
     this.send('behind');
+    this.#next = this.shown.rows === 'outdated' ? new RemoteRows() : undefined;
   }
 
   /** The rows are right until now, unless they are out of date already. */
   #age(sinceMs: EpochMs): void {
-    const { rows, run } = this.shown;
-    if (rows === 'outdated' || run === 'failed') return;
+    if (this.#next !== undefined || this.shown.run === 'failed') return;
     this.#sinceMs = this.sent.staleSinceMs ?? (this.rows.list.length > 0 ? sinceMs : undefined);
   }
 

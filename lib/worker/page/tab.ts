@@ -18,7 +18,7 @@ import {
 } from '../messages.ts';
 import type { StartHost } from './hosts.ts';
 import type { TabPage } from './page-life.ts';
-import type { RemoteView } from './remote-view.ts';
+import type { RemoteView, Use } from './remote-view.ts';
 import { WorkerLink } from './worker-link.ts';
 
 /** The parts of a tab. */
@@ -83,18 +83,20 @@ export class Tab {
     return ++this.#lastId;
   }
 
-  /** Asks the query of a view until the returned function is called. */
-  open(view: RemoteView): () => void {
+  /** Asks the query of a view. */
+  open(view: RemoteView): Use {
     const id = this.nextId();
     this.#views.set(id, view);
     const status = this.#status();
     if (status !== undefined) view.lose(status);
-    this.post({ type: 'open', id, query: view.query });
-    return () => {
+    const again = () => this.post({ type: 'open', id, query: view.query });
+    again();
+    const end = () => {
       this.#views.delete(id);
       view.lose(this.#status());
       this.post({ type: 'close', id });
     };
+    return { again, end };
   }
 
   /** Another identity, or none, for all tabs. */

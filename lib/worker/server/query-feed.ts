@@ -1,8 +1,9 @@
 /** One query of one tab: gathers what has changed since the tab has been told, while the tab is busy or hidden. */
 import { EMPTY, Subscription } from 'rxjs';
-import { catchError, tap } from 'rxjs/operators';
-import { toView } from '../../query/view/to-view.ts';
-import type { View, ViewStatus } from '../../query/view/view.ts';
+import { catchError } from 'rxjs/operators';
+import { type RowsOfSets, RowsView } from '../../query/view/rows-view.ts';
+import { NO_ROWS, type ViewStatus } from '../../query/view/view.ts';
+import type { AnyChangeSet } from '../../store/change-set.ts';
 import { Waiting } from '../../store/waiting.ts';
 import { carryError, carryStatus } from '../carried-errors.ts';
 import type { CarriedQuery } from '../carried-query.ts';
@@ -20,11 +21,37 @@ export interface QueryFeedParts {
   onWaiting(): void;
 }
 
+/** The first set of a run, which has all its rows. */
+function asReset(set: AnyChangeSet<unknown>): AnyChangeSet<unknown> {
+  const { changes, origin } = set;
+  return { ...set, reset: true, changes, origin };
+}
+
+/** In place of the rows of a view, which nobody reads here: the sets that the tab has not been told. */
+class UntoldSets extends Waiting<unknown> implements RowsOfSets<unknown> {
+  readonly list = NO_ROWS;
+  readonly total = 0;
+  #last: { readonly order?: unknown; readonly total?: number | undefined } = {};
+
+  get(): undefined {
+    return undefined;
+  }
+
+  apply(set: AnyChangeSet<unknown>, isReset: boolean): readonly string[] | undefined {
+    const { order, total } = set;
+    const isSame = !isReset && order === this.#last.order && total === this.#last.total;
+    this.#last = { order, total };
+    this.push(set.reset === isReset ? set : asReset(set));
+    return isSame && set.changes.length === 0 ? undefined : [];
+  }
+}
+
 export class QueryFeed {
   readonly parts: QueryFeedParts;
-  readonly #view: View<unknown>;
+  readonly #untold = new UntoldSets();
+  /** Shows what a view without a worker shows. */
+  readonly #view: RowsView<unknown, UntoldSets>;
   readonly #differences = new RowDifferences();
-  #waiting = new Waiting<unknown>();
   /** The status that the tab has been told. */
   #told: ViewStatus | undefined;
   /** The refused rows that the tab has been told. */
@@ -39,22 +66,23 @@ export class QueryFeed {
     this.parts = parts;
     const { answer } = parts;
     this.#leave = 'enter' in answer ? answer.enter() : undefined;
-    const noted = answer.stream.pipe(
-      tap((set) => this.#waiting.push(set)),
-      // Not an error of the view, which would report it.
-      catchError((error: unknown) => {
-        this.#failure = { error };
-        this.#announce();
-        return EMPTY;
-      }),
-    );
-    this.#view = toView(noted, { mutationGuard: 'off' });
+    this.#view = new RowsView({
+      rows: this.#untold,
+      source: answer.stream.pipe(
+        // Not an error of the view, which would report it.
+        catchError((error: unknown) => {
+          this.#failure = { error };
+          this.#announce();
+          return EMPTY;
+        }),
+      ),
+    });
   }
 
-  /** Follows the query. The first difference has all rows. */
+  /** Follows the query. The first difference has all rows. If the query has ended, it begins again. */
   show(): void {
-    if (this.#isShown) return;
     this.#isShown = true;
+    this.#failure = undefined;
     this.#hold(new Subscription(this.#view.subscribe(() => this.#announce())));
     this.#announce();
   }
@@ -67,7 +95,7 @@ export class QueryFeed {
     this.#hold(
       isKept ? Subscription.EMPTY : answer.view.status$.subscribe({ error: () => undefined }),
     );
-    this.#waiting = new Waiting();
+    this.#untold.clear();
     this.#told = undefined;
   }
 
@@ -82,21 +110,26 @@ export class QueryFeed {
     this.#isAnnounced = false;
     if (!this.#isShown) return undefined;
     const { id } = this.parts;
-    if (this.#failure !== undefined) {
-      return { id, total: 0, synced: false, error: carryError(this.#failure.error) };
-    }
-    // A view that has been read holds its rows, and nobody reads them here.
-    const set = this.#waiting.take();
+    const set = this.#untold.take();
     const difference = set && this.#differences.of(set);
-    const { status, total, synced } = this.#view.getSnapshot();
-    const { refused } = this.#differences;
+    const { status, synced } = this.#view.getSnapshot();
+    const { refused, total } = this.#differences;
     const isTold = status === this.#told && refused === this.#toldRefused;
     const refusedRows = [...status.refusedRows, ...refused.values()];
     const changed = isTold ? {} : { status: carryStatus({ ...status, refusedRows }) };
     this.#told = status;
     this.#toldRefused = refused;
-    // The view knows that the rows of a stopped informer are not complete any more.
-    return { id, ...difference, total: total - refused.size, synced, ...changed };
+    const { rows, run } = this.#view.shown;
+    const failure = this.#failure && { error: carryError(this.#failure.error) };
+    // Nothing follows the error.
+    if (failure !== undefined) this.#hold(Subscription.EMPTY);
+    return {
+      ...{ id, ...difference, total, synced },
+      ...(rows === 'outdated' && { stale: true as const }),
+      ...(run !== 'begun' && { run }),
+      ...changed,
+      ...failure,
+    };
   }
 
   /** Afterwards the former hold ends, so that the pipeline does not end in between. */

@@ -23,17 +23,14 @@ export class RowDifferences {
   #places = new Map<string, number>();
   /** The order that the tab has. */
   #order: RowOrder<unknown> | undefined;
-  /** The rows that the tab does not get, by id. Replaced when they change. */
-  #refused: ReadonlyMap<string, RefusedRow> = new Map();
-
-  /** The rows that the tab does not get because no message can carry them. */
-  get refused(): ReadonlyMap<string, RefusedRow> {
-    return this.#refused;
-  }
+  /** The rows that the tab does not get because no message can carry them, by id. Replaced when they change. */
+  refused: ReadonlyMap<string, RefusedRow> = new Map();
+  /** The number of rows of the tab, and of those outside of its window. */
+  total = 0;
 
   /** The rows, and what is gone. */
-  of(set: Set): Pick<RowDifference, 'reset' | 'gone' | 'rows' | 'total' | 'synced'> {
-    const { reset, synced } = set;
+  of(set: Set): Pick<RowDifference, 'reset' | 'gone' | 'rows'> {
+    const { reset } = set;
     const order = set.order as RowOrder<unknown> | undefined;
     const gone: string[] = [];
     const rows: [id: string, position: number, row: unknown][] = [];
@@ -55,14 +52,12 @@ export class RowDifferences {
       }
       rows.sort(([, one], [, other]) => one - other);
     }
-    const total = set.total ?? order?.size ?? this.#places.size;
     const kept = this.#refuse(reset, gone, rows, order);
+    this.total = (set.total ?? order?.size ?? this.#places.size) - this.refused.size;
     return {
       ...(reset && { reset: true as const }),
       ...(gone.length > 0 && { gone }),
       ...(kept.length > 0 && { rows: kept as Rows }),
-      total: total - this.#refused.size,
-      synced,
     };
   }
 
@@ -74,8 +69,8 @@ export class RowDifferences {
     order: RowOrder<unknown> | undefined,
   ): [string, number, unknown][] {
     const deep = rows.filter(([, , row]) => isTooDeep(row));
-    if (deep.length === 0 && this.#refused.size === 0) return rows;
-    const refused = new Map(reset ? [] : this.#refused);
+    if (deep.length === 0 && this.refused.size === 0) return rows;
+    const refused = new Map(reset ? [] : this.refused);
     for (const id of gone) refused.delete(id);
     for (const [id] of rows) refused.delete(id);
     for (const [id, , row] of deep) {
@@ -83,7 +78,7 @@ export class RowDifferences {
       refused.set(id, { operator: 'serveQueries', id, key, error: tooDeep(key) });
       if (!reset) gone.push(id);
     }
-    this.#refused = refused;
+    this.refused = refused;
     const left = [...refused.keys()].map((id) => order?.indexOf(id) ?? this.#places.get(id) ?? 0);
     return rows
       .filter(([id]) => !refused.has(id))

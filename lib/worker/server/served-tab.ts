@@ -165,7 +165,6 @@ export class ServedTab {
   }
 
   #open(id: number, query: CarriedQuery): void {
-    this.#close(id);
     try {
       const { session } = this;
       if (session === undefined) return;
@@ -173,8 +172,9 @@ export class ServedTab {
         this.#waiting.set(id, feed);
         this.#schedule();
       };
-      const answer = session.answerOf(query);
-      const feed: QueryFeed = new QueryFeed({ id, query, answer, onWaiting });
+      const feed: QueryFeed =
+        this.feeds.get(id) ??
+        new QueryFeed({ id, query, answer: session.answerOf(query), onWaiting });
       this.feeds.set(id, feed);
       inTurn(() => (this.isHidden ? feed.hide() : feed.show()));
     } catch (error) {

@@ -1,0 +1,222 @@
+/** Compares what a tab shows with what a view shows without a worker, over the same random lives of their informers. */
+import {
+  type ChangeSet,
+  createLiveQueries,
+  type InformerFactory,
+  type LiveQueries,
+  type LiveQuery,
+  liveFilter,
+  liveJoin,
+  liveQuery,
+  liveShare,
+  liveUnion,
+  toView,
+  type View,
+} from 'rx-informer';
+import { pods } from 'rx-informer/resources';
+import { type WorkerCluster, workerQuery } from 'rx-informer/worker';
+import { config, merge, type Observable } from 'rxjs';
+import { takeWhile, tap } from 'rxjs/operators';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
+import { BrowserRig } from './browser-rig.ts';
+
+const select = { name: 'metadata.name', phase: 'status.phase' } as const;
+const podsOf = (namespace: string | readonly string[]) =>
+  liveQuery({ from: pods, namespace, select });
+const x = (live: LiveQueries) => live.stream(podsOf('x'));
+const y = (live: LiveQueries) => live.stream(podsOf('y'));
+
+type Pods = ChangeSet<{ readonly phase?: string | undefined }>;
+
+/** Whether the watch has brought no bad row. Not of the first set, which comes while the pipe is being subscribed. */
+const isGood = ({ cause, changes }: Pick<Pods, 'cause' | 'changes'>) =>
+  cause !== 'watch' || changes.every(({ object }) => object?.phase !== 'bad');
+
+function check(isRight: boolean): boolean {
+  if (!isRight) throw new Error('a bad row');
+  return true;
+}
+
+const PLAIN: Readonly<Record<string, LiveQuery>> = {
+  rows: podsOf('x'),
+  window: liveQuery({
+    ...{ from: pods, namespace: 'x', select },
+    ...{ orderBy: { path: 'metadata.name', direction: 'desc' }, limit: 2 },
+  }),
+  both: podsOf(['x', 'y']),
+};
+
+const STREAMS = {
+  refused: (_: undefined, live: LiveQueries) =>
+    x(live).pipe(liveFilter(({ phase }) => check(phase !== 'bad'))),
+  failing: (_: undefined, live: LiveQueries) => x(live).pipe(tap((set) => check(isGood(set)))),
+  ended: (_: undefined, live: LiveQueries) => x(live).pipe(takeWhile((set) => isGood(set), true)),
+  // Shared, as the worker shares it, because each set of a merge says only whether the rows of one source are complete.
+  merged: (_: undefined, live: LiveQueries) => merge(x(live), y(live)).pipe(liveShare()),
+  union: (_: undefined, live: LiveQueries) => liveUnion({ x: x(live), y: y(live) }),
+  joined: (_: undefined, live: LiveQueries) =>
+    x(live).pipe(
+      liveJoin(y(live), {
+        on: { left: ({ name }) => name, right: ({ name }) => name },
+        project: ({ name }, others) => ({ name, others: others.length }),
+      }),
+    ),
+};
+
+const NAMES = [...Object.keys(PLAIN), ...Object.keys(STREAMS)] as const;
+
+const byName = (one: { readonly name: string }, other: { readonly name: string }) =>
+  one.name < other.name ? -1 : 1;
+
+/** What a view has shown, and how its streams have ended. */
+class Followed {
+  readonly #view: View<unknown>;
+  readonly #isOrdered: boolean;
+  readonly ends: string[] = [];
+
+  constructor(view: View<unknown>, isOrdered: boolean) {
+    this.#view = view;
+    this.#isOrdered = isOrdered;
+    view.subscribe(() => undefined);
+    this.subscribe();
+  }
+
+  subscribe(): void {
+    this.#view.items$.subscribe({
+      error: ({ message }: Error) => this.ends.push(message),
+      complete: () => this.ends.push('complete'),
+    });
+  }
+
+  get shown() {
+    const { rows: given, total, synced, stale, status, error } = this.#view.getSnapshot();
+    const rows = this.#isOrdered ? given : [...given].sort(byName as never);
+    const { phase, live, blocked, refusedRows } = status;
+    const refused = refusedRows.map(({ operator, key }) => `${operator} ${key}`);
+    return {
+      ...{ rows, total, stale, refused, error: error?.message, ends: [...this.ends] },
+      // A query that has failed has another status, which has the error, and follows no informer any more.
+      ...(error === undefined && { synced, phase, live, blocked }),
+    };
+  }
+}
+
+const viewOf = (name: string, live: LiveQueries): View<unknown> => {
+  const plain = PLAIN[name];
+  if (plain !== undefined) return live.view(plain);
+  const stream = STREAMS[name as keyof typeof STREAMS](undefined, live);
+  return toView(stream as Observable<never>);
+};
+
+const tabViewOf = (name: string, { view }: WorkerCluster): View<unknown> =>
+  view<unknown>(PLAIN[name] ?? workerQuery<typeof STREAMS, 'merged'>(name as 'merged'));
+
+class Life {
+  readonly rig = new BrowserRig();
+  readonly #query: string;
+  #factory: InformerFactory | undefined;
+  #tab: Followed | undefined;
+  #page: Followed | undefined;
+  #pods = 0;
+
+  constructor(query: string) {
+    this.#query = query;
+    this.rig.queries = STREAMS;
+    this.rig.onFactory = (factory) => {
+      this.#factory = factory;
+    };
+  }
+
+  async begin(): Promise<void> {
+    for (const namespace of ['x', 'x', 'y']) this.#create(namespace, 'good');
+    this.#tab = this.#follow(tabViewOf(this.#query, this.rig.open().cluster));
+    await this.rig.pass(20);
+    this.#page = this.#follow(viewOf(this.#query, createLiveQueries(this.factory)));
+  }
+
+  #follow(view: View<unknown>): Followed {
+    return new Followed(view, this.#query === 'window');
+  }
+
+  get factory(): InformerFactory {
+    if (this.#factory === undefined) throw new Error('the worker has no session');
+    return this.#factory;
+  }
+
+  #create(namespace: string, phase: string): void {
+    const metadata = { namespace, name: `p${this.#pods++}` };
+    this.rig.server.objects.create(pods, { metadata, status: { phase } });
+  }
+
+  step([what, which]: Step): void {
+    const { rig, factory } = this;
+    const { objects, faults } = rig.server;
+    const namespace = which % 2 === 0 ? 'x' : 'y';
+    const present = objects.list(pods);
+    const metadata = present[which % Math.max(1, present.length)]?.metadata;
+    if (what === 'create') this.#create(namespace, which === 6 ? 'bad' : 'good');
+    else if (what === 'delete' && metadata !== undefined) objects.delete(pods, metadata as never);
+    else if (what === 'stop') void factory.stop();
+    else if (what === 'start') factory.start();
+    else if (what === 'remove') void factory.stop(pods, { namespace });
+    else if (what === 'request') factory.acquire(pods, { namespace });
+    else if (what === 'subscribe') for (const each of [this.#tab, this.#page]) each?.subscribe();
+    else if (what === 'cut') faults.closeWatches();
+    else if (what === 'refuse') faults.failNext({}, { status: 403, times: 2 });
+    else if (what === 'delay') {
+      const delayed = faults.delay(3_000);
+      rig.scheduler.schedule(() => delayed.heal(), 2_000);
+    }
+  }
+
+  /** The tab shows what the page shows, once the messages that are on their way have arrived. */
+  async compare(what: string): Promise<void> {
+    for (let tries = 0; tries < 3; tries++) {
+      await this.rig.pass(100);
+      try {
+        expect(this.#tab?.shown).toEqual(this.#page?.shown);
+        return;
+      } catch {}
+    }
+    expect(this.#tab?.shown, `${this.#query} after ${what}`).toEqual(this.#page?.shown);
+  }
+}
+
+const KINDS = [
+  ...['create', 'create', 'delete', 'stop', 'start', 'remove', 'request', 'request'],
+  ...['subscribe', 'cut', 'refuse', 'delay', 'pass'],
+] as const;
+type Step = readonly [what: (typeof KINDS)[number], which: number];
+const step: fc.Arbitrary<Step> = fc.tuple(fc.constantFrom(...KINDS), fc.nat(7));
+
+describe('a tab and a page without a worker', () => {
+  // A run that fails after the streams of a view have completed has nobody else to tell.
+  beforeAll(() => {
+    config.onUnhandledError = () => undefined;
+  });
+  afterAll(() => {
+    config.onUnhandledError = null;
+  });
+
+  it.each(NAMES)(
+    'B1, B17: show the same of the query "%s", whatever happens to its informers',
+    async (name) => {
+      const steps = fc.array(step, { minLength: 3, maxLength: 12, size: 'max' });
+      await fc.assert(
+        fc.asyncProperty(steps, async (all) => {
+          const life = new Life(name);
+          await life.begin();
+          await life.compare('the begin');
+          for (const [at, each] of all.entries()) {
+            life.step(each);
+            if (each[0] === 'pass') await life.rig.pass(5_000);
+            await life.compare(all.slice(0, at + 1).join(' '));
+          }
+        }),
+        { numRuns: 40 },
+      );
+    },
+    600_000,
+  );
+});
