@@ -107,14 +107,17 @@ export class Workers<K extends string, R extends ReconcileRun<K>> implements Run
     if (this.#pumping || this.#closed) return;
     this.#pumping = true;
     const { concurrency = 1 } = this.#options;
+    // One reading of the clock ends a call and begins the next one.
+    let nowMs = -1;
     while (!this.#closed && this.#busy < concurrency && this.#queue.len > 0) {
-      const nowMs = this.#passedMs();
+      if (nowMs < 0) nowMs = this.#passedMs();
       if (this.#mustTurn(nowMs) || this.#owner.mayBegin?.() === false) break;
       const key = this.#queue.tryGet();
       if (key === undefined) break;
       this.#begin(key, nowMs);
       this.#returnedMs = this.#passedMs();
       this.#calledMs += this.#returnedMs - nowMs;
+      nowMs = this.#returnedMs;
     }
     if (this.#busy === 0 && this.#queue.len === 0) this.#sliceMs = undefined;
     this.#pumping = false;
