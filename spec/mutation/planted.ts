@@ -48,6 +48,11 @@ export function withFault(source: string, { what, file, old, new: now }: Planted
   );
 }
 
+/** The beginning of a title as a pattern. What a table of cases puts into it is written `%s` or `$name`. */
+function patternOf(title: string): string {
+  return title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/%[sdifjoO]|\\\$\w+/g, '.+');
+}
+
 /** Runs specs in the copy; of one title, if it is given. Returns the tests that ran, or `undefined` if there is no end. */
 async function run(
   copy: string,
@@ -56,9 +61,9 @@ async function run(
 ): Promise<readonly Result[] | undefined> {
   const output = join(copy, '.cache-report.json');
   rmSync(output, { force: true });
-  const pattern = title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const options = ['--config', 'spec/vitest.config.ts', '--reporter=json', '--outputFile', output];
-  if (!(await runVitest(copy, [...options, ...specs, '-t', pattern], LIMIT_MS))) return undefined;
+  if (!(await runVitest(copy, [...options, ...specs, '-t', patternOf(title)], LIMIT_MS)))
+    return undefined;
   const { testResults } = JSON.parse(readFileSync(output, 'utf8')) as JsonReport;
   return testResults
     .flatMap(({ assertionResults }) => assertionResults)
@@ -67,7 +72,7 @@ async function run(
 
 /** Whether tests of this title have run, and one has failed. */
 function outcomeOf({ title }: PlantedFault, results: readonly Result[]): string {
-  const own = results.filter((each) => each.title.startsWith(title));
+  const own = results.filter((each) => new RegExp(`^${patternOf(title)}`).test(each.title));
   if (own.length === 0) return 'no such test';
   return own.some(({ status }) => status === 'failed') ? 'failed' : 'passed';
 }
