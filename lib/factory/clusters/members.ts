@@ -1,5 +1,6 @@
 /** The clusters that exist at present: follows `clients$`, and creates and stops the factory of each cluster. */
 import { isObservable, type Observable } from 'rxjs';
+import { checkSourceName } from '../../meta/source-name.ts';
 import type { Drain } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { Hub } from '../../rx/sharing/hub.ts';
@@ -42,11 +43,7 @@ function entriesOf(clients: unknown): readonly (readonly [string, unknown])[] {
 }
 
 function checkMember(name: unknown, client: unknown): void {
-  if (typeof name !== 'string' || name === '' || name.includes('/')) {
-    throw new TypeError(
-      `createClusters: ${JSON.stringify(name)} is not a name of a cluster; it must be text without '/', because it stands before '/' in ids and keys`,
-    );
-  }
+  checkSourceName('createClusters', 'a cluster', name);
   if (typeof (client as Partial<KubeClient> | undefined)?.send === 'function') return;
   throw new TypeError(
     `createClusters: the cluster ${JSON.stringify(name)} has no client; clients$ must emit clients as createClient returns them`,

@@ -9,13 +9,13 @@ import { ender, Hub } from '../../rx/sharing/hub.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Indexers } from '../../store/index-funcs.ts';
-import { originating, originFrom } from '../../store/origin.ts';
+import { type Origin, originating, originFrom } from '../../store/origin.ts';
 import { informersOfFactory } from '../factory-informers.ts';
 import type { InformerHandle } from '../informer-factory.ts';
 import type { InformerScope } from '../scope.ts';
 import type { ClustersInformer, MergedHost } from './clusters-informer.ts';
 import type { Member, MembersListener } from './members.ts';
-import { type ClusterSource, type ClustersKnown, MergedSubscriber } from './merged-changes.ts';
+import { type ClusterSource, MergedChanges, type MergedStreamHost } from './merged-changes.ts';
 import {
   hasFailed,
   mergedStatus,
@@ -31,7 +31,7 @@ interface Part<T extends KubernetesObject> extends ClusterSource<T> {
 }
 
 export class MergedInformer<T extends KubernetesObject>
-  implements ClustersInformer<T>, MembersListener
+  implements ClustersInformer<T>, MembersListener, MergedStreamHost<T>
 {
   readonly name: string;
   readonly #host: MergedHost;
@@ -40,7 +40,8 @@ export class MergedInformer<T extends KubernetesObject>
   readonly #parts = new Map<string, Part<T>>();
   /** The clusters whose informer could not be created, with the reason. */
   readonly #refused = new Map<string, InformerStatus>();
-  readonly #subscribers = new Hub<MergedSubscriber<T>>();
+  /** Of the present run of the clusters. */
+  #stream = new MergedChanges<T>(this);
   readonly #observers = new Hub<Subscriber<InformerStatus>>();
   readonly #unlisten: () => void;
   #hasSynced = false;
@@ -68,7 +69,7 @@ export class MergedInformer<T extends KubernetesObject>
     });
   });
 
-  readonly #origin = originFrom({
+  readonly origin: Origin = originFrom({
     emitter: this,
     informers: new Set([this.status$]),
     merge: mergePipeStatus,
@@ -76,23 +77,11 @@ export class MergedInformer<T extends KubernetesObject>
   });
 
   readonly changes$: ChangeStream<T> = originating<ChangeSet<T>>((subscriber, tell) => {
-    const origin = tell(this.#origin);
+    const origin = tell(this.origin);
     this.#host.enter(() => {
       if (this.isRemoved) return subscriber.complete();
       subscriber.add(this.#host.hold());
-      const own = new MergedSubscriber<T>(
-        subscriber,
-        (task) => this.#host.run(task),
-        [...this.#parts.values()],
-        this.#known,
-        origin,
-      );
-      if (subscriber.closed) return own.close();
-      const leave = this.#subscribers.add(own);
-      subscriber.add(() => {
-        leave();
-        own.close();
-      });
+      this.#stream.subscribe(subscriber, origin);
     });
   }) as ChangeStream<T>;
 
@@ -148,9 +137,7 @@ export class MergedInformer<T extends KubernetesObject>
   joined(member: Member): void {
     this.#add(member);
     const part = this.#parts.get(member.name);
-    if (part === undefined) return;
-    // A subscriber that arrives in a callback has the cluster already.
-    this.#subscribers.tell((subscriber) => subscriber.join(part));
+    if (part !== undefined) this.#stream.join(part);
   }
 
   left(name: string): void {
@@ -159,12 +146,12 @@ export class MergedInformer<T extends KubernetesObject>
     if (part === undefined) return;
     // Before the callbacks, in which another subscriber may arrive.
     this.#parts.delete(name);
-    this.#subscribers.tell((subscriber) => subscriber.leave(name));
+    this.#stream.leave(name);
     this.#release(part);
   }
 
   changed(): void {
-    this.#subscribers.tell((subscriber) => subscriber.check());
+    this.#stream.check();
     this.#update();
   }
 
@@ -178,15 +165,10 @@ export class MergedInformer<T extends KubernetesObject>
    * it is called when nothing of this run is left.
    */
   ended(): () => void {
-    for (const part of this.#parts.values()) this.#release(part);
-    this.#parts.clear();
     this.#refused.clear();
-    this.#hasSynced = false;
-    this.#status = this.#compute();
-    if (!this.isStopped) return () => this.#tell();
+    const complete = this.#end();
     const status = this.#status;
-    const complete = ender(this.#subscribers);
-    this.#subscribers.tell((subscriber) => subscriber.close());
+    if (!this.isStopped) return () => this.#tell();
     return () => {
       this.#observers.tell((observer) => observer.next(status));
       complete();
@@ -199,13 +181,20 @@ export class MergedInformer<T extends KubernetesObject>
   close(): void {
     this.#unlisten();
     this.isRemoved = true;
-    this.#hasSynced = false;
-    ender(this.#subscribers)();
-    for (const part of this.#parts.values()) this.#release(part);
-    this.#parts.clear();
-    this.#status = this.#compute();
+    this.#end()();
     this.#observers.tell((observer) => observer.next(this.#status));
     ender(this.#observers)();
+  }
+
+  /** Follows no cluster any more. Returns the function that completes the present subscribers. */
+  #end(): () => void {
+    const complete = this.#stream.end();
+    this.#stream = new MergedChanges<T>(this);
+    for (const part of this.#parts.values()) this.#release(part);
+    this.#parts.clear();
+    this.#hasSynced = false;
+    this.#status = this.#compute();
+    return complete;
   }
 
   #add(member: Member): void {
@@ -256,17 +245,27 @@ export class MergedInformer<T extends KubernetesObject>
     part.handle.release();
   }
 
-  get #known(): ClustersKnown {
-    const { members } = this.#host;
-    const refused = this.#refused;
-    return {
-      get isSettled() {
-        return members.isSettled;
-      },
-      get hasRefused() {
-        return refused.size + members.problems.size > 0;
-      },
-    };
+  get sources(): readonly ClusterSource<T>[] {
+    return [...this.#parts.values()];
+  }
+
+  run(task: () => void): void {
+    this.#host.run(task);
+  }
+
+  isComplete(isSynced: (source: ClusterSource<T>) => boolean): boolean {
+    if (!this.#host.members.isSettled) return false;
+    const { sources } = this;
+    const isAnswered = (each: ClusterSource<T>) =>
+      isSynced(each) || hasFailed(each.informer.status);
+    const isEmpty = sources.length + this.#unshown === 0;
+    // If all have failed, the rows of none are known.
+    return sources.every(isAnswered) && (isEmpty || sources.some(isSynced));
+  }
+
+  /** How many clusters cannot be shown. */
+  get #unshown(): number {
+    return this.#refused.size + this.#host.members.problems.size;
   }
 
   get isRefused(): boolean {
@@ -276,8 +275,7 @@ export class MergedInformer<T extends KubernetesObject>
     if (!members.isSettled) return !members.isKnown && members.error !== undefined;
     const statuses = [...this.#parts.values()].map(({ handle }) => handle.informer.status);
     const areBlocked = statuses.every(({ blocked }) => blocked !== undefined);
-    const unshown = this.#refused.size + members.problems.size;
-    return areBlocked && statuses.length + unshown > 0;
+    return areBlocked && statuses.length + this.#unshown > 0;
   }
 
   #update(): void {
@@ -306,11 +304,8 @@ export class MergedInformer<T extends KubernetesObject>
     const refused = [...this.#refused.values()].map(({ error }) => error as Error);
     const unknown = members.isKnown || members.error === undefined ? [] : [members.error];
     const errors = [...refused, ...members.problems.values(), ...unknown];
-    if (phase === undefined && members.isSettled && !this.#hasSynced) {
-      const isEmpty = statuses.length + errors.length === 0;
-      this.#hasSynced =
-        statuses.every((status) => status.synced || hasFailed(status)) &&
-        (isEmpty || statuses.some((status) => status.synced));
+    if (phase === undefined && !this.#hasSynced) {
+      this.#hasSynced = this.isComplete(({ informer }) => informer.status.synced);
     }
     const synced = this.#hasSynced;
     const own = { nowMs: this.#host.scheduler.now(), synced, generation };

@@ -1,6 +1,7 @@
 /** The changes of an answer: since it was last taken, by the state of each row before its first change; and as changes of a set. */
 import { type Change, foldRow, type Net, unfold, withIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import { additions } from '../../store/held-rows.ts';
 import { ChunkedOrder } from '../order/chunked-order.ts';
 import type { AnswerRows, Arrangement, HeldRow, Machine } from './machine.ts';
 
@@ -68,15 +69,6 @@ export class AnswerLog<T> {
   }
 }
 
-/** The whole answer, as changes that add each row. */
-export function additionsOf<Out>({ answer }: Machine<Out>): Change<Out>[] {
-  const added: Change<Out>[] = [];
-  for (const [id, { key, object, of }] of answer.entries()) {
-    added.push(withIdentity({ id, key, object }, of));
-  }
-  return added;
-}
-
 /** The first set of a machine: its whole answer. */
 export function firstOf<Out>(
   machine: Machine<Out>,
@@ -84,7 +76,9 @@ export function firstOf<Out>(
 ): readonly Change<Out>[] | (() => readonly Change<Out>[]) {
   const { order } = arrangement ?? {};
   // When they are read: a view reads the order only.
-  return order instanceof ChunkedOrder ? () => order.additions() : additionsOf(machine);
+  return order instanceof ChunkedOrder
+    ? () => order.additions()
+    : additions(machine.answer.entries());
 }
 
 /** Several lists of changes, one after another, as one list. */

@@ -6,17 +6,11 @@
 
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { Change, RowIdentity } from '../../delta/net-change.ts';
-import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
+import type { HeldRow } from '../../store/held-rows.ts';
 import type { Lineage } from './lineage.ts';
 
-/** A row as a machine holds it. */
-export interface HeldRow<T> {
-  readonly key: string;
-  readonly object: Stored<T>;
-  /** As that of a change. */
-  readonly of?: RowIdentity | undefined;
-}
+export type { HeldRow };
 
 /** The rows of a machine's answer. */
 export interface AnswerRows<T> {

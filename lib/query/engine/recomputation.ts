@@ -4,7 +4,7 @@
  */
 import { type Change, withIdentity } from '../../delta/net-change.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import { additionsOf } from './answer-log.ts';
+import { additions } from '../../store/held-rows.ts';
 import type { HeldRow, Machine, RowFedMachine } from './machine.ts';
 import { ROWS_A_STEP } from './slice.ts';
 
@@ -191,7 +191,7 @@ export class Recomputation<Out> {
     const former = this.#former;
     if (former === undefined) return [];
     if (!this.#isCompared) {
-      if (isEmpty(former)) return additionsOf(this.next);
+      if (isEmpty(former)) return additions(this.next.answer.entries());
       // Rows came to the former answer from outside of its inputs, while the last rows were fed.
       for (const _step of this.#compareBoth(former));
     }

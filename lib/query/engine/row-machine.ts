@@ -1,6 +1,7 @@
 /** The base of machines that hold the rows of their inputs: it reads sets, and turns a reset into a difference. */
 import type { Change, RowIdentity } from '../../delta/net-change.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
+import { unnamed } from '../../store/held-rows.ts';
 import { AnswerLog, type Ending } from './answer-log.ts';
 import type { AnswerRows, Arrangement, HeldRow, MachineContext, RowFedMachine } from './machine.ts';
 
@@ -39,9 +40,7 @@ export abstract class RowMachine<B, Row extends HeldRow<unknown> = HeldRow<unkno
   apply(input: number, set: AnyChangeSet<unknown>): void {
     const rows = this.inputs[input] as Map<string, Row>;
     if (set.reset && rows.size > 0) {
-      const kept = new Set<string>();
-      for (const { id, object } of set.changes) if (object !== undefined) kept.add(id);
-      for (const [id, row] of rows) if (!kept.has(id)) this.#remove(input, id, row, {});
+      for (const [id, row] of unnamed(rows, set.changes)) this.#remove(input, id, row, {});
     }
     for (const change of set.changes) this.#apply(input, rows, change);
   }

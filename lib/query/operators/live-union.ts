@@ -1,6 +1,7 @@
 /** `liveUnion`: the rows of several streams, each under the name of its stream. */
 import { isObservable, type Observable } from 'rxjs';
 import type { RowIdentity } from '../../delta/net-change.ts';
+import { checkSourceName, named } from '../../meta/source-name.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import { originating, originFrom } from '../../store/origin.ts';
@@ -40,12 +41,7 @@ function checkedNames(sources: UnionSources): readonly string[] {
     throw new TypeError(`liveUnion: sources is ${shown}; it must be { name: stream }`);
   }
   const names = Object.keys(sources);
-  for (const name of names) {
-    if (name !== '' && !name.includes('/')) continue;
-    throw new TypeError(
-      `liveUnion: ${JSON.stringify(name)} is not a name of a source; it must be text without '/', because it stands before '/' in ids and keys`,
-    );
-  }
+  for (const name of names) checkSourceName('liveUnion', 'a source', name);
   return names;
 }
 
@@ -133,7 +129,7 @@ class UnionMachine<T> extends RowMachine<T, NamedRow<T>> {
       },
       *entries() {
         for (const [input, rows] of inputs.entries()) {
-          for (const [id, { row }] of rows) yield [`${names[input]}/${id}`, row] as const;
+          for (const [id, { row }] of rows) yield [named(names[input] as string, id), row] as const;
         }
       },
     };
@@ -149,12 +145,12 @@ class UnionMachine<T> extends RowMachine<T, NamedRow<T>> {
     const rows = this.inputs[input] as Map<string, NamedRow<T>>;
     const before = rows.get(id)?.row;
     const name = this.#names[input] as string;
-    this.log.touch(`${name}/${id}`, before);
-    const row = { key: before?.key ?? `${name}/${key}`, object, of };
+    this.log.touch(named(name, id), before);
+    const row = { key: before?.key ?? named(name, key), object, of };
     rows.set(id, { key, object, of, row });
   }
 
   protected removed(input: number, id: string, { row }: NamedRow<T>, ending: Ending<T>): void {
-    this.log.touch(`${this.#names[input]}/${id}`, row, ending);
+    this.log.touch(named(this.#names[input] as string, id), row, ending);
   }
 }

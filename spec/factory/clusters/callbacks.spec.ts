@@ -6,6 +6,7 @@ import {
   config,
   defer,
   finalize,
+  NEVER,
   Observable,
   repeat,
   Subject,
@@ -38,6 +39,73 @@ function emittingFactory(...objects: readonly Pod[]) {
 const pod = (name: string, phase: string): Pod => ({
   metadata: { namespace: 'shop', name, uid: `uid-${name}` },
   status: { phase },
+});
+
+describe('several subscriptions', () => {
+  it('U14: share the rows, so each cluster is subscribed once, and a late one first gets them as one reset set', async () => {
+    const { source, factory } = emittingFactory(pod('web', 'Running'));
+    const { informer } = factory.acquire(pods);
+    const { changes$ } = informer;
+    const count = { open: 0, opened: 0 };
+    const counted$ = new Observable<ChangeSet<Pod>>((subscriber) => {
+      count.open++;
+      count.opened++;
+      subscriber.add(() => count.open--);
+      subscriber.add(changes$.subscribe(subscriber));
+    });
+    Object.assign(informer, { changes$: counted$ });
+    const { clusters } = worldOf(['east'], { factory: () => factory });
+    const merged = clusters.informer(pods);
+    clusters.start();
+    const sets: ChangeSet<Pod>[][] = [[], [], []];
+    const early = sets.map((each) => merged.changes$.subscribe((set) => each.push(set)));
+    source.next(changeSet({ added: [pod('db', 'Running')] }));
+    const late = folding();
+    const last = merged.changes$.subscribe(late);
+    source.next(changeSet({ added: [pod('api', 'Running')] }));
+    expect(count).toEqual({ open: 1, opened: 1 });
+    expect(late.lines).toEqual([
+      'reset +east/shop/web +east/shop/db synced',
+      'watch +east/shop/api synced',
+    ]);
+    expect(sets.map(({ length }) => length)).toEqual(sets.map(() => 3));
+    expect(new Set(sets.map((each) => each.at(-1))).size).toBe(1);
+    for (const subscription of early) subscription.unsubscribe();
+    expect(count.open).toBe(1);
+    last.unsubscribe();
+    expect(count.open).toBe(0);
+    const next = folding();
+    merged.changes$.subscribe(next);
+    expect([next.lines, count.opened]).toEqual([['reset +east/shop/web synced'], 2]);
+    await clusters.stop();
+  });
+});
+
+it('U11: a run of a cluster that begins with other rows gives the difference, of which deletions were missed', async () => {
+  const { factory } = emittingFactory();
+  const { informer } = factory.acquire(pods);
+  const [web, db, api] = ['web', 'db', 'api'].map((name) => pod(name, 'Running')) as [
+    Pod,
+    Pod,
+    Pod,
+  ];
+  const ended = new Subject<ChangeSet<Pod>>();
+  const first = (...added: Pod[]) => changeSet({ added, reset: true, cause: 'snapshot' });
+  const runs = [ended.pipe(startWith(first(web, db))), NEVER.pipe(startWith(first(db, api)))];
+  Object.assign(informer, { changes$: defer(() => runs.shift() as Observable<ChangeSet<Pod>>) });
+  const { clusters } = worldOf(['east'], { factory: () => factory });
+  clusters.start();
+  const seen = folding();
+  const deleted: (readonly [string, boolean])[] = [];
+  clusters.informer(pods).changes$.subscribe((set) => {
+    seen.next(set);
+    for (const { key, finalStateUnknown } of set.deleted) deleted.push([key, finalStateUnknown]);
+  });
+  ended.complete();
+  (informer.status$ as Subject<unknown>).next(informer.status);
+  expect(seen.lines.at(-1)).toBe('initial -east/shop/web +east/shop/api synced');
+  expect(deleted).toEqual([['east/shop/web', true]]);
+  await clusters.stop();
 });
 
 describe('subscriptions within callbacks', () => {
@@ -198,6 +266,32 @@ describe('subscriptions within callbacks', () => {
     clients$.next(clientsOf('east'));
     expect([source.observed, followers]).toEqual([true, 1]);
   });
+});
+
+it('U8: a subscription that ends while a cluster runs again does not follow the others', () => {
+  const stopped = new Subject<ChangeSet<Pod>>();
+  let [followers, phase] = [0, 'Running'];
+  const { factory } = emittingFactory();
+  const { informer } = factory.acquire(pods);
+  const changes$ = new Observable<ChangeSet<Pod>>((subscriber) => {
+    followers++;
+    subscriber.add(() => followers--);
+    const set = changeSet({ added: [pod('web', phase)], reset: true, cause: 'snapshot' });
+    const rest: Observable<ChangeSet<Pod>> = stopped.closed ? NEVER : stopped;
+    subscriber.add(rest.pipe(startWith(set)).subscribe(subscriber));
+  });
+  Object.assign(informer, { changes$ });
+  const { clusters } = worldOf(['east', 'west'], { factory: () => factory });
+  clusters.start();
+  const subscription = clusters.informer(pods).changes$.subscribe(({ updated }) => {
+    if (updated.length > 0) subscription.unsubscribe();
+  });
+  expect(followers).toBe(2);
+  stopped.complete();
+  stopped.unsubscribe();
+  phase = 'Failed';
+  (informer.status$ as Subject<unknown>).next(informer.status);
+  expect([subscription.closed, followers]).toEqual([true, 0]);
 });
 
 describe('changes within callbacks', () => {
