@@ -16,7 +16,8 @@ function viewOf() {
   const view = new RemoteView({
     query: {},
     heardMs: () => 7,
-    used: () => ({ again: () => undefined, end: () => undefined }),
+    ask: () => undefined,
+    leave: () => undefined,
   });
   let calls = 0;
   view.subscribe(() => calls++);

@@ -20,6 +20,7 @@ import {
   unite,
 } from '../../store/origin.ts';
 import { SetSource } from '../../store/set-source.ts';
+import { additionsOf } from '../engine/answer-log.ts';
 import { Emission } from '../engine/emission.ts';
 import { FollowedInformers } from '../engine/informers.ts';
 import type { Lineage } from '../engine/lineage.ts';
@@ -188,7 +189,8 @@ function stateOf<T>({ machine }: Connection<T>, last: ChangeSetHead<T>): AnyChan
   const arrangement = order === undefined ? {} : { order, total };
   const head = { rev, resourceVersion, synced, origin, ...arrangement };
   const added = additions(machine.answer.entries());
-  return createChangeSet<T>({ ...head, cause: 'snapshot', initial: true, reset: true }, added);
+  const whole = { ...head, cause: 'snapshot', initial: true, reset: true } as const;
+  return createChangeSet<T>(whole, added);
 }
 
 /** The operator of {@link liveShare}. */

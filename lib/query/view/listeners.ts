@@ -10,25 +10,20 @@ function checkListener(listener: unknown): void {
   );
 }
 
-/** Listeners, each added as often as it subscribes. */
-export class Listeners extends Hub<() => void> {
-  /** Notes a change, of which the listeners are told by the next `notify`. A listener that joins later is not told. */
-  changed(): void {
-    this.position++;
-  }
+/** Listeners, each added as often as it subscribes. The position counts changes; one that joins later is not told of them. */
+export type Listeners = Hub<() => void>;
 
-  /**
-   * Calls each listener that has not been told of the last change. A change that a listener makes counts as told for the
-   * listeners after it, which read it.
-   */
-  notify(): void {
-    this.tell((listener) => listener(), this.position);
-  }
+/**
+ * Calls each listener that has not been told of the last change. A change that a listener makes counts as told for the
+ * listeners after it, which read it.
+ */
+export function notify(listeners: Listeners): void {
+  listeners.tell((listener) => listener(), listeners.position);
 }
 
 /** The base of views: it runs while it has listeners, and tells them of changes at the end of a turn. */
 export abstract class Held {
-  protected readonly listeners: Listeners = new Listeners();
+  protected readonly listeners: Listeners = new Hub();
   #holders = 0;
   #isDue = false;
 

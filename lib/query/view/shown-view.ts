@@ -1,8 +1,9 @@
 /** The shell of a view: it shows the rows, the status and the state that its source gives it, and tells its listeners. */
 import { Observable, ReplaySubject } from 'rxjs';
 import type { Stored } from '../../meta/kubernetes-object.ts';
+import { Hub } from '../../rx/sharing/hub.ts';
 import { latestOf } from './latest-of.ts';
-import { Held, Listeners } from './listeners.ts';
+import { Held, type Listeners, notify } from './listeners.ts';
 import { LOOKS, NOTHING_SHOWN, nextShown, type Shown, type ShownInput } from './shown.ts';
 import {
   NO_VIEW_STATUS,
@@ -71,7 +72,7 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
     });
 
   #listenersOf(id: string): Listeners {
-    const listeners = this.#rowListeners.get(id) ?? new Listeners();
+    const listeners: Listeners = this.#rowListeners.get(id) ?? new Hub();
     this.#rowListeners.set(id, listeners);
     return listeners;
   }
@@ -115,16 +116,19 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
   /** The snapshot is another one, as are the rows of these ids. The listeners are told after all that the turn changes. */
   protected changed(ids: readonly string[] = []): void {
     this.#snapshot = undefined;
-    for (const id of ids) this.#rowListeners.get(id)?.changed();
-    this.listeners.changed();
+    for (const id of ids) {
+      const listeners = this.#rowListeners.get(id);
+      if (listeners !== undefined) listeners.position++;
+    }
+    this.listeners.position++;
     this.due(this.rank);
   }
 
   protected override tell(): void {
     for (const [id, listeners] of this.#rowListeners) {
       if (listeners.size === 0) this.#rowListeners.delete(id);
-      listeners.notify();
+      notify(listeners);
     }
-    this.listeners.notify();
+    notify(this.listeners);
   }
 }

@@ -1,7 +1,7 @@
 /** `snapshotOf`: several views as one, which changes once a turn. */
 import { Observable } from 'rxjs';
 import { atEndOfTurn } from '../../rx/drain.ts';
-import { Held } from './listeners.ts';
+import { Held, notify } from './listeners.ts';
 import type { View, ViewSnapshot } from './view.ts';
 
 /** The snapshots of several views at one moment. */
@@ -90,7 +90,9 @@ class ViewSnapshots<V extends readonly View<unknown>[]> extends Held implements 
 
   protected override tell(): void {
     const before = this.#snapshots;
-    if (this.#read() !== before) this.listeners.tell((listener) => listener());
+    if (this.#read() === before) return;
+    this.listeners.position++;
+    notify(this.listeners);
   }
 }
 

@@ -106,16 +106,15 @@ export function connectTab(options: ConnectWorkerOptions, page: TabPage): Worker
     const made: RemoteView = new RemoteView({
       query,
       heardMs: () => tab.link.heardMs,
-      used: () => {
+      ask: () => {
         linger.unsubscribe();
         forgets.delete(forget);
         views.set(key, made);
-        const use = tab.open(made);
-        const end = () => {
-          use.end();
-          rest();
-        };
-        return { ...use, end };
+        tab.ask(made);
+      },
+      leave: () => {
+        tab.leave(made);
+        rest();
       },
     });
     views.set(key, made);

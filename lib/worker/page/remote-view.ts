@@ -8,32 +8,27 @@ import type { CarriedQuery } from '../carried-query.ts';
 import type { RowDifference } from '../messages.ts';
 import { RemoteRows } from './remote-rows.ts';
 
-/** The use of a view by its subscribers. */
-export interface Use {
-  /** Asks the query again, which has ended. */
-  again(): void;
-  /** The view has lost its last subscriber. */
-  end(): void;
-}
-
 /** The parts of a remote view. */
 export interface RemoteViewParts {
   readonly query: CarriedQuery;
   /** When the worker was last heard. */
   heardMs(): EpochMs;
-  /** The view has its first subscriber. */
-  used(): Use;
+  /** The view has its first subscriber, or another one while its query has ended, which is asked again. */
+  ask(): void;
+  /** The view has lost its last subscriber. */
+  leave(): void;
 }
 
 /** Its methods change several things one after another, so they are called within a turn. */
 export class RemoteView extends ShownView<unknown, RemoteRows> {
   readonly query: CarriedQuery;
+  /** The number by which the tab asks it. */
+  id: number | undefined;
   readonly #parts: RemoteViewParts;
   /** The status that the worker has sent last, also after the worker was lost. */
   sent: ViewStatus = NO_VIEW_STATUS;
   /** The rows of another worker, until they are complete. The former ones stay meanwhile. */
   #next: RemoteRows | undefined;
-  #use: Use | undefined;
   /** Since when rows that stay are out of date. The next worker does not know them. */
   #sinceMs: EpochMs | undefined;
 
@@ -44,15 +39,13 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
   }
 
   protected override entered(isFirst: boolean): void {
-    if (isFirst) this.#use = this.#parts.used();
-    else if (this.shown.run !== 'begun') {
-      this.send('begun');
-      this.#use?.again();
-    }
+    if (!isFirst && this.shown.run === 'begun') return;
+    this.send('begun');
+    this.#parts.ask();
   }
 
   protected override left(): void {
-    this.#use?.end();
+    this.#parts.leave();
   }
 
   take(difference: RowDifference): void {

@@ -18,7 +18,7 @@ import {
 } from '../messages.ts';
 import type { StartHost } from './hosts.ts';
 import type { TabPage } from './page-life.ts';
-import type { RemoteView, Use } from './remote-view.ts';
+import type { RemoteView } from './remote-view.ts';
 import { WorkerLink } from './worker-link.ts';
 
 /** The parts of a tab. */
@@ -83,20 +83,22 @@ export class Tab {
     return ++this.#lastId;
   }
 
-  /** Asks the query of a view. */
-  open(view: RemoteView): Use {
-    const id = this.nextId();
+  /** Asks the query of a view, or asks it again. */
+  ask(view: RemoteView): void {
+    view.id ??= this.nextId();
+    const { id, query } = view;
     this.#views.set(id, view);
     const status = this.#status();
     if (status !== undefined) view.lose(status);
-    const again = () => this.post({ type: 'open', id, query: view.query });
-    again();
-    const end = () => {
-      this.#views.delete(id);
-      view.lose(this.#status());
-      this.post({ type: 'close', id });
-    };
-    return { again, end };
+    this.post({ type: 'open', id, query });
+  }
+
+  leave(view: RemoteView): void {
+    const id = view.id as number;
+    view.id = undefined;
+    this.#views.delete(id);
+    view.lose(this.#status());
+    this.post({ type: 'close', id });
   }
 
   /** Another identity, or none, for all tabs. */
