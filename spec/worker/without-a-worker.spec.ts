@@ -116,7 +116,7 @@ class Life {
   readonly rig = new BrowserRig();
   readonly #query: string;
   #factory: InformerFactory | undefined;
-  #tab: Followed | undefined;
+  readonly tab: Followed;
   #page: Followed | undefined;
   #pods = 0;
 
@@ -126,13 +126,14 @@ class Life {
     this.rig.onFactory = (factory) => {
       this.#factory = factory;
     };
+    this.tab = this.#follow(tabViewOf(query, this.rig.open().cluster));
   }
 
   async begin(): Promise<void> {
     for (const namespace of ['x', 'x', 'y']) this.#create(namespace, 'good');
-    this.#tab = this.#follow(tabViewOf(this.#query, this.rig.open().cluster));
-    await this.rig.pass(20);
+    await this.rig.pass(1_000);
     this.#page = this.#follow(viewOf(this.#query, createLiveQueries(this.factory)));
+    await this.compare('the begin');
   }
 
   #follow(view: View<unknown>): Followed {
@@ -161,7 +162,7 @@ class Life {
     else if (what === 'start') factory.start();
     else if (what === 'remove') void factory.stop(pods, { namespace });
     else if (what === 'request') factory.acquire(pods, { namespace });
-    else if (what === 'subscribe') for (const each of [this.#tab, this.#page]) each?.subscribe();
+    else if (what === 'subscribe') for (const each of [this.tab, this.#page]) each?.subscribe();
     else if (what === 'cut') faults.closeWatches();
     else if (what === 'refuse') faults.failNext({}, { status: 403, times: 2 });
     else if (what === 'delay') {
@@ -175,11 +176,11 @@ class Life {
     for (let tries = 0; tries < 3; tries++) {
       await this.rig.pass(100);
       try {
-        expect(this.#tab?.shown).toEqual(this.#page?.shown);
+        expect(this.tab.shown).toEqual(this.#page?.shown);
         return;
       } catch {}
     }
-    expect(this.#tab?.shown, `${this.#query} after ${what}`).toEqual(this.#page?.shown);
+    expect(this.tab.shown, `${this.#query} after ${what}`).toEqual(this.#page?.shown);
   }
 }
 
@@ -199,6 +200,36 @@ describe('a tab and a page without a worker', () => {
     config.onUnhandledError = null;
   });
 
+  it.each(['rows', 'window', 'joined'])(
+    'B1: the former rows of the query "%s" stand, stale, while its informer is made again',
+    async (name) => {
+      const life = new Life(name);
+      await life.begin();
+      const before = life.tab.shown;
+      expect(before).toMatchObject({ total: 2, synced: true, stale: undefined });
+      for (const each of ['remove', 'delay', 'request'] as const) {
+        life.step([each, 0]);
+        await life.compare(each);
+      }
+      const { rows, total } = before;
+      expect(life.tab.shown).toMatchObject({ rows, total, synced: false, stale: true });
+      await life.rig.pass(5_000);
+      expect(life.tab.shown).toEqual({ ...before, ends: life.tab.ends });
+    },
+  );
+
+  it('B1: the streams of a tab error with the query, and another subscriber asks it again', async () => {
+    const life = new Life('failing');
+    await life.begin();
+    life.step(['create', 6]);
+    await life.rig.pass(1_000);
+    expect(life.tab.shown).toMatchObject({ total: 2, error: 'a bad row', ends: ['a bad row'] });
+    life.step(['subscribe', 0]);
+    await life.rig.pass(1_000);
+    expect(life.tab.shown).toMatchObject({ total: 3, synced: true, error: undefined });
+    expect(life.tab.ends).toEqual(['a bad row']);
+  });
+
   it.each(NAMES)(
     'B1, B17: show the same of the query "%s", whatever happens to its informers',
     async (name) => {
@@ -207,7 +238,6 @@ describe('a tab and a page without a worker', () => {
         fc.asyncProperty(steps, async (all) => {
           const life = new Life(name);
           await life.begin();
-          await life.compare('the begin');
           for (const [at, each] of all.entries()) {
             life.step(each);
             if (each[0] === 'pass') await life.rig.pass(5_000);
