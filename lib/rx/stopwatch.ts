@@ -7,13 +7,15 @@ import { asyncScheduler, type SchedulerLike } from 'rxjs';
 /** How much the readings of two system clocks may differ without either having been set, in milliseconds. */
 const TOLERANCE_MS = 1_000;
 
-/** The monotonic clock of the system. It is never set, but may stand still while the machine sleeps. */
-function steadyOf(scheduler: SchedulerLike): (() => number) | undefined {
-  if (scheduler.now !== asyncScheduler.now) return undefined;
+/**
+ * Whether the monotonic clock of the system (`performance.now`) measures the time of the scheduler. It is never set, but may stand
+ * still while the machine sleeps.
+ */
+function isSteady(scheduler: SchedulerLike): boolean {
+  if (scheduler.now !== asyncScheduler.now) return false;
   // Inside `TestScheduler.run`, rxjs's own schedulers show virtual time, and the monotonic clock does not apply.
   // biome-ignore lint/style/noRestrictedGlobals: compares the clock, reads no time
-  if (Math.abs(Date.now() - scheduler.now()) > TOLERANCE_MS) return undefined;
-  return () => performance.now();
+  return Math.abs(Date.now() - scheduler.now()) <= TOLERANCE_MS;
 }
 
 /**
@@ -24,8 +26,7 @@ function steadyOf(scheduler: SchedulerLike): (() => number) | undefined {
  * forward movement can be measured, so a step back loses the time since the last reading.
  */
 export function stopwatch(scheduler: SchedulerLike): () => number {
-  const steady = steadyOf(scheduler);
-  if (steady === undefined) {
+  if (!isSteady(scheduler)) {
     let shownMs = scheduler.now();
     let passedMs = 0;
     return () => {
@@ -35,14 +36,14 @@ export function stopwatch(scheduler: SchedulerLike): () => number {
       return passedMs;
     };
   }
-  const startMs = steady();
+  const startMs = performance.now();
   // The largest lead of the wall clock over the monotonic one. A new maximum is a sleep, or a clock that was set
   // forward.
   let aheadMs = scheduler.now() - startMs;
   let sleptMs = 0;
   let checkedMs = startMs;
   return () => {
-    const nowMs = steady();
+    const nowMs = performance.now();
     // The reading is in whole milliseconds, and the wall clock takes as long to read as the monotonic one.
     if (nowMs - checkedMs < 1) return Math.floor(nowMs - startMs + sleptMs);
     checkedMs = nowMs;

@@ -17,7 +17,7 @@ it('one event runs through few files and functions on its way to a view, however
   const [few, many] = await Promise.all([walkOf(50), walkOf(500)]);
   expect(few.queryCalls).toBeGreaterThan(100);
   expect(few.files).toBeLessThanOrEqual(111);
-  expect(few.functions).toBeLessThanOrEqual(365);
-  expect(few.calls).toBeLessThanOrEqual(916);
+  expect(few.functions).toBeLessThanOrEqual(362);
+  expect(few.calls).toBeLessThanOrEqual(876);
   expect(many.queryCalls).toBeLessThanOrEqual(1.1 * few.queryCalls);
 });
