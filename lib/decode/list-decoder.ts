@@ -1,5 +1,6 @@
 /** Decodes the body of a list, item by item. */
 import { ApiError, type Status } from '../meta/api-error.ts';
+import { isFields } from '../meta/json-fields.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import { createAdmission, wrongKind } from './admission.ts';
@@ -128,11 +129,15 @@ export class ListDecoder<T extends KubernetesObject> extends JsonDecoder<PartDra
       expectKind(resource.plural, projection.listKind, got);
       projection.table?.tellColumns(envelope);
     } else this.#expectList(got);
-    // Otherwise a list without its items would be an empty one, and delete every object.
     const items = envelope?.[projection?.member ?? 'items'] ?? [];
-    if (!Array.isArray(items) || items.length !== this.#framer.count) {
+    const odd = Array.isArray(items) ? items.filter((item) => !isFields(item)) : [];
+    const { count } = this.#framer;
+    const isList = Array.isArray(items) && items.length - odd.length === count;
+    // Otherwise a list without its items would be an empty one, and delete every object.
+    if (!isList || (count === 0 && odd.length > 0)) {
       throw ApiError.local('Malformed', 'the items are not a list of objects');
     }
+    for (const _item of odd) this.#admit(undefined);
     const {
       resourceVersion,
       continue: next,

@@ -98,7 +98,7 @@ describe('the items of a list', () => {
     ['an object', '"items":{"a":[{}]}', /the items are not a list of objects/],
     ['a string', '"items":"a"', /the items are not a list of objects/],
     ['null', '"items":[null]', /the items are not a list of objects/],
-    ['numbers beside objects', '"items":[{"metadata":{"name":"a"}},7]', /not a list of objects/],
+    ['numbers', '"items":[7,7]', /the items are not a list of objects/],
     ['lists', '"items":[[{"metadata":{"name":"a"}}]]', /the items are not a list of objects/],
     ['behind another name', '"it\\u0065ms":[{"metadata":{"name":"a"}}]', /not a list of objects/],
     ['listed twice', '"items":[{"metadata":{"name":"a"}}],"items":[]', /not a list of objects/],
@@ -141,6 +141,26 @@ describe('the items of a list', () => {
       'pods: expected a Pod, got a Node',
       'pods: expected a Pod, got an object without a name',
     ]);
+  });
+
+  it.each([
+    ['null', 'null'],
+    ['a number', '7'],
+    ['text with brackets', '"]},{"'],
+    ['a list of objects', '[{"metadata":{"name":"x"}}]'],
+  ])('D7: an item that is %s is refused and reported, and the others are emitted', (_what, odd) => {
+    const at = (items: string) =>
+      `{"kind":"PodList","items":${items},"metadata":{"resourceVersion":"9"}}`;
+    const one = JSON.stringify(item('a'));
+    for (const items of [`[${odd},${one}]`, `[${one},${odd}]`]) {
+      for (const chunks of cuts(bytes(at(items)))) {
+        const { out, refusals, failure, metadata: found } = list(chunks);
+        expect([out, failure, found]).toEqual([[typed(item('a'))], undefined, metadata]);
+        expect(refusals.map(({ reason: { message }, count }) => [message, count])).toEqual([
+          ['pods: expected a Pod, got a value that is not an object', 1],
+        ]);
+      }
+    }
   });
 
   it('I63: the refused items of one chunk are one report with their count', () => {

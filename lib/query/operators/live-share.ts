@@ -20,7 +20,6 @@ import {
   unite,
 } from '../../store/origin.ts';
 import { SetSource } from '../../store/set-source.ts';
-import { additionsOf } from '../engine/answer-log.ts';
 import { Emission } from '../engine/emission.ts';
 import { FollowedInformers } from '../engine/informers.ts';
 import type { Lineage } from '../engine/lineage.ts';
