@@ -13,6 +13,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * The rows of stages in the order of the data flow; folders of one row do not import each other.
  */
 const ROWS: readonly (readonly string[])[] = [
+  ['checks'],
   ['meta', 'rx'],
   ['transport', 'work-queue'],
   ['decode'],

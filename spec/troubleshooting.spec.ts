@@ -307,7 +307,7 @@ const producers: readonly (readonly [what: string, produce: () => Promise<string
   ['a page of a proxy', answered(502, '<html>')],
   ['a redirect', answered(302, '')],
   ['a wrong selector', podList('app in web')],
-  ['a selector that is an object', podList({ matchLabels: {} } as never)],
+  ['a selector that is an object', podList({ matchLabels: { app: 'web' } } as never)],
   ['a definition that is not there', noDefinition],
   ['a set that is missing', behind((a$) => a$.pipe(skip(1)))],
   ['two streams that are merged', behind((a$) => merge(a$, a$))],

@@ -59,6 +59,11 @@ export const STAGES: Readonly<Record<string, Stage>> = {
   delta: { title: 'The delta queue', guide: 'internals/architecture.md', laws: laws('delta') },
   store: { title: 'The store', guide: 'guide/getting-started.md', laws: laws('store') },
   audit: { title: 'The audit', guide: 'operations/audit.md', laws: laws('informer') },
+  checks: {
+    title: 'Checks of options',
+    guide: 'operations/troubleshooting.md',
+    laws: laws('metadata'),
+  },
   rx: { title: 'Time and demand', guide: 'guide/back-pressure.md', laws: laws('time') },
   testing: {
     title: 'Tests',

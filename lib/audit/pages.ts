@@ -7,7 +7,7 @@ import { defer, Observable, type SchedulerLike } from 'rxjs';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import type { ListMeta, ListPart } from '../decode/watch-event.ts';
 import type { ListerWatcher, ListRequest, RequestTurn } from '../list-watch/lister-watcher.ts';
-import { validatedPart } from '../list-watch/validate-answer.ts';
+import { validatedPart } from '../list-watch/validate-response.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { metaNamespaceKeyFunc } from '../meta/key.ts';
 import { uidOf, versionOf } from '../meta/kubernetes-object.ts';

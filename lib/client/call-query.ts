@@ -1,5 +1,5 @@
 /** Converts the options of calls to query parameters and to the bodies of deletes. */
-import { checkedSentCount } from '../rx/checked-option.ts';
+import { checkedSentCount, ifGiven } from '../checks/checked-option.ts';
 import type { WriteOptions } from './call-options.ts';
 import type {
   DeleteOptions,
@@ -20,17 +20,13 @@ function query(values: Readonly<Record<string, string | number | boolean | undef
   return set;
 }
 
-function checkSent(name: string, count: number | undefined, least: number): void {
-  if (count !== undefined) checkedSentCount(count, name, least);
-}
-
 export function selectionQuery({ labelSelector, fieldSelector }: SelectionOptions): CallQuery {
   return query({ labelSelector, fieldSelector });
 }
 
 export function listQuery(options: ListCallOptions): CallQuery {
   const { limit, resourceVersion, resourceVersionMatch } = options;
-  checkSent('list: limit', limit, 0);
+  ifGiven(checkedSentCount, limit, 'list: limit', 0);
   const page = { limit, continue: options.continue, resourceVersion, resourceVersionMatch };
   return { ...selectionQuery(options), ...query(page) };
 }
@@ -42,9 +38,9 @@ export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptio
 export function logQuery(options: PodLogOptions): CallQuery {
   const { container, follow, previous, timestamps } = options;
   const { tailLines, sinceSeconds, sinceTime, limitBytes } = options;
-  checkSent('log: tailLines', tailLines, 0);
-  checkSent('log: sinceSeconds', sinceSeconds, 1);
-  checkSent('log: limitBytes', limitBytes, 1);
+  ifGiven(checkedSentCount, tailLines, 'log: tailLines', 0);
+  ifGiven(checkedSentCount, sinceSeconds, 'log: sinceSeconds', 1);
+  ifGiven(checkedSentCount, limitBytes, 'log: limitBytes', 1);
   const part = { tailLines, sinceSeconds, sinceTime, limitBytes };
   return query({ container, follow, previous, timestamps, ...part });
 }
@@ -53,7 +49,7 @@ export function logQuery(options: PodLogOptions): CallQuery {
 export function deleteBody(options: DeleteOptions): object | undefined {
   const { propagationPolicy, gracePeriodSeconds, preconditions, dryRun } = options;
   // JSON would send NaN and Infinity as null, which means the object's own grace period.
-  checkSent('delete: gracePeriodSeconds', gracePeriodSeconds, 0);
+  ifGiven(checkedSentCount, gracePeriodSeconds, 'delete: gracePeriodSeconds', 0);
   const body = {
     ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),

@@ -5,13 +5,13 @@
 
 import type { Observable } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
+import { checkedSentCount } from '../checks/checked-option.ts';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
 import type { Status } from '../meta/api-error.ts';
 import { checkGivenSelectors, checkSelectorTexts } from '../meta/given-selectors.ts';
 import type { KubernetesList, KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import { checkSegment, type Resource, resourceName, resourcePath } from '../meta/resource.ts';
-import { checkedSentCount } from '../rx/checked-option.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { deleteBody, selectionQuery, writeQuery } from './call-query.ts';

@@ -6,6 +6,7 @@
  */
 
 import { type Draft, Immer, isDraft } from 'immer';
+import { checkedWord } from '../checks/checked-option.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { isFields } from '../meta/json-fields.ts';
 import { type KubernetesObject, type Stored, uidOf, versionOf } from '../meta/kubernetes-object.ts';
@@ -141,11 +142,7 @@ export async function editBy<T extends KubernetesObject>(
 ): Promise<Stored<T>> {
   const { check = 'resourceVersion', signal, attempts: _attempts, ...rest } = options;
   const { backoff: _backoff, scheduler: _scheduler, random: _random, ...write } = rest;
-  if (check !== 'resourceVersion' && check !== 'uid') {
-    throw new TypeError(
-      `${where}: check is ${JSON.stringify(check)}; it is 'resourceVersion' or 'uid'`,
-    );
-  }
+  checkedWord(check, `${where}: check`, ['resourceVersion', 'uid']);
   if (signal?.aborted) throw abortedError(where);
   const call = signal === undefined ? {} : { signal };
   const first = baseOf<T>(target);

@@ -4,6 +4,8 @@
  * strategic merge patches.
  */
 
+import { refusal } from '../checks/checked-option.ts';
+
 /** One step of a JSON Patch. `path` and `from` are JSON Pointers: `/metadata/labels/app`. */
 export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: unknown }
@@ -57,7 +59,8 @@ export function patchBody(given: Patch<unknown>): PatchBody {
   if ('strategic' in patch) {
     return { contentType: 'application/strategic-merge-patch+json', body: patch.strategic };
   }
-  throw new TypeError('a patch must be { json: steps }, { merge: part } or { strategic: part }');
+  const must = '{ json: steps }, { merge: part } or { strategic: part }';
+  throw refusal('patch: the patch', given, must);
 }
 
 /**

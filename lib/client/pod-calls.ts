@@ -3,14 +3,14 @@
  * client-go: kubernetes/typed/core/v1/pod_expansion.go.
  */
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
+import { checkedWholeLimit } from '../checks/checked-option.ts';
 import { ApiError, type Status } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
-import { checkedWholeLimit } from '../rx/checked-option.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
 import { shownServer } from '../transport/address.ts';
-import { sendSuccessful } from '../transport/answer.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import { sendSuccessful } from '../transport/response.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 import { deleteBody, logQuery } from './call-query.ts';
 import { LogLines } from './log-lines.ts';

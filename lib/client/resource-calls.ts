@@ -1,5 +1,6 @@
 /** Builds and sends the requests of one resource, from targets, bodies and options. */
 
+import { check } from '../checks/checked-option.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { isFields } from '../meta/json-fields.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
@@ -115,9 +116,8 @@ export class Calls<T extends KubernetesObject> {
 
   /** The object as a request body. Callers may leave out the type, but servers require it for custom resources. */
   body(object: KubernetesObject): KubernetesObject {
-    if (!isFields(object)) {
-      throw new TypeError(`${resourceName(this.resource)}: the value to write is not an object`);
-    }
+    const name = `${resourceName(this.resource)}: the value to write`;
+    check(isFields(object), name, object, 'an object');
     return typed(object, this.resource);
   }
 

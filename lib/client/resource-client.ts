@@ -219,7 +219,7 @@ export interface PodLogOptions extends CallOptions {
   readonly sinceTime?: string | undefined;
   /** Reads about this many bytes at most. */
   readonly limitBytes?: number | undefined;
-  /** A longer line is emitted in pieces of this many characters. Infinity means no limit. @defaultValue 1 Mi */
+  /** A longer line is emitted in pieces of this many characters. Infinity means no limit. @defaultValue 1048576 */
   readonly maxLineLength?: number | undefined;
   /** Asked for capacity before each read. @defaultValue no limit */
   readonly demand?: Demand | undefined;

@@ -5,10 +5,10 @@
  */
 import { firstValueFrom, of } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
+import { check, checkedDuration, checkedName } from '../checks/checked-option.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
-import { checkedDuration } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
@@ -71,11 +71,7 @@ interface NameQuery {
 
 function kindQuery(named: KindName): NameQuery {
   const { kind, apiVersion }: KindName = Object(named);
-  if (typeof kind !== 'string' || kind === '') {
-    throw new TypeError(
-      `forKind: kind is ${JSON.stringify(kind)}; it must be a name such as 'Pod'`,
-    );
-  }
+  checkedName(kind, 'forKind: kind', "a name such as 'Pod'");
   const rightVersion = (each: DiscoveredResource) =>
     each.apiVersion === (apiVersion ?? each.apiVersion);
   return {
@@ -90,11 +86,8 @@ function pluralQuery(name: string | PluralName): NameQuery {
   const nameOf = ({ plural }: DiscoveredResource) => plural;
   if (typeof name !== 'string') {
     const { group, plural, version }: PluralName = Object(name);
-    if (typeof plural !== 'string') {
-      throw new TypeError(
-        `forPlural: the name is ${JSON.stringify(name)}; it must be a name such as 'pods' or { group, plural }`,
-      );
-    }
+    const must = "a name such as 'pods' or { group, plural }";
+    check(typeof plural === 'string', 'forPlural: the name', name, must);
     const shown = JSON.stringify([plural, version, group].filter(Boolean).join('.'));
     const rank = (each: DiscoveredResource) => {
       if (each.plural !== plural || each.group !== group) return undefined;

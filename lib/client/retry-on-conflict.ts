@@ -3,9 +3,9 @@
  * DefaultRetry: five attempts, with waits of 10 ms and up to a tenth more.
  */
 import { firstValueFrom } from 'rxjs';
+import { checkedWholeLimit } from '../checks/checked-option.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { type Backoff, exponentialBackoff } from '../rx/backoff.ts';
-import { checkedWholeLimit } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { abortedError, untilAborted } from './until-aborted.ts';

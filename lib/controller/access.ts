@@ -2,8 +2,11 @@
  * The access that a program needs, declared as a plain value, and the ClusterRole and Roles that grant it. kubebuilder: the
  * markers `+kubebuilder:rbac`, which name verbs; here the library knows which verbs its own parts request.
  */
+
+import { check, checkedList, checkedText, refusal } from '../checks/checked-option.ts';
 import { similarNames } from '../client/similar-names.ts';
 import { LEASES } from '../election/lease-record.ts';
+import { isFields } from '../meta/json-fields.ts';
 import type { GroupVersionResource } from '../meta/resource.ts';
 import { EVENTS } from './events/event-series.ts';
 
@@ -118,17 +121,13 @@ interface Grant extends Pick<AccessedResource, 'namespaced'> {
 const NEXT =
   'declare it as in { name, informers: [pods], clients: [{ resource: pods, calls: ["edit"] }] }';
 
-function fail(where: string, value: unknown, wanted: string): never {
-  throw new TypeError(`access: ${where} is ${JSON.stringify(value) ?? 'missing'}; ${wanted}`);
-}
-
 function checkName(where: string, name: unknown): void {
-  if (typeof name === 'string' && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)) return;
-  fail(where, name, "it must be a name such as 'my-controller'");
+  const must = "a name such as 'my-controller'";
+  checkedText(name, `access: ${where}`, /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, must);
 }
 
 function listOf<T>(where: string, list: readonly T[]): readonly T[] {
-  return Array.isArray(list) ? list : fail(where, list, `it must be a list; ${NEXT}`);
+  return checkedList(list, `access: ${where}`, `a list; ${NEXT}`);
 }
 
 function checkResource(where: string, resource: AccessedResource | undefined): AccessedResource {
@@ -136,7 +135,8 @@ function checkResource(where: string, resource: AccessedResource | undefined): A
   if (typeof group === 'string' && typeof plural === 'string' && plural !== '') {
     return resource as AccessedResource;
   }
-  return fail(where, resource, 'it must be a Resource, such as pods of rx-informer/resources');
+  const must = 'a Resource, such as pods of rx-informer/resources';
+  throw refusal(`access: ${where}`, resource, must);
 }
 
 function callGrants({ resource, calls, subresource }: AccessedCalls, where: string): Grant[] {
@@ -145,7 +145,7 @@ function callGrants({ resource, calls, subresource }: AccessedCalls, where: stri
     if (!Object.hasOwn(CALLS, call)) {
       const [near] = similarNames(String(call), Object.keys(CALLS));
       const next = near === undefined ? Object.keys(CALLS).join(', ') : `did you mean '${near}'?`;
-      fail(`${where}.calls[${at}]`, call, `it is no call of a client: ${next}`);
+      throw refusal(`access: ${where}.calls[${at}]`, call, `a call of a client: ${next}`);
     }
     return CALLS[call].map((text) => {
       const [verb = '', own = subresource] = text.split(' ');
@@ -227,7 +227,7 @@ function rulesOf(grants: readonly Grant[]): AccessRoleRule[] {
  * ```
  */
 export function rolesFor(access: DeclaredAccess): AccessRole[] {
-  if (typeof access !== 'object' || access === null) fail('the declaration', access, NEXT);
+  check(isFields(access), 'access: the declaration', access, `an object; ${NEXT}`);
   const { name, namespace, informers = [], clients = [], leaderElection, events } = access;
   checkName('name', name);
   if (namespace !== undefined) checkName('namespace', namespace);

@@ -3,6 +3,8 @@
  * them are missing if the controller does not become ready.
  */
 
+import { isObservable } from 'rxjs';
+import { check, checkedFunction, checkedList } from '../checks/checked-option.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { ControllerOptions, ControllerPhase, ControllerStatus } from './controller.ts';
@@ -16,34 +18,65 @@ import {
   type WatchedInformer,
 } from './sources.ts';
 
-function filtered<T extends KubernetesObject>(
-  given: WatchedInformer<T> | FilteredSource<T>,
-): FilteredSource<T> {
-  return 'informer' in given ? given : { informer: given };
+/** Throws a `TypeError` that begins with `name` unless these are the predicates of a source, or left out. */
+function checkPredicates(predicates: unknown, name: string): void {
+  const must = 'a list of functions, such as [generationChanged]';
+  for (const [at, each] of checkedList<unknown>(
+    (predicates ?? []) as readonly unknown[],
+    name,
+    must,
+  ).entries())
+    checkedFunction(each, `${name}[${at}]`);
 }
 
-/** All sources, beginning with that of `for`. */
+/** The source that a controller was given as an informer, or with predicates. */
+function filtered<S extends { readonly informer: unknown; readonly predicates?: unknown }>(
+  given: S | S['informer'],
+  name: string,
+): S {
+  const source = Object('informer' in Object(given) ? given : { informer: given }) as S;
+  const isInformer = isObservable(Object(source.informer).changes$);
+  check(isInformer, name, given, 'an informer, or { informer, predicates }');
+  checkPredicates(source.predicates, `${name}.predicates`);
+  return source;
+}
+
+/** All sources, beginning with that of `for`. Throws a `TypeError` that names an option that is none. */
 export function sourcesOf<T extends KubernetesObject>(
+  name: string,
   options: ControllerOptions<T>,
 ): { readonly main: WatchedInformer<T>; readonly sources: readonly Source[] } {
-  const own = filtered(options.for);
+  const own = filtered<FilteredSource<T>>(options.for, `${name}: for`);
   const main = own.informer;
+  checkPredicates(options.predicates, `${name}: predicates`);
   const predicates = [...(own.predicates ?? []), ...(options.predicates ?? [])];
-  const watches: readonly MappedSource<KubernetesObject>[] = options.watches ?? [];
+  const { owns = [], watches = [], sources = [] } = options;
   return {
     main,
     sources: [
       informerSource('for', { informer: main, predicates, map: ({ key }) => [key] }),
-      ...(options.owns ?? []).map((given) => {
-        const owned = filtered(given);
+      ...checkedList<(typeof owns)[number]>(owns, `${name}: owns`).map((given, at) => {
+        const owned = filtered<FilteredSource<KubernetesObject>>(given, `${name}: owns[${at}]`);
         const prefixOf = (key: string) => owned.informer.prefixOf?.(key) ?? '';
         return informerSource('owns', {
           ...owned,
           map: (change) => controllerKeys(change, main.indexer, prefixOf(change.key)),
         });
       }),
-      ...watches.map((watched) => informerSource('watches', watched)),
-      ...(options.sources ?? []).map((keys$, at) => keySource(keys$, at)),
+      ...checkedList<MappedSource<KubernetesObject>>(watches, `${name}: watches`).map(
+        (given, at) => {
+          const watched = filtered<MappedSource<KubernetesObject>>(
+            given,
+            `${name}: watches[${at}]`,
+          );
+          checkedFunction(watched.map, `${name}: watches[${at}].map`);
+          return informerSource('watches', watched);
+        },
+      ),
+      ...checkedList(sources, `${name}: sources`).map((keys$, at) => {
+        check(isObservable(keys$), `${name}: sources[${at}]`, keys$, 'an Observable of keys');
+        return keySource(keys$, at);
+      }),
     ],
   };
 }

@@ -7,6 +7,7 @@
  */
 
 import { isObservable, type Observable, Subscription } from 'rxjs';
+import { checkedText } from '../checks/checked-option.ts';
 import type { JsonPatchOperation } from '../client/patch.ts';
 import type { ResourceClient } from '../client/resource-client.ts';
 import { ApiError } from '../meta/api-error.ts';
@@ -197,11 +198,8 @@ export function finalizer<T extends KubernetesObject>(
   name: string,
   handlers: FinalizerHandlers<T>,
 ): (key: string, request: ReconcileRequest<T>) => Promise<ReconcileResult> {
-  if (!/^[^/\s]+\/[^/\s]+$/.test(name)) {
-    throw new TypeError(
-      `finalizer: ${JSON.stringify(name)} is not a valid finalizer name; the server requires 'domain/name', such as 'example.com/cleanup'`,
-    );
-  }
+  const must = "'domain/name' as servers require, such as 'example.com/cleanup'";
+  checkedText(name, 'finalizer: name', /^[^/\s]+\/[^/\s]+$/, must);
   return async (_key, request) => {
     const { object, signal } = request;
     if (object === undefined) return undefined;

@@ -2,18 +2,26 @@
 import {
   BehaviorSubject,
   defer,
+  isObservable,
   type Observable,
   type SchedulerLike,
   Subject,
   Subscription,
 } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
+import {
+  check,
+  checkedDuration,
+  checkedFunction,
+  checkedTimes,
+  checkedWholeLimit,
+  ifGiven,
+} from '../checks/checked-option.ts';
 import { followLeading, type LeaderElector } from '../election/leader-elector.ts';
 import { StartStop } from '../election/start-stop.ts';
 import { type WaitOptions, Waits } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { checkedDuration, checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { timingOf } from '../rx/timing.ts';
@@ -70,11 +78,12 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
 
   constructor(options: ControllerOptions<T>) {
     const { name = 'controller', leaderElection: election } = options;
-    const { concurrency = 1, maxRetries = 0 } = options;
+    const { concurrency, maxRetries, ageingMs } = options;
     // Checked here, so that an invalid option is not found only when the lead is won.
-    checkedWholeLimit(concurrency, `${name}: concurrency`);
-    checkedTimes(maxRetries, `${name}: maxRetries`);
-    checkedDuration(options.ageingMs ?? 0, `${name}: ageingMs`);
+    ifGiven(checkedWholeLimit, concurrency, `${name}: concurrency`);
+    ifGiven(checkedTimes, maxRetries, `${name}: maxRetries`);
+    ifGiven(checkedDuration, ageingMs, `${name}: ageingMs`);
+    checkedFunction(options.reconcile, `${name}: reconcile`);
     this.name = name;
     this.#options = options;
     this.#scheduler = timingOf(options).scheduler;
@@ -83,7 +92,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       ...{ scheduler: this.#scheduler, drain: new Drain() },
       stopError: () => undefined,
     });
-    const { main, sources } = sourcesOf(options);
+    const { main, sources } = sourcesOf(name, options);
     this.#main = main;
     this.#sources = sources;
     this.#shards = options.shards?.divide(name, main);
@@ -92,11 +101,9 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     }
     if (typeof election === 'function') this.#ownElector = election();
     this.#elector = this.#ownElector ?? (election as LeaderElector | undefined);
-    if (this.#elector !== undefined && this.#elector?.leading$ === undefined) {
-      throw new TypeError(
-        `${name}: leaderElection is not an elector; give () => createLeaderElector({ client, namespace, name, identity })`,
-      );
-    }
+    const isElector = election === undefined || isObservable(Object(this.#elector).leading$);
+    const must = '() => createLeaderElector({ client, namespace, name, identity })';
+    check(isElector, `${name}: leaderElection`, this.#elector ?? election, must);
   }
 
   get status(): ControllerStatus {
@@ -153,6 +160,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   readonly whenReady = (options: WaitOptions = {}): Promise<void> => {
     const isReady = () => this.status.phase === 'running' && this.#life.stopping === undefined;
     return this.#waits.until<void>(
+      `${this.name}: whenReady`,
       () => (isReady() ? { value: undefined } : undefined),
       options,
       () =>

@@ -1,5 +1,7 @@
 /** Sets an entry of `status.conditions`. apimachinery: meta.SetStatusCondition. */
+
 import { asyncScheduler } from 'rxjs';
+import { checkedName, checkedText, checkedWord } from '../checks/checked-option.ts';
 import { microTime } from '../election/lease-record.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type StatusCondition, statusConditions } from './until-condition.ts';
@@ -25,13 +27,8 @@ export interface WrittenCondition extends StatusCondition {
   readonly lastTransitionTime: string;
 }
 
-const STATUSES: readonly unknown[] = ['True', 'False', 'Unknown'];
+const STATUSES: readonly NewCondition['status'][] = ['True', 'False', 'Unknown'];
 const FIELDS = ['status', 'reason', 'message', 'observedGeneration'] as const;
-
-function checkText(field: string, text: unknown, mayBeEmpty: boolean): void {
-  if (typeof text === 'string' && (mayBeEmpty || text !== '')) return;
-  throw new TypeError(`setCondition: ${field} must be ${mayBeEmpty ? '' : 'non-empty '}text`);
-}
 
 /** A moment as the API server writes it, in seconds. */
 function textOf(atMs: number): string {
@@ -65,12 +62,10 @@ export function setCondition<C extends StatusCondition = WrittenCondition>(
   condition: NewCondition,
 ): readonly (C | WrittenCondition)[] {
   const { type, status, reason, message = '', transitionAtMs = asyncScheduler.now() } = condition;
-  checkText('type', type, false);
-  checkText('reason', reason, false);
-  checkText('message', message, true);
-  if (!STATUSES.includes(status)) {
-    throw new TypeError("setCondition: status must be 'True', 'False' or 'Unknown'");
-  }
+  checkedName(type, 'setCondition: type');
+  checkedName(reason, 'setCondition: reason');
+  checkedText(message, 'setCondition: message', /^/, 'text');
+  checkedWord(status, 'setCondition: status', STATUSES);
   const observedGeneration = condition.observedGeneration ?? object.metadata?.generation;
   const set = { type, status, reason, message, lastTransitionTime: textOf(transitionAtMs) };
   const made = observedGeneration === undefined ? set : { ...set, observedGeneration };

@@ -2,7 +2,9 @@
  * The sources of a controller's keys: the reconciled objects, the objects that they own, other objects with a mapping, and
  * streams of keys. client-go: the handlers of sample-controller; controller-runtime: pkg/builder, pkg/handler.
  */
+
 import type { Observable, Subscription } from 'rxjs';
+import { check } from '../checks/checked-option.ts';
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../store/change-set.ts';
@@ -106,9 +108,8 @@ export function informerSource<T extends KubernetesObject>(
     try {
       const keys: Iterable<string> = source.map(change);
       // A string is iterable, too, but by its characters.
-      if (typeof keys !== 'object' || !(Symbol.iterator in keys)) {
-        throw new TypeError(`map returned ${shownKey(keys)}; it must return a list of keys`);
-      }
+      const isList = typeof keys === 'object' && Symbol.iterator in keys;
+      check(isList, `${role}: what map returned`, keys, 'a list of keys');
       for (const affected of keys)
         wake(host, affected, reason, { priority: quiet ? LOW_PRIORITY : 0, of: key });
     } catch (error) {

@@ -2,7 +2,9 @@
  * `traced`: a span of OpenTelemetry for each reconcile. Only the few members of the official API that it calls are
  * declared, so no program needs `@opentelemetry/api` to compile, and a bundle that does not import this file contains nothing of it.
  */
+
 import { isObservable, Observable } from 'rxjs';
+import { check } from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { isThenable } from '../rx/is-thenable.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
@@ -179,11 +181,8 @@ export function traced<T extends KubernetesObject>(
   reconcile: ReconcileObject<T>,
   options: TracedOptions = {},
 ): ReconcileObject<T> {
-  if (typeof tracer?.startActiveSpan !== 'function') {
-    throw new TypeError(
-      "traced: the first argument is not a tracer; pass trace.getTracer('my-controller') of @opentelemetry/api",
-    );
-  }
+  const must = "a tracer, such as trace.getTracer('my-controller') of @opentelemetry/api";
+  check(typeof tracer?.startActiveSpan === 'function', 'traced: the first argument', tracer, must);
   const { name = 'reconcile', root = true } = options;
   return (key, request) => {
     const work = () => reconcile(key, request);

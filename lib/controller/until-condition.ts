@@ -3,6 +3,7 @@
  * client-go: tools/watch/until.go, UntilWithSync.
  */
 import { Subscription } from 'rxjs';
+import { checkedDuration, ifGiven } from '../checks/checked-option.ts';
 import { createSharedInformer } from '../informer/create-shared-informer.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
@@ -11,7 +12,6 @@ import { nameSelector } from '../meta/field-selector.ts';
 import { joinMetaNamespaceKey } from '../meta/key.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName, resourcePath } from '../meta/resource.ts';
-import { checkedDuration } from '../rx/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -152,7 +152,7 @@ export async function untilCondition<T extends KubernetesObject>(
   const { name, namespace } = target;
   const { timeoutMs, signal } = options;
   const timing = timingOf(options);
-  checkedDuration(timeoutMs ?? 0, 'untilCondition: timeoutMs');
+  ifGiven(checkedDuration, timeoutMs, 'untilCondition: timeoutMs');
   // Validates the target before anything is sent.
   resourcePath(resource, target);
   const key = joinMetaNamespaceKey({ namespace: namespace ?? '', name });

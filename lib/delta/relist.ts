@@ -7,12 +7,8 @@ import type { Refused } from '../decode/watch-event.ts';
 import { inScope, isKeyOf } from '../meta/key.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Delta } from '../reflector/delta.ts';
+import type { Delta, Replaced, Replacing } from '../reflector/delta.ts';
 import { keyOrNone } from './known-so-far.ts';
-
-type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
-/** The delta that ends a list. */
-export type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
 
 /** The known keys that a complete list does not contain. */
 export function* unlistedKeys<T extends KubernetesObject>(
@@ -42,7 +38,7 @@ export class RelistInProgress<T extends KubernetesObject> {
   #flows = false;
 
   /** Takes a part. Returns it if it is to be passed on; `undefined` if it is held back. */
-  part(part: Part<T>, storeIsEmpty: () => boolean): Part<T> | undefined {
+  part(part: Replacing<T>, storeIsEmpty: () => boolean): Replacing<T> | undefined {
     if (!this.#begun) {
       this.#begun = true;
       this.#flows = storeIsEmpty();

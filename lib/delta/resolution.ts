@@ -3,11 +3,11 @@
  * changes earlier in the pop. A list becomes one `replaced`, which says what is listed and what is missing.
  */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Deletion, Delta } from '../reflector/delta.ts';
+import type { Deletion, Delta, Replaced } from '../reflector/delta.ts';
 import { type KnownSoFar, keyOrNone } from './known-so-far.ts';
 import { isOutdatedDeletion, stateOf } from './outdated-deletions.ts';
 import type { Entry } from './pending-deltas.ts';
-import { type Replaced, unlistedKeys } from './relist.ts';
+import { unlistedKeys } from './relist.ts';
 
 export class Resolution<T extends KubernetesObject> {
   /** The deltas to emit. */

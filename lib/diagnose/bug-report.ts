@@ -34,7 +34,7 @@ export interface ReportedInformer {
   readonly resource: Resource;
 }
 
-interface Parts {
+interface BugReportParts {
   readonly findings: readonly Finding[];
   readonly observations: Observations;
   readonly informers: readonly ReportedInformer[];
@@ -65,7 +65,11 @@ function failureOf(error: SeenList['error']): string | undefined {
   return error && shownReason({ reason: error.reason, code: error.status });
 }
 
-function connectionOf({ observations, client, withNames }: Parts): BugReport['connection'] {
+function connectionOf({
+  observations,
+  client,
+  withNames,
+}: BugReportParts): BugReport['connection'] {
   const { reach, facts, rights, lists, streamed, quiet, atMs } = observations;
   const { credentials } = facts;
   const age = (ms: number | undefined) => ms && Math.round((atMs - ms) / 1_000);
@@ -163,7 +167,7 @@ function runtime(): string {
 }
 
 /** Makes the report. */
-export function bugReport(parts: Parts): BugReport {
+export function bugReport(parts: BugReportParts): BugReport {
   const { findings, observations, informers, withNames } = parts;
   return {
     versions: {

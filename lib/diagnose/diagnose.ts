@@ -1,12 +1,12 @@
 /** `diagnose`: says why informers do not work, or not as well as they could, and what to do. */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { checkedCount, checkedTimeout } from '../checks/checked-option.ts';
 import type { DynamicInformerFactory } from '../factory/create-informer-factory.ts';
 import { FactoryInformers, informersOfFactory } from '../factory/factory-informers.ts';
 import type { InformerFactory } from '../factory/informer-factory.ts';
 import { portOf } from '../informer/part.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { knownResource, type Resource } from '../meta/resource.ts';
-import { checkedCount, checkedTimeout } from '../rx/checked-option.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { type BugReport, bugReport, type ReportedInformer } from './bug-report.ts';
 import { seenError } from './exchange.ts';
@@ -29,7 +29,7 @@ export interface DiagnoseOptions {
    * 330 to be sure of five minutes. @defaultValue 5
    */
   readonly watchSeconds?: number | undefined;
-  /** How long each request may take, in milliseconds. @defaultValue 15 000 */
+  /** How long each request may take, in milliseconds. @defaultValue 15000 */
   readonly timeoutMs?: number | undefined;
   /** Finds out what only the platform knows: `inspectKubeConfig(source)` of `rx-informer/node`. @defaultValue nothing */
   readonly inspect?: (() => Promise<ConnectionFacts>) | undefined;

@@ -4,8 +4,8 @@ import { map, takeUntil, tap } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
-import { collect, parseAnswer, sendSuccessful } from '../transport/answer.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import { collect, parseResponse, sendSuccessful } from '../transport/response.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 import type { SeenError } from './observations.ts';
 
@@ -67,7 +67,7 @@ export async function exchange(
     const sent = { ...request, use: 'call' } as const;
     const answer = sendSuccessful(watched, sent, where, scheduler).pipe(
       collect(where, MOST_BYTES),
-      map((each) => parseAnswer(each, where)),
+      map((each) => parseResponse(each, where)),
       takeUntil(late),
     );
     return { body: await lastValueFrom(answer), head, tookMs };

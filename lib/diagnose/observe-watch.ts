@@ -3,7 +3,7 @@ import { interval, Observable } from 'rxjs';
 import { ApiError, type Status } from '../meta/api-error.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
-import { sendSuccessful } from '../transport/answer.ts';
+import { sendSuccessful } from '../transport/response.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 import { seenError, type Tools } from './exchange.ts';
 import type { SeenWatch } from './observations.ts';

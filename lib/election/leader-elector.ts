@@ -5,13 +5,14 @@
  * leader stops before that wait has ended; each measures by its own clock. Only the speed of the clocks must be about the same.
  */
 import { type Observable, Subscription } from 'rxjs';
+import { checkedName } from '../checks/checked-option.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { LeaseElectorOptions } from './candidacy.ts';
-import { checkName } from './checked-name.ts';
+import { checkName, checkPeriods } from './checked-lease.ts';
 import { LeaseElector } from './lease-elector.ts';
-import { JITTER, LONGEST_LEASE_MS } from './lease-record.ts';
+import { JITTER } from './lease-record.ts';
 
 /** Options of {@link createLeaderElector}. */
 export interface LeaderElectorOptions extends Timing {
@@ -75,32 +76,13 @@ export interface LeaderElector {
 /** The options with their defaults. Throws a `TypeError` if two processes could lead at the same time. */
 function checked(options: LeaderElectorOptions): LeaseElectorOptions {
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
-  const refuse = (why: string) => new TypeError(`createLeaderElector: ${why}`);
   checkName(options.namespace, 'createLeaderElector: namespace', 63);
   checkName(options.name, 'createLeaderElector: name', 253);
-  const { identity } = options;
-  if (typeof identity !== 'string' || identity === '') {
-    throw refuse(`identity is ${JSON.stringify(identity)}; it must not be empty`);
-  }
-  if (!(retryPeriodMs > 0)) throw refuse(`retryPeriodMs is ${retryPeriodMs}; it must be over 0`);
-  if (!(renewDeadlineMs > retryPeriodMs * JITTER)) {
-    throw refuse(
-      `renewDeadlineMs is ${renewDeadlineMs}; it must be over ${JITTER} times retryPeriodMs (${retryPeriodMs})`,
-    );
-  }
-  if (!(leaseDurationMs > renewDeadlineMs)) {
-    throw refuse(
-      `leaseDurationMs is ${leaseDurationMs}; it must be over renewDeadlineMs (${renewDeadlineMs}), otherwise two could lead`,
-    );
-  }
-  if (leaseDurationMs > LONGEST_LEASE_MS) {
-    throw refuse(
-      `leaseDurationMs is ${leaseDurationMs}; it must not be over ${LONGEST_LEASE_MS}, because a Lease counts seconds in 32 bits`,
-    );
-  }
+  checkedName(options.identity, 'createLeaderElector: identity');
+  const periods = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+  checkPeriods('createLeaderElector', JITTER, periods);
   const { releaseOnCancel = true } = options;
-  const periods = { leaseDurationMs, renewDeadlineMs, retryPeriodMs, releaseOnCancel };
-  return { ...options, ...timingOf(options), ...periods };
+  return { ...options, ...timingOf(options), ...periods, releaseOnCancel };
 }
 
 /**

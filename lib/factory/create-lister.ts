@@ -5,6 +5,7 @@ import { isFields } from '../meta/json-fields.ts';
 import { joinMetaNamespaceKey, metaNamespaceKeyFunc, splitMetaNamespaceKey } from '../meta/key.ts';
 import { type KubernetesObject, type Stored, versionOf } from '../meta/kubernetes-object.ts';
 import {
+  checkNamespaces,
   type GroupVersionResource,
   type Resource,
   resourceName,
@@ -95,11 +96,7 @@ class StoreLister<T extends KubernetesObject> implements Lister<T> {
   }
 
   namespace(namespace: string): NamespaceLister<T> {
-    if (namespace !== '' && this.#resource.namespaced === false) {
-      throw new TypeError(
-        `${resourceName(this.#resource)} is cluster-scoped, but namespace ${JSON.stringify(namespace)} was given`,
-      );
-    }
+    checkNamespaces(this.#resource, [namespace]);
     return {
       namespace,
       list: (...given: Given) => {

@@ -3,6 +3,7 @@
  * informers a factory has, for the stages that need more of it than its public interface. client-go: informers/factory.go,
  * which can neither stop nor remove a single informer.
  */
+import { checkedName, ifGiven, refusal } from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Resource } from '../meta/resource.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
@@ -25,9 +26,7 @@ export class FactoryInformers extends SharedInformers {
 
   constructor(client: KubeClient, options: InformerFactoryOptions) {
     super(client, options);
-    if (options.name === '') {
-      throw new TypeError("informer factory: name is ''; pass a name, or leave it out");
-    }
+    ifGiven(checkedName, options.name, 'informer factory: name', 'a name, or left out');
     this.#takeName();
   }
 
@@ -96,7 +95,7 @@ export function noteInformers<F extends object>(factory: F, informers: InformerP
 export function informersOfFactory(where: string, factory: object): InformerPool {
   const informers = informersOf.get(factory);
   if (informers !== undefined) return informers;
-  throw new TypeError(
-    `${where}: the factory must be one that createInformerFactory, createDynamicInformerFactory or createClusters returned`,
-  );
+  const must =
+    'one that createInformerFactory, createDynamicInformerFactory or createClusters returned';
+  throw refusal(`${where}: the factory`, factory, must);
 }

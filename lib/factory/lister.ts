@@ -3,6 +3,7 @@
  * client-go: listers/, tools/cache/listers.go, dynamic/dynamiclister.
  */
 
+import { refusal, shownValue } from '../checks/checked-option.ts';
 import type { PartialObjectMetadata, TableRow } from '../decode/projection.ts';
 import type { SharedInformer } from '../informer/shared-informer.ts';
 import type { ObservedDeletion, WaitOptions } from '../informer/waits.ts';
@@ -34,7 +35,7 @@ export type Given = readonly [] | readonly [selection: Selection];
 const FIELDS = ['labelSelector', 'fieldSelector'];
 
 function shown(value: unknown): string {
-  return JSON.stringify(value) ?? String(value);
+  return shownValue(value);
 }
 
 /** Throws a `TypeError` if a selection mixes `labelSelector` with labels, because the labels would be ignored. */
@@ -59,9 +60,8 @@ function labelsOf(selector: string | LabelSelectorObject | LabelSelector): Label
 function fieldsOf(selector: string | FieldSelector): FieldSelector {
   if (isParsed(selector)) return selector;
   if (typeof selector === 'string') return parseFieldSelector(selector);
-  throw new TypeError(
-    `list: fieldSelector is ${shown(selector)}; it must be text such as 'metadata.name=web-0', or a parsed selector`,
-  );
+  const must = "text such as 'metadata.name=web-0', or a parsed selector";
+  throw refusal('list: fieldSelector', selector, must);
 }
 
 /** Parses a selection. Throws a `TypeError` if it is invalid or missing. */
@@ -70,9 +70,8 @@ export function readSelection(selection: Selection): {
   readonly fields: FieldSelector | undefined;
 } {
   if (selection === undefined || selection === null) {
-    throw new TypeError(
-      `list: the selection is ${selection}; call list() or pass '' for everything, or selectNothing`,
-    );
+    const must = "text or an object; call list() or pass '' for everything, or selectNothing";
+    throw refusal('list: the selection', selection, must);
   }
   if (typeof selection !== 'object' || !isListSelection(selection)) {
     return { labels: labelsOf(selection), fields: undefined };

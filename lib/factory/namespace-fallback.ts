@@ -2,8 +2,10 @@
  * An informer of all namespaces, or of those that may be read where all are forbidden: finds out in which namespaces
  * the user may list and watch a resource.
  */
+
 import { defer, Subject } from 'rxjs';
 import { map } from 'rxjs/operators';
+import { check, checkedList } from '../checks/checked-option.ts';
 import { sharedInformerOf } from '../informer/create-shared-informer.ts';
 import { InformerLifecycle } from '../informer/lifecycle.ts';
 import type { SharedInformerOptions } from '../informer/options.ts';
@@ -53,14 +55,10 @@ export type NamespaceFallback = (of: WholeInformer) => SharedInformer<Kubernetes
  * ```
  */
 export function namespaceFallback(namespaces?: readonly string[]): NamespaceFallback {
-  if (namespaces !== undefined && !Array.isArray(namespaces)) {
-    throw new TypeError('namespaceFallback: namespaces is not an array; pass names, or nothing');
-  }
-  for (const name of namespaces ?? []) {
-    if (isSegment(name)) continue;
-    throw new TypeError(
-      `namespaceFallback: ${JSON.stringify(name)} is not the name of a namespace: it must be a text that is not empty, '.' or '..', and has no '/' or '%'`,
-    );
+  const where = 'namespaceFallback: namespaces';
+  for (const name of checkedList(namespaces ?? [], where, 'a list of names, or left out')) {
+    const must = "the name of a namespace, without '/' and '%', and not '', '.' or '..'";
+    check(isSegment(name), 'namespaceFallback: a namespace', name, must);
   }
   const names = namespaces && [...new Set(namespaces)];
   return (of) => fallingBack(of, names);

@@ -1,4 +1,11 @@
 /** Options of a factory, for all of its informers and for those of one resource. */
+
+import {
+  checkedDuration,
+  checkedFunction,
+  checkedLimit,
+  ifGiven,
+} from '../checks/checked-option.ts';
 import type { Transform } from '../decode/decoding.ts';
 import {
   checkedResyncPeriod,
@@ -14,7 +21,6 @@ import type {
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { limitsOf } from '../reflector/reflect-options.ts';
-import { checkedDuration, checkedLimit } from '../rx/checked-option.ts';
 import type { Indexers } from '../store/index-funcs.ts';
 import type { NamespaceFallback } from './namespace-fallback.ts';
 import type { DefaultScope } from './scope.ts';
@@ -143,20 +149,16 @@ export interface InformerFactoryOptions
 
 /** Validates the options when the factory is created, because its informers are created later. */
 export function checkOptions(options: InformerFactoryOptions): void {
-  const { lingerMs = 0, resyncPeriodMs = 0, resources = [] } = options;
-  const { maxFrameBytes = 1, maxPageBytes = 1, namespaceFallback: fallback } = options;
-  if (fallback !== undefined && typeof fallback !== 'function') {
-    throw new TypeError(
-      `informer factory: namespaceFallback is ${JSON.stringify(fallback)}; pass namespaceFallback(), or leave it out`,
-    );
-  }
-  limitsOf(options);
+  const { lingerMs, maxFrameBytes, maxPageBytes, namespaceFallback: fallback } = options;
+  const must = 'what namespaceFallback() returns, or left out';
+  ifGiven(checkedFunction, fallback, 'informer factory: namespaceFallback', must);
+  limitsOf(options, 'informer factory');
   partMakers(options, 'informer factory');
-  checkedDuration(lingerMs, 'informer factory: lingerMs');
-  checkedResyncPeriod(resyncPeriodMs, 'informer factory');
-  checkedLimit(maxFrameBytes, 'informer factory: maxFrameBytes');
-  checkedLimit(maxPageBytes, 'informer factory: maxPageBytes');
-  for (const { resource, settings } of resources) {
+  ifGiven(checkedDuration, lingerMs, 'informer factory: lingerMs');
+  checkedResyncPeriod(options.resyncPeriodMs, 'informer factory');
+  ifGiven(checkedLimit, maxFrameBytes, 'informer factory: maxFrameBytes');
+  ifGiven(checkedLimit, maxPageBytes, 'informer factory: maxPageBytes');
+  for (const { resource, settings } of options.resources ?? []) {
     checkedResyncPeriod(settings.resyncPeriodMs, `informer factory, ${resourceName(resource)}`);
   }
 }

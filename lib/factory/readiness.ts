@@ -4,10 +4,10 @@
  */
 import { combineLatest, firstValueFrom, from, merge, type Observable } from 'rxjs';
 import { endWith, filter, map, mergeMap } from 'rxjs/operators';
+import { checkedDuration, ifGiven } from '../checks/checked-option.ts';
 import type { InformerStatus } from '../informer/status/status.ts';
 import type { SyncWaitOptions } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
-import { checkedDuration } from '../rx/checked-option.ts';
 
 /** The part of an informer that is awaited. */
 export interface Awaited {
@@ -66,22 +66,22 @@ function why(status: InformerStatus): string {
   return `${blocked ?? phase}${error === undefined ? '' : `: ${error.message}`}`;
 }
 
-type Part = Pick<InformerStatus, 'phase' | 'synced' | 'blocked'>;
+type ListedState = Pick<InformerStatus, 'phase' | 'synced' | 'blocked'>;
 
 /** The collections of an informer that are listed separately: its scopes, if it has several. */
-function partsOf(status: InformerStatus): readonly Part[] {
+function listedStates(status: InformerStatus): readonly ListedState[] {
   if (status.phase === 'idle' || status.phase === 'stopped') return [];
   return status.scopes === undefined ? [status] : Object.values(status.scopes);
 }
 
 function isRefused(status: InformerStatus): boolean {
-  return partsOf(status).some(({ synced, blocked }) => !synced && blocked !== undefined);
+  return listedStates(status).some(({ synced, blocked }) => !synced && blocked !== undefined);
 }
 
 /** Whether each collection of the informer is synced, or has a known reason why it is not. */
 function isDecided(status: InformerStatus): boolean {
-  const parts = partsOf(status);
-  const isKnown = ({ phase, synced, blocked }: Part) =>
+  const parts = listedStates(status);
+  const isKnown = ({ phase, synced, blocked }: ListedState) =>
     synced || blocked !== undefined || phase === 'backoff' || phase === 'paused';
   return parts.length > 0 && parts.every(isKnown);
 }
@@ -130,7 +130,7 @@ export async function whenAllSynced(
   informers: readonly Awaited[],
   options: SyncWaitOptions = {},
 ): Promise<void> {
-  checkedDuration(options.timeoutMs ?? 0, 'timeoutMs');
+  ifGiven(checkedDuration, options.timeoutMs, 'whenSynced: timeoutMs');
   const isMissing = ({ informer }: Awaited) => informer.isStopped || !informer.hasSynced;
   const hasEnded = informers.some(({ informer }) => informer.isStopped);
   const how = hasEnded ? 'ended' : await outcomeOf(informers, options);

@@ -1,8 +1,9 @@
 /** The scope of an informer: which part of a resource it covers, and when two requests mean the same informer. */
+import { check, checkedWord } from '../checks/checked-option.ts';
 import { normalFieldText } from '../meta/field-selector.ts';
 import { checkGivenSelectors, givenText } from '../meta/given-selectors.ts';
 import { normalLabelText } from '../meta/label-selector.ts';
-import { type Resource, resourceName } from '../meta/resource.ts';
+import { checkNamespaces, type Resource } from '../meta/resource.ts';
 
 /** The form in which objects are requested: complete objects, their metadata, or the rows that `kubectl get` prints. */
 export type InformerProjection = 'object' | 'metadata' | 'table';
@@ -42,11 +43,9 @@ function namespacesOf(scope: DefaultScope): readonly string[] | undefined {
     if (namespace === undefined) return undefined;
     return namespace === '' ? [] : [namespace];
   }
-  if (namespaces.length === 0 || namespaces.includes('')) {
-    throw new TypeError(
-      `informer scope: namespaces is ${JSON.stringify(namespaces)}; pass at least one namespace, or leave namespaces out for all`,
-    );
-  }
+  const hasNames = Array.isArray(namespaces) && namespaces.length > 0 && !namespaces.includes('');
+  const must = 'a list of at least one namespace; leave it out for all';
+  check(hasNames, 'informer scope: namespaces', namespaces, must);
   return [...new Set(namespaces)].sort();
 }
 
@@ -60,17 +59,9 @@ export function readScope(
   defaults: DefaultScope,
 ): ReadScope {
   const asked = namespacesOf(scope);
-  if (!resource.namespaced && asked !== undefined && asked.length > 0) {
-    throw new TypeError(
-      `${resourceName(resource)} is cluster-scoped, but namespace ${asked.map((name) => JSON.stringify(name)).join(', ')} was given`,
-    );
-  }
+  checkNamespaces(resource, asked ?? []);
   const { as = 'object' } = scope;
-  if (!['object', 'metadata', 'table'].includes(as)) {
-    throw new TypeError(
-      `informer scope: as is ${JSON.stringify(as)}; it must be 'object', 'metadata' or 'table'`,
-    );
-  }
+  checkedWord(as, 'informer scope: as', ['object', 'metadata', 'table']);
   const where = 'informer scope';
   checkGivenSelectors(where, scope);
   checkGivenSelectors(where, defaults);

@@ -2,11 +2,11 @@
 import { Auditor } from '../audit/audit.ts';
 import type { MetadataLister } from '../audit/pages.ts';
 import { type AuditStatus, mergeAudits, unaudited } from '../audit/status.ts';
+import { checkedPeriod } from '../checks/checked-option.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
-import { checkedPeriod } from '../rx/checked-option.ts';
 import type { InformerPart, InformerPartMaker, InformerPort } from './part.ts';
 
 const LEAST_PERIOD_MS = 60_000;
@@ -111,7 +111,7 @@ class Audits<T extends KubernetesObject> implements InformerPart<T> {
  * ```
  */
 export function audit(options: AuditOptions): InformerPartMaker {
-  const periodMs = checkedPeriod(options?.periodMs, 'audit.periodMs', LEAST_PERIOD_MS);
+  const periodMs = checkedPeriod(options?.periodMs, 'audit: periodMs', LEAST_PERIOD_MS);
   return (port: InformerPort<KubernetesObject>) => {
     if (port.partial) {
       throw new TypeError(

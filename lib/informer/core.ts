@@ -7,6 +7,7 @@ import type { MetricAttributes } from '../meta/metrics.ts';
 import type { Delta } from '../reflector/delta.ts';
 import { limitsOf, type RefreshOrder } from '../reflector/reflect-options.ts';
 import type { reflect } from '../reflector/reflector.ts';
+import { type Backoff, reliableBackoff } from '../rx/backoff.ts';
 import { allOf, type Demand, reliable, unlimited } from '../rx/demand.ts';
 import { Drain } from '../rx/drain.ts';
 import { Holders } from '../rx/sharing/holders.ts';
@@ -40,6 +41,7 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
   readonly options: SharedInformerOptions<T>;
   readonly source: InformerSource<T>;
   readonly timing: ResolvedTiming;
+  readonly backoff: Backoff | undefined;
   readonly drain: Drain = new Drain();
   readonly store: Indexer<T>;
   readonly board: StatusBoard<T>;
@@ -69,10 +71,13 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
     this.sources = source.listerWatchers;
     this.resyncMs = checkedResyncPeriod(options.resyncPeriodMs, source.caller);
     // Checked here, too, because a reflector is created when the run begins.
-    this.requestTimeoutMs = limitsOf(options).requestTimeoutMs;
-    this.timing = timingOf(options);
+    this.requestTimeoutMs = limitsOf(options, source.caller).requestTimeoutMs;
     const { report, warn } = createReporter(name, options);
     this.report = report;
+    const reporting = (subscriber: string) => (error: unknown) => report(error, { subscriber });
+    this.timing = timingOf(options, reporting('random'));
+    const { backoff } = options;
+    this.backoff = backoff && reliableBackoff(backoff, reporting('backoff'));
     this.warn = warn;
     this.store = createIndexer<T>({
       indexers: indexers ?? { [NAMESPACE_INDEX]: byNamespace },
@@ -91,7 +96,7 @@ export abstract class InformerCore<T extends KubernetesObject> implements Inform
     });
     this.demand = allOf(
       () => (this.#pauses.count === 0 ? null : this.#resumed),
-      reliable(options.demand ?? unlimited, (error) => report(error, { subscriber: 'demand' })),
+      reliable(options.demand ?? unlimited, reporting('demand')),
     );
   }
 

@@ -107,6 +107,7 @@ function createStateWaits<T extends KubernetesObject>(
   return {
     whenSynced: (wait = {}) =>
       waits.until<void>(
+        'whenSynced',
         () => (store.synced ? { value: undefined } : undefined),
         wait,
         () => board.notSynced(name, wait.timeoutMs ?? 0),
@@ -116,6 +117,7 @@ function createStateWaits<T extends KubernetesObject>(
       const invalid = invalidTarget(target);
       if (invalid !== undefined) return Promise.reject(invalid);
       return waits.until(
+        'whenObserved',
         // The objects of other namespaces may exist nevertheless.
         () => (isShown(board.access, key) ? observed(store, key, target) : undefined),
         wait,
@@ -126,6 +128,7 @@ function createStateWaits<T extends KubernetesObject>(
       const invalid = invalidVersion('whenAtLeast', resourceVersion ?? '');
       if (invalid !== undefined) return Promise.reject(invalid);
       return waits.until<void>(
+        'whenAtLeast',
         () => (isAtLeast(store, resourceVersion) ? { value: undefined } : undefined),
         wait,
         () => board.notObserved(name, `version ${resourceVersion}`, wait.timeoutMs ?? 0),

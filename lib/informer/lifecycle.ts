@@ -3,9 +3,10 @@
  * run begins and ends. Every call is a task of the drain. A run ends completely within one task, so that the next call
  * finds it either running or ended.
  */
+
+import { checkedDuration } from '../checks/checked-option.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import { checkedDuration } from '../rx/checked-option.ts';
 import { ender } from '../rx/sharing/hub.ts';
 import { type Lease, lease } from '../rx/sharing/lease.ts';
 import { InformerCore, type InformerSource } from './core.ts';

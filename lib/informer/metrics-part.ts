@@ -2,8 +2,10 @@
  * The metrics of an informer, as a stream of values and as instruments of a metrics library. An informer that is not
  * measured pays nothing. client-go: tools/cache/informer_metrics.go.
  */
+
 import { Observable, Subject, type Subscription } from 'rxjs';
 import { unaudited } from '../audit/status.ts';
+import { check } from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type {
   GaugeCallback,
@@ -257,11 +259,10 @@ class Meter<T extends KubernetesObject> implements InformerPart<T> {
  * ```
  */
 export function metered(provider: MetricsProvider): InformerPartMaker {
-  if (typeof provider?.createHistogram !== 'function') {
-    throw new TypeError(
-      'metered: the argument is not a metrics provider; pass a Meter of OpenTelemetry, or an object with createCounter, createHistogram and createObservableGauge',
-    );
-  }
+  const isProvider = typeof provider?.createHistogram === 'function';
+  const must =
+    'a Meter of OpenTelemetry, or an object with createCounter, createHistogram and createObservableGauge';
+  check(isProvider, 'metered: the argument', provider, must);
   return (port: InformerPort<KubernetesObject>) => {
     port.attach(Meter, () => new Meter(port, provider));
   };

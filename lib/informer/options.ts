@@ -1,4 +1,5 @@
 /** The options of informers. */
+import { checkedFunction, checkedPeriod } from '../checks/checked-option.ts';
 import type { Compression } from '../delta/pending-deltas.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { MetricAttributes } from '../meta/metrics.ts';
@@ -64,11 +65,10 @@ export interface SharedInformerOptions<T, Names extends string = string>
  */
 export function checkedResyncPeriod(periodMs: number | undefined, owner: string): number {
   if (periodMs === undefined || periodMs === 0 || periodMs === Number.POSITIVE_INFINITY) return 0;
-  if (typeof periodMs === 'number' && periodMs >= MIN_RESYNC_MS) return periodMs;
-  throw new TypeError(
-    `${owner}: resyncPeriodMs is ${periodMs}; it must be ${MIN_RESYNC_MS} or more milliseconds, or 0 for never`,
-  );
+  return checkedPeriod(periodMs, `${owner}: resyncPeriodMs`, MIN_RESYNC_MS, ', or 0 for never');
 }
+
+const PART = 'a part of an informer, as audit(), metered() and snapshotsIn() return';
 
 /** The options that are parts. Throws a `TypeError` if one is not a function, for example an object. */
 export function partMakers<T extends KubernetesObject>(
@@ -77,9 +77,7 @@ export function partMakers<T extends KubernetesObject>(
 ): readonly ((port: InformerPort<T>) => void)[] {
   return Object.entries({ audit, metrics, persist }).flatMap(([name, maker]) => {
     if (maker === undefined) return [];
-    if (typeof maker === 'function') return [maker as (port: InformerPort<T>) => void];
-    throw new TypeError(
-      `${owner}: ${name} is not a part; pass audit(), metered() or snapshotsIn()`,
-    );
+    const part = checkedFunction(maker, `${owner}: ${name}`, PART);
+    return [part as (port: InformerPort<T>) => void];
   });
 }

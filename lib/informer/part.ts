@@ -2,6 +2,7 @@
  * The parts of an informer: waits, refreshes, handlers, metrics, audits. A part joins one informer through its port, at
  * the creation of the informer or later. A bundle contains only the parts that its program imports.
  */
+import { refusal } from '../checks/checked-option.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
@@ -124,7 +125,7 @@ export function portOf<T extends KubernetesObject>(
 ): InformerPort<T> {
   const port = (informer as { readonly [PORT]?: InformerPort<T> } | undefined)?.[PORT];
   if (port !== undefined) return port;
-  throw new TypeError(
-    `${caller}: the first argument is not an informer; pass what createSharedInformer, createInformer or the informer() of a factory returned`,
-  );
+  const must =
+    'an informer that createSharedInformer, createInformer or the informer() of a factory returned';
+  throw refusal(`${caller}: the first argument`, informer, must);
 }

@@ -139,12 +139,14 @@ class Stages<T extends KubernetesObject> {
 
   /** The deltas of one ListerWatcher. */
   #reflected(listerWatcher: ListerWatcher<T>, at: number): Observable<readonly Delta<T>[]> {
-    const { source, options, timing, demand, store, board, drain, orders$ } = this.#informer;
+    const { source, options, timing, backoff, demand, store, board, drain, orders$ } =
+      this.#informer;
     const { reflector = reflect<T> } = source;
     const each = this.#informer.each.bind(this.#informer);
     return reflector(listerWatcher, {
       ...options,
       ...timing,
+      backoff,
       demand,
       known: store,
       onStatus: (status) =>

@@ -3,10 +3,10 @@
  * commit and each transition of the status, without polling.
  */
 import type { SchedulerLike, Subscription } from 'rxjs';
+import { checkedDuration, refusal } from '../checks/checked-option.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../meta/kubernetes-object.ts';
 import { compareResourceVersion, isResourceVersion } from '../meta/resource-version.ts';
-import { checkedDuration } from '../rx/checked-option.ts';
 import type { Drain } from '../rx/drain.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import type { IndexerReader } from '../store/indexer.ts';
@@ -65,9 +65,10 @@ export class Waits {
   /**
    * Resolves with the value of `test` as soon as `test` returns one. Rejects with `onTimeout()` after the timeout, with
    * the error of `refused` as soon as `refused` returns one, and when the informer is stopped. The wait begins in the
-   * drain, so that a start or a stop that was called before it takes effect first.
+   * drain, so that a start or a stop that was called before it takes effect first. An error begins with `method`.
    */
   until<R>(
+    method: string,
     test: () => { readonly value: R } | undefined,
     options: WaitOptions,
     onTimeout: () => ApiError,
@@ -75,7 +76,7 @@ export class Waits {
   ): Promise<R> {
     const { timeoutMs = Number.POSITIVE_INFINITY } = options;
     return new Promise<R>((resolve, reject) => {
-      checkedDuration(timeoutMs, 'timeoutMs');
+      checkedDuration(timeoutMs, `${method}: timeoutMs`);
       this.#host.drain.run(() =>
         this.#begin({ test, timeoutMs, onTimeout, refused, resolve, reject }),
       );
@@ -141,16 +142,17 @@ export class Waits {
 export function invalidVersion(method: string, version: string | undefined): TypeError | undefined {
   if (version === undefined) return undefined;
   if (typeof version === 'string' && version !== '' && version !== '0') return undefined;
-  return new TypeError(`${method}: ${JSON.stringify(version)} is not a resourceVersion`);
+  return refusal(`${method}: the version`, version, 'a resourceVersion that a server returned');
 }
 
 /** The error of a wait for a state of an object that cannot be observed. */
 export function invalidTarget(target: string | ObservedDeletion): TypeError | undefined {
   if (typeof target === 'string') return invalidVersion('whenObserved', target);
-  if (target?.uid) return invalidVersion('whenObserved', target.resourceVersion);
-  return new TypeError(
-    'whenObserved: the target must be a resourceVersion or { uid, deleted: true }',
-  );
+  const isDeletion =
+    target?.deleted === true && typeof target.uid === 'string' && target.uid !== '';
+  if (isDeletion) return invalidVersion('whenObserved', target.resourceVersion);
+  const must = 'a resourceVersion, or { uid, deleted: true } for a deletion';
+  return refusal('whenObserved: the target', target, must);
 }
 
 function reached(version: string | undefined, target: string): boolean {

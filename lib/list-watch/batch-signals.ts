@@ -4,13 +4,13 @@
 import { Observable, type OperatorFunction, type SchedulerLike, Subject } from 'rxjs';
 import type { WatchEvent } from '../decode/watch-event.ts';
 import { gather } from '../rx/gather.ts';
-import type { DecodedAnswer } from './decode-answer.ts';
+import type { DecodedResponse } from './decode-response.ts';
 import type { WatchSignal } from './lister-watcher.ts';
 
 /** Batches decoded events. Other signals pass immediately. */
 export function signals<T>(
   scheduler: SchedulerLike,
-): OperatorFunction<DecodedAnswer<readonly WatchEvent<T>[]>, WatchSignal<T>> {
+): OperatorFunction<DecodedResponse<readonly WatchEvent<T>[]>, WatchSignal<T>> {
   return (source) =>
     new Observable<WatchSignal<T>>((subscriber) => {
       const events = new Subject<readonly WatchEvent<T>[]>();

@@ -4,6 +4,7 @@
  */
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 import { finalize, mergeMap, tap } from 'rxjs/operators';
+import { checkedLimit } from '../checks/checked-option.ts';
 import type { DecodeContext, Decoder, Decoding, Refusal, Transform } from '../decode/decoding.ts';
 import {
   metadataProjection,
@@ -14,7 +15,6 @@ import type { ListPart, WatchEvent } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourcePath } from '../meta/resource.ts';
-import { checkedLimit } from '../rx/checked-option.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
@@ -22,7 +22,7 @@ import { guardsOf, type WatchGuards } from '../transport/guards/watch-guards.ts'
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 import { signals } from './batch-signals.ts';
-import { decodeAnswer } from './decode-answer.ts';
+import { decodeResponse } from './decode-response.ts';
 import type { ListRequest, RequestTurn, WatchRequest, WatchSignal } from './lister-watcher.ts';
 import { sendAccepting } from './managed-fields.ts';
 import { given, listQuery, type Parameters, probeQuery, watchQuery } from './request-queries.ts';
@@ -110,8 +110,8 @@ export class CollectionRequests<T extends KubernetesObject> {
     const { namespace, scheduler = asyncScheduler } = options;
     const { maxFrameBytes = 16 * 2 ** 20, maxPageBytes = 2 ** 30 } = options;
     this.#bounds = {
-      maxFrameBytes: checkedLimit(maxFrameBytes, 'maxFrameBytes'),
-      maxPageBytes: checkedLimit(maxPageBytes, 'maxPageBytes'),
+      maxFrameBytes: checkedLimit(maxFrameBytes, 'createListWatch: maxFrameBytes'),
+      maxPageBytes: checkedLimit(maxPageBytes, 'createListWatch: maxPageBytes'),
     };
     this.client = client;
     this.scheduler = scheduler;
@@ -184,7 +184,7 @@ export class CollectionRequests<T extends KubernetesObject> {
     // An audit reads metadata without `managedFields`, whatever the objects have.
     const keeps = keepManagedFields && of === this.#projection;
     const accepted = { as: of?.listKind, keepManagedFields: keeps };
-    return decodeAnswer({
+    return decodeResponse({
       client: { send: (sent) => sendAccepting(this.client, this.findings, sent, accepted) },
       where: `LIST ${this.named(of)}`,
       scheduler: this.scheduler,
@@ -255,7 +255,7 @@ export class CollectionRequests<T extends KubernetesObject> {
       );
       const timeoutSeconds =
         guards?.found?.seconds(request.timeoutSeconds) ?? request.timeoutSeconds;
-      const answers = decodeAnswer({
+      const answers = decodeResponse({
         client: {
           send: (sent) =>
             sendAccepting(client, findings, sent, accepted).pipe(tap((event) => notice?.(event))),

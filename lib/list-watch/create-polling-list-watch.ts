@@ -5,10 +5,10 @@
  */
 import { concat, defer, EMPTY, interval, type Observable, of } from 'rxjs';
 import { concatMap, map, repeat, takeUntil, tap } from 'rxjs/operators';
+import { checkedTimeout } from '../checks/checked-option.ts';
 import type { Refused } from '../decode/watch-event.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { isOlder, type ResourceVersion } from '../meta/resource-version.ts';
-import { checkedTimeout } from '../rx/checked-option.ts';
 import { untilOpen } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';

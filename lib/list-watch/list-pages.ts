@@ -10,7 +10,7 @@ import type { ListMeta, ListPart, Refused } from '../decode/watch-event.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { ListerWatcher, ListRequest, RequestTurn } from './lister-watcher.ts';
 import { oneAfterAnother } from './one-after-another.ts';
-import { validatedPart } from './validate-answer.ts';
+import { validatedPart } from './validate-response.ts';
 
 /** More empty pages in a row than any server sends, even if it selects objects after it has formed pages. */
 const MOST_EMPTY_PAGES = 10_000;

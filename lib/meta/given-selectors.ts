@@ -2,6 +2,7 @@
  * Validates the selectors in an options object. A selector that is left out selects everything; one that is present
  * must not be `undefined` or null.
  */
+import { checkedText } from '../checks/checked-option.ts';
 import { parseFieldRequirements } from './field-selector.ts';
 import { parseRequirements } from './label-selector-parser.ts';
 
@@ -28,11 +29,8 @@ export function checkGivenSelectors(where: string, options: Selectors): void {
 
 /** Returns a selector, or '' if it is left out. Throws as {@link checkGivenSelectors}, and if the selector is not text. */
 export function givenText(where: string, options: Selectors, name: keyof Selectors): string {
-  const value = given(where, options, name) ?? '';
-  if (typeof value === 'string') return value;
   const hint = name === 'labelSelector' ? '; formatLabelSelector() makes text of an object' : '';
-  const what = typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-  throw new TypeError(`${where}: ${name} is ${what}, and must be text${hint}`);
+  return checkedText(given(where, options, name) ?? '', `${where}: ${name}`, /^/, `text${hint}`);
 }
 
 /** As {@link givenText} for both selectors. Also throws a `TypeError` if a selector is not valid. */

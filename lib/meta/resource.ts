@@ -2,6 +2,7 @@
  * Describes API collections and builds their paths. A `Resource<T>` is a plain value that carries the type of its
  * objects, so that `createListWatch(client, pods)` is typed for Pods.
  */
+import { checkedBoolean, checkedText, refusal } from '../checks/checked-option.ts';
 import type { KubernetesObject } from './kubernetes-object.ts';
 
 /** Group, version and plural: client-go's `schema.GroupVersionResource`. */
@@ -43,6 +44,9 @@ export interface ResourceDefinition {
   readonly namespaced: boolean;
 }
 
+/** A part of a path that is no step to another path. */
+const PART = /^(?!\.+$)[A-Za-z0-9.-]+$/;
+
 /** Creates a resource without checking its definition, for definitions written in this library. */
 export function knownResource<T extends KubernetesObject = KubernetesObject>(
   definition: ResourceDefinition,
@@ -72,20 +76,11 @@ export function defineResource<T extends KubernetesObject = KubernetesObject>(
 ): Resource<T> {
   const { group, version, plural, kind, namespaced } = definition;
   for (const [field, value] of Object.entries({ version, plural, kind })) {
-    if (typeof value !== 'string' || !/^[A-Za-z0-9.-]+$/.test(value) || /^\.+$/.test(value)) {
-      throw new TypeError(
-        `defineResource: ${field} is ${JSON.stringify(value)}; it must be a name such as 'v1', 'pods' or 'Pod'`,
-      );
-    }
+    checkedText(value, `defineResource: ${field}`, PART, "a name such as 'v1', 'pods' or 'Pod'");
   }
-  if (typeof group !== 'string' || !/^[a-z0-9.-]*$/.test(group) || /^\.+$/.test(group)) {
-    throw new TypeError(
-      `defineResource: group is ${JSON.stringify(group)}; it must be '' (core) or a DNS name such as 'apps'`,
-    );
-  }
-  if (typeof namespaced !== 'boolean') {
-    throw new TypeError(`defineResource: namespaced of ${plural} must be true or false`);
-  }
+  const domain = /^(?!\.+$)[a-z0-9.-]*$/;
+  checkedText(group, 'defineResource: group', domain, "'' (core) or a DNS name such as 'apps'");
+  checkedBoolean(namespaced, `defineResource: namespaced of ${plural}`);
   return knownResource({ group, version, plural, kind, namespaced });
 }
 
@@ -108,8 +103,21 @@ export function checkSegment(
   text: string,
 ): void {
   if (isSegment(text)) return;
+  const must = "text without '/', '%' and half a character, but not '', '.' or '..'";
+  throw refusal(`${resourceName(resource)}: the ${field}`, text, must);
+}
+
+/** Throws a `TypeError` if a namespace is given for a cluster-scoped resource; '' and `undefined` stand for all. */
+export function checkNamespaces(
+  resource: Omit<UntypedResource, typeof objectType>,
+  namespaces: readonly (string | undefined)[],
+  where = '',
+): void {
+  const given = namespaces.filter(Boolean);
+  if (resource.namespaced !== false || given.length === 0) return;
+  const shown = given.map((name) => JSON.stringify(name)).join(', ');
   throw new TypeError(
-    `${resourceName(resource)}: the ${field} is ${JSON.stringify(text)}; it must not be empty, '.' or '..', nor contain '/', '%' or half a character`,
+    `${where}${resourceName(resource)} is cluster-scoped, but namespace ${shown} was given`,
   );
 }
 
@@ -117,11 +125,8 @@ export function checkSegment(
 function checkParts({ group, version, plural }: Resource<KubernetesObject>): void {
   for (const [field, value] of Object.entries({ group, version, plural })) {
     if (field === 'group' && value === '') continue;
-    if (typeof value === 'string' && /^[A-Za-z0-9.-]+$/.test(value) && !/^\.+$/.test(value))
-      continue;
-    throw new TypeError(
-      `the ${field} of a resource is ${JSON.stringify(value)}; it must be a name such as 'apps', 'v1' or 'pods'`,
-    );
+    if (typeof value === 'string' && PART.test(value)) continue;
+    throw refusal(`the ${field} of a resource`, value, "a name such as 'apps', 'v1' or 'pods'");
   }
 }
 
@@ -149,11 +154,7 @@ export function resourcePath(
 ): string {
   const { namespace, name, subresource } = target;
   checkParts(resource);
-  if (namespace !== undefined && namespace !== '' && !resource.namespaced) {
-    throw new TypeError(
-      `${resourceName(resource)} is cluster-scoped, but namespace ${JSON.stringify(namespace)} was given`,
-    );
-  }
+  checkNamespaces(resource, [namespace]);
   if (name !== undefined && resource.namespaced && !namespace) {
     throw new TypeError(
       `${resourceName(resource)} is namespaced; pass the namespace of ${JSON.stringify(name)}`,

@@ -2,6 +2,7 @@
  * The layout of a bucket: the stream, the subjects of objects and of `_meta`, and the headers. A bucket is a JetStream
  * stream with the layout of a NATS key-value bucket, so that the tools for these buckets can show it.
  */
+import { checkedText } from '../checks/checked-option.ts';
 import type { GroupVersionResource } from '../meta/resource.ts';
 
 /** The last token of the subject of a `_meta` record. Names of objects are escaped, so that none of them is `_meta`. */
@@ -22,20 +23,14 @@ export const HEADERS = {
 export const DELETE = 'DEL';
 
 /** Returns the name of a bucket or a consumer. Throws a `TypeError` if it is not valid in a subject. */
-export function checkedName(
-  name: string,
-  what: string,
-  valid: RegExp = /^[A-Za-z0-9_-]+$/,
-  must: string = "consist of letters, digits, '-' and '_'",
-): string {
-  if (typeof name === 'string' && valid.test(name)) return name;
-  throw new TypeError(`${what} is ${JSON.stringify(name)}; it must ${must}`);
+export function checkedToken(name: string, what: string): string {
+  return checkedText(name, what, /^[A-Za-z0-9_-]+$/, "text of letters, digits, '-' and '_'");
 }
 
 /** Returns the name of a content. Throws a `TypeError` if a header would change it. */
 export function checkedContent(content: string | undefined, what: string): string | undefined {
   if (content === undefined) return content;
-  return checkedName(content, what, /^\S(.*\S)?$/, 'be one line without blanks at its ends');
+  return checkedText(content, what, /^\S(.*\S)?$/, 'one line without blanks at its ends');
 }
 
 /** The name of the stream of a bucket. */

@@ -1,6 +1,6 @@
 /** The rights of a reader that need not be trusted: its consumer, the exports and imports of the accounts, its subjects. */
 import type { GroupVersionResource } from '../meta/resource.ts';
-import { checkedName, collectionPrefix, metaSubject, scopeFilter, streamOf } from './layout.ts';
+import { checkedToken, collectionPrefix, metaSubject, scopeFilter, streamOf } from './layout.ts';
 
 /** The argument of {@link natsReaderSubjects}. */
 export interface NatsReaderScope {
@@ -75,10 +75,10 @@ export function natsReaderSubjects({
   inboxPrefix,
   accounts,
 }: NatsReaderScope): NatsReaderRights {
-  const stream = streamOf(checkedName(bucket, 'natsReaderSubjects: bucket'));
-  checkedName(consumer, 'natsReaderSubjects: consumer');
+  const stream = streamOf(checkedToken(bucket, 'natsReaderSubjects: bucket'));
+  checkedToken(consumer, 'natsReaderSubjects: consumer');
   for (const token of String(inboxPrefix).split('.')) {
-    checkedName(token, 'natsReaderSubjects: a part of inboxPrefix');
+    checkedToken(token, 'natsReaderSubjects: a part of inboxPrefix');
   }
   if (accounts.bucket === accounts.reader) {
     throw new TypeError(

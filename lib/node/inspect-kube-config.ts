@@ -115,11 +115,11 @@ export function inspectKubeConfig(source: KubeConfigSource = {}): () => Promise<
     const config = await loadKubeConfig(source, true);
     const cluster = config.getCurrentCluster();
     const user: FullUser = config.getCurrentUser() ?? { name: '' };
-    if (cluster === null || isPlain(cluster)) {
-      return { credentials: { kind: 'none', renews: false } };
-    }
+    const none = { credentials: { kind: 'none', renews: false } } as const;
+    if (cluster === null) return none;
     // An error of Node quotes the address, with a password.
-    checkBaseUrl('inspectKubeConfig', cluster.server);
+    checkBaseUrl('inspectKubeConfig: server', cluster.server);
+    if (isPlain(cluster)) return none;
     const found = await credentialsOf(config);
     const credentials = found && seenCredentials(found, user);
     const isDirect = !(cluster.proxyUrl || environmentProxy(cluster.server));

@@ -5,9 +5,9 @@
  */
 import { defer, isObservable, type Observable } from 'rxjs';
 import { catchError, tap } from 'rxjs/operators';
+import { checkedTimeout } from '../checks/checked-option.ts';
 import { comparingStored } from '../decode/differential/stored-difference.ts';
 import { ApiError } from '../meta/api-error.ts';
-import { checkedTimeout } from '../rx/checked-option.ts';
 import { createClient, type KubeClient, type KubeClientOptions } from '../transport/kube-client.ts';
 import { queuedUntil } from '../transport/queued-until.ts';
 import type { Transport, TransportEvent, TransportRequest } from '../transport/transport.ts';
@@ -33,7 +33,7 @@ export interface KubeConfigClientOptions
    * How long to wait for the head of a response, in milliseconds. A list or watch of an informer whose last try was not answered has two
    * and then four times as long. Over HTTP/2 a connection on which no head arrived
    * is pinged, and replaced if the ping is not answered within the same time again. Keep this value below the
-   * reflector's `requestTimeoutMs`. Infinity means no limit. @defaultValue 30 000
+   * reflector's `requestTimeoutMs`. Infinity means no limit. @defaultValue 30000
    */
   readonly headersTimeoutMs?: number | undefined;
   /**
@@ -43,7 +43,7 @@ export interface KubeConfigClientOptions
   readonly credentialsOverHttp?: boolean | undefined;
   /**
    * How long a credential plugin may run, in milliseconds. It is ended earlier if no request waits for it, as after `close()`. The default
-   * leaves time for a login in a browser. Infinity means no limit. @defaultValue 300 000
+   * leaves time for a login in a browser. Infinity means no limit. @defaultValue 300000
    */
   readonly execTimeoutMs?: number | undefined;
 }

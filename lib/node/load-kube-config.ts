@@ -4,11 +4,13 @@
  * without a kubeconfig client-node is not needed.
  * No error message quotes the file, because it contains keys.
  */
+
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { checkedBoolean } from '../checks/checked-option.ts';
 import { type Fields, isFields } from '../meta/json-fields.ts';
 import {
   checkFields,
@@ -188,8 +190,7 @@ export async function loadKubeConfig(
   const { context, cluster, user } = chosen(config, source.context ?? config.currentContext);
   const { untrusted = false } = source;
   // A text such as 'true' of an environment variable must not switch the check off.
-  if (typeof untrusted !== 'boolean')
-    throw new TypeError('clientFromKubeConfig: untrusted must be true or false');
+  checkedBoolean(untrusted, 'clientFromKubeConfig: untrusted');
   if (untrusted) checkUntrusted(user, cluster);
   const added = addedTo(config);
   checkFields(user, cluster, added.length > 0);

@@ -1,6 +1,8 @@
 /// <reference types="node" />
 /** `viteProxy`, the settings with which the development server of Vite forwards watches as they are. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { checkedText } from '../checks/checked-option.ts';
+import { checkBaseUrl } from '../transport/address.ts';
 import { foreignRequest } from './foreign-request.ts';
 
 /** The part of Vite's proxy server that is used. */
@@ -45,6 +47,8 @@ export interface ViteProxy {
  * @param prefix - What is removed from the beginning of each path, such as `/k8s`. @defaultValue nothing
  * @param options - The hosts under which the page may be opened.
  *
+ * Throws a `TypeError` if `target` has no host, a query, or a user, and if `prefix` is no path.
+ *
  * @example
  * ```ts
  * import { viteProxy } from 'rx-informer/node';
@@ -55,6 +59,8 @@ export interface ViteProxy {
  * ```
  */
 export function viteProxy(target: string, prefix = '', options: ViteProxyOptions = {}): ViteProxy {
+  checkBaseUrl('viteProxy: target', target, false);
+  checkedText(prefix, 'viteProxy: prefix', /^(\/|$)/, "a path such as '/k8s', or ''");
   const start = prefix.replace(/(?<!\/)\/+$/, '');
   return {
     target,

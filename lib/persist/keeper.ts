@@ -16,11 +16,11 @@ import type { ReflectOptions } from '../reflector/reflect-options.ts';
 import { reflect } from '../reflector/reflector.ts';
 import { looseTimer } from '../rx/long-timer.ts';
 import { KnownHead } from './known-head.ts';
-import type { Claimant, SharedStore } from './shared-store.ts';
+import type { CollectionKeeper, SharedStore } from './shared-store.ts';
 import { clusterIn, hasKnownFormat, isUsable, snapshotId } from './snapshot-head.ts';
 import type { SnapshotChange } from './snapshot-store.ts';
 import { readParts, storedStates } from './stored-json.ts';
-import { type WarmSource, type Warmth, warmListWatch } from './warm-list-watch.ts';
+import { type LoadedSnapshot, type WarmSource, warmListWatch } from './warm-list-watch.ts';
 
 type Deltas<T> = readonly Delta<T>[];
 
@@ -28,7 +28,7 @@ type Deltas<T> = readonly Delta<T>[];
 const COLLECT_MS = 1_000;
 const OTHER = 'another informer of this program stores it under the same identity';
 /** Keeps the objects of one ListerWatcher during one run. */
-export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claimant {
+export class Keeper<T extends KubernetesObject> implements WarmSource<T>, CollectionKeeper {
   ending: Promise<void> | undefined;
   readonly #port: InformerPort<T>;
   readonly #shared: SharedStore;
@@ -121,7 +121,7 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Claima
     return this.#phase === 'loading';
   }
 
-  async open(): Promise<Warmth<T> | undefined> {
+  async open(): Promise<LoadedSnapshot<T> | undefined> {
     this.#changed = new Set();
     // In parallel with the store. Whether it fails matters only where something is stored.
     this.#known.ask().catch(() => undefined);

@@ -14,7 +14,7 @@ const SWEEP_EVERY = 50;
 const MOST_COLLECTIONS = 100;
 
 /** The keeper of an id. */
-export interface Claimant {
+export interface CollectionKeeper {
   /** Set when the keeper has been stopped; resolves when its last write has ended. */
   readonly ending: Promise<void> | undefined;
   /** The keeper before this one has ended, so the collection is this one's. */
@@ -28,10 +28,10 @@ export interface Claimant {
 /** The store of one maker, whose methods are called one at a time. */
 export class SharedStore {
   readonly options: CheckedSnapshotOptions;
-  readonly keepers: Set<Claimant> = new Set();
+  readonly keepers: Set<CollectionKeeper> = new Set();
   readonly #store: SnapshotStore;
-  readonly #claims = new Map<string, Claimant>();
-  readonly #waiting = new Map<string, Claimant[]>();
+  readonly #claims = new Map<string, CollectionKeeper>();
+  readonly #waiting = new Map<string, CollectionKeeper[]>();
   /** How many ids were claimed since the last sweep, and its timer. */
   #claimed = 0;
   #sweep: Subscription | undefined;
@@ -62,7 +62,7 @@ export class SharedStore {
    * Takes the id for one keeper. Returns a promise that resolves when the keeper before it has ended; `undefined` if that
    * one still runs. Then `granted` is called later.
    */
-  claim(id: string, keeper: Claimant, scheduler: SchedulerLike): Promise<void> | undefined {
+  claim(id: string, keeper: CollectionKeeper, scheduler: SchedulerLike): Promise<void> | undefined {
     if (this.#claimed++ % SWEEP_EVERY === 0) {
       this.#sweep ??= looseTimer(SWEEP_MS, scheduler, () => {
         this.#sweep = undefined;
@@ -78,7 +78,7 @@ export class SharedStore {
     return former?.ending ?? Promise.resolve();
   }
 
-  release(id: string, keeper: Claimant): void {
+  release(id: string, keeper: CollectionKeeper): void {
     const waiting = this.#waiting.get(id)?.filter((each) => each !== keeper) ?? [];
     const [next, ...others] = waiting;
     const isOwner = this.#claims.get(id) === keeper;

@@ -1,7 +1,8 @@
 /** The options of stores of snapshots, and which kinds and which parts of their objects may be stored. */
+
+import { checkedList, checkedName, checkedTimeout } from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
-import { checkedTimeout } from '../rx/checked-option.ts';
 
 /** The options that all stores of snapshots have. */
 export interface SnapshotOptions {
@@ -52,16 +53,11 @@ export function checkedSnapshotOptions(
   options: SnapshotOptions,
 ): CheckedSnapshotOptions {
   const { identity, kinds, env, configMaps, maxAgeMs = DAY_MS } = options ?? {};
-  if (typeof identity !== 'string' || identity === '') {
-    throw refused(
-      maker,
-      'identity is missing; pass the name of the user whose rights the objects are read with, so that they are not shown to another user',
-    );
-  }
-  if (!Array.isArray(kinds)) {
-    throw refused(maker, 'kinds is missing; name the kinds to store: kinds: [pods, deployments]');
-  }
-  for (const kind of kinds as readonly Resource[]) {
+  const owner =
+    'the name of the user whose rights the objects are read with, so that they are not shown to another user';
+  checkedName(identity, `${maker}: identity`, owner);
+  const list = 'a list of the kinds to store, such as [pods, deployments]';
+  for (const kind of checkedList<Resource>(kinds, `${maker}: kinds`, list)) {
     const { group, plural } = kind;
     const isCore = group === '';
     if (isCore && plural === 'secrets') {

@@ -31,7 +31,7 @@ const SHORT_SECONDS = 5;
 const MOST_EMPTY = 3;
 
 /** Stored objects, and their version. */
-export interface Warmth<T> {
+export interface LoadedSnapshot<T> {
   readonly resourceVersion: string;
   /**
    * Whether the objects are those of this server and this program; `listed` is a list of the server. Rejects if that cannot be
@@ -49,7 +49,7 @@ export interface WarmSource<T> {
   /** Whether streaming lists may be requested after the warm start. */
   mayStream(): boolean;
   /** Returns the stored objects; `undefined` if there are none. */
-  open(): Promise<Warmth<T> | undefined>;
+  open(): Promise<LoadedSnapshot<T> | undefined>;
   /** An event has changed this key since the stored version. */
   changed(key: string): void;
   /**
@@ -140,7 +140,7 @@ class WarmStart<T> {
   }
 
   /** Sends the stored objects, and yields to the event loop as the demand says. */
-  async #load({ parts }: Warmth<T>): Promise<void> {
+  async #load({ parts }: LoadedSnapshot<T>): Promise<void> {
     const { demand = () => null } = this.#request;
     try {
       for await (const objects of parts) {

@@ -101,3 +101,9 @@ export type Delta<T> =
       readonly scope?: string | undefined;
       readonly resourceVersion: ResourceVersion;
     };
+
+/** The delta with a part of a list. */
+export type Replacing<T> = Extract<Delta<T>, { type: 'replacing' }>;
+
+/** The delta that ends a list. */
+export type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;

@@ -1,7 +1,7 @@
 /** The deltas and the states that lists lead to: for their parts, and for their end. */
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
-import type { Delta } from './delta.ts';
+import type { Delta, Replacing } from './delta.ts';
 import { aborting } from './failures.ts';
 import { relist, watch } from './requests.ts';
 import type {
@@ -16,7 +16,6 @@ import type {
 } from './state.ts';
 
 type Listed = Extract<ReflectorInput, { kind: 'listed' }>;
-type Part = Omit<Extract<Delta<KubernetesObject>, { type: 'replacing' }>, 'type'>;
 
 /** Emits the deltas, if there are any. */
 export function emit(deltas: readonly Delta<KubernetesObject>[]): readonly ReflectorEffect[] {
@@ -35,7 +34,10 @@ export function healthy(memory: Memory, { nowMs }: Moment): Memory {
 }
 
 /** Emits a part of a list in progress, if it is not empty. */
-export function replacing(part: Part, { config: { scope } }: Moment): readonly ReflectorEffect[] {
+export function replacing(
+  part: Omit<Replacing<KubernetesObject>, 'type'>,
+  { config: { scope } }: Moment,
+): readonly ReflectorEffect[] {
   const { objects, keys, removed, refused } = part;
   const isEmpty = objects.length === 0 && !removed?.length && !refused?.length;
   return emit(isEmpty ? [] : [{ type: 'replacing', scope, objects, keys, removed, refused }]);

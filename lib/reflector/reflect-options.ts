@@ -1,10 +1,15 @@
 /** `ReflectOptions`, the options of `reflect`. */
 import type { Observable } from 'rxjs';
+import {
+  checkedDuration,
+  checkedSentCount,
+  checkedTimeout,
+  ifGiven,
+} from '../checks/checked-option.ts';
 import type { Refusal } from '../decode/decoding.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KnownObjects } from '../meta/known-objects.ts';
 import type { Backoff } from '../rx/backoff.ts';
-import { checkedDuration, checkedSentCount, checkedTimeout } from '../rx/checked-option.ts';
 import type { Demand } from '../rx/demand.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { InitialList } from './state.ts';
@@ -96,16 +101,16 @@ export interface ReflectorLimits {
   readonly pageSize: number | undefined;
 }
 
-/** Throws a `TypeError` that names the option if an option is out of its range. */
-export function limitsOf(options: NumericOptions): ReflectorLimits {
+/** Throws a `TypeError` that names the owner and the option if an option is out of its range. */
+export function limitsOf(options: NumericOptions, owner: string): ReflectorLimits {
   const { requestTimeoutMs = 30_000, idleTimeoutMs = 85_000, pauseLimitMs = 60_000 } = options;
   const { healthyMs = 120_000, minWatchTimeoutMs = 300_000, pageSize } = options;
   return {
-    requestTimeoutMs: checkedTimeout(requestTimeoutMs, 'requestTimeoutMs'),
-    idleTimeoutMs: checkedTimeout(idleTimeoutMs, 'idleTimeoutMs'),
-    pauseLimitMs: checkedDuration(pauseLimitMs, 'pauseLimitMs'),
-    healthyMs: checkedDuration(healthyMs, 'healthyMs'),
-    minWatchTimeoutMs: checkedTimeout(minWatchTimeoutMs, 'minWatchTimeoutMs'),
-    pageSize: pageSize === undefined ? undefined : checkedSentCount(pageSize, 'pageSize', 1),
+    requestTimeoutMs: checkedTimeout(requestTimeoutMs, `${owner}: requestTimeoutMs`),
+    idleTimeoutMs: checkedTimeout(idleTimeoutMs, `${owner}: idleTimeoutMs`),
+    pauseLimitMs: checkedDuration(pauseLimitMs, `${owner}: pauseLimitMs`),
+    healthyMs: checkedDuration(healthyMs, `${owner}: healthyMs`),
+    minWatchTimeoutMs: checkedTimeout(minWatchTimeoutMs, `${owner}: minWatchTimeoutMs`),
+    pageSize: ifGiven(checkedSentCount, pageSize, `${owner}: pageSize`, 1),
   };
 }

@@ -151,7 +151,7 @@ function reflectObjects(
   const { known, onError, onRefused, refresh$ = EMPTY } = options;
   const notifyStatus = reportingErrors(options.onStatus);
   const notifyRefreshed = reportingErrors(options.onRefreshed);
-  const limits = limitsOf(options);
+  const limits = limitsOf(options, 'reflect');
   const config = configOf(listerWatcher, options, limits);
   // If one of the orders errors, the run continues without it, and with the other.
   const reliably = <V>(order$: Observable<V>): Observable<V> =>

@@ -6,7 +6,7 @@ import { defer, type Observable, of, type SchedulerLike } from 'rxjs';
 import { catchError, endWith, finalize, map, mergeMap, tap } from 'rxjs/operators';
 import { listPages } from '../list-watch/list-pages.ts';
 import type { ListerWatcher, WatchRequest } from '../list-watch/lister-watcher.ts';
-import { validatedSignal } from '../list-watch/validate-answer.ts';
+import { validatedSignal } from '../list-watch/validate-response.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { allOf, type Demand, strict, timeSlice } from '../rx/demand.ts';

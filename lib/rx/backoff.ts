@@ -3,7 +3,7 @@
  * up to 30 s, plus up to the same time at random.
  */
 
-import { checkedNumber } from './checked-option.ts';
+import { checkedDuration, checkedNumber } from '../checks/checked-option.ts';
 import { reportUnhandled } from './report-unhandled.ts';
 
 /** Returns the wait before a retry, in milliseconds. `attempt` is 0 for the first retry; `random` is in [0, 1). */
@@ -50,15 +50,16 @@ export function exponentialBackoff(
  * Guards a user's backoff. If the backoff throws or returns an invalid wait, the error is reported and the default is
  * used.
  */
-export function reliableBackoff(backoff: Backoff): Backoff {
+export function reliableBackoff(
+  backoff: Backoff,
+  report: (error: unknown) => void = reportUnhandled,
+): Backoff {
   const fallback = exponentialBackoff();
   return (attempt, random) => {
     try {
-      const delayMs = backoff(attempt, random);
-      if (delayMs >= 0) return delayMs;
-      throw new TypeError(`the backoff returned ${delayMs}; it must be 0 or more milliseconds`);
+      return checkedDuration(backoff(attempt, random), 'what the backoff returned');
     } catch (error) {
-      reportUnhandled(error);
+      report(error);
       return fallback(attempt, random);
     }
   };

@@ -54,9 +54,9 @@ export function strict(demand: Demand): Demand {
 }
 
 /** Asks a part of a combined demand. With `isTaken` it only notes that the combined demand was open. */
-type Part = (isTaken?: boolean) => Observable<unknown> | null;
+type AskedDemand = (isTaken?: boolean) => Observable<unknown> | null;
 
-function partOf(demand: Demand): Part {
+function asking(demand: Demand): AskedDemand {
   if (strictDemands.has(demand)) return (isTaken) => (isTaken ? null : demand());
   /** Its Observable has signalled since the demand was open. */
   let hasSignalled = false;
@@ -97,7 +97,7 @@ function partOf(demand: Demand): Part {
  * one are not asked, so a demand that counts how often it was open, such as {@link atMostEvery}, is best the last one.
  */
 export function allOf(...demands: readonly Demand[]): Demand {
-  const parts = demands.map(partOf);
+  const parts = demands.map(asking);
   return strict(() => {
     for (const part of parts) {
       const wait = part();

@@ -4,7 +4,7 @@
  */
 import { asyncScheduler, defer, Observable, type SchedulerLike } from 'rxjs';
 import { tap } from 'rxjs/operators';
-import { checkedPeriod } from './checked-option.ts';
+import { checkedPeriod } from '../checks/checked-option.ts';
 import type { Demand } from './demand.ts';
 import { longTimer } from './long-timer.ts';
 import { stopwatch } from './stopwatch.ts';

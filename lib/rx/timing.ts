@@ -2,7 +2,9 @@
  * The sources of time and randomness. Every stage that waits takes both as options, so that a `TestScheduler` drives
  * the complete pipe, jitter included.
  */
+
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { check } from '../checks/checked-option.ts';
 import { reportUnhandled } from './report-unhandled.ts';
 
 /** The scheduler and the random source of a stage. */
@@ -19,21 +21,25 @@ export interface ResolvedTiming {
   readonly random: () => number;
 }
 
-/** Fills in the defaults of {@link Timing}. */
-export function timingOf(options: Timing): ResolvedTiming {
+/** Fills in the defaults of {@link Timing}. `report` receives what `random` throws, and that it returned no such number. */
+export function timingOf(
+  options: Timing,
+  report: (error: unknown) => void = reportUnhandled,
+): ResolvedTiming {
   const { scheduler = asyncScheduler, random } = options;
-  return { scheduler, random: random === undefined ? Math.random : reliably(random) };
+  return { scheduler, random: random === undefined ? Math.random : reliably(random, report) };
 }
 
 /** Without a wait requests would follow each other without a pause, or never. */
-function reliably(random: () => number): () => number {
+function reliably(random: () => number, report: (error: unknown) => void): () => number {
   return () => {
     try {
       const chance = random();
-      if (typeof chance === 'number' && chance >= 0 && chance <= 1) return chance;
-      throw new TypeError(`random returned ${chance}; it must be a number in [0, 1)`);
+      const isChance = typeof chance === 'number' && chance >= 0 && chance <= 1;
+      check(isChance, 'what random returned', chance, 'a number in [0, 1)');
+      return chance;
     } catch (error) {
-      reportUnhandled(error);
+      report(error);
       return Math.random();
     }
   };

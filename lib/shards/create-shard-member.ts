@@ -1,7 +1,7 @@
 /** Creates a member of a ring, and validates its options. */
-import { checkName } from '../election/checked-name.ts';
-import { LONGEST_LEASE_MS } from '../election/lease-record.ts';
-import { checkedDuration } from '../rx/checked-option.ts';
+
+import { checkedDuration, checkedWord } from '../checks/checked-option.ts';
+import { checkName, checkPeriods } from '../election/checked-lease.ts';
 import { timingOf } from '../rx/timing.ts';
 import { RingMembership, type RingSettings } from './ring-membership.ts';
 import type { ShardMember, ShardOptions } from './shard-member.ts';
@@ -11,43 +11,19 @@ function checked(options: ShardOptions): RingSettings {
   const { namespace, name, by = 'uid', leaseDurationMs = 15_000 } = options;
   const { renewDeadlineMs = (leaseDurationMs * 2) / 3, retryPeriodMs = leaseDurationMs / 15 } =
     options;
-  const refuse = (why: string) => new TypeError(`createShardMember: ${why}`);
   const { scheduler, random } = timingOf(options);
   const suffix = () => random().toString(36).slice(2, 7).padEnd(5, '0');
   const { identity = `replica-${suffix()}` } = options;
-  if (by !== 'uid' && by !== 'namespace') {
-    throw refuse(`by is ${JSON.stringify(by)}; it must be 'uid' or 'namespace'`);
-  }
+  checkedWord(by, 'createShardMember: by', ['uid', 'namespace']);
   checkName(namespace, 'createShardMember: namespace', 63);
   checkName(name, 'createShardMember: name', 63);
   checkName(identity, 'createShardMember: identity', 150);
   const drainMs = checkedDuration(options.drainMs ?? 30_000, 'createShardMember: drainMs');
-  for (const [field, value] of Object.entries({
-    leaseDurationMs,
-    renewDeadlineMs,
-    retryPeriodMs,
-  })) {
-    checkedDuration(value, `createShardMember: ${field}`);
-  }
-  if (!(retryPeriodMs > 0)) throw refuse(`retryPeriodMs is ${retryPeriodMs}; it must be over 0`);
-  if (!(renewDeadlineMs > 2 * retryPeriodMs)) {
-    throw refuse(
-      `renewDeadlineMs is ${renewDeadlineMs}; it must be over twice retryPeriodMs (${retryPeriodMs})`,
-    );
-  }
-  if (!(leaseDurationMs > renewDeadlineMs)) {
-    throw refuse(
-      `leaseDurationMs is ${leaseDurationMs}; it must be over renewDeadlineMs (${renewDeadlineMs}), otherwise two members could own a slot`,
-    );
-  }
-  if (leaseDurationMs > LONGEST_LEASE_MS) {
-    throw refuse(
-      `leaseDurationMs is ${leaseDurationMs}; it must not be over ${LONGEST_LEASE_MS}, because a Lease counts seconds in 32 bits`,
-    );
-  }
+  const periods = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+  checkPeriods('createShardMember', 2, periods);
   return {
     ...{ client: options.client, namespace, name, by, identity, drainMs, suffix, scheduler },
-    periods: { leaseDurationMs, renewDeadlineMs, retryPeriodMs },
+    periods,
     onError: options.onError,
   };
 }

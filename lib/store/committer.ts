@@ -4,7 +4,7 @@
  */
 import type { Refused } from '../decode/watch-event.ts';
 import { isOutdatedDeletion, stateOf, versionOfDeletion } from '../delta/outdated-deletions.ts';
-import { listedObjects, type Replaced, unlistedKeys } from '../delta/relist.ts';
+import { listedObjects, unlistedKeys } from '../delta/relist.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { inScope, isKeyOf } from '../meta/key.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../meta/kubernetes-object.ts';
 import { isOlder } from '../meta/resource-version.ts';
 import { shownCause, shownError } from '../meta/shown-text.ts';
-import type { Deletion, Delta } from '../reflector/delta.ts';
+import type { Deletion, Delta, Replaced } from '../reflector/delta.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
 import { type ChangeSet, createChangeSet } from './change-set.ts';
 import { CommitChanges } from './commit-changes.ts';

@@ -6,7 +6,7 @@ import {
   VirtualAction,
   VirtualTimeScheduler,
 } from 'rxjs';
-import { checkedNumber } from '../rx/checked-option.ts';
+import { checkedNumber } from '../checks/checked-option.ts';
 import { nextMacrotask } from '../rx/next-macrotask.ts';
 
 /** Time that a test advances. */

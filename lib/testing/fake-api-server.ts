@@ -3,11 +3,18 @@
  * compares it with a real kube-apiserver. Faults can be injected.
  */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import {
+  check,
+  checkedDuration,
+  checkedFunction,
+  checkedList,
+  checkedTimeout,
+  checkedWholeLimit,
+} from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 import { isResourceVersion } from '../meta/resource-version.ts';
 import { ObjectLog } from '../object-log/object-log.ts';
-import { checkedDuration, checkedTimeout, checkedWholeLimit } from '../rx/checked-option.ts';
 import { Faults } from './faults/faults.ts';
 import type { AccessRule } from './http/access.ts';
 import type { DispatchContext } from './http/dispatcher.ts';
@@ -182,22 +189,17 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
   const { initialResourceVersion = '1', random = Math.random } = options;
   const { history, pageSizeMax, requestsKept, bookmarkIntervalMs, latencyMs } =
     checkedNumbers(options);
-  if (!isResourceVersion(initialResourceVersion)) {
-    throw new TypeError(
-      `createFakeApiServer: initialResourceVersion is ${JSON.stringify(initialResourceVersion)}; it must be a decimal string such as '1000'`,
-    );
-  }
+  const name = 'createFakeApiServer: initialResourceVersion';
+  const decimal = "a decimal string such as '1000'";
+  check(isResourceVersion(initialResourceVersion), name, initialResourceVersion, decimal);
   const log: ServerLog = new ObjectLog({
     initialVersion: BigInt(initialResourceVersion),
     history,
   });
   const { allows: given = () => true, users } = options;
   const allows = given === 'rbac' ? rbacOf(log) : given;
-  if (!Array.isArray(resources) || typeof allows !== 'function') {
-    throw new TypeError(
-      "createFakeApiServer: resources must be a list of resources, and allows a function or 'rbac'",
-    );
-  }
+  checkedFunction(allows, 'createFakeApiServer: allows', "a function or 'rbac'");
+  checkedList(resources, 'createFakeApiServer: resources', 'a list of resources');
   serveAll(log, given === 'rbac' ? [...resources, ...rbacResources()] : resources);
   const writer = new ObjectWriter(log, () => scheduler.now(), random);
   const watches = new Set<WatchStream>();

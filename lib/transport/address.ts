@@ -3,6 +3,7 @@
  * its host: `https://10.0.0.1` followed by `@evil.example/x` addresses evil.example, which would receive the headers
  * with the credentials.
  */
+import { refusal } from '../checks/checked-option.ts';
 import type { TransportRequest } from './transport.ts';
 
 /** Characters that URL parsers drop, convert to '/', or treat as the end of a path. */
@@ -36,9 +37,12 @@ function shown(text: string): string {
   return path.replace(/^(\w+:\/\/)?.*@/s, '$1…@').replace(/[\s\p{Cc}]/gu, '\ufffd');
 }
 
-/** Throws a `TypeError` on an invalid base URL. The error does not quote a password or query. */
-export function checkBaseUrl(caller: string, baseUrl: unknown): void {
-  const refuse = (why: string) => new TypeError(`${caller}: baseUrl ${why}`);
+/**
+ * Throws a `TypeError` on an invalid base URL, which `name` names. The error does not quote a password or query. Within a page the host
+ * may be left out.
+ */
+export function checkBaseUrl(name: string, baseUrl: unknown, mayBePath = true): void {
+  const refuse = (why: string) => new TypeError(`${name} ${why}`);
   if (typeof baseUrl === 'string') {
     if (/[?#]/.test(baseUrl)) {
       throw refuse('has a query or a fragment; remove it');
@@ -47,10 +51,10 @@ export function checkBaseUrl(caller: string, baseUrl: unknown): void {
     if (/^https?:\/\/[^/]*@/i.test(baseUrl)) {
       throw refuse('contains a user or password; send them in headers');
     }
-    if (baseUrl === '' || isPath(baseUrl) || isAbsolute(baseUrl)) return;
+    if (isAbsolute(baseUrl) || (mayBePath && (baseUrl === '' || isPath(baseUrl)))) return;
   }
-  const what = typeof baseUrl === 'string' ? JSON.stringify(shown(baseUrl)) : String(baseUrl);
-  throw refuse(`is ${what}; it must be 'http(s)://host[:port][/path]', a path, or ''`);
+  const what = typeof baseUrl === 'string' ? shown(baseUrl) : baseUrl;
+  throw refusal(name, what, `'http(s)://host[:port][/path]'${mayBePath ? ", a path, or ''" : ''}`);
 }
 
 /** Throws a `TypeError` on a path that would change the host, or lead to another path. */

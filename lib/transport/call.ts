@@ -2,8 +2,8 @@
 import { map, mergeMap, type Observable, retry, type SchedulerLike, throwError } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
 import { longTimer } from '../rx/long-timer.ts';
-import { collect, parseAnswer, sendSuccessful } from './answer.ts';
 import { type SentBody, sentBody } from './request-body.ts';
+import { collect, parseResponse, sendSuccessful } from './response.ts';
 import type { TransportEvent, TransportRequest } from './transport.ts';
 
 const MAX_RETRIES = 10;
@@ -75,7 +75,7 @@ export function call(request: KubeRequest, parts: CallParts): Observable<unknown
     const client = { send: (each: TransportRequest) => parts.send(each, request.lane) };
     return sendSuccessful(client, sent, where, scheduler, maxBodyBytes).pipe(
       collect(where, maxBodyBytes),
-      map((answer) => parseAnswer(answer, where)),
+      map((answer) => parseResponse(answer, where)),
       retry({
         count: MAX_RETRIES,
         delay: (error, attempts) => {

@@ -4,16 +4,16 @@
  */
 import { asyncScheduler, firstValueFrom, fromEvent, Observable, type Subscriber } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
+import { checkedTimeout } from '../checks/checked-option.ts';
 import { ApiError } from '../meta/api-error.ts';
-import { checkedTimeout } from '../rx/checked-option.ts';
 import { untilOpen } from '../rx/demand.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { checkBaseUrl, checkPath, parsedUrl } from './address.ts';
-import { REDIRECTED } from './answer.ts';
 import { LOST, networkError, PAGE_CAUSES, PAGE_LOST } from './network-error.ts';
 import { inPage, pageStreams, type StreamOptions } from './page/stream-options.ts';
 import { type PageNetwork, pageNetwork } from './page-network.ts';
 import { queryString } from './query.ts';
+import { REDIRECTED } from './response.ts';
 import type { Transport, TransportEvent, TransportRequest } from './transport.ts';
 
 /** The second argument of a {@link Fetch}: the part of a WHATWG `RequestInit` that is used. */
@@ -52,7 +52,7 @@ export interface FetchTransportOptions extends StreamOptions {
   /** @defaultValue the global `fetch` */
   readonly fetch?: Fetch | undefined;
   /**
-   * How long a call waits for the head of its response, in milliseconds. Infinity means no limit. @defaultValue 30 000
+   * How long a call waits for the head of its response, in milliseconds. Infinity means no limit. @defaultValue 30000
    */
   readonly headersTimeoutMs?: number | undefined;
 }
@@ -193,7 +193,7 @@ function directTransport(
 export function createFetchTransport(
   options: FetchTransportOptions & { readonly baseUrl: string },
 ): Transport {
-  checkBaseUrl('createFetchTransport', options.baseUrl);
+  checkBaseUrl('createFetchTransport: baseUrl', options.baseUrl);
   const base = options.baseUrl.replace(/(?<!\/)\/+$/, '');
   const page = pageNetwork(base);
   const streams = pageStreams(options, page);

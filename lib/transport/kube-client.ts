@@ -15,8 +15,8 @@ import {
   throwError,
 } from 'rxjs';
 import { mergeMap, takeUntil } from 'rxjs/operators';
+import { checkedLimit, checkedRate, checkedTimeout } from '../checks/checked-option.ts';
 import { ApiError } from '../meta/api-error.ts';
-import { checkedLimit, checkedRate, checkedTimeout } from '../rx/checked-option.ts';
 import { checkBaseUrl, checkHeaders, checkPath } from './address.ts';
 import { type CallParts, call, type KubeRequest, whereOf } from './call.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
@@ -43,7 +43,7 @@ export interface KubeClientOptions extends Omit<StreamOptions, 'scheduler'> {
   readonly fetch?: Fetch | undefined;
   /**
    * How long a call waits for the head of its response, in milliseconds; without effect on a given `transport`. Infinity means no limit.
-   * Lists and watches have limits of their own. @defaultValue 30 000
+   * Lists and watches have limits of their own. @defaultValue 30000
    */
   readonly headersTimeoutMs?: number | undefined;
   /** The transport to use instead of `fetch`. */
@@ -119,7 +119,7 @@ export interface KubeClient extends TransportTraits {
  */
 export function createClient(options: KubeClientOptions): KubeClient {
   const { baseUrl, scheduler = asyncScheduler } = options;
-  checkBaseUrl('createClient', baseUrl);
+  checkBaseUrl('createClient: baseUrl', baseUrl);
   const qps = checkedRate(options.qps ?? 50, 'createClient: qps');
   const burst = checkedLimit(options.burst ?? 100, 'createClient: burst');
   const bound = options.maxBodyBytes ?? 64 * 2 ** 20;

@@ -2,7 +2,9 @@
  * A queue with delayed adds. It holds one heap and one timer, however many keys wait.
  * client-go: util/workqueue/delaying_queue.go
  */
+
 import type { SchedulerLike, Subscription } from 'rxjs';
+import { checkedRate } from '../checks/checked-option.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { KeyedHeap } from './heap.ts';
@@ -104,7 +106,7 @@ export class DelayingKeyQueue<K> extends KeyQueue<K> implements DelayingQueue<K>
   }
 
   addAfter(key: K, delayMs: number): void {
-    if (Number.isNaN(delayMs)) throw new TypeError('addAfter: delayMs must be a number, not NaN');
+    checkedRate(delayMs, 'addAfter: delayMs');
     if (this.shuttingDown) return;
     this.figures.retried();
     if (delayMs > 0) this.#delayed.set(key, delayMs);

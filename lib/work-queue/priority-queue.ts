@@ -4,7 +4,7 @@
  */
 
 import type { SchedulerLike } from 'rxjs';
-import { checkedDuration } from '../rx/checked-option.ts';
+import { checkedDuration, checkedRate } from '../checks/checked-option.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { timingOf } from '../rx/timing.ts';
 import { KeyedHeap } from './heap.ts';
@@ -131,7 +131,7 @@ export class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements Prio
   readonly #ranked: RankedBacklog<K>;
 
   constructor(options: PriorityQueueOptions<K>) {
-    const ageingMs = checkedDuration(options.ageingMs ?? 10_000, 'ageingMs');
+    const ageingMs = checkedDuration(options.ageingMs ?? 10_000, 'createPriorityQueue: ageingMs');
     const ranked = new RankedBacklog<K>(timingOf(options).scheduler, ageingMs);
     super(
       options,
@@ -155,9 +155,8 @@ export class PriorityKeyQueue<K> extends RateLimitingKeyQueue<K> implements Prio
 
   addWithOptions(key: K, options: AddOptions): number {
     const { afterMs = 0, rateLimited = false, priority = 0 } = options;
-    if (Number.isNaN(afterMs) || Number.isNaN(priority)) {
-      throw new TypeError('addWithOptions: afterMs and priority must be numbers, not NaN');
-    }
+    checkedRate(afterMs, 'addWithOptions: afterMs');
+    checkedRate(priority, 'addWithOptions: priority');
     const limitMs = rateLimited ? this.limiter.when(key) : afterMs;
     const waitMs = Math.max(0, afterMs > 0 ? Math.min(afterMs, limitMs) : limitMs);
     // Before the key has a rank, which nothing would remove.

@@ -2,7 +2,7 @@
  * Rate limiters: how long a key waits before its next attempt. Times are in milliseconds. client-go:
  * util/workqueue/default_rate_limiters.go, with the same names.
  */
-import { checkedDuration, checkedRate, checkedTimes } from '../rx/checked-option.ts';
+import { checkedDuration, checkedRate, checkedTimes } from '../checks/checked-option.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import { tokenReservations } from '../rx/token-bucket.ts';
 

@@ -6,7 +6,7 @@
 
 import { Observable, type OperatorFunction } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
-import { checkedTimes, checkedWholeLimit } from '../rx/checked-option.ts';
+import { checkedTimes, checkedWholeLimit } from '../checks/checked-option.ts';
 import { limiterOf, RateLimitingKeyQueue } from './rate-limiting-queue.ts';
 import {
   type Outcome,

@@ -1,7 +1,7 @@
 /** Workers, which take keys from a queue and reconcile them: the engine of `workQueue` and of controllers. */
 import { Subject, type Subscription } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
-import { checkedWait } from '../rx/checked-option.ts';
+import { checkedWait } from '../checks/checked-option.ts';
 import { Drain } from '../rx/drain.ts';
 import { nextMacrotask } from '../rx/next-macrotask.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
@@ -222,7 +222,7 @@ export class Workers<K extends string, R extends ReconcileRun<K>> implements Run
         return { type: 'requeued', afterMs: this.#addAgain(key, { rateLimited: true }) };
       }
       this.#queue.forget(key);
-      const afterMs = checkedWait(requeueAfterMs, 'requeueAfterMs');
+      const afterMs = checkedWait(requeueAfterMs, 'the result of reconcile: requeueAfterMs');
       if (afterMs <= 0 || !this.#mayRequeue(key)) return { type: 'ok' };
       this.#addAgain(key, { afterMs });
       return { type: 'requeued', afterMs };

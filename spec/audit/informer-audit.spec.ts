@@ -502,7 +502,7 @@ describe('an informer with the audit option', () => {
   it('I93: a period that is not a number or is shorter than a minute is refused', async () => {
     for (const periodMs of [Number.NaN, -1, 0, 59_999, '60000', undefined]) {
       expect(() => audit({ periodMs } as { periodMs: number })).toThrow(
-        /audit\.periodMs is .*; it must be 60000 or more milliseconds/,
+        /audit: periodMs is .*; it must be 60000 or more milliseconds/,
       );
     }
     const never = await auditRig({

@@ -333,7 +333,7 @@ describe('a call of a resource', () => {
   ])('C4: refuses %s before anything is sent', async (_name, call) => {
     const failure = await failureOf(call());
     expect(failure).toBeInstanceOf(TypeError);
-    expect(failure?.message).toMatch(/widgets|nodes|patch must be|key/);
+    expect(failure?.message).toMatch(/widgets|nodes|patch is|key/);
   });
 
   it('C14: an edit that is aborted before it starts names its object', async () => {

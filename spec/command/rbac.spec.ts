@@ -136,10 +136,14 @@ describe('the roles of a declared access', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['nothing', undefined, /^access: the declaration is missing; declare it as in \{ name/],
-    ['no name', {}, /^access: name is missing; it must be a name such as 'my-controller'$/],
+    [
+      'nothing',
+      undefined,
+      /^access: the declaration is undefined; it must be an object; declare it as in \{ name/,
+    ],
+    ['no name', {}, /^access: name is undefined; it must be a name such as 'my-controller'$/],
     ['a namespace', { name: 'a', namespace: 'A' }, /^access: namespace is "A"; it must be a name/],
-    ['no list', { name: 'a', informers: pods }, /^access: informers is \{.*\}; it must be a list/],
+    ['no list', { name: 'a', informers: pods }, /^access: informers is \{.*; it must be a list/],
     [
       'no resource',
       { name: 'a', informers: [pods, 'pods'] },
@@ -148,22 +152,22 @@ describe('the roles of a declared access', () => {
     [
       'a call that does not exist',
       { name: 'a', clients: [{ resource: pods, calls: ['get', 'edti'] }] },
-      /^access: clients\[0\]\.calls\[1\] is "edti"; it is no call of a client: did you mean 'edit'\?$/,
+      /^access: clients\[0\]\.calls\[1\] is "edti"; it must be a call of a client: did you mean 'edit'\?$/,
     ],
     [
       'a verb of another spelling',
       { name: 'a', clients: [{ resource: pods, calls: ['escalate'] }] },
-      /it is no call of a client: get, list, watch, create/,
+      /it must be a call of a client: get, list, watch, create/,
     ],
     [
       'a client without calls',
       { name: 'a', clients: [{ resource: pods }] },
-      /^access: clients\[0\]\.calls is missing; it must be a list/,
+      /^access: clients\[0\]\.calls is undefined; it must be a list/,
     ],
     [
       'a Lease without a name',
       { name: 'a', leaderElection: { namespace: 'a' } },
-      /^access: leaderElection\.name is missing/,
+      /^access: leaderElection\.name is undefined/,
     ],
   ])('N42: refuses %s', (_what, access, message) => {
     expect(() => rolesFor(access as DeclaredAccess)).toThrow(message);

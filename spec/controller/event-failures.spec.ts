@@ -121,9 +121,9 @@ describe('the name of an event', () => {
     const make = (component: string) => () =>
       createEventRecorder({ request: async <R>() => ({}) as R }, { component });
     expect(make('my controller')).toThrow(
-      /component is "my controller"; it must be a name such as/,
+      /component is "my controller"; it must be the name of the controller, such as/,
     );
-    expect(make('')).toThrow(/component must name/);
+    expect(make('')).toThrow(/component is ""; it must be the name/);
     for (const name of ['watcher', 'example.com/watcher', 'A_b.c-1']) await make(name)().close();
     const { recorder, sent } = rig(() => ({}), { instance: 'i'.repeat(200) });
     recorder.event(named('web', ''), eventOf('Synced'));

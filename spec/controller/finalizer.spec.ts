@@ -273,7 +273,7 @@ describe('a reconcile in two parts', () => {
     await call(all.first);
     expect(calls).toEqual([]);
     expect(() => finalizer(all.client, 'cleanup', { apply() {}, cleanup() {} })).toThrow(
-      /"cleanup" is not a valid finalizer name/,
+      /^finalizer: name is "cleanup"; it must be 'domain\/name'/,
     );
   });
 });

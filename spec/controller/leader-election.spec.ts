@@ -90,7 +90,7 @@ describe('leader election', () => {
       await b.stop();
       await eventually(() =>
         expect(reported[0]).toMatch(
-          /^no random$|^random returned .*; it must be a number in \[0, 1\)$/,
+          /^no random$|^what random returned is .*; it must be a number in \[0, 1\)$/,
         ),
       );
     },
@@ -100,10 +100,14 @@ describe('leader election', () => {
     const { candidate } = rig();
     const refused = (options: Partial<LeaderElectorOptions>) => () => candidate('a', options);
     for (const name of ['', 'A/b', '..', 'UPPER', 'a?b', '-a', 'a'.repeat(254), 5 as never]) {
-      expect(refused({ name })).toThrow(`name is ${JSON.stringify(name)}; it must be`);
+      expect(refused({ name })).toThrow(
+        /createLeaderElector: name is .*; it must be a name of at most 253 /,
+      );
     }
     for (const namespace of ['', 'a/../b', '.', 'Shop', 'a'.repeat(64), undefined as never]) {
-      expect(refused({ namespace })).toThrow(`namespace is ${JSON.stringify(namespace)}; it must`);
+      expect(refused({ namespace })).toThrow(
+        /createLeaderElector: namespace is .*; it must be a name of at most 63 /,
+      );
     }
     candidate('a', { name: `${'a'.repeat(126)}.${'b'.repeat(126)}`, namespace: 'a'.repeat(63) });
   });

@@ -77,6 +77,8 @@ describe('setCondition', () => {
     ['status', { status: 'true' }],
   ])('N32: refuses an invalid %s', (field, change) => {
     const wrong = { ...ready, ...change } as NewCondition;
-    expect(() => setCondition(job, wrong)).toThrow(new RegExp(`^setCondition: ${field} must be`));
+    expect(() => setCondition(job, wrong)).toThrow(
+      new RegExp(`^setCondition: ${field} is .*; it must be`),
+    );
   });
 });

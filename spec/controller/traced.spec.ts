@@ -246,7 +246,7 @@ describe('traced', () => {
     await allReported();
     expect(reports).toEqual(['before', 'after', 'span']);
     expect(() => traced({} as never, () => undefined)).toThrow(
-      /not a tracer; pass trace.getTracer/,
+      /the first argument is \{\}; it must be a tracer, such as trace.getTracer/,
     );
   });
 

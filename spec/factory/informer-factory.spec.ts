@@ -62,8 +62,8 @@ describe('an informer factory', () => {
   it('G1: refuses an impossible scope', () => {
     const { informer } = rig().factory();
     const refused: [InformerScope, string][] = [
-      [{ namespaces: [] }, 'pass at least one namespace'],
-      [{ namespaces: ['shop', ''] }, 'pass at least one namespace'],
+      [{ namespaces: [] }, 'it must be a list of at least one namespace'],
+      [{ namespaces: ['shop', ''] }, 'it must be a list of at least one namespace'],
       [{ namespace: 'shop', namespaces: ['shop'] }, 'not both'],
       [{ labelSelector: 'a in b' }, 'label selector'],
       [{ labelSelector: { matchLabels: { app: 'web' } } } as never, 'formatLabelSelector()'],

@@ -139,7 +139,9 @@ describe('a user without rights in all namespaces', () => {
     'G17: refuses %j as the name of a namespace',
     (name) => {
       expect(() => namespaceFallback(['a', name as string])).toThrow(
-        new RegExp(`^namespaceFallback: ${JSON.stringify(name)} is not the name of a namespace`),
+        new RegExp(
+          `^namespaceFallback: a namespace is ${JSON.stringify(name)}; it must be the name of a namespace`,
+        ),
       );
     },
   );

@@ -356,9 +356,13 @@ describe('an informer that does not run', () => {
         expect([source.open, informer.indexer.size]).toEqual([1, 1]);
         void informer.stop();
       }
-      for (const lingerMs of [-1, Number.NaN, '5' as unknown as number]) {
+      for (const [lingerMs, shown] of [
+        [-1, '-1'],
+        [Number.NaN, 'NaN'],
+        ['5' as unknown as number, '"5"'],
+      ] as const) {
         expect(() => createSharedInformer(scriptedListWatch(), { lingerMs })).toThrow(
-          `createSharedInformer: lingerMs is ${lingerMs}; it must be 0 or more milliseconds`,
+          `createSharedInformer: lingerMs is ${shown}; it must be 0 or more milliseconds`,
         );
       }
     }));

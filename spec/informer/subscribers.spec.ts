@@ -4,6 +4,7 @@ import { createSharedInformer } from 'rx-informer';
 import { config, type Subscription, take, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { reportSubscriberErrors } from '../../lib/informer/handlers/report-subscriber-errors.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../support/brief.ts';
 import { eventually } from '../support/patience.ts';
 import {
@@ -31,6 +32,34 @@ function synced(...objects: ReturnType<typeof pod>[]) {
 }
 
 describe('isolation', () => {
+  it.each([
+    ['random', { random: () => Number.NaN }, /^what random returned is NaN; it must be a number/],
+    ['backoff', { backoff: () => -1 }, /^what the backoff returned is -1; it must be 0 or more/],
+  ])(
+    'X26: onUnhandledError of an informer receives what is wrong with its %s',
+    async (name, options, expected) => {
+      const time = new VirtualTime();
+      const elsewhere: unknown[] = [];
+      config.onUnhandledError = (error) => elsewhere.push(error);
+      const reported: [string, string, string][] = [];
+      const source = scriptedListWatch();
+      const informer = createSharedInformer(source, {
+        ...{ name: 'pods', scheduler: time, ...options },
+        onUnhandledError: (error, context) =>
+          reported.push([context.informer, context.subscriber, (error as Error).message]),
+      });
+      informer.start();
+      source.failList(new Error('down'));
+      await time.advance(10_000);
+      config.onUnhandledError = null;
+      expect(reported[0]).toEqual(['pods', name, expect.stringMatching(expected)]);
+      // The default wait is used.
+      expect(source.asked).toEqual(['L0', 'L0']);
+      expect(elsewhere).toEqual([]);
+      await informer.stop();
+    },
+  );
+
   it('I3: an error of the stream is reported by rxjs if a subscriber has no error callback', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);

@@ -189,7 +189,7 @@ describe('whenObserved', () => {
     expect(await settled(wait)).toBeUndefined();
     const invalid = { ...target, resourceVersion: '0' };
     expect(await settled(informer.whenObserved('shop/web', invalid))).toMatch(
-      /not a resourceVersion/,
+      /whenObserved: the version is "0"; it must be a resourceVersion/,
     );
     await informer.stop();
   });
@@ -226,10 +226,12 @@ describe('whenObserved', () => {
     const source = scriptedListWatch();
     const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
     const first = informer.whenAtLeast('5');
-    expect(await settled(informer.whenAtLeast('0'))).toMatch(/whenAtLeast: "0" is no/);
+    expect(await settled(informer.whenAtLeast('0'))).toMatch(
+      /whenAtLeast: the version is "0"; it must be/,
+    );
     // The answer to a write may have no version.
     expect(await settled(informer.whenAtLeast(undefined as never))).toMatch(
-      /whenAtLeast: "" is no/,
+      /whenAtLeast: the version is ""; it must be/,
     );
     informer.start();
     source.listed(10, pod('web', 8));
@@ -259,13 +261,14 @@ describe('whenObserved', () => {
     );
     for (const none of ['', '0']) {
       await expect(informer.whenObserved('shop/web', none)).rejects.toThrow(
-        `whenObserved: "${none}" is not a resourceVersion`,
+        `whenObserved: the version is "${none}"; it must be a resourceVersion that a server returned`,
       );
     }
     // The object is there, so its deletion has not been observed.
-    for (const target of [undefined, {}, { uid: '', deleted: true }, { deleted: true }]) {
+    const none = [undefined, {}, { uid: '', deleted: true }, { deleted: true }, { uid: 'web' }];
+    for (const target of none) {
       await expect(informer.whenObserved('shop/web', target as never)).rejects.toThrow(
-        'whenObserved: the target must be a resourceVersion or { uid, deleted: true }',
+        `whenObserved: the target is ${JSON.stringify(target)}; it must be a resourceVersion, or { uid, deleted: true } for a deletion`,
       );
     }
     await informer.stop();

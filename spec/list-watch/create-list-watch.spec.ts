@@ -443,10 +443,13 @@ describe('the arguments of a list-watch', () => {
     const refused: [object, RegExp][] = [
       [{ labelSelector: 'a in b' }, /^label selector "a in b": found .* at position/],
       [{ labelSelector: 'app=web,' }, /^label selector/],
-      [{ labelSelector: { app: 'web' } }, /labelSelector is an object.*formatLabelSelector/],
-      [{ labelSelector: 5 }, /labelSelector is a number/],
+      [
+        { labelSelector: { app: 'web' } },
+        /labelSelector is \{"app":"web"\}; it must be text; formatLabelSelector/,
+      ],
+      [{ labelSelector: 5 }, /labelSelector is 5; it must be text/],
       [{ fieldSelector: 'metadata.name' }, /^field selector "metadata.name": found the end/],
-      [{ fieldSelector: ['a=b'] }, /fieldSelector is an object/],
+      [{ fieldSelector: ['a=b'] }, /fieldSelector is \["a=b"\]; it must be text/],
       [{ labelSelector: undefined }, /labelSelector is undefined/],
       [{ fieldSelector: null }, /fieldSelector is null/],
     ];

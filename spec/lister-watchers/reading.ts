@@ -13,7 +13,7 @@ import {
 } from 'rx-informer';
 import type { Subscription } from 'rxjs';
 import { expect } from 'vitest';
-import { validatedPart, validatedSignal } from '../../lib/list-watch/validate-answer.ts';
+import { validatedPart, validatedSignal } from '../../lib/list-watch/validate-response.ts';
 import { lineOf, type State } from './history.ts';
 import { until, violated, type World } from './world.ts';
 

@@ -149,7 +149,7 @@ describe('list', () => {
       for (const missing of [undefined, null]) {
         expect(() => list(missing as never)).toThrow(TypeError);
         expect(() => list(missing as never)).toThrow(
-          `list: the selection is ${missing}; call list() or pass '' for everything, or selectNothing`,
+          `list: the selection is ${missing}; it must be text or an object; call list() or pass '' for everything, or selectNothing`,
         );
         const byLabels = { labelSelector: missing } as never;
         expect(() => list(byLabels)).toThrow(`list: labelSelector is ${missing}; give ''`);

@@ -27,7 +27,7 @@ describe('resource', () => {
     [{ group: 'Apps' }, 'group is "Apps"'],
     [{ group: undefined }, 'group is undefined'],
     [{ group: 'apps/v1' }, 'group is "apps/v1"; it must be \'\' (core) or a DNS name'],
-    [{ namespaced: 'yes' }, 'namespaced of pods must be true or false'],
+    [{ namespaced: 'yes' }, 'namespaced of pods is "yes"; it must be true or false'],
   ])('refuses %j and names the field', (change, message) => {
     const define = () => defineResource({ ...definition, ...change });
     expect(define).toThrow(TypeError);
@@ -86,7 +86,7 @@ describe('resource', () => {
     'T11: refuses the name %j, which would change the path',
     (name) => {
       expect(() => resourcePath(pods, { namespace: 'shop', name })).toThrow(
-        /must not be empty, '\.'/,
+        /the name is .*; it must be text without '\/', '%'/,
       );
       expect(() => resourcePath(nodes, { name })).toThrow(/the name is/);
       if (name === '') return;

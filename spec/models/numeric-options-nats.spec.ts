@@ -5,6 +5,7 @@ import { createNatsListWatch, publishToNats } from 'rx-informer/nats';
 import { pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { shown } from './numeric-range.ts';
 
 const connection = {
   status: async function* () {},
@@ -61,6 +62,6 @@ describe('an option of a publisher or a reader of NATS', () => {
   )('M13, J18: $name is refused with its name if it is $value', async ({ name, make, value }) => {
     const made = async () => make({ [name]: value });
     await expect(made()).rejects.toThrow(TypeError);
-    await expect(made()).rejects.toThrow(`${name} is ${value}`);
+    await expect(made()).rejects.toThrow(`${name} is ${shown(value)}; it must be `);
   });
 });

@@ -21,6 +21,7 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { shown } from './numeric-range.ts';
 
 const { fetch } = createFakeApiServer();
 const client = createClient({ baseUrl: 'http://fake', fetch });
@@ -173,7 +174,9 @@ describe('numeric options of queues, controllers and caches', () => {
       for (const value of refuses) {
         const refusal = (async () => use(value))();
         await expect(refusal, String(value)).rejects.toThrow(TypeError);
-        await expect(refusal, String(value)).rejects.toThrow(`${name} is ${value}`);
+        await expect(refusal, String(value)).rejects.toThrow(
+          `${name} is ${shown(value)}; it must be `,
+        );
       }
     });
   }

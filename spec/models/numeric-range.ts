@@ -7,6 +7,9 @@ const VALUES: readonly unknown[] = [
   ...[-0.5, -1, -(2 ** 31), minus, none, '5'],
 ];
 
+/** As errors show it. */
+export const shown = (value: unknown) =>
+  typeof value === 'string' ? JSON.stringify(value) : String(value);
 export const isNumber = (value: unknown): value is number =>
   typeof value === 'number' && !Number.isNaN(value);
 export const atLeast = (min: number) => (value: unknown) => isNumber(value) && value >= min;
@@ -34,7 +37,7 @@ export async function judgeRange({ option, takes, use }: NumericOption): Promise
     if (takes(value)) expect(error, what).toBeUndefined();
     else {
       expect(error, what).toBeInstanceOf(TypeError);
-      expect(String(error)).toContain(`${option} is ${value}; it must be `);
+      expect(String(error)).toContain(`${option} is ${shown(value)}; it must be `);
     }
   }
 }

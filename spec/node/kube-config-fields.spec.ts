@@ -425,11 +425,26 @@ describe('an untrusted kubeconfig', () => {
     }
   });
 
+  it.each(['http', 'https'])(
+    'an address with a password is refused over %s, and not shown',
+    async (scheme) => {
+      const text = kubeconfig({ server: `${scheme}://admin:hunter2@127.0.0.1:8001` });
+      for (const made of [() => clientFromKubeConfig({ text }), inspectKubeConfig({ text })]) {
+        const error = await made().then(
+          () => new Error('nothing'),
+          (refused: Error) => refused,
+        );
+        expect(error.message).toMatch(/contains a user or password; send them in headers$/);
+        expect(error.message).not.toContain('hunter2');
+      }
+    },
+  );
+
   it.each(['true', 'false', 1, null])('T79: a setting of %j is refused', async (untrusted) => {
     const text = kubeconfig(data, { exec: { ...plugin, interactiveMode: 'Never' } });
     for (const made of [clientFromKubeConfig, inspectKubeConfig]) {
       const refused = made({ text, untrusted: untrusted as never });
-      await expect(refused).rejects.toThrow(/untrusted must be true or false/);
+      await expect(refused).rejects.toThrow(/untrusted is .*; it must be true or false/);
     }
   });
 

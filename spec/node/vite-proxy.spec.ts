@@ -86,6 +86,18 @@ describe('the development server of Vite', () => {
   });
 
   it.each([
+    '',
+    '/k8s',
+    '127.0.0.1:8001',
+    'ws://127.0.0.1',
+    'http://',
+    'http://a:hunter2@b',
+    'http://a?b',
+  ])('M18: the target %j is refused, without a password', (target) => {
+    expect(() => viteProxy(target)).toThrow(/^viteProxy: target (is|has|contains) (?!.*hunter2)/);
+  });
+
+  it.each([
     ['a write', { method: 'POST', body: '{}', headers: { origin: 'https://evil.example' } }],
     ['a write without an Origin', { method: 'POST', body: '{}' }],
     ['a frame', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' } }],

@@ -669,9 +669,13 @@ describe('the options', () => {
     } as unknown as SnapshotOptions);
 
   it.each([
-    ['no identity', { identity: undefined }, /identity is missing/],
-    ['an empty identity', { identity: '' }, /identity is missing/],
-    ['no kinds', { kinds: undefined }, /kinds is missing/],
+    [
+      'no identity',
+      { identity: undefined },
+      /identity is undefined; it must be the name of the user/,
+    ],
+    ['an empty identity', { identity: '' }, /identity is ""; it must be/],
+    ['no kinds', { kinds: undefined }, /kinds is undefined; it must be a list/],
     ['Secrets', { kinds: [services, secrets] }, /Secrets are never stored/],
     ['ConfigMaps without an opt-in', { kinds: [configMaps] }, /configMaps: 'stored'/],
     ['Pods without a choice about variables', { kinds: [pods] }, /env: 'left-out'/],

@@ -155,7 +155,7 @@ describe('groups', () => {
   it('Q37: refuse a key and aggregates that are none, by name', () => {
     expect(() => liveGroupBy('node' as never, {})).toThrow(
       new TypeError(
-        'liveGroupBy: key is node; it must be a function, or an Observable of functions',
+        'liveGroupBy: key is "node"; it must be a function, or an Observable of functions',
       ),
     );
     expect(() => liveGroupBy(() => 'a', null as never)).toThrow(/^liveGroupBy: aggregates is null/);
@@ -163,7 +163,7 @@ describe('groups', () => {
     expect(() => liveGroupBy(() => 'a', { n: {} as never })).toThrow(
       /^liveGroupBy: the aggregate 'n' has no function 'initial'/,
     );
-    expect(() => sum('n' as never)).toThrow(/^sum: its argument must be a function/);
+    expect(() => sum('n' as never)).toThrow(/^sum: its argument is "n"; it must be a function/);
     const { mirror } = grouped({ n: count() }, of(5) as never);
     expect(() => mirror.ids()).toThrow(/^liveGroupBy: key is 5/);
   });

@@ -35,10 +35,10 @@ describe('a query', () => {
     [{ labelSelector: undefined }, /^liveQuery: labelSelector is undefined; give ''/],
     [{ labelSelector: 'a in' }, /^liveQuery: labelSelector is not valid: label selector "a in"/],
     [{ fieldSelector: 'a' }, /^liveQuery: fieldSelector is not valid: field selector "a"/],
-    [{ fieldSelector: 5 }, /^liveQuery: fieldSelector is a number, and must be text/],
+    [{ fieldSelector: 5 }, /^liveQuery: fieldSelector is 5; it must be text/],
     [
       { labelSelector: { matchLabels: { a: '1' } } },
-      /^liveQuery: labelSelector is an object.*formatLabelSelector/,
+      /^liveQuery: labelSelector is \{.*; it must be text; formatLabelSelector/,
     ],
     [{ where: 'a' }, /^liveQuery: where is "a"; it must be { path, eq }, /],
     [
@@ -89,7 +89,10 @@ describe('a query', () => {
     [{ where: { and: {} } }, /^liveQuery: where\.and is \{\}; it must be a list of conditions/],
     [{ where: { index: 'a' } }, /^liveQuery: where\.eq is undefined; it must be text/],
     [{ where: { key: '', test: () => true } }, /^liveQuery: where\.key is ""/],
-    [{ where: { key: 'a' } }, /^liveQuery: where\.test is undefined; give the function that "a"/],
+    [
+      { where: { key: 'a' } },
+      /^liveQuery: where\.test is undefined; it must be the function that "a"/,
+    ],
     [{ where: () => true }, /^liveQuery: where is a function; it must be .* or { key, test }$/],
     [{ select: {} }, /^liveQuery: select has no columns/],
     [{ select: 'a' }, /^liveQuery: select is "a"/],

@@ -119,16 +119,14 @@ describe('through', () => {
 
   it('Q89: a stream or a side that is none is refused, and so is a relation that an Observable emits', () => {
     expect(() => through([] as never, { owner: 'left' })).toThrow(
-      /^through: between\$ is not an Obs/,
+      /^through: between\$ is .*; it must be a stream/,
     );
     expect(() => through(NEVER, { owner: 'both' as never })).toThrow(
       "through: owner is \"both\"; it must be 'left' or 'right'",
     );
     const on$ = new BehaviorSubject(through(NEVER, { owner: 'left' }));
     const joined$ = of(first()).pipe(liveJoin<Owned, Owned>(NEVER, { on: on$ as never }));
-    expect(String(new Mirror(joined$).error)).toMatch(
-      /^TypeError: liveJoin: on is object; it must/,
-    );
+    expect(String(new Mirror(joined$).error)).toMatch(/^TypeError: liveJoin: on is \{.*; it must/);
   });
 });
 

@@ -16,7 +16,7 @@ import { changeSet, inTurn } from 'rx-informer/testing';
 import { BehaviorSubject, config, NEVER, Observable, Subject } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
-import { mergeStatus, NO_STATUS } from '../../lib/informer/status/merge-status.ts';
+import { mergeStatus, NEUTRAL_STATUS } from '../../lib/informer/status/merge-status.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { eventually } from '../support/patience.ts';
 import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
@@ -239,9 +239,9 @@ describe('the status of a view', () => {
     expect(mergeStatus(statuses)).not.toHaveProperty('audit');
     expect(mergeStatus(statuses)).not.toHaveProperty('scopes');
     expect(mergeStatus(statuses.slice(0, 1))).toBe(statuses[0]);
-    expect(mergeStatus([])).toBe(NO_STATUS);
-    const listing: InformerStatus = { ...NO_STATUS, phase: 'listing', live: false };
-    expect(mergeStatus([NO_STATUS, listing])).toEqual(listing);
+    expect(mergeStatus([])).toBe(NEUTRAL_STATUS);
+    const listing: InformerStatus = { ...NEUTRAL_STATUS, phase: 'listing', live: false };
+    expect(mergeStatus([NEUTRAL_STATUS, listing])).toEqual(listing);
   });
 
   it('Q15: lists the refused rows, which stay listed beside the last rows', () => {

@@ -279,7 +279,7 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
 /** The files that read moments, which are written or shown as the clock has them. */
 const MOMENTS: Record<string, string> = {
   'lib/transport/guards/buffering-proxy.ts': 'since when events are held back',
-  'lib/transport/answer.ts': 'Retry-After may be a date',
+  'lib/transport/response.ts': 'Retry-After may be a date',
   'lib/worker/page/connect-painted-worker.ts': 'when rows were stored, which a later page compares',
   'lib/worker/page/tab.ts': 'when a hello was sent, which a worker compares',
   'lib/worker/page/worker-link.ts': 'when a worker was last heard, which a user reads',

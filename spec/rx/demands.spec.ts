@@ -71,7 +71,7 @@ describe('atMostEvery', () => {
   it('X23: throws a TypeError on an invalid period; an infinite one opens once', () => {
     for (const periodMs of [-1, Number.NaN, '5' as never]) {
       expect(() => atMostEvery(periodMs)).toThrow(
-        `atMostEvery: periodMs is ${periodMs}; it must be 0 or more milliseconds`,
+        /^atMostEvery: periodMs is (-1|NaN|"5"); it must be 0 or more milliseconds$/,
       );
     }
     const time = new VirtualTime();

@@ -358,7 +358,7 @@ describe('a member of a ring', () => {
     const { member } = rig();
     const refused = (options: Partial<ShardOptions>) => () => member('a', options);
     expect(refused({ renewDeadlineMs: 4_000 })).toThrow(/must be over renewDeadlineMs \(4000\)/);
-    expect(refused({ retryPeriodMs: 2_000 })).toThrow(/over twice retryPeriodMs \(2000\)/);
+    expect(refused({ retryPeriodMs: 2_000 })).toThrow(/over 2 times retryPeriodMs \(2000\)/);
     expect(refused({ retryPeriodMs: 0 })).toThrow(/retryPeriodMs is 0/);
     const periods = { renewDeadlineMs: 3_000, retryPeriodMs: 1_000 };
     for (const leaseDurationMs of [Number.POSITIVE_INFINITY, 2 ** 31 * 1000]) {

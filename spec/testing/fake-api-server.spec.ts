@@ -94,11 +94,13 @@ describe('a fake server', () => {
 
   it('A94: refuses options and resources of another type', async () => {
     const { objects, addResource } = createFakeApiServer();
-    const list =
-      /^createFakeApiServer: resources must be a list of resources, and allows a function/;
-    expect(() => createFakeApiServer({ resources: 5 as never })).toThrow(list);
-    expect(() => createFakeApiServer({ allows: 5 as never })).toThrow(list);
-    const itself = /: resource is (undefined|"pods"); pass the resource itself, such as pods of/;
+    expect(() => createFakeApiServer({ resources: 5 as never })).toThrow(
+      'createFakeApiServer: resources is 5; it must be a list of resources',
+    );
+    expect(() => createFakeApiServer({ allows: 5 as never })).toThrow(
+      'createFakeApiServer: allows is 5; it must be a function',
+    );
+    const itself = /: resource is (undefined|"pods"); it must be the resource itself, such as pods/;
     for (const resource of [undefined, 'pods'] as never[]) {
       expect(() => createFakeApiServer({ resources: [resource] })).toThrow(itself);
       expect(() => addResource(resource)).toThrow(itself);
@@ -107,7 +109,7 @@ describe('a fake server', () => {
     }
     for (const options of [undefined, {}, { target: {} }] as never[]) {
       await expect(createTcpProxy(options)).rejects.toThrow(
-        /^createTcpProxy: target must be a URL/,
+        /^createTcpProxy: target is .*; it must be a URL/,
       );
     }
   });

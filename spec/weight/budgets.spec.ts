@@ -89,9 +89,9 @@ describe('budgets', () => {
     const informer = 'createClient, createListWatch, createSharedInformer';
     const traces = {
       'slow-handler': 'addEventHandler',
-      'delivery: limit': 'deliver',
+      'delivery.limit': 'deliver',
       informer_queued_items: 'metered',
-      'audit.periodMs': 'audit',
+      'audit: periodMs': 'audit',
     };
     const plain = await bundleText({ '.': informer });
     for (const [trace, name] of Object.entries(traces)) {

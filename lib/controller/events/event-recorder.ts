@@ -4,13 +4,14 @@
  */
 
 import { type SchedulerLike, Subscription } from 'rxjs';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import {
   checkedDuration,
   checkedRate,
+  checkedText,
   checkedTimes,
   checkedWholeLimit,
-} from '../../rx/checked-option.ts';
+} from '../../checks/checked-option.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
@@ -58,8 +59,28 @@ export interface EventRecorder {
 const COMPONENT =
   /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
+/** The options with their defaults. Throws a `TypeError` that names an invalid one. */
+function settingsOf(options: EventRecorderOptions) {
+  const named = (name: string) => `createEventRecorder: ${name}`;
+  const must = "the name of the controller, such as 'my-controller' or 'example.com/my-controller'";
+  const component = checkedText(options.component, named('component'), COMPONENT, must);
+  return {
+    ...{ component, instance: options.instance ?? component, onDropped: options.onDropped },
+    ...timingOf(options),
+    windowMs: checkedDuration(options.windowMs ?? 360_000, named('windowMs')),
+    seriesIntervalMs: checkedDuration(
+      options.seriesIntervalMs ?? 30_000,
+      named('seriesIntervalMs'),
+    ),
+    seriesKept: checkedWholeLimit(options.seriesKept ?? 4_096, named('seriesKept')),
+    limit: checkedWholeLimit(options.limit ?? 1_000, named('limit')),
+    qps: checkedRate(options.qps ?? 5, named('qps')),
+    burst: checkedTimes(options.burst ?? 25, named('burst')),
+  };
+}
+
 class SeriesRecorder implements EventRecorder {
-  readonly #options: EventRecorderOptions;
+  readonly #options: ReturnType<typeof settingsOf>;
   readonly #scheduler: SchedulerLike;
   readonly #passedMs: () => number;
   readonly #writer: EventWriter;
@@ -70,11 +91,10 @@ class SeriesRecorder implements EventRecorder {
   #closed = false;
 
   constructor(client: Pick<KubeClient, 'request'>, options: EventRecorderOptions) {
-    this.#options = options;
-    const { scheduler, random } = timingOf(options);
+    this.#options = settingsOf(options);
+    const { scheduler, random, qps, burst } = this.#options;
     this.#scheduler = scheduler;
     this.#passedMs = stopwatch(scheduler);
-    const { qps = 5, burst = 25 } = options;
     this.#writer = new EventWriter({
       client,
       scheduler,
@@ -126,7 +146,7 @@ class SeriesRecorder implements EventRecorder {
   }
 
   #note(object: KubernetesObject, event: RecordedEvent): void {
-    const { component, instance = component, limit = 1_000 } = this.#options;
+    const { component, instance, limit } = this.#options;
     const fresh = new Series(object, event, { component, instance });
     const passedMs = this.#passedMs();
     this.#forgetEnded(passedMs);
@@ -151,7 +171,7 @@ class SeriesRecorder implements EventRecorder {
     const held = new Subscription();
     this.#later.set(series, held);
     held.add(
-      longTimer(this.#options.seriesIntervalMs ?? 30_000, this.#scheduler).subscribe(() => {
+      longTimer(this.#options.seriesIntervalMs, this.#scheduler).subscribe(() => {
         this.#later.delete(series);
         this.#writer.write(series);
       }),
@@ -160,7 +180,7 @@ class SeriesRecorder implements EventRecorder {
 
   /** Forgets series whose window has passed. */
   #forgetEnded(passedMs: number): void {
-    const { windowMs = 360_000 } = this.#options;
+    const { windowMs } = this.#options;
     for (const series of this.#series.values()) {
       if (passedMs - series.quietSinceMs <= windowMs) return;
       this.#forget(series);
@@ -169,7 +189,7 @@ class SeriesRecorder implements EventRecorder {
 
   /** Makes space for one more series. */
   #makeSpace(): void {
-    const { seriesKept = 4_096 } = this.#options;
+    const { seriesKept } = this.#options;
     for (const series of this.#series.values()) {
       if (this.#series.size < seriesKept) return;
       this.#forget(series);
@@ -229,21 +249,5 @@ export function createEventRecorder(
   client: Pick<KubeClient, 'request'>,
   options: EventRecorderOptions,
 ): EventRecorder {
-  if (!options.component) {
-    throw new TypeError('createEventRecorder: component must name the controller that reports');
-  }
-  if (!COMPONENT.test(options.component)) {
-    const shown = JSON.stringify(options.component);
-    throw new TypeError(
-      `createEventRecorder: component is ${shown}; it must be a name such as 'my-controller' or 'example.com/my-controller'`,
-    );
-  }
-  const name = 'createEventRecorder';
-  checkedDuration(options.windowMs ?? 0, `${name}: windowMs`);
-  checkedDuration(options.seriesIntervalMs ?? 0, `${name}: seriesIntervalMs`);
-  checkedWholeLimit(options.seriesKept ?? 1, `${name}: seriesKept`);
-  checkedWholeLimit(options.limit ?? 1, `${name}: limit`);
-  checkedRate(options.qps ?? 0, `${name}: qps`);
-  checkedTimes(options.burst ?? 0, `${name}: burst`);
   return new SeriesRecorder(client, options);
 }

@@ -1,6 +1,7 @@
 /** `differentialDecoding`: only what changed in an object is parsed. The default of the transports for Node. */
+
+import { checkedTimes } from '../../checks/checked-option.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { checkedTimes } from '../../rx/checked-option.ts';
 import type { DecodeContext, Decoder, Decoding } from '../decoding.ts';
 import { ListDecoder } from '../list-decoder.ts';
 import type { DecodeCounts } from '../object-reader.ts';
@@ -52,7 +53,7 @@ export interface DifferentialDecoding extends Decoding {
 export function differentialDecoding({
   maxBytes = 16 * 2 ** 20,
 }: DifferentialDecodingOptions = {}): DifferentialDecoding {
-  const recent = new RecentDocuments(checkedTimes(maxBytes, 'maxBytes'));
+  const recent = new RecentDocuments(checkedTimes(maxBytes, 'differentialDecoding: maxBytes'));
   const counts: DecodeCounts = { compared: 0, parsed: 0, unchanged: 0 };
   /** A list that reuses nothing repairs objects that a consumer damaged. The kept values may share the damage. */
   const opened = <T extends KubernetesObject>(context: DecodeContext<T>) => {

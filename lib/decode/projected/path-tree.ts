@@ -1,4 +1,5 @@
 /** A set of paths as a tree of names, and the reduction of parsed objects to them. */
+import { checkedList, refusal } from '../../checks/checked-option.ts';
 import { parsePath } from '../../meta/object-path.ts';
 
 /** The paths below a value. A tree without names means the complete value. */
@@ -13,16 +14,10 @@ export const DEEPEST = 64;
 export function createPathTree(paths: readonly string[]): PathTree {
   const tree: Draft = new Map();
   const complete = new Set<Draft>();
-  if (!Array.isArray(paths)) {
-    throw new TypeError(
-      `projectedDecoding: project is ${JSON.stringify(paths)}; it must be an array of paths`,
-    );
-  }
-  for (const path of paths) {
+  for (const path of checkedList(paths, 'projectedDecoding: project', 'an array of paths')) {
     const steps = typeof path === 'string' ? parsePath(path) : undefined;
-    if (steps === undefined) {
-      throw new TypeError(`project: ${JSON.stringify(path)} is not a path such as status.phase`);
-    }
+    const must = "a path such as 'status.phase'";
+    if (steps === undefined) throw refusal('projectedDecoding: project', path, must);
     let node = tree;
     for (const step of steps) {
       const next: Draft = node.get(step) ?? new Map();

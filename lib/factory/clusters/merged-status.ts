@@ -1,5 +1,5 @@
 /** The status of informers of several clusters: merged for a view, and in words for each cluster. */
-import { mergeStatus, NO_STATUS } from '../../informer/status/merge-status.ts';
+import { mergeStatus, NEUTRAL_STATUS } from '../../informer/status/merge-status.ts';
 import type { InformerPhase, InformerStatus } from '../../informer/status/status.ts';
 import { ApiError } from '../../meta/api-error.ts';
 
@@ -13,7 +13,7 @@ export function statusOfNone(
   phase: InformerPhase,
   { nowMs, synced, generation }: { nowMs: number; synced: boolean; generation: number },
 ): InformerStatus {
-  return { ...NO_STATUS, phase, synced, live: synced, sinceMs: nowMs, generation };
+  return { ...NEUTRAL_STATUS, phase, synced, live: synced, sinceMs: nowMs, generation };
 }
 
 /** The status of an informer that a cluster does not have, because it could not be created. */

@@ -1,9 +1,9 @@
 /** Waits until an informer of several clusters is synced. */
 import { firstValueFrom, merge, NEVER, type Observable, type SchedulerLike } from 'rxjs';
 import { endWith, filter, map } from 'rxjs/operators';
+import { checkedDuration, ifGiven } from '../../checks/checked-option.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import type { SyncWaitOptions } from '../../informer/waits.ts';
-import { checkedDuration } from '../../rx/checked-option.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { NotSyncedError } from '../readiness.ts';
 
@@ -28,7 +28,7 @@ export async function untilSynced(
   informer: AwaitedClusters,
   { timeoutMs, whileBlocked }: SyncWaitOptions,
 ): Promise<void> {
-  checkedDuration(timeoutMs ?? 0, 'timeoutMs');
+  ifGiven(checkedDuration, timeoutMs, 'whenSynced: timeoutMs');
   const isRefused = () => whileBlocked !== 'wait' && informer.isRefused;
   const decided$ = informer.status$.pipe(
     filter(({ synced }) => synced || informer.isStopped || isRefused()),

@@ -1,6 +1,6 @@
 /** `createLiveQueries`: the answers of queries, with informers of a factory. */
+import { checkedFunction, checkedWord, ifGiven } from '../../checks/checked-option.ts';
 import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
-import { shown } from '../../query/live-query/refused.ts';
 import type { View } from '../../query/view/view.ts';
 import type { ChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream, OrderedChangeStream, SetStream } from '../../store/change-stream.ts';
@@ -81,16 +81,9 @@ export function createLiveQueries(
   options: LiveQueriesOptions = {},
 ): LiveQueries {
   const { ready, mutationGuard } = options;
-  if (ready !== undefined && typeof ready !== 'function') {
-    throw new TypeError(
-      `createLiveQueries: ready is ${shown(ready)}; it must be a function, such as animationFrames()`,
-    );
-  }
-  if (![undefined, 'freeze', 'off'].includes(mutationGuard)) {
-    throw new TypeError(
-      `createLiveQueries: mutationGuard is ${shown(mutationGuard)}; it must be 'freeze' or 'off'`,
-    );
-  }
+  const must = 'a function, such as animationFrames()';
+  ifGiven(checkedFunction, ready, 'createLiveQueries: ready', must);
+  ifGiven(checkedWord, mutationGuard, 'createLiveQueries: mutationGuard', ['freeze', 'off']);
   return liveQueriesOver(
     new SharedQueries(informersOfFactory('createLiveQueries', factory), options),
   );

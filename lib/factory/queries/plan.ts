@@ -145,7 +145,8 @@ function findInformer(asked: ReadScope, query: LiveQuery, context: PlanContext):
   return wider[0];
 }
 
-interface Part {
+/** One of several informers that a query reads. */
+interface ReadInformer {
   readonly found: Found;
   /** The namespaces that are read from it. */
   readonly namespaces: readonly string[];
@@ -155,8 +156,12 @@ interface Part {
  * Running informers that together have some or all namespaces of the query, as few as possible. Each namespace is read
  * from one of them.
  */
-function findParts(asked: ReadScope, query: LiveQuery, context: PlanContext): readonly Part[] {
-  const found: Part[] = [];
+function findSeveral(
+  asked: ReadScope,
+  query: LiveQuery,
+  context: PlanContext,
+): readonly ReadInformer[] {
+  const found: ReadInformer[] = [];
   const entries = context.entriesOf(query.from);
   let rest = asked.namespaces;
   while (rest.length > 0) {
@@ -244,7 +249,7 @@ export function planOf(query: LiveQuery, context: PlanContext): readonly SourceP
   const asked = askedScope(query, context);
   const one = findInformer(asked, query, context);
   if (one !== undefined) return [withIndex(query, one, context)];
-  const parts = asked.namespaces.length > 1 ? findParts(asked, query, context) : [];
+  const parts = asked.namespaces.length > 1 ? findSeveral(asked, query, context) : [];
   if (parts.length === 0) {
     const reason = 'no running informer has all objects of the query';
     return [withIndex(query, newInformer(query, asked, context, reason), context)];

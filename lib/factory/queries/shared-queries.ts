@@ -1,7 +1,7 @@
 /** The pipelines and views of queries over the informers of a factory: one of each for equal queries. */
 import { EMPTY } from 'rxjs';
+import { checkedDuration } from '../../checks/checked-option.ts';
 import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
-import { checkedDuration } from '../../rx/checked-option.ts';
 import type { InformerPool } from '../shared-informers.ts';
 import type { Layer } from './pipeline.ts';
 import { planOf, type SourcePlan } from './plan.ts';

@@ -76,6 +76,7 @@ class Registered<T extends KubernetesObject> implements EventHandlerRegistration
 
   whenSynced(wait: SyncWaitOptions = {}): Promise<void> {
     return this.#waits.until<void>(
+      'whenSynced',
       () => (this.hasSynced ? { value: undefined } : undefined),
       wait,
       () => {

@@ -5,8 +5,8 @@
 
 import { defer, EMPTY, Observable, type ObservableInput, Subject, Subscription } from 'rxjs';
 import { catchError, take, takeUntil } from 'rxjs/operators';
+import { checkedLimit } from '../../checks/checked-option.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { checkedLimit } from '../../rx/checked-option.ts';
 import { type ChangeSet, stampOrigin } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import { LimitedWaiting, type WaitingLimits } from '../../store/limited-waiting.ts';
@@ -44,13 +44,15 @@ export type DeliveryPolicy<T> =
 /** How change sets wait under a policy. Throws a `TypeError` if the policy is invalid. */
 export function waitingLimitsOf<T>(
   policy: DeliveryPolicy<T>,
+  owner: string,
   pause: () => () => void,
 ): WaitingLimits<T> {
   if (policy.kind === 'conflate') return {};
-  const limit = checkedLimit(policy.limit, 'delivery: limit');
+  const limit = checkedLimit(policy.limit, `${owner}: delivery.limit`);
   const overflow: string = policy.kind === 'buffer' ? policy.overflow : 'conflate';
   if (overflow === 'reset') {
-    throw new TypeError("delivery: overflow 'reset' was removed; use { kind: 'drop', limit }");
+    const next = "use { kind: 'drop', limit }";
+    throw new TypeError(`${owner}: delivery.overflow 'reset' was removed; ${next}`);
   }
   return overflow === 'pause' ? { limit, pause } : { limit };
 }
@@ -106,7 +108,7 @@ export function deliver<T extends KubernetesObject>(
   policy: DeliveryPolicy<T>,
 ): Delivery<T> {
   const port = portOf<T>(informer, 'deliver');
-  const limits = waitingLimitsOf(policy, () => port.pause());
+  const limits = waitingLimitsOf(policy, 'deliver', () => port.pause());
   const report = (error: unknown, subscriber: string, set: ChangeSet<T>) =>
     port.report(error, contextOf(subscriber, set.changes[0]?.key));
   const { ready } = policy;

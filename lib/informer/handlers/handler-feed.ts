@@ -4,9 +4,9 @@
  * client-go: tools/cache/shared_informer.go, processorListener.
  */
 import { Subscription } from 'rxjs';
+import { checkedCount, checkedDuration } from '../../checks/checked-option.ts';
 import type { Change } from '../../delta/net-change.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { checkedCount, checkedDuration } from '../../rx/checked-option.ts';
 import { isThenable } from '../../rx/is-thenable.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import { type ChangeSet, createChangeSet, headOf } from '../../store/change-set.ts';
@@ -67,7 +67,7 @@ export class HandlerFeed<T extends KubernetesObject> {
     this.#port = port;
     this.#handler = handler;
     this.#policy = options.delivery ?? { kind: 'conflate' };
-    this.#queue = new WaitingChanges(waitingLimitsOf(this.#policy, () => port.pause()));
+    this.#queue = new WaitingChanges(waitingLimitsOf(this.#policy, name, () => port.pause()));
     this.#elapsedMs = stopwatch(port.timing.scheduler);
     this.#slowAfterMs = checkedDuration(options.slowAfterMs ?? 100, `${name}: slowAfterMs`);
     this.#slowPending = checkedCount(options.slowPending ?? 1024, `${name}: slowPending`, 0);

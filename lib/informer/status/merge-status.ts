@@ -20,7 +20,7 @@ const BY_ATTENTION: readonly InformerPhase[] = [
 ];
 
 /** The identity element: merged with another status, it gives the other one. */
-export const NO_STATUS: InformerStatus = /* @__PURE__ */ Object.freeze({
+export const NEUTRAL_STATUS: InformerStatus = /* @__PURE__ */ Object.freeze({
   phase: 'watching',
   synced: true,
   live: true,
@@ -70,7 +70,7 @@ const JOINS: Joins = {
 
 /** `front` needs as much attention as `back`, or more. */
 function merged(front: AnyStatus, back: AnyStatus): AnyStatus {
-  if (front === NO_STATUS) return back;
+  if (front === NEUTRAL_STATUS) return back;
   // Parts of one informer only, which say nothing about the others.
   const { audit: _audit, scopes: _scopes, ...rest } = front;
   const result: Record<string, unknown> = rest;
@@ -88,12 +88,12 @@ function merged(front: AnyStatus, back: AnyStatus): AnyStatus {
 
 /**
  * Merges statuses: the phase that needs most attention, the oldest staleness, counters added up. Informers lose their
- * audits and scopes. One status stays as it is, and without any the result is {@link NO_STATUS}.
+ * audits and scopes. One status stays as it is, and without any the result is {@link NEUTRAL_STATUS}.
  */
 export function mergeStatus<S extends AnyStatus>(statuses: readonly S[]): S {
   const attention = ({ phase }: S) => BY_ATTENTION.indexOf(phase);
   const sorted = [...statuses].sort((one, other) => attention(one) - attention(other));
-  return sorted.reduce<AnyStatus>(merged, NO_STATUS) as S;
+  return sorted.reduce<AnyStatus>(merged, NEUTRAL_STATUS) as S;
 }
 
 /** Merges the statuses of the informers of one pipe, which the stop of one of them ends, whatever the others are doing. */

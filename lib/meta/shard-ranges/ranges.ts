@@ -4,6 +4,8 @@
  * equal size into which hashes are divided. apimachinery: pkg/sharding/hash.go, HashField.
  */
 
+import { check, checkedText, checkedWhole } from '../../checks/checked-option.ts';
+
 /** A hash, or a bound of a range of hashes, as two unsigned halves. The bound 2^64 has the high half 2^32. */
 export interface Hash64 {
   readonly high: number;
@@ -82,11 +84,8 @@ function isBelow(a: string, b: string): boolean {
 
 /** Reads a bound. Throws a `TypeError` if it does not have the form that the server requires. */
 export function parseBound(bound: string): Hash64 {
-  if (typeof bound !== 'string' || !BOUND.test(bound)) {
-    throw new TypeError(
-      `shard range: a bound is ${JSON.stringify(bound)}; it must be '0x' with 16 lower-case hexadecimal digits, or '0x10000000000000000'`,
-    );
-  }
+  const must = "'0x' with 16 lower-case hexadecimal digits, or '0x10000000000000000'";
+  checkedText(bound, 'shard range: a bound', BOUND, must);
   const low = bound.length - 8;
   return {
     high: Number.parseInt(bound.slice(2, low), 16),
@@ -103,9 +102,7 @@ export function joinRanges(ranges: Iterable<ShardRange>): readonly ShardRange[] 
   for (const { start, end } of sorted) {
     parseBound(start);
     parseBound(end);
-    if (!isBelow(start, end)) {
-      throw new TypeError(`shard range: the start ${start} must be less than the end ${end}`);
-    }
+    check(isBelow(start, end), 'shard range: the start', start, `less than the end (${end})`);
   }
   sorted.sort((a, b) => (a.start === b.start ? 0 : isBelow(a.start, b.start) ? -1 : 1));
   const joined: ShardRange[] = [];
@@ -182,9 +179,7 @@ export function slotOf({ high }: Hash64): number {
  */
 export function shardRanges(slots: Iterable<number>): readonly ShardRange[] {
   const ranges = [...slots].map((slot) => {
-    if (!Number.isInteger(slot) || slot < 0 || slot >= SHARD_SLOTS) {
-      throw new TypeError(`shardRanges: a slot is ${slot}; it must be an integer from 0 to 63`);
-    }
+    checkedWhole(slot, 'shardRanges: a slot', 0, SHARD_SLOTS - 1);
     return { start: slotBound(slot), end: slotBound(slot + 1) };
   });
   return joinRanges(ranges);

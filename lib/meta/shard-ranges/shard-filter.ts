@@ -1,5 +1,6 @@
 /** The selection of objects by ranges of hashes, on the client and as text for the server. */
 
+import { checkedWord } from '../../checks/checked-option.ts';
 import type { RefusedState } from '../known-objects.ts';
 import { controllerUidOf, type KubernetesObject } from '../kubernetes-object.ts';
 import { type Hash64, hash64, joinRanges, parseBound, type ShardRange, slotOf } from './ranges.ts';
@@ -16,13 +17,6 @@ export type ShardBy = 'uid' | 'namespace';
  * by owner, so every replica receives all objects of an owned kind.
  */
 export type ShardFilterBy = ShardBy | 'owner';
-
-function checkedBy<By extends ShardFilterBy>(by: By, caller: string, allowed: readonly By[]): By {
-  if (allowed.includes(by)) return by;
-  throw new TypeError(
-    `${caller}: by is ${JSON.stringify(by)}; it must be '${allowed.join("' or '")}'`,
-  );
-}
 
 const BY_FIELD: readonly ShardBy[] = ['uid', 'namespace'];
 
@@ -42,7 +36,7 @@ function shardedValue(object: KubernetesObject, by: ShardFilterBy): string {
  * ```
  */
 export function shardSlot(object: KubernetesObject, by: ShardBy): number {
-  return slotOf(hash64(shardedValue(object, checkedBy(by, 'shardSlot', BY_FIELD))));
+  return slotOf(hash64(shardedValue(object, checkedWord(by, 'shardSlot: by', BY_FIELD))));
 }
 
 /**
@@ -92,7 +86,7 @@ export interface ShardFilter {
  * ```
  */
 export function createShardFilter(by: ShardFilterBy, ranges: Iterable<ShardRange>): ShardFilter {
-  checkedBy<ShardFilterBy>(by, 'createShardFilter', [...BY_FIELD, 'owner']);
+  checkedWord<ShardFilterBy>(by, 'createShardFilter: by', [...BY_FIELD, 'owner']);
   const joined = joinRanges(ranges);
   // Numbers in one array, because this runs once per object of every list and event.
   const bounds = joined.flatMap(({ start, end }) => {
@@ -137,7 +131,7 @@ export function createShardFilter(by: ShardFilterBy, ranges: Iterable<ShardRange
  * ```
  */
 export function shardSelector(by: ShardBy, ranges: Iterable<ShardRange>): string {
-  checkedBy(by, 'shardSelector', BY_FIELD);
+  checkedWord(by, 'shardSelector: by', BY_FIELD);
   const joined = joinRanges(ranges);
   if (joined.length === 0) {
     throw new TypeError('shardSelector: no range given; a selector without ranges does not exist');

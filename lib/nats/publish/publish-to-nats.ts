@@ -1,14 +1,19 @@
 /** `publishToNats`, which keeps a bucket of NATS JetStream equal to the store of an informer. */
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { Observable } from 'rxjs';
+import {
+  checkedPeriod,
+  checkedSentCount,
+  checkedSentPeriod,
+  checkedWhole,
+} from '../../checks/checked-option.ts';
 import type { LeaderElector } from '../../election/leader-elector.ts';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { type Backoff, exponentialBackoff, reliableBackoff } from '../../rx/backoff.ts';
-import { checkedPeriod, checkedSentCount, checkedSentPeriod } from '../../rx/checked-option.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
-import { checkedContent, checkedName, collectionPrefix, streamOf } from '../layout.ts';
+import { checkedContent, checkedToken, collectionPrefix, streamOf } from '../layout.ts';
 import { Publisher } from './publisher.ts';
 import type { NatsPublisherStatus } from './publisher-status.ts';
 
@@ -87,11 +92,8 @@ export function publishToNats<T extends KubernetesObject>(
   const { scheduler, random } = timingOf(options);
   const { connection, resource, cluster } = options;
   const named = (name: string) => `publishToNats: ${name}`;
-  const bucket = checkedName(options.bucket, named('bucket'));
-  const batchSize = checkedSentCount(options.batchSize ?? 500, named('batchSize'), 2);
-  if (batchSize > 1_000) {
-    throw new TypeError(`publishToNats: batchSize is ${batchSize}; NATS accepts at most 1000`);
-  }
+  const bucket = checkedToken(options.bucket, named('bucket'));
+  const batchSize = checkedWhole(options.batchSize ?? 500, named('batchSize'), 2, 1_000);
   const publisher = new Publisher(informer, {
     connection,
     bucket,

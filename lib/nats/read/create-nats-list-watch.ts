@@ -2,6 +2,7 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import { defer, type Observable, throwError } from 'rxjs';
 import { filter, finalize, map, take, takeUntil, tap } from 'rxjs/operators';
+import { checkedSentCount, checkedSentPeriod } from '../../checks/checked-option.ts';
 import type { ListPart, WatchEvent } from '../../decode/watch-event.ts';
 import type {
   ListerWatcher,
@@ -11,15 +12,14 @@ import type {
 } from '../../list-watch/lister-watcher.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { type Resource, resourceName } from '../../meta/resource.ts';
+import { checkNamespaces, type Resource, resourceName } from '../../meta/resource.ts';
 import { isOlder } from '../../meta/resource-version.ts';
-import { checkedSentCount, checkedSentPeriod } from '../../rx/checked-option.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { longTimer } from '../../rx/long-timer.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
 import { connectionEvents } from '../connection-events.ts';
 import { gone, unavailable } from '../failures.ts';
-import { checkedContent, checkedName, collectionPrefix, streamOf } from '../layout.ts';
+import { checkedContent, checkedToken, collectionPrefix, streamOf } from '../layout.ts';
 import type { Bucket } from './bucket.ts';
 import { type Followed, follow } from './follow.ts';
 import { namedConsumer } from './named-consumer.ts';
@@ -203,13 +203,9 @@ export function createNatsListWatch<T extends KubernetesObject>(
   options: NatsListWatchOptions,
 ): ListerWatcher<T> {
   const { scheduler } = timingOf(options);
-  const bucketName = checkedName(options.bucket, 'createNatsListWatch: bucket');
+  const bucketName = checkedToken(options.bucket, 'createNatsListWatch: bucket');
   const namespace = options.namespace ?? '';
-  if (namespace !== '' && !resource.namespaced) {
-    throw new TypeError(
-      `createNatsListWatch: ${resourceName(resource)} is cluster-scoped, but namespace ${JSON.stringify(namespace)} was given`,
-    );
-  }
+  checkNamespaces(resource, [namespace], 'createNatsListWatch: ');
   const place = namespace === '' ? '' : ` in namespace ${namespace}`;
   const batch = checkedSentCount(options.batch ?? 256, 'createNatsListWatch: batch', 1);
   const idleMs = checkedSentPeriod(options.idleMs ?? 5_000, 'createNatsListWatch: idleMs', 500);

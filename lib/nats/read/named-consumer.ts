@@ -4,7 +4,7 @@
  */
 import { ApiError } from '../../meta/api-error.ts';
 import { natsError, unavailable } from '../failures.ts';
-import { checkedName } from '../layout.ts';
+import { checkedToken } from '../layout.ts';
 import { type GivenConsumer, opened, type PullRequest, type PullSignal } from '../pull.ts';
 
 /** The parts of an answer to a reset that a reader needs. */
@@ -44,6 +44,6 @@ async function reset(
 /** The consumer of this name; `undefined` without a name. Throws a `TypeError` if the name is invalid. */
 export function namedConsumer(name: string | undefined): GivenConsumer | undefined {
   if (name === undefined) return undefined;
-  checkedName(name, 'createNatsListWatch: consumer');
+  checkedToken(name, 'createNatsListWatch: consumer');
   return { name, open: (request) => reset(request, name) };
 }

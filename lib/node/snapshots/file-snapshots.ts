@@ -1,6 +1,8 @@
 /** `fileSnapshots`, a store of snapshots in the files of a folder. */
+
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { checkedName } from '../../checks/checked-option.ts';
 import type { SnapshotOptions } from '../../persist/snapshot-options.ts';
 import type { SnapshotStore } from '../../persist/snapshot-store.ts';
 import { type PersistPart, snapshotsIn } from '../../persist/snapshots-in.ts';
@@ -121,11 +123,7 @@ export function fileStore(
  * ```
  */
 export function fileSnapshots({ folder, ...options }: FileSnapshotOptions): PersistPart {
-  if (typeof folder !== 'string' || folder === '') {
-    throw new TypeError(
-      'fileSnapshots: folder is missing; pass the path of a folder of this process',
-    );
-  }
+  checkedName(folder, 'fileSnapshots: folder', 'the path of a folder of this process');
   // The folder stays the same if the program changes its working directory.
   const path = resolve(folder);
   let lock: FolderLock | undefined;

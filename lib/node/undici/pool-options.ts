@@ -1,7 +1,7 @@
 /// <reference types="node" />
 /** The options of the connection pool, and their validation. The types do not need undici, which is optional. */
 import type { ConnectionOptions } from 'node:tls';
-import { checkedTimeout, checkedWholeLimit } from '../../rx/checked-option.ts';
+import { checkedTimeout, checkedWholeLimit, ifGiven } from '../../checks/checked-option.ts';
 
 /** The TLS options: certificates and keys as PEM, and how to verify the server. */
 export type TlsOptions = Pick<
@@ -27,7 +27,7 @@ export interface DispatcherOptions {
   readonly maxConnections?: number | undefined;
   /**
    * How long to wait for the head of a response, also for that of a proxy, in milliseconds. Infinity means no limit.
-   * @defaultValue 30 000
+   * @defaultValue 30000
    */
   readonly headersTimeoutMs?: number | undefined;
   /**
@@ -52,8 +52,8 @@ export function headersTimeoutOf({ headersTimeoutMs }: DispatcherOptions): numbe
 /** Throws a `TypeError` if a number is invalid. */
 export function checkPool(who: string, options: DispatcherOptions): void {
   const { maxConnections, headersTimeoutMs } = options;
-  if (maxConnections !== undefined) checkedWholeLimit(maxConnections, `${who}: maxConnections`);
-  if (headersTimeoutMs !== undefined) checkedTimeout(headersTimeoutMs, `${who}: headersTimeoutMs`);
+  ifGiven(checkedWholeLimit, maxConnections, `${who}: maxConnections`);
+  ifGiven(checkedTimeout, headersTimeoutMs, `${who}: headersTimeoutMs`);
 }
 
 const PROXY_SCHEMES = ['http:', 'https:', 'socks:', 'socks5:', 'socks5h:'];

@@ -48,13 +48,8 @@ const MOST_STREAMS = 100;
 function targetOf(options: UndiciTransportOptions): Omit<Target, 'onProtocol'> {
   const { baseUrl, proxy, repeatedHeaders = {} } = options;
   checkPool('createUndiciTransport', options);
-  checkBaseUrl('createUndiciTransport', baseUrl);
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new TypeError(
-      `createUndiciTransport: baseUrl is ${JSON.stringify(baseUrl)}, which has no host; it must be 'http(s)://host[:port][/path]'`,
-    );
-  }
+  checkBaseUrl('createUndiciTransport: baseUrl', baseUrl, false);
+  const url = new URL(baseUrl);
   const prefix = url.pathname.replace(/(?<!\/)\/+$/, '');
   const headersTimeoutMs = headersTimeoutOf(options);
   const route = { origin: url.origin, prefix, ...(proxy === undefined ? {} : { proxy }) };

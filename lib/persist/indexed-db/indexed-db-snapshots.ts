@@ -1,4 +1,5 @@
 /** `indexedDbSnapshots`, a store of snapshots in a database of the browser. */
+import { checkedName } from '../../checks/checked-option.ts';
 import type { SnapshotOptions } from '../snapshot-options.ts';
 import { type PersistPart, snapshotsIn } from '../snapshots-in.ts';
 import { IndexedDbStore } from './indexed-db-store.ts';
@@ -33,9 +34,7 @@ export interface IndexedDbSnapshotOptions extends SnapshotOptions {
  */
 export function indexedDbSnapshots(options: IndexedDbSnapshotOptions): PersistPart {
   const { name = 'rx-informer', identity, appVersion = '' } = options ?? {};
-  if (typeof name !== 'string' || name === '') {
-    throw new TypeError('indexedDbSnapshots: name is empty; pass the name of a database');
-  }
+  checkedName(name, 'indexedDbSnapshots: name', 'the name of a database');
   const store = new IndexedDbStore(new Ownership(name, identity, globalThis), appVersion);
   return snapshotsIn(store, options, 'indexedDbSnapshots');
 }

@@ -1,5 +1,6 @@
 /** The aggregates of `liveGroupBy` that most tables need. */
 
+import { checkedFunction, shownValue } from '../../checks/checked-option.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { ownGuard } from '../../store/mutation-guard.ts';
 import type { Aggregate } from './aggregate.ts';
@@ -237,16 +238,12 @@ function checked<T, V>(
   of: RowValue<T, Optional<V>>,
   isSound: (value: unknown) => boolean,
 ): RowValue<T, Optional<V>> {
-  if (typeof of !== 'function') throw new TypeError(`${name}: its argument must be a function`);
+  checkedFunction(of, `${name}: its argument`);
   return (object, nowMs) => {
     const value = of(object, nowMs);
     if (!isValue(value) || isSound(value)) return value;
-    const isObject = typeof value === 'object';
-    const shown = isObject
-      ? 'an object'
-      : typeof value === 'bigint'
-        ? `${value}n`
-        : JSON.stringify(value);
-    throw new TypeError(`${name}: the value of a row is ${shown}, which it cannot take`);
+    throw new TypeError(
+      `${name}: the value of a row is ${shownValue(value)}, which it cannot take`,
+    );
   };
 }

@@ -1,6 +1,7 @@
 /** Finds misuse of operators: streams that are no longer change sets of one source, in development; and parameters that are no functions. */
 
 import { isObservable } from 'rxjs';
+import { check } from '../../checks/checked-option.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { defaultMutationGuard } from '../../store/mutation-guard.ts';
 
@@ -54,7 +55,6 @@ export function checkOrder(operator: string, hasLostOrder: boolean): void {
 
 /** Throws a `TypeError` unless the parameter is a function or an Observable. `name` is as in `liveMap: project`. */
 export function checkFunction(name: string, value: unknown): void {
-  if (typeof value === 'function' || isObservable(value)) return;
-  const shown = typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value);
-  throw new TypeError(`${name} is ${shown}; it must be a function, or an Observable of functions`);
+  const isFunction = typeof value === 'function' || isObservable(value);
+  check(isFunction, name, value, 'a function, or an Observable of functions');
 }

@@ -1,4 +1,5 @@
 /** Matches rows that have a key in common. */
+import { refusal } from '../../checks/checked-option.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { uidOf } from '../../meta/kubernetes-object.ts';
 import { Bucket, type LeftRow, type Matching, type RightRow } from './matching.ts';
@@ -73,9 +74,8 @@ export class KeyMatching implements Matching {
     if (keys === undefined || keys === null) return NO_BUCKETS;
     if (typeof keys === 'string') return this.#ofOne(keys, before);
     if (!Array.isArray(keys) || keys.some((key) => typeof key !== 'string')) {
-      throw new TypeError(
-        `liveJoin: on.${side} returned ${Array.isArray(keys) ? 'a list that is not of text' : typeof keys}; it must return text, a list of texts, or undefined`,
-      );
+      const name = `liveJoin: what on.${side} returned`;
+      throw refusal(name, keys, 'text, a list of texts, or undefined');
     }
     if (keys.length === 1) return this.#ofOne(keys[0] as string, before);
     return [...new Set(keys as readonly string[])].map((key) => this.#bucket(key));

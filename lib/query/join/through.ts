@@ -1,5 +1,7 @@
 /** `through`: joins owners with what their own objects own, over a stream of the objects between. */
+
 import { isObservable, type Observable } from 'rxjs';
+import { check, checkedWord } from '../../checks/checked-option.ts';
 import { type KubernetesObject, uidOf } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import { sameList } from '../operators/shallow-equal.ts';
@@ -144,14 +146,8 @@ export function through<T>(
   between$: Observable<ChangeSet<T>>,
   { owner }: { readonly owner: 'left' | 'right' },
 ): JoinThrough {
-  if (!isObservable(between$)) {
-    throw new TypeError(
-      'through: between$ is not an Observable; it must be a stream of change sets',
-    );
-  }
-  if (owner !== 'left' && owner !== 'right') {
-    throw new TypeError(`through: owner is ${JSON.stringify(owner)}; it must be 'left' or 'right'`);
-  }
+  check(isObservable(between$), 'through: between$', between$, 'a stream of change sets');
+  checkedWord(owner, 'through: owner', ['left', 'right']);
   const relation: Relation = {
     between$,
     match: () => new ThroughMatching(owner),

@@ -1,9 +1,10 @@
 /** Validates conditions, and brings them to one form, so that equal queries have one key. */
+import { refusal, shownValue } from '../../checks/checked-option.ts';
 import { isFields } from '../../meta/json-fields.ts';
 import { formatPath, parsePath } from '../../meta/object-path.ts';
 import type { Scalar } from '../../meta/typed-path.ts';
 import { COMPARE_AS, defaultAs, isCompareAs, readingOf } from './reading.ts';
-import { checkedFunction, checkedKey, checkFields, refused, shown } from './refused.ts';
+import { checkedKey, checkField, checkFields, functionOf, refused } from './refused.ts';
 import type { CompareAs } from './where.ts';
 
 /** The operators that take one value. */
@@ -45,32 +46,29 @@ export type QueryComparison = { readonly path: string; readonly as?: CompareAs }
 export function checkedPath(field: string, path: unknown): string {
   const steps = typeof path === 'string' ? parsePath(path) : undefined;
   if (steps !== undefined) return formatPath(steps);
-  return refused(
-    field,
-    `is ${shown(path)}; it must be a path such as 'status.phase' or 'metadata.labels["a.b/c"]'`,
-  );
+  const must = `a path such as 'status.phase' or 'metadata.labels["a.b/c"]'`;
+  throw refusal(`liveQuery: ${field}`, path, must);
 }
 
 export function checkedAs(field: string, as: unknown): CompareAs | undefined {
   if (as === undefined || isCompareAs(as)) return as;
-  return refused(field, `is ${shown(as)}; it must be one of ${COMPARE_AS.join(', ')}`);
+  throw refusal(`liveQuery: ${field}`, as, `one of ${COMPARE_AS.join(', ')}`);
 }
 
 function checkedValue(field: string, value: unknown, as: CompareAs | undefined): Scalar {
-  const isScalar = typeof value === 'string' || typeof value === 'boolean';
-  if (!isScalar && !Number.isFinite(value)) {
-    refused(field, `is ${shown(value)}; it must be text, a finite number, true or false`);
-  }
+  const isScalar =
+    typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+  checkField(isScalar, field, value, 'text, a finite number, true or false');
   const scalar = value as Scalar;
   if (as !== undefined && readingOf(as)(scalar) === undefined) {
-    refused(field, `is ${shown(value)}, which cannot be read as ${as}`);
+    refused(field, `is ${shownValue(value)}, which cannot be read as ${as}`);
   }
   return Object.is(scalar, -0) ? 0 : scalar;
 }
 
 export function checkedText(field: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  return refused(field, `is ${shown(value)}; it must be text`);
+  checkField(typeof value === 'string', field, value, 'text');
+  return value;
 }
 
 function comparison(field: string, given: Readonly<Record<string, unknown>>): QueryCondition {
@@ -98,7 +96,7 @@ function operation(
 ): QueryCondition {
   const named = `${field}.${operator}`;
   if (operator === 'exists') {
-    if (typeof value !== 'boolean') refused(named, `is ${shown(value)}; it must be true or false`);
+    checkField(typeof value === 'boolean', named, value, 'true or false');
     return { path, exists: value };
   }
   if (operator === 'prefix' || operator === 'contains') {
@@ -107,7 +105,7 @@ function operation(
     return operator === 'prefix' ? { path, prefix: text } : { path, contains: text };
   }
   if (operator === 'in') {
-    if (!Array.isArray(value)) refused(named, `is ${shown(value)}; it must be a list`);
+    checkField(Array.isArray(value), named, value, 'a list');
     const byJson = new Map<string, Scalar>();
     for (const [at, each] of value.entries()) {
       const scalar = checkedValue(`${named}[${at}]`, each, as);
@@ -121,7 +119,7 @@ function operation(
   }
   const scalar = checkedValue(named, value, as);
   if (typeof scalar === 'boolean' && as === undefined && operator !== 'eq' && operator !== 'ne') {
-    refused(named, `is ${shown(value)}, and truth values have no order`);
+    refused(named, `is ${value}, and truth values have no order`);
   }
   return valued(path, operator, scalar, as);
 }
@@ -137,7 +135,7 @@ function valued(
 }
 
 function list(field: string, value: unknown): QueryCondition[] {
-  if (!Array.isArray(value)) refused(field, `is ${shown(value)}; it must be a list of conditions`);
+  checkField(Array.isArray(value), field, value, 'a list of conditions');
   return value.map((each, at) => normalCondition(each, `${field}[${at}]`));
 }
 
@@ -168,10 +166,8 @@ function negated(condition: QueryCondition): QueryCondition {
 }
 
 function noCondition(field: string, given: unknown): never {
-  return refused(
-    field,
-    `is ${shown(given)}; it must be { path, eq }, { and: [ … ] }, { or }, { not }, { index, eq } or { key, test }`,
-  );
+  const must = '{ path, eq }, { and: [ … ] }, { or }, { not }, { index, eq } or { key, test }';
+  throw refusal(`liveQuery: ${field}`, given, must);
 }
 
 /** Validates a condition and returns its one form. Throws a `TypeError` that names the field. */
@@ -197,5 +193,5 @@ export function normalCondition(given: unknown, field = 'where'): QueryCondition
   if (!('key' in given)) return noCondition(field, given);
   checkFields(field, given, ['key', 'test']);
   const key = checkedKey(field, given['key']);
-  return { key, test: checkedFunction(`${field}.test`, key, given['test']) };
+  return { key, test: functionOf(`${field}.test`, key, given['test']) };
 }

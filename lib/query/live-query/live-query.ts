@@ -1,4 +1,5 @@
 /** `liveQuery`: a query as plain data. */
+import { check, checkedSentCount, refusal, shownValue } from '../../checks/checked-option.ts';
 import type { PartialObjectMetadata } from '../../decode/projection.ts';
 import { normalFieldText } from '../../meta/field-selector.ts';
 import { givenText } from '../../meta/given-selectors.ts';
@@ -9,7 +10,7 @@ import { type Resource, resourceName } from '../../meta/resource.ts';
 import { normalCondition, type QueryCondition } from './condition.ts';
 import { checkMetadataPaths } from './metadata-paths.ts';
 import { normalOrders, type OrderBy, type QueryOrder } from './order-by.ts';
-import { checkFields, refused, shown } from './refused.ts';
+import { checkField, checkFields, refused } from './refused.ts';
 import { normalSelection, type QuerySelection, type RowOf, type Select } from './select.ts';
 import type { Where } from './where.ts';
 
@@ -114,12 +115,8 @@ const BY_NAME: readonly QueryOrder[] = [{ path: 'metadata.namespace' }, { path: 
 
 function checkedResource(from: unknown): Resource<KubernetesObject> {
   const names = ['group', 'version', 'plural', 'kind', 'apiVersion'];
-  if (!isFields(from) || names.some((name) => typeof from[name] !== 'string')) {
-    refused(
-      'from',
-      `is ${shown(from)}; it must be a resource such as pods of rx-informer/resources`,
-    );
-  }
+  const isResource = isFields(from) && names.every((name) => typeof from[name] === 'string');
+  checkField(isResource, 'from', from, 'a resource such as pods of rx-informer/resources');
   return from as unknown as Resource<KubernetesObject>;
 }
 
@@ -128,12 +125,14 @@ function checkedNamespace(resource: Resource, namespace: unknown): OneOrSeveral<
   const isList = Array.isArray(namespace);
   if (names.length === 0) refused('namespace', 'is empty; leave it out');
   for (const name of names) {
-    if (typeof name !== 'string' || (isList && name === '')) {
-      refused('namespace', `is ${shown(namespace)}; it must be a namespace, a list of them, or ''`);
-    }
+    const isName = typeof name === 'string' && !(isList && name === '');
+    checkField(isName, 'namespace', namespace, "a namespace, a list of them, or ''");
   }
   if (!resource.namespaced && names.some((name) => name !== '')) {
-    refused('namespace', `is ${shown(namespace)}, but ${resourceName(resource)} is cluster-scoped`);
+    refused(
+      'namespace',
+      `is ${shownValue(namespace)}, but ${resourceName(resource)} is cluster-scoped`,
+    );
   }
   const sorted = [...new Set(names as readonly string[])].sort();
   return sorted.length === 1 ? (sorted[0] as string) : sorted;
@@ -141,7 +140,7 @@ function checkedNamespace(resource: Resource, namespace: unknown): OneOrSeveral<
 
 function checkedForm(as: unknown): 'metadata' | undefined {
   if (as === undefined || as === 'metadata') return as;
-  return refused('as', `is ${shown(as)}; it must be 'metadata' or left out`);
+  throw refusal('liveQuery: as', as, "'metadata' or left out");
 }
 
 function selectorText(
@@ -158,20 +157,16 @@ function selectorText(
   }
 }
 
-function checkedCount(field: string, count: unknown): number {
-  if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number;
-  return refused(field, `is ${shown(count)}; it must be a whole number of 0 or more`);
-}
-
 function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
-  if (!isFields(spec)) throw new TypeError(`liveQuery: got ${shown(spec)}; pass { from, … }`);
+  check(isFields(spec), 'liveQuery: the query', spec, '{ from, … }');
   checkFields('', spec, FIELDS);
   const from = checkedResource(spec['from']);
   const as = checkedForm(spec['as']);
   const { namespace, where, select, orderBy, limit, offset } = spec;
   const condition = where === undefined ? undefined : normalCondition(where);
   const isEverything = condition !== undefined && 'and' in condition && condition.and.length === 0;
-  const start = offset === undefined ? 0 : checkedCount('offset', offset);
+  const start =
+    offset === undefined ? 0 : checkedSentCount(offset as number, 'liveQuery: offset', 0);
   const isCut = limit !== undefined || offset !== undefined;
   const orders = orderBy === undefined ? (isCut ? BY_NAME : undefined) : normalOrders(orderBy);
   const query = {
@@ -187,7 +182,9 @@ function normalQuery(spec: unknown): Omit<LiveQuery, 'key'> {
     ...(condition === undefined || isEverything ? {} : { where: condition }),
     ...(select === undefined ? {} : { select: normalSelection(select) }),
     ...(orders === undefined ? {} : { orderBy: orders }),
-    ...(limit === undefined ? {} : { limit: checkedCount('limit', limit) }),
+    ...(limit === undefined
+      ? {}
+      : { limit: checkedSentCount(limit as number, 'liveQuery: limit', 0) }),
     ...(start === 0 ? {} : { offset: start }),
   };
   if (as !== undefined) checkMetadataPaths(query);

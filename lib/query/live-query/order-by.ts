@@ -7,7 +7,7 @@ import { checkedAs, checkedPath } from './condition.ts';
 import { shownAt } from './path.ts';
 import { stepsOf } from './predicate.ts';
 import { type Comparable, compareRead, type Reading, readAsIs, readingOf } from './reading.ts';
-import { checkedFunction, checkedKey, checkFields, refused, shown } from './refused.ts';
+import { checkedKey, checkField, checkFields, functionOf, refused } from './refused.ts';
 import type { CompareAs } from './where.ts';
 
 /** Orders by the value at a path. If there are several, by the least, and descending by the greatest. */
@@ -38,21 +38,18 @@ export type QueryOrder =
 export type Comparison = (one: unknown, other: unknown, nowMs: number) => number;
 
 function normalOrder(given: unknown, field: string): QueryOrder {
-  if (!isFields(given)) {
-    refused(field, `is ${shown(given)}; it must be { path } or { key, compare }`);
-  }
+  checkField(isFields(given), field, given, '{ path } or { key, compare }');
   if (!('path' in given) && ('key' in given || 'compare' in given)) {
     if (given['direction'])
       refused(`${field}.direction`, 'is for a path; swap the operands of compare');
     checkFields(field, given, ['key', 'compare', 'direction']);
     const key = checkedKey(field, given['key']);
-    return { key, compare: checkedFunction(`${field}.compare`, key, given['compare']) };
+    return { key, compare: functionOf(`${field}.compare`, key, given['compare']) };
   }
   checkFields(field, given, ['path', 'direction', 'as']);
   const { direction = 'asc' } = given;
-  if (direction !== 'asc' && direction !== 'desc') {
-    refused(`${field}.direction`, `is ${shown(direction)}; it must be 'asc' or 'desc'`);
-  }
+  const isDirection = direction === 'asc' || direction === 'desc';
+  checkField(isDirection, `${field}.direction`, direction, "'asc' or 'desc'");
   const as = checkedAs(`${field}.as`, given['as']);
   return {
     path: checkedPath(`${field}.path`, given['path']),

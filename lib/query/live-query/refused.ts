@@ -1,16 +1,20 @@
 /** The errors of an invalid query. */
 
-/** A value as it is shown in a message. */
-export function shown(value: unknown): string {
-  if (typeof value === 'function') return 'a function';
-  const text = /^(bigint|number)$/.test(typeof value) ? undefined : JSON.stringify(value);
-  if (text === undefined) return String(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}
+import { check, checkedFunction, checkedName, shownValue } from '../../checks/checked-option.ts';
 
 /** Throws a `TypeError` that names the field: `liveQuery: where.and[1].path …`. */
 export function refused(field: string, what: string): never {
   throw new TypeError(`liveQuery: ${field} ${what}`);
+}
+
+/** Throws such an error unless the value of the field is valid. */
+export function checkField(
+  isValid: boolean,
+  field: string,
+  value: unknown,
+  must: string,
+): asserts isValid {
+  check(isValid, `liveQuery: ${field}`, value, must);
 }
 
 /** Throws a `TypeError` on a field that is not one of these. Fields that are `undefined` count as left out. */
@@ -27,12 +31,11 @@ export function checkFields(
 
 /** The key of a function, which stands for it when queries are compared. */
 export function checkedKey(field: string, key: unknown): string {
-  if (typeof key === 'string' && key !== '') return key;
-  return refused(`${field}.key`, `is ${shown(key)}; it must be text that names the function`);
+  return checkedName(key, `liveQuery: ${field}.key`, 'text that names the function');
 }
 
 /** The function that a key stands for. */
-export function checkedFunction<F>(field: string, key: string, given: unknown): F {
-  if (typeof given === 'function') return given as F;
-  return refused(field, `is ${shown(given)}; give the function that ${shown(key)} stands for`);
+export function functionOf<F>(field: string, key: string, given: unknown): F {
+  const must = `the function that ${shownValue(key)} stands for`;
+  return checkedFunction(given as F, `liveQuery: ${field}`, must);
 }

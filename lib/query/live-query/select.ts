@@ -7,7 +7,7 @@ import { ownGuard } from '../../store/mutation-guard.ts';
 import { checkedPath } from './condition.ts';
 import { shownAt } from './path.ts';
 import { stepsOf } from './predicate.ts';
-import { checkedKey, checkFields, refused, shown } from './refused.ts';
+import { checkedKey, checkField, checkFields, refused } from './refused.ts';
 
 /** The columns of a row, each with the path of its value. */
 export type Columns<T> = Readonly<Record<string, QueryPath<T>>>;
@@ -48,8 +48,7 @@ export function isKeyed(
 
 /** Validates a selection. Throws a `TypeError` that names the field. */
 export function normalSelection(given: unknown): QuerySelection {
-  if (!isFields(given))
-    refused('select', `is ${shown(given)}; it must be { column: path } or { key, project }`);
+  checkField(isFields(given), 'select', given, '{ column: path } or { key, project }');
   const { key, project } = given;
   const names = Object.keys(given);
   if (typeof project === 'function') {

@@ -3,6 +3,7 @@
  * aggregates.
  */
 
+import { refusal } from '../../checks/checked-option.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { HeldRow } from '../engine/machine.ts';
 import { shallowEqual } from './shallow-equal.ts';
@@ -18,9 +19,7 @@ export function checkedKeys(keys: readonly string[]): readonly string[] {
   const list = Array.isArray(keys) ? [...new Set(keys)] : [keys];
   for (const key of list) {
     if (typeof key === 'string') continue;
-    throw new TypeError(
-      `liveGroupBy: a key is ${String(key)}; it must be text, undefined, or an array of texts`,
-    );
+    throw refusal('liveGroupBy: a key', key, 'text, undefined, or an array of texts');
   }
   return list as readonly string[];
 }

@@ -37,7 +37,7 @@ interface Watched<T> {
 }
 
 /** The changes of one value in one commit. */
-interface Parts<T> {
+interface ValueChanges<T> {
   readonly deletions: Change<T>[];
   readonly others: Change<T>[];
 }
@@ -147,12 +147,12 @@ class IndexFanOut<T extends KubernetesObject> {
   }
 
   #deliver(set: ChangeSet<T>): void {
-    const touched = new Map<Watched<T>, Parts<T>>();
+    const touched = new Map<Watched<T>, ValueChanges<T>>();
     // A set that is a `reset` for this subscription shows a state that the values have from the store already.
     if (!set.reset) for (const change of set.changes) this.#sort(change, touched);
     if (set.synced !== this.#wasSynced) {
       this.#wasSynced = set.synced;
-      for (const watched of this.#watched.values()) partsOf(touched, watched);
+      for (const watched of this.#watched.values()) changesOf(touched, watched);
     }
     const { rev, resourceVersion, cause, synced, initial } = set;
     const head = { rev, resourceVersion, cause, synced, initial, reset: false };
@@ -163,7 +163,7 @@ class IndexFanOut<T extends KubernetesObject> {
   }
 
   /** Adds the change to the parts of the values that it touches. */
-  #sort(change: Change<T>, touched: Map<Watched<T>, Parts<T>>): void {
+  #sort(change: Change<T>, touched: Map<Watched<T>, ValueChanges<T>>): void {
     const { id, key, object } = change;
     const before = this.#places.get(id) ?? [];
     const now = object === undefined ? [] : this.#valuesOf(object);
@@ -172,14 +172,14 @@ class IndexFanOut<T extends KubernetesObject> {
       const { object: previous } = watched.rows.get(id) as HeldRow<T>;
       const { last = object ?? previous, finalStateUnknown } = change;
       const end = finalStateUnknown && { finalStateUnknown };
-      partsOf(touched, watched).deletions.push({ id, key, previous, last, ...end });
+      changesOf(touched, watched).deletions.push({ id, key, previous, last, ...end });
       watched.rows.delete(id);
       this.#exit(watched, id);
     }
     if (object === undefined) return;
     for (const watched of now) {
       const previous = watched.rows.get(id)?.object;
-      const { others } = partsOf(touched, watched);
+      const { others } = changesOf(touched, watched);
       others.push(previous === undefined ? { id, key, object } : { id, key, previous, object });
       this.#enter(watched, id, { key, object });
     }
@@ -213,7 +213,10 @@ class IndexFanOut<T extends KubernetesObject> {
   }
 }
 
-function partsOf<T>(touched: Map<Watched<T>, Parts<T>>, watched: Watched<T>): Parts<T> {
+function changesOf<T>(
+  touched: Map<Watched<T>, ValueChanges<T>>,
+  watched: Watched<T>,
+): ValueChanges<T> {
   const parts = touched.get(watched) ?? { deletions: [], others: [] };
   touched.set(watched, parts);
   return parts;

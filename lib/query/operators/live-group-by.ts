@@ -1,5 +1,8 @@
 /** `liveGroupBy`: a row for each group of rows; and `liveDistinct`, the groups without aggregates. */
+
 import { isObservable, type Observable } from 'rxjs';
+import { check } from '../../checks/checked-option.ts';
+import { isFields } from '../../meta/json-fields.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Aggregates, GroupRow } from '../aggregates/aggregate.ts';
@@ -54,7 +57,7 @@ export function liveGroupBy<T, const A extends Aggregates<T>>(
   aggregates: Param<A>,
   options: LiveOptions = {},
 ): (source: Observable<ChangeSet<T>>) => ChangeStream<GroupRow<A>> {
-  if (!isObservable(key)) checkKey(key);
+  checkFunction('liveGroupBy: key', key);
   if (!isObservable(aggregates)) checkAggregates(aggregates);
   return (source) =>
     liveOperator<GroupRow<A>, ChangeSet<GroupRow<A>>>({
@@ -63,7 +66,7 @@ export function liveGroupBy<T, const A extends Aggregates<T>>(
       sources: [source],
       params: [key, aggregates],
       create: ([keyNow, aggregatesNow]: readonly unknown[], context, former) => {
-        checkKey(keyNow);
+        checkFunction('liveGroupBy: key', keyNow);
         checkAggregates(aggregatesNow);
         const before = former as Machine<Readonly<Record<string, unknown>>> | undefined;
         const machine = new GroupMachine<T>(
@@ -77,19 +80,9 @@ export function liveGroupBy<T, const A extends Aggregates<T>>(
     }) as ChangeStream<GroupRow<A>>;
 }
 
-function checkKey(key: unknown): void {
-  if (typeof key === 'function') return;
-  throw new TypeError(
-    `liveGroupBy: key is ${String(key)}; it must be a function, or an Observable of functions`,
-  );
-}
-
 function checkAggregates(aggregates: unknown): void {
-  if (typeof aggregates !== 'object' || aggregates === null) {
-    throw new TypeError(
-      `liveGroupBy: aggregates is ${String(aggregates)}; it must be an object such as { pods: count() }`,
-    );
-  }
+  const must = 'an object such as { pods: count() }';
+  check(isFields(aggregates), 'liveGroupBy: aggregates', aggregates, must);
   for (const [name, aggregate] of Object.entries(aggregates)) {
     if (name === 'key') {
       throw new TypeError("liveGroupBy: an aggregate is named 'key', but that is the group's key");

@@ -1,5 +1,7 @@
 /** `liveIndex`: the objects of an informer under one value of an index. */
+
 import { isObservable, type Observable, Subscription } from 'rxjs';
+import { checkedText } from '../../checks/checked-option.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import {
@@ -18,8 +20,7 @@ import { PassMachine } from '../engine/row-machine.ts';
 import { type IndexedInformer, indexedRows } from './index-fan-out.ts';
 
 function checked(value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw new TypeError(`liveIndex: value is ${String(value)}; it must be a string`);
+  return checkedText(value, 'liveIndex: value', /^/, 'a string');
 }
 
 /** The objects under the latest value. Each new value gives a `reset` set. `known` is the origin before there is a value. */

@@ -1,11 +1,14 @@
 /** `liveJoin`: each row with the rows of another stream that belong to it. */
+
 import { isObservable, type Observable } from 'rxjs';
+import { check, checkedWord, refusal } from '../../checks/checked-option.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { ChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';
 import type { Lineage } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/machine.ts';
+import { checkFunction } from '../engine/misuse.ts';
 import { JoinMachine, type JoinParts } from '../join/join-machine.ts';
 import { type JoinKeys, KeyMatching, ownerKeys } from '../join/key-matching.ts';
 import {
@@ -107,11 +110,6 @@ function sidesOf(above: readonly Lineage[]): Sides {
 
 type Match = (rights: ReadonlyMap<string, RightRow>, sides: Sides) => Matching;
 
-function refused(parameter: string, given: unknown, must: string): never {
-  const shown = typeof given === 'string' ? JSON.stringify(given) : typeof given;
-  throw new TypeError(`liveJoin: ${parameter} is ${shown}; it must be ${must}`);
-}
-
 function matchOf(on: JoinOn<never, never>): Match {
   const given = Object(on) as Partial<JoinByOwner & JoinByKeys<never, never>> &
     Partial<JoinBySelector<never>>;
@@ -130,8 +128,8 @@ function matchOf(on: JoinOn<never, never>): Match {
   if (typeof selectorOf === 'function') {
     return (rights, sides) => new SelectorMatching(selectorOf, acrossNamespaces, rights, sides);
   }
-  return refused(
-    'on',
+  throw refusal(
+    'liveJoin: on',
     on,
     "{ owner: 'left' | 'right' }, two key functions { left, right }, { selectorOf }, or through(…)",
   );
@@ -192,16 +190,14 @@ export function liveJoin<
   right$: Observable<ChangeSet<R>>,
   options: LiveJoinOptions<L, R, Type, One, B>,
 ): (source: Observable<ChangeSet<L>>) => ChangeStream<B> {
-  if (!isObservable(right$)) refused('right$', right$, 'a stream of change sets');
-  if (typeof options !== 'object') refused('options', options, '{ on: … }');
+  check(isObservable(right$), 'liveJoin: right$', right$, 'a stream of change sets');
+  check(Object(options) === options, 'liveJoin: options', options, '{ on: … }');
   const { on, type = 'left', one = false, project, ...timing } = options;
-  if (type !== 'left' && type !== 'inner') refused('type', type, "'left' or 'inner'");
+  checkedWord(type, 'liveJoin: type', ['left', 'inner']);
   const relation = (on as Partial<JoinThrough> | undefined)?.[RELATION] as Relation | undefined;
   const constant =
     relation?.match ?? (isObservable(on) ? undefined : matchOf(on as JoinOn<never, never>));
-  if (project !== undefined && !isObservable(project) && typeof project !== 'function') {
-    refused('project', project, 'a function or an Observable of one');
-  }
+  if (project !== undefined) checkFunction('liveJoin: project', project);
   return (source) => {
     return liveOperator<B, ChangeSet<B>>({
       ...timing,

@@ -1,5 +1,7 @@
 /** `liveUntil`: rows that are evaluated again at a time. */
+
 import type { Observable } from 'rxjs';
+import { refusal } from '../../checks/checked-option.ts';
 import type { RowIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { AnyChangeSet, SetOf } from '../../store/change-set.ts';
@@ -130,9 +132,8 @@ class UntilMachine<T> extends RowMachine<T, Timed<T>> {
 
 function checked(at: unknown): number | undefined {
   if (at === undefined || typeof at === 'number') return at;
-  throw new TypeError(
-    `liveUntil: the function returned a value of type ${typeof at}; it must return milliseconds since the Unix epoch, or undefined`,
-  );
+  const must = 'milliseconds since the Unix epoch, or undefined';
+  throw refusal('liveUntil: what the function returned', at, must);
 }
 
 /**

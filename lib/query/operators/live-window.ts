@@ -1,5 +1,7 @@
 /** `liveWindow`: some rows of an order, from a position or around a row; and `liveTop`, the first rows of an order. */
+
 import { isObservable, type Observable } from 'rxjs';
+import { check } from '../../checks/checked-option.ts';
 import type { Change } from '../../delta/net-change.ts';
 import type { AnyChangeSet, OrderedChangeSet, RowOrder } from '../../store/change-set.ts';
 import type { OrderedChangeStream } from '../../store/change-stream.ts';
@@ -117,10 +119,10 @@ class WindowMachine<T> implements Machine<T> {
 
 /** Throws a `TypeError` unless the value is a whole number or Infinity. */
 function wholeNumber(value: unknown, name: string, mayBeNegative: boolean): number {
-  if (value === Number.POSITIVE_INFINITY) return value;
-  if (Number.isInteger(value) && (mayBeNegative || (value as number) >= 0)) return value as number;
+  const whole = Number.isInteger(value) && (mayBeNegative || (value as number) >= 0);
   const must = mayBeNegative ? 'a whole number' : 'a whole number of 0 or more, or Infinity';
-  throw new TypeError(`${name} is ${String(value)}; it must be ${must}`);
+  check(whole || value === Number.POSITIVE_INFINITY, name, value, must);
+  return value as number;
 }
 
 /** The operator from an ordered stream to a window of it. */

@@ -1,10 +1,10 @@
 /** `useEdit`, which edits objects and shows the result before the watch has it. */
 import { useState, useSyncExternalStore } from 'react';
+import { checkedTimeout } from '../../checks/checked-option.ts';
 import type { Draft, EditOptions } from '../../client/edit.ts';
 import type { ObjectTarget } from '../../client/object-target.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
-import { checkedTimeout } from '../../rx/checked-option.ts';
 import { Hub } from '../../rx/sharing/hub.ts';
 import { useProvided } from '../provider.ts';
 import type { ProviderState } from '../provider-state.ts';

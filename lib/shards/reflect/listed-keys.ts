@@ -4,10 +4,7 @@ import { metaNamespaceKeyFunc as keyOf } from '../../meta/key.ts';
 import { type KubernetesObject, uidOf, versionOf } from '../../meta/kubernetes-object.ts';
 import { isOlder } from '../../meta/resource-version.ts';
 import type { ShardFilter, ShardFilterBy } from '../../meta/shard-ranges/shard-filter.ts';
-import type { Delta } from '../../reflector/delta.ts';
-
-type Part<T> = Extract<Delta<T>, { type: 'replacing' }>;
-type Replaced<T> = Extract<Delta<T>, { type: 'replaced' }>;
+import type { Delta, Replaced, Replacing } from '../../reflector/delta.ts';
 
 /** What is left of a part after the filter. */
 interface Selected<T> {
@@ -37,14 +34,14 @@ export class ListedKeys<T extends KubernetesObject> {
     this.#elsewhere.clear();
   }
 
-  part(delta: Part<T>, filter: ShardFilter): Delta<T>[] {
+  part(delta: Replacing<T>, filter: ShardFilter): Delta<T>[] {
     for (const key of delta.removed ?? []) {
       this.#emitted.delete(key);
       this.#elsewhere.delete(key);
     }
     const { removed, refused, ...selected } = this.#select(delta, filter, delta.keys !== undefined);
     const gone = [...(delta.removed ?? []), ...removed];
-    const part: Part<T> = {
+    const part: Replacing<T> = {
       ...delta,
       ...selected,
       ...(gone.length === 0 ? {} : { removed: gone }),
@@ -97,7 +94,7 @@ export class ListedKeys<T extends KubernetesObject> {
 
   /** `repeats`: a key may be in the list twice, for example because an object of another shard has taken the name. */
   #select(
-    { objects: all, refused: refusals = [], ...rest }: Part<T> | Replaced<T>,
+    { objects: all, refused: refusals = [], ...rest }: Replacing<T> | Replaced<T>,
     filter: ShardFilter,
     repeats: boolean,
   ): Selected<T> {

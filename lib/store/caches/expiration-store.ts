@@ -4,10 +4,10 @@
  * tools/cache/expiration_cache.go.
  */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { checkedRate } from '../../checks/checked-option.ts';
 import type { KeyFunc } from '../../meta/key.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { bindMethods } from '../../rx/bind-methods.ts';
-import { checkedRate } from '../../rx/checked-option.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import type { EpochMs } from '../../rx/timing.ts';
 import { createIndexer } from '../create-indexer.ts';
@@ -79,7 +79,7 @@ export interface ExpirationStore<T> {
  * expires. Throws a `TypeError` if `ttlMs` is not a number.
  */
 export function ttlPolicy(ttlMs: number): ExpirationPolicy<unknown> {
-  checkedRate(ttlMs, 'ttlMs');
+  checkedRate(ttlMs, 'ttlPolicy: ttlMs');
   return (entry, nowMs) => ttlMs > 0 && nowMs - entry.writtenMs > ttlMs;
 }
 

@@ -4,10 +4,10 @@
  * client-go: tools/cache/mutation_cache.go.
  */
 import { asyncScheduler, type Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { checkedTimeout, checkedWholeLimit } from '../../checks/checked-option.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import { compareResourceVersion, isOlder } from '../../meta/resource-version.ts';
 import { bindMethods } from '../../rx/bind-methods.ts';
-import { checkedTimeout, checkedWholeLimit } from '../../rx/checked-option.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import type { ChangeSet } from '../change-set.ts';
 import { indexValues } from '../index-table.ts';

@@ -2,9 +2,16 @@
  * Faults on demand: everything that can go wrong between a client and a real API server. Standing faults last until
  * they are healed or used up. The other faults act once, on the watches that are open.
  */
+
+import {
+  checkedCount,
+  checkedDuration,
+  checkedWhole,
+  checkedWholeLimit,
+  ifGiven,
+} from '../../checks/checked-option.ts';
 import type { Status } from '../../meta/api-error.ts';
 import { expired, failure } from '../../object-log/failures.ts';
-import { checkedCount, checkedDuration, checkedWholeLimit } from '../../rx/checked-option.ts';
 import type { RequestRecord } from '../http/request.ts';
 import type { WatchFaults, WatchStream } from '../http/watch-stream.ts';
 import type { Holding } from './held-body.ts';
@@ -22,8 +29,7 @@ import {
 
 /** A status with which a server can answer: `Response` and sockets take no other as the last one of a request. */
 function checkStatus({ status }: FailedAnswer): void {
-  if (Number.isInteger(status) && status >= 200 && status <= 599) return;
-  throw new TypeError(`failNext: status is ${status}; it must be a whole number from 200 to 599`);
+  checkedWhole(status, 'failNext: status', 200, 599);
 }
 
 /**
@@ -140,7 +146,7 @@ export class Faults implements WatchFaults {
    * change responses in progress.
    */
   holdBack(holding: Holding = {}, match?: Match): Fault {
-    checkedWholeLimit(holding.bytes ?? 1, 'holdBack: bytes');
+    ifGiven(checkedWholeLimit, holding.bytes, 'holdBack: bytes');
     return this.#stand({ kind: 'hold', holding }, match);
   }
 

@@ -3,8 +3,10 @@
  * `createTcpProxy`: a proxy on 127.0.0.1 that injects faults into connections. It forwards bytes unchanged, so it also
  * works with TLS and can cut a connection inside a TLS record. Requires Node.
  */
+
 import type { Server } from 'node:net';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { check } from '../../checks/checked-option.ts';
 import { nodeModule } from '../http/node-module.ts';
 import { type Conditions, Connection } from './tcp-connection.ts';
 
@@ -56,9 +58,8 @@ export interface TcpProxy {
 }
 
 function addressOf(target?: TcpProxyOptions['target']): { host: string; port: number } {
-  if (typeof target !== 'string' && typeof target?.port !== 'number') {
-    throw new TypeError('createTcpProxy: target must be a URL, or { port } with a number');
-  }
+  const isAddress = typeof target === 'string' || typeof target?.port === 'number';
+  check(isAddress, 'createTcpProxy: target', target, 'a URL, or { port } with a number');
   if (typeof target !== 'string') return { host: target.host ?? '127.0.0.1', port: target.port };
   const { protocol, hostname, port } = new URL(target);
   return { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };

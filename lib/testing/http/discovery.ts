@@ -18,7 +18,7 @@ function groupsOf(log: ServerLog): Group[] {
   return [...groups.values()];
 }
 
-function groupAnswer({ name, versions }: Group) {
+function groupResponse({ name, versions }: Group) {
   const all = [...versions].map((version) => ({ groupVersion: `${name}/${version}`, version }));
   return { name, versions: all, preferredVersion: all[0] };
 }
@@ -27,7 +27,7 @@ const VERBS = /* @__PURE__ */ 'create delete deletecollection get list patch upd
   ' ',
 );
 
-function resourcesAnswer(log: ServerLog, groupVersion: string) {
+function resourcesResponse(log: ServerLog, groupVersion: string) {
   const resources: object[] = [];
   for (const { served } of log.collections.values()) {
     const { resource, status, scale } = served;
@@ -72,14 +72,14 @@ export function discovery(log: ServerLog, path: string): object | string | undef
       return { kind: 'APIVersions', versions: ['v1'] };
     case '/apis': {
       const groups = groupsOf(log).filter(({ name }) => name !== '');
-      return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupAnswer) };
+      return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupResponse) };
     }
   }
   const [, root, first, second, ...more] = path.replace(/\/$/, '').split('/');
   if (first === undefined || more.length > 0) return undefined;
-  if (root === 'api') return second === undefined ? resourcesAnswer(log, first) : undefined;
+  if (root === 'api') return second === undefined ? resourcesResponse(log, first) : undefined;
   if (root !== 'apis') return undefined;
-  if (second !== undefined) return resourcesAnswer(log, `${first}/${second}`);
+  if (second !== undefined) return resourcesResponse(log, `${first}/${second}`);
   const group = groupsOf(log).find(({ name }) => name === first);
-  return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupAnswer(group) };
+  return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupResponse(group) };
 }

@@ -9,16 +9,16 @@ import { longTimer } from '../../rx/long-timer.ts';
 import type { Faults } from '../faults/faults.ts';
 import { heldBody } from '../faults/held-body.ts';
 import type { FailedAnswer, Truncation } from '../faults/standing-faults.ts';
-import { type Answer, type AnswerContext, answer, textAnswer } from './answer.ts';
 import { type Body, bytesBody } from './body.ts';
 import { type Exchange, type RequestRecord, recordOf, targetOf } from './request.ts';
+import { answer, type ResponseContext, type SentResponse, textResponse } from './response.ts';
 
 /** The outcome of a request: a response, or a refused connection. */
 export type Outcome =
-  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'answer'; readonly answer: SentResponse }
   | { readonly kind: 'refused' };
 
-export interface DispatchContext extends AnswerContext {
+export interface DispatchContext extends ResponseContext {
   readonly faults: Faults;
   readonly latencyMs: number;
   onRequest(request: RequestRecord): void;
@@ -33,7 +33,7 @@ function retryAfter(answer: FailedAnswer, nowMs: number): Readonly<Record<string
   return { 'retry-after': retryAfterAs === 'date' ? date() : String(seconds) };
 }
 
-function scripted(answer: FailedAnswer, nowMs: number): Answer {
+function scripted(answer: FailedAnswer, nowMs: number): SentResponse {
   const { status, reason, message, retryAfterSeconds, body, contentType } = answer;
   const error = failure(
     status,
@@ -41,7 +41,7 @@ function scripted(answer: FailedAnswer, nowMs: number): Answer {
     message ?? `a scripted answer with status ${status}`,
     retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
   );
-  return textAnswer(status, body ?? `${JSON.stringify(error.status)}\n`, contentType, {
+  return textResponse(status, body ?? `${JSON.stringify(error.status)}\n`, contentType, {
     ...retryAfter(answer, nowMs),
     ...answer.headers,
   });
@@ -56,7 +56,7 @@ function drain(body: Body): Uint8Array {
   return Uint8Array.from(chunks);
 }
 
-function truncated(full: Answer, { keepBytes, clean = false }: Truncation): Answer {
+function truncated(full: SentResponse, { keepBytes, clean = false }: Truncation): SentResponse {
   const bytes = drain(full.body);
   const keep = Math.min(keepBytes ?? bytes.length >> 1, bytes.length);
   const body = clean ? bytesBody(bytes.subarray(0, keep)) : bytesBody(bytes, keep);
@@ -85,7 +85,7 @@ export function dispatch(
   if (verdict.connection === 'silent') return () => {};
   let waiting: Body | undefined;
   /** Sends the response. A held-back head waits until a piece of the body is ready. */
-  const send = (full: Answer) => {
+  const send = (full: SentResponse) => {
     if (verdict.holding === undefined) return done({ kind: 'answer', answer: full });
     const body = heldBody(full.body, verdict.holding);
     const go = () => {

@@ -2,11 +2,11 @@
 /** Serves the fake server on a socket, for clients that need one. This part requires Node. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Answer } from './answer.ts';
 import type { Body } from './body.ts';
 import { type DispatchContext, dispatch } from './dispatcher.ts';
 import { nodeModule } from './node-module.ts';
 import type { Exchange } from './request.ts';
+import type { SentResponse } from './response.ts';
 
 /** The options of `serve`. */
 export interface ServeOptions {
@@ -55,7 +55,7 @@ async function exchangeOf(request: IncomingMessage): Promise<Exchange> {
 }
 
 /** Writes the body as fast as the socket accepts it. */
-function send(answer: Answer, response: ServerResponse, cors: boolean): void {
+function send(answer: SentResponse, response: ServerResponse, cors: boolean): void {
   const { status, headers, gzip = false } = answer;
   const body = gzip ? gzipMembers(answer.body) : answer.body;
   response.writeHead(status, {

@@ -13,8 +13,8 @@ import {
   found,
   invalidTarget,
   updatedTo,
-  type WriteAnswer,
   type WriteContext,
+  type WriteResult,
 } from '../writes/writes.ts';
 import { JsonPatchFailure, jsonPatch } from './json-patch.ts';
 import { mergePatch } from './merge-patch.ts';
@@ -172,7 +172,7 @@ function applyNew(
   target: Target,
   context: WriteContext,
   effect: ReturnType<typeof effectOf>,
-): WriteAnswer {
+): WriteResult {
   const { namespace } = target;
   const given = isFields(applied.metadata) ? applied.metadata : {};
   const { resourceVersion: _version, ...metadata } = given;
@@ -185,7 +185,7 @@ function applyNew(
 }
 
 /** Handles a PATCH of an object or of its status. */
-export function patch(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+export function patch(exchange: Exchange, target: Target, context: WriteContext): WriteResult {
   const { resource, custom } = target.collection.served;
   const effect = effectOf(exchange, 'PatchOptions');
   const { kind, apiVersion } = resource;

@@ -3,7 +3,7 @@
  * reconnects forever under it, until the memory is full.
  */
 import { TestScheduler } from 'rxjs/testing';
-import { checkedDuration, checkedLimit } from '../../rx/checked-option.ts';
+import { checkedDuration, checkedLimit } from '../../checks/checked-option.ts';
 
 /** The limits of a marble test. */
 export interface MarbleLimits {

@@ -11,7 +11,7 @@ import type { StoredObject } from '../../object-log/stored-object.ts';
 import type { Exchange, Target } from '../http/request.ts';
 import { conflict, methodNotAllowed } from '../http/status.ts';
 import { checkPropagationPolicy, effectOf, type WriteEffect } from './object-writer.ts';
-import { existing, jsonBody, objectIn, type WriteAnswer, type WriteContext } from './writes.ts';
+import { existing, jsonBody, objectIn, type WriteContext, type WriteResult } from './writes.ts';
 
 /** The options in the body of a DELETE. */
 interface DeleteOptions {
@@ -95,7 +95,7 @@ function deleteUnder(
 }
 
 /** Handles the DELETE of one object. */
-export function remove(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+export function remove(exchange: Exchange, target: Target, context: WriteContext): WriteResult {
   const { collection, name = '' } = target;
   const options = deleteOptions(exchange);
   const effect = effectIn(exchange, options);
@@ -109,7 +109,7 @@ export function remove(exchange: Exchange, target: Target, context: WriteContext
 }
 
 /** Handles the DELETE of all objects of a collection that the selectors match. */
-export function removeAll(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+export function removeAll(exchange: Exchange, target: Target, context: WriteContext): WriteResult {
   const { collection } = target;
   if (collection.served.resource.namespaced && target.namespace === '') throw methodNotAllowed();
   const effect = effectIn(exchange, deleteOptions(exchange));
@@ -121,7 +121,7 @@ export function removeAll(exchange: Exchange, target: Target, context: WriteCont
 }
 
 /** Handles a POST of the `eviction` subresource of pods. There are no disruption budgets, so an eviction is a deletion. */
-export function evict(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+export function evict(exchange: Exchange, target: Target, context: WriteContext): WriteResult {
   const type = { kind: 'Eviction', apiVersion: 'policy/v1', custom: false };
   const body = objectIn(exchange, type, target.namespace);
   const { deleteOptions: given } = body as KubernetesObject & { deleteOptions?: unknown };

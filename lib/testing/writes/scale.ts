@@ -12,8 +12,8 @@ import {
   existing,
   objectIn,
   updatedTo,
-  type WriteAnswer,
   type WriteContext,
+  type WriteResult,
 } from './writes.ts';
 
 const TYPE = { kind: 'Scale', apiVersion: 'autoscaling/v1' } as const;
@@ -68,7 +68,7 @@ function rescale(
   target: Target,
   context: WriteContext,
   effect: ReturnType<typeof effectOf>,
-): WriteAnswer {
+): WriteResult {
   const replicas = scale.spec?.replicas ?? 0;
   const { name = '', collection } = target;
   if (replicas < 0) {
@@ -87,7 +87,7 @@ function rescale(
 }
 
 /** Handles a PUT. */
-export function putScale(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+export function putScale(exchange: Exchange, target: Target, context: WriteContext): WriteResult {
   const scale = objectIn(exchange, { ...TYPE, custom: false }, target.namespace) as Scale;
   const why = unreadable(scale);
   if (why !== undefined) {
@@ -99,7 +99,7 @@ export function putScale(exchange: Exchange, target: Target, context: WriteConte
 }
 
 /** Handles a PATCH. */
-export function patchScale(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+export function patchScale(exchange: Exchange, target: Target, context: WriteContext): WriteResult {
   const { custom } = target.collection.served;
   const effect = effectOf(exchange, 'PatchOptions');
   const { of } = readPatch(exchange, { ...TYPE, custom });

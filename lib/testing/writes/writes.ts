@@ -20,7 +20,7 @@ export type Content =
   | { readonly json: object };
 
 /** The response to a write, with its HTTP status. */
-export interface WriteAnswer {
+export interface WriteResult {
   readonly code: number;
   readonly content: Content;
   readonly headers?: Readonly<Record<string, string>>;
@@ -117,7 +117,7 @@ function checkFields(
 }
 
 /** Handles a POST to a collection. */
-export function create(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+export function create(exchange: Exchange, target: Target, context: WriteContext): WriteResult {
   const { collection, namespace } = target;
   if (collection.served.resource.namespaced && namespace === '') throw methodNotAllowed();
   const object = objectIn(exchange, typeOf(target), target.namespace);
@@ -137,7 +137,7 @@ export function createdFrom(
   target: Target,
   context: WriteContext,
   effect: WriteEffect,
-): WriteAnswer {
+): WriteResult {
   const object = decodedObject(sent);
   const { collection, namespace } = target;
   const { resource, status, initialStatus } = collection.served;
@@ -181,7 +181,7 @@ export function checkPathName({ metadata }: KubernetesObject, { name = '' }: Tar
 }
 
 /** Handles a PUT of an object or of its status. For some resources it creates a missing object. */
-export function update(exchange: Exchange, target: Target, context: WriteContext): WriteAnswer {
+export function update(exchange: Exchange, target: Target, context: WriteContext): WriteResult {
   const { collection, name = '' } = target;
   const object = objectIn(exchange, typeOf(target), target.namespace);
   const uid = object.metadata?.uid;
@@ -205,7 +205,7 @@ export function updatedTo(
   target: Target,
   context: WriteContext,
   effect: WriteEffect,
-): WriteAnswer {
+): WriteResult {
   const object = decodedObject(sent);
   const { collection, name = '', subresource } = target;
   const { resource, unconditionalUpdate } = collection.served;

@@ -6,7 +6,7 @@ import { defer, type Observable, type SchedulerLike, type Subscription } from 'r
 import { takeWhile } from 'rxjs/operators';
 import type { ApiError } from '../../meta/api-error.ts';
 import type { Drain } from '../../rx/drain.ts';
-import type { sendSuccessful } from '../answer.ts';
+import type { sendSuccessful } from '../response.ts';
 import type { Transport, TransportRequest } from '../transport.ts';
 import { idle, type LivenessEffect, type LivenessInput, nextLiveness } from './liveness-state.ts';
 

@@ -1,7 +1,7 @@
 /** The options for lists and watches in a page. */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { checkedDuration, checkedWholeLimit, ifGiven } from '../../checks/checked-option.ts';
 import { ApiError } from '../../meta/api-error.ts';
-import { checkedDuration, checkedWholeLimit } from '../../rx/checked-option.ts';
 import type { PageNetwork } from '../page-network.ts';
 import type { Transport, TransportRequest } from '../transport.ts';
 import { PageStreams } from './page-streams.ts';
@@ -31,7 +31,7 @@ export function pageStreams(
   page: PageNetwork | undefined,
 ): PageStreams | undefined {
   const graceMs = checkedDuration(hiddenGraceMs, 'createClient: hiddenGraceMs');
-  if (maxStreams !== undefined) checkedWholeLimit(maxStreams, 'createClient: maxStreams');
+  ifGiven(checkedWholeLimit, maxStreams, 'createClient: maxStreams');
   const most = () => maxStreams ?? page?.mostStreams ?? Number.POSITIVE_INFINITY;
   if (page === undefined && most() === Number.POSITIVE_INFINITY) return undefined;
   return new PageStreams({ origin: page?.origin, scheduler, graceMs, most });

@@ -1,8 +1,8 @@
 /** `connectWorker`, which asks a worker for the answers of queries. */
 import { asyncScheduler, type Observable, type SchedulerLike, Subscription } from 'rxjs';
+import { checkedDuration } from '../../checks/checked-option.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { NO_VIEW_STATUS, type View } from '../../query/view/view.ts';
-import { checkedDuration } from '../../rx/checked-option.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
 import { carryQuery, type WorkerQuery } from '../carried-query.ts';
 import type { Credentials } from '../messages.ts';

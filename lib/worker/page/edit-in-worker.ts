@@ -1,11 +1,12 @@
 /** Edits by a function of the page, which the worker sends. */
+
+import { checkedTimeout } from '../../checks/checked-option.ts';
 import type { Draft, EditOptions } from '../../client/edit.ts';
 import { drafted } from '../../client/edit.ts';
 import { addressOf, isObject, type ObjectTarget } from '../../client/object-target.ts';
 import { ApiError } from '../../meta/api-error.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
-import { checkedTimeout } from '../../rx/checked-option.ts';
 import { type CarriedError, carryError, readError } from '../carried-errors.ts';
 import type { CarriedEdit, OfSession } from '../messages.ts';
 import { tabOf, type WorkerCluster } from './connect-worker.ts';

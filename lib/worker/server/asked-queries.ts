@@ -1,8 +1,8 @@
 /** `askedQueries`, which says which tab asks what. It looks at the tabs while somebody reads it, so that others pay nothing. */
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
+import { checkedPeriod } from '../../checks/checked-option.ts';
 import type { Change } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import { checkedPeriod } from '../../rx/checked-option.ts';
 import { longInterval } from '../../rx/long-timer.ts';
 import { createChangeSet } from '../../store/change-set.ts';
 import type { ChangeStream } from '../../store/change-stream.ts';

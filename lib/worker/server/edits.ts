@@ -1,4 +1,6 @@
 /** The edits of tabs, which make the drafts, for the rows of all tabs. */
+
+import { checkedTimeout } from '../../checks/checked-option.ts';
 import { createResourceClient } from '../../client/create-resource-client.ts';
 import { type EditCalls, type EditOptions, editBy } from '../../client/edit.ts';
 import type { EditableLayer } from '../../factory/edits/editable-layer.ts';
@@ -10,7 +12,6 @@ import { isFields } from '../../meta/json-fields.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../../meta/resource.ts';
 import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
-import { checkedTimeout } from '../../rx/checked-option.ts';
 import type { CarriedEdit } from '../messages.ts';
 
 type AnyObject = Stored<KubernetesObject>;

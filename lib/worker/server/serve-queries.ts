@@ -1,7 +1,7 @@
 /** `serveQueries`, which answers the queries of all tabs in a worker. */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { checkedDuration, checkedTimeout, ifGiven } from '../../checks/checked-option.ts';
 import type { PersistPart } from '../../persist/snapshots-in.ts';
-import { checkedDuration, checkedTimeout } from '../../rx/checked-option.ts';
 import type { Fetch } from '../../transport/fetch-transport.ts';
 import type { WorkerQueries } from '../carried-query.ts';
 import type { Port } from '../messages.ts';
@@ -156,7 +156,7 @@ export function serveQueries(options: ServeQueriesOptions): ServedQueries {
     );
   }
   const { hiddenGraceMs = 60_000, credentialsTimeoutMs = 10_000 } = options;
-  if (lingerMs !== undefined) checkedDuration(lingerMs, 'serveQueries: lingerMs');
+  ifGiven(checkedDuration, lingerMs, 'serveQueries: lingerMs');
   const scope = globalThis as unknown as WorkerScope;
   const isWorker = isInWorker(scope);
   const incarnation = newIncarnation(Math.random);

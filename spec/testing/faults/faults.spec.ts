@@ -259,7 +259,7 @@ it('a fault whose match names the resource by a text is refused, because it woul
   const { faults } = createFakeApiServer();
   const match = { resource: 'pods' } as never;
   for (const cause of [() => faults.failNext(match, { status: 500 }), () => faults.refuse(match)]) {
-    expect(cause).toThrow('faults: resource is "pods"; pass the resource itself');
+    expect(cause).toThrow('faults: resource is "pods"; it must be the resource itself');
   }
 });
 

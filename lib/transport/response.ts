@@ -10,7 +10,7 @@ import type { TransportEvent, TransportRequest } from './transport.ts';
 export const REDIRECTED = 'redirects are not followed. Give the final address as baseUrl';
 
 /** Creates the error of an error response. */
-function errorAnswer(
+function errorResponse(
   where: string,
   head: { readonly status: number; header(name: string): string | null },
   body: string,
@@ -56,7 +56,7 @@ export function sendSuccessful(
     let head: Head | undefined;
     let ok = false;
     let body = '';
-    const refused = (by: Head) => subscriber.error(errorAnswer(where, by, body, scheduler.now()));
+    const refused = (by: Head) => subscriber.error(errorResponse(where, by, body, scheduler.now()));
     const { demand } = request;
     // The body of an error is read without waiting for the consumer, because its Retry-After counts from now.
     const patient = demand && unless(() => head !== undefined && !ok, demand);
@@ -91,17 +91,20 @@ export function sendSuccessful(
 }
 
 /** A response that has arrived completely. */
-export interface Answer {
+export interface WholeResponse {
   header(name: string): string | null;
   readonly body: string;
 }
 
 /** Collects a complete response. Errors if its body is longer than `maxBytes`. */
-export function collect(where: string, maxBytes: number): OperatorFunction<TransportEvent, Answer> {
+export function collect(
+  where: string,
+  maxBytes: number,
+): OperatorFunction<TransportEvent, WholeResponse> {
   return (events) =>
     defer(() => {
       const bytes = new GatheredBytes();
-      let header: Answer['header'] = () => null;
+      let header: WholeResponse['header'] = () => null;
       return events.pipe(
         tap((event) => {
           if (event.kind === 'head') header = event.header.bind(event);
@@ -120,7 +123,7 @@ export function collect(where: string, maxBytes: number): OperatorFunction<Trans
 }
 
 /** Parses the body: JSON where the response says so, else text. Throws on JSON that cannot be parsed. */
-export function parseAnswer(answer: Answer, where: string): unknown {
+export function parseResponse(answer: WholeResponse, where: string): unknown {
   if (answer.body === '') return undefined;
   const type = answer.header('content-type') ?? '';
   if (!type.includes('json')) return answer.body;

@@ -3,13 +3,13 @@ import { Observable, type SchedulerLike } from 'rxjs';
 import type { Decoder } from '../decode/decoding.ts';
 import { ApiError } from '../meta/api-error.ts';
 import { stoppedWith } from '../rx/stopped-with.ts';
-import { sendSuccessful } from '../transport/answer.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
+import { sendSuccessful } from '../transport/response.ts';
 import type { TransportEvent, TransportRequest } from '../transport/transport.ts';
 import type { RequestTurn } from './lister-watcher.ts';
 
 /** A signal about a request and its response. `alive`: bytes arrived that did not complete an event or item. */
-export type DecodedAnswer<Out> =
+export type DecodedResponse<Out> =
   | { readonly kind: RequestTurn | 'opened' | 'alive'; readonly reason?: string }
   | { readonly kind: 'decoded'; readonly value: Out };
 
@@ -19,7 +19,7 @@ type Head = Extract<TransportEvent, { kind: 'head' }>;
  * Sends a request and decodes its body. Completes at a clean end. Errors with an {@link ApiError} of the server's
  * Status, of the network, or of the decoder. Everything decoded before an error is emitted first.
  */
-export function decodeAnswer<Out>(options: {
+export function decodeResponse<Out>(options: {
   readonly client: Pick<KubeClient, 'send'>;
   readonly request: TransportRequest;
   readonly where: string;
@@ -30,9 +30,9 @@ export function decodeAnswer<Out>(options: {
    */
   readonly refusal?: ((head: Head) => ApiError | undefined) | undefined;
   decoder(): Decoder<Out>;
-}): Observable<DecodedAnswer<Out>> {
+}): Observable<DecodedResponse<Out>> {
   const { client, request, where, scheduler } = options;
-  return new Observable<DecodedAnswer<Out>>((subscriber) => {
+  return new Observable<DecodedResponse<Out>>((subscriber) => {
     const decoder = options.decoder();
     const failed = () => {
       const { failure } = decoder;

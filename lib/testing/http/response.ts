@@ -9,7 +9,7 @@ import type { PodLogs } from '../pod-log.ts';
 import { isPods, type ServedResource } from '../served-resource.ts';
 import { evict, remove, removeAll } from '../writes/removals.ts';
 import { patchScale, putScale, readScale } from '../writes/scale.ts';
-import { create, existing, update, type WriteAnswer, type WriteContext } from '../writes/writes.ts';
+import { create, existing, update, type WriteContext, type WriteResult } from '../writes/writes.ts';
 import { checkAccess, verbOf } from './access.ts';
 import { review } from './access-review.ts';
 import { type Body, bytesBody } from './body.ts';
@@ -20,7 +20,7 @@ import { methodNotAllowed, noSuchResource, tooLarge } from './status.ts';
 import { type WatchContext, WatchStream } from './watch-stream.ts';
 
 /** A response. */
-export interface Answer {
+export interface SentResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
@@ -29,7 +29,7 @@ export interface Answer {
 }
 
 /** The dependencies of a response. */
-export interface AnswerContext extends WriteContext, WatchContext {
+export interface ResponseContext extends WriteContext, WatchContext {
   readonly watchList: boolean;
   readonly shardedListAndWatch: boolean;
   readonly pageSizeMax: number;
@@ -43,12 +43,12 @@ const PLAIN = 'text/plain; charset=utf-8';
 const NO_CACHE = { 'cache-control': 'no-cache, private' };
 
 /** A response with a complete body. */
-export function textAnswer(
+export function textResponse(
   status: number,
   body: string,
   contentType: string = JSON_TYPE,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): SentResponse {
   return {
     status,
     headers: { ...NO_CACHE, 'content-type': contentType, ...headers },
@@ -57,10 +57,10 @@ export function textAnswer(
 }
 
 /** The response to a failed request. */
-export function failureAnswer(error: ApiError): Answer {
+export function failureResponse(error: ApiError): SentResponse {
   const seconds = error.status?.details?.retryAfterSeconds;
   const headers = seconds === undefined ? {} : { 'retry-after': String(seconds) };
-  return textAnswer(error.code, `${JSON.stringify(error.status)}\n`, JSON_TYPE, headers);
+  return textResponse(error.code, `${JSON.stringify(error.status)}\n`, JSON_TYPE, headers);
 }
 
 function read(
@@ -68,17 +68,17 @@ function read(
   target: Target,
   exchange: Exchange,
   renderer: Renderer,
-  context: AnswerContext,
-): Answer {
+  context: ResponseContext,
+): SentResponse {
   const query = new URLSearchParams(exchange.query);
   // A server without the feature gate ignores the selector, whatever it says.
   if (!context.shardedListAndWatch) query.delete('shardSelector');
-  if (target.name !== undefined) return textAnswer(200, renderer.object(existing(target)));
+  if (target.name !== undefined) return textResponse(200, renderer.object(existing(target)));
   if (request.use === 'list') {
     const { items, metadata } = list(target, query, context.pageSizeMax);
     // Only a list of complete objects says that it was filtered.
     const { shardInfo: _, ...others } = metadata;
-    return textAnswer(200, renderer.list(items, renderer.as === 'Object' ? metadata : others));
+    return textResponse(200, renderer.list(items, renderer.as === 'Object' ? metadata : others));
   }
   const plan = watchPlan(target, query, context);
   const stream = new WatchStream(request, target.collection, plan, renderer.watch(), context);
@@ -89,7 +89,7 @@ function read(
 /** The limit of a body of a real server, in bytes. */
 const MOST_BODY = 3_145_728;
 
-type Write = (exchange: Exchange, target: Target, context: WriteContext) => WriteAnswer;
+type Write = (exchange: Exchange, target: Target, context: WriteContext) => WriteResult;
 
 /** The handler of a method on a collection or an object, or `undefined` if the method is not allowed. */
 function writeOf(method: string, { name }: Target): Write | undefined {
@@ -123,22 +123,22 @@ function has(subresource: string, served: ServedResource): boolean {
   return isPods(served) && (subresource === 'eviction' || subresource === 'log');
 }
 
-function written({ code, content, headers }: WriteAnswer, renderer: Renderer): Answer {
+function written({ code, content, headers }: WriteResult, renderer: Renderer): SentResponse {
   const body =
     'object' in content
       ? renderer.object(content.object)
       : 'page' in content
         ? renderer.list(content.page.items, content.page.metadata)
         : `${JSON.stringify(content.json)}\n`;
-  return textAnswer(code, body, JSON_TYPE, headers);
+  return textResponse(code, body, JSON_TYPE, headers);
 }
 
 function route(
   exchange: Exchange,
   request: RequestRecord,
   target: Target,
-  context: AnswerContext,
-): Answer {
+  context: ResponseContext,
+): SentResponse {
   const { method, query } = exchange;
   const { subresource, collection } = target;
   const { served } = collection;
@@ -162,23 +162,23 @@ export function answer(
   exchange: Exchange,
   request: RequestRecord,
   target: Target | undefined,
-  context: AnswerContext,
-): Answer {
-  if (isMalformed(exchange.path)) return textAnswer(400, '400 Bad Request', PLAIN);
+  context: ResponseContext,
+): SentResponse {
+  if (isMalformed(exchange.path)) return textResponse(400, '400 Bad Request', PLAIN);
   try {
     const reviewed = review(context, exchange, context.users.of(exchange));
-    if (reviewed !== undefined) return textAnswer(201, `${JSON.stringify(reviewed)}\n`);
+    if (reviewed !== undefined) return textResponse(201, `${JSON.stringify(reviewed)}\n`);
     if (target !== undefined) {
       checkAccess(context, exchange, verbOf(exchange, request, target), target);
       return route(exchange, request, target, context);
     }
     const found = discovery(context.log, exchange.path);
-    if (typeof found === 'string') return textAnswer(200, found, PLAIN);
-    if (found !== undefined) return textAnswer(200, `${JSON.stringify(found)}\n`);
+    if (typeof found === 'string') return textResponse(200, found, PLAIN);
+    if (found !== undefined) return textResponse(200, `${JSON.stringify(found)}\n`);
     if (servesGroupVersion(context.log, exchange.path)) throw noSuchResource();
-    return textAnswer(404, '404 page not found\n', PLAIN);
+    return textResponse(404, '404 page not found\n', PLAIN);
   } catch (error) {
-    if (error instanceof ApiError) return failureAnswer(error);
-    return failureAnswer(failure(500, 'InternalError', String(error)));
+    if (error instanceof ApiError) return failureResponse(error);
+    return failureResponse(failure(500, 'InternalError', String(error)));
   }
 }

@@ -1,0 +1,167 @@
+/**
+ * Checks what a caller passes. What is refused is refused in one form: `createClient: qps is "5"; it must be a number`, with the
+ * function, the option, the value, and what it takes. Each kind of option stands here once, with its range and its words.
+ */
+
+const LONGEST = 60;
+
+/** A value as an error shows it: text in quotes, and the first characters of anything long. */
+export function shownValue(value: unknown): string {
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'bigint') return `${value}n`;
+  try {
+    const isPlain = typeof value !== 'object' && typeof value !== 'string';
+    const text = isPlain ? String(value) : JSON.stringify(value);
+    return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  } catch {
+    // An object with a cycle or a bigint has no JSON.
+    return 'an object';
+  }
+}
+
+/** The error of an invalid value. `name` begins with the function; `must` may say behind a semicolon what to do. */
+export function refusal(name: string, value: unknown, must: string): TypeError {
+  return new TypeError(`${name} is ${shownValue(value)}; it must be ${must}`);
+}
+
+/** Throws the error unless the value is valid. */
+export function check(
+  isValid: boolean,
+  name: string,
+  value: unknown,
+  must: string,
+): asserts isValid {
+  if (!isValid) throw refusal(name, value, must);
+}
+
+/** Checks an option that may be left out and whose default stands elsewhere, where the option is used. */
+export function ifGiven<V, A extends readonly unknown[]>(
+  checked: (value: V, ...rest: A) => V,
+  value: V | undefined,
+  ...rest: A
+): V | undefined {
+  return value === undefined ? undefined : checked(value, ...rest);
+}
+
+/** A function. */
+export function checkedFunction<F>(given: F, name: string, must = 'a function'): F {
+  check(typeof given === 'function', name, given, must);
+  return given;
+}
+
+/** True or false: a text such as 'false' would count as true. */
+export function checkedBoolean(given: boolean, name: string): boolean {
+  check(typeof given === 'boolean', name, given, 'true or false');
+  return given;
+}
+
+/** A list. */
+export function checkedList<T>(list: readonly T[], name: string, must = 'a list'): readonly T[] {
+  check(Array.isArray(list), name, list, must);
+  return list;
+}
+
+/** Text of a form. */
+export function checkedText(text: unknown, name: string, form: RegExp, must: string): string {
+  check(typeof text === 'string' && form.test(text), name, text, must);
+  return text;
+}
+
+/** Text that is not empty. */
+export function checkedName(text: unknown, name: string, must = 'text that is not empty'): string {
+  return checkedText(text, name, /./s, must);
+}
+
+/** One of some words. */
+export function checkedWord<W extends string>(word: W, name: string, words: readonly W[]): W {
+  const all = words.map((each) => `'${each}'`);
+  const last = all.pop();
+  check(words.includes(word), name, word, `${all.join(', ')} or ${last}`);
+  return word;
+}
+
+function inRange(value: number, name: string, isValid: boolean, must: string): number {
+  check(typeof value === 'number' && isValid, name, value, must);
+  return value;
+}
+
+/** A duration of 0 or more milliseconds. `Infinity` means never. */
+export function checkedDuration(durationMs: number, name: string): number {
+  return checkedPeriod(durationMs, name, 0);
+}
+
+/** A period of at least `leastMs` milliseconds. `Infinity` means never. `orElse` names what else is valid. */
+export function checkedPeriod(
+  periodMs: number,
+  name: string,
+  leastMs: number,
+  orElse = '',
+): number {
+  return inRange(periodMs, name, periodMs >= leastMs, `${leastMs} or more milliseconds${orElse}`);
+}
+
+/** A timeout of more than 0 milliseconds. `Infinity` means no timeout. */
+export function checkedTimeout(timeoutMs: number, name: string): number {
+  return inRange(timeoutMs, name, timeoutMs > 0, 'more than 0 milliseconds');
+}
+
+/** A limit of 1 or more. `Infinity` means no limit. */
+export function checkedLimit(limit: number, name: string): number {
+  return inRange(limit, name, limit >= 1, '1 or more');
+}
+
+/** A number of times, 0 or more. `Infinity` means no limit. */
+export function checkedTimes(times: number, name: string): number {
+  return inRange(times, name, times >= 0, '0 or more');
+}
+
+/** A finite number of 0 or more. */
+export function checkedNumber(value: number, name: string): number {
+  return inRange(
+    value,
+    name,
+    value >= 0 && value < Number.POSITIVE_INFINITY,
+    'a finite number of 0 or more',
+  );
+}
+
+/** A rate per second. 0 or less, and `Infinity`, mean no limit. */
+export function checkedRate(rate: number, name: string): number {
+  return inRange(rate, name, !Number.isNaN(rate), 'a number');
+}
+
+/** A wait in milliseconds that ends. 0 or less means none. */
+export function checkedWait(waitMs: number, name: string): number {
+  return inRange(waitMs, name, waitMs < Number.POSITIVE_INFINITY, 'a finite number');
+}
+
+/** An integer of at least `least`. */
+export function checkedCount(count: number, name: string, least: number): number {
+  return checkedWhole(count, name, least, Number.POSITIVE_INFINITY);
+}
+
+/** An integer limit of 1 or more. `Infinity` means no limit. */
+export function checkedWholeLimit(limit: number, name: string): number {
+  return limit === Number.POSITIVE_INFINITY ? limit : checkedCount(limit, name, 1);
+}
+
+/** An integer of at least `least` that survives as a JSON number, so that a server reads the same value. */
+export function checkedSentCount(count: number, name: string, least: number): number {
+  return checkedWhole(count, name, least, Number.MAX_SAFE_INTEGER);
+}
+
+/** An integer in a range. A bound that no caller reaches is not mentioned. */
+export function checkedWhole(count: number, name: string, least: number, most: number): number {
+  const isValid = Number.isInteger(count) && count >= least && count <= most;
+  const range = most < Number.MAX_SAFE_INTEGER ? `from ${least} to ${most}` : `of ${least} or more`;
+  return inRange(count, name, isValid, `a whole number ${range}`);
+}
+
+/** The longest period that is sent to a server: 31 years, because servers count nanoseconds in 64 bits. */
+const LONGEST_SENT_MS = 1e12;
+
+/** A period of at least `leastMs` milliseconds that a server can count, so not `Infinity`. */
+export function checkedSentPeriod(periodMs: number, name: string, leastMs: number): number {
+  const isValid = periodMs >= leastMs && periodMs <= LONGEST_SENT_MS;
+  return inRange(periodMs, name, isValid, `from ${leastMs} to ${LONGEST_SENT_MS} milliseconds`);
+}
