@@ -1,4 +1,5 @@
 /** Names of sources before the ids and keys of their rows, as in `east/shop/web`. */
+import { checkedText } from '../checks/checked-option.ts';
 
 /** The id or the key of a row, with the name of its source. */
 export function named(source: string, text: string): string {
@@ -7,8 +8,6 @@ export function named(source: string, text: string): string {
 
 /** Throws a `TypeError` unless a name can stand before ids and keys. `what` is `a source` or `a cluster`. */
 export function checkSourceName(caller: string, what: string, name: unknown): void {
-  if (typeof name === 'string' && name !== '' && !name.includes('/')) return;
-  throw new TypeError(
-    `${caller}: ${JSON.stringify(name)} is not a name of ${what}; it must be text without '/', because it stands before '/' in ids and keys`,
-  );
+  const must = "text without '/', because it stands before '/' in ids and keys";
+  checkedText(name, `${caller}: the name of ${what}`, /^[^/]+$/, must);
 }

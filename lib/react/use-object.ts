@@ -1,5 +1,7 @@
 /** `useObject`, one object. */
+
 import { useMemo } from 'react';
+import { checkedName } from '../checks/checked-option.ts';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import { nameSelector } from '../meta/field-selector.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
@@ -35,11 +37,7 @@ export interface ObjectResult<T> extends StatusResult {
 /** The query of one object. */
 export function objectQuery(resource: Resource<KubernetesObject>, ref: ObjectRef): object {
   const { namespace, name, uid, as } = ref;
-  if (typeof name !== 'string' || name === '') {
-    throw new TypeError(
-      `useObject: name is ${JSON.stringify(name)}; it must be the name of an object`,
-    );
-  }
+  checkedName(name, 'useObject: name', 'the name of an object');
   return {
     from: resource,
     as,

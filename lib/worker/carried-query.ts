@@ -1,5 +1,7 @@
 /** Queries as messages carry them: as data, or as the name of a query that the worker knows, with parameters. */
+
 import type { Observable } from 'rxjs';
+import { check, checkedName } from '../checks/checked-option.ts';
 import type { LiveQueries } from '../factory/queries/create-live-queries.ts';
 import type { LiveQuery } from '../query/live-query/live-query.ts';
 import type { AnyChangeSet } from '../store/change-set.ts';
@@ -89,11 +91,7 @@ export function workerQuery<Q extends WorkerQueries, Name extends keyof Q & stri
   named: Name,
   ...[params]: ParamsOf<Parameters<Q[Name]>>
 ): WorkerQuery<RowOfQuery<ReturnType<Q[Name]>>> {
-  if (typeof named !== 'string' || named === '') {
-    throw new TypeError(
-      `workerQuery: the name is ${JSON.stringify(named)}; it must be a name of serveQueries({ queries })`,
-    );
-  }
+  checkedName(named, 'workerQuery: the name', 'a name of serveQueries({ queries })');
   checkData('workerQuery: the parameters', '', params);
   return params === undefined ? { named } : { named, params };
 }
@@ -137,9 +135,7 @@ export function checkSize(where: string, query: Pick<LiveQuery, 'select' | 'limi
  * a query cannot be sent to a worker.
  */
 export function carryQuery(where: string, given: LiveQuery | WorkerQuery): CheckedQuery {
-  if (typeof given !== 'object' || given === null) {
-    throw new TypeError(`${where}: got ${String(given)}; pass a live query, or workerQuery(…)`);
-  }
+  check(Object(given) === given, `${where}: the query`, given, 'a live query, or workerQuery(…)');
   checkData(where, '', given);
   if (!('named' in given)) checkSize(where, given);
   // Only the data of the resource, without its type, and without the key of the query, which is not data.

@@ -38,10 +38,12 @@ describe('liveUnion', () => {
   });
 
   it('Q46: a name that cannot be told from an id is refused, and so is a source that is no stream', () => {
-    expect(() => liveUnion({ 'a/b': EMPTY })).toThrow(/^liveUnion: "a\/b" is not a name/);
+    expect(() => liveUnion({ 'a/b': EMPTY })).toThrow(
+      /^liveUnion: the name of a source is "a\/b"; it must/,
+    );
     expect(() => liveUnion({ '': EMPTY })).toThrow(TypeError);
     expect(() => liveUnion({ a: {} as never })).toThrow(
-      /^liveUnion: the source a is no Observable/,
+      /^liveUnion: a is .*; it must be a stream of change sets/,
     );
   });
 
@@ -89,7 +91,7 @@ describe('liveUnion', () => {
     for (const [given, shown] of [
       [null, 'null'],
       [undefined, 'undefined'],
-      [7, 'number'],
+      [7, '7'],
     ]) {
       expect(() => liveUnion(given as never)).toThrow(
         `liveUnion: sources is ${shown}; it must be { name: stream }`,

@@ -91,7 +91,9 @@ describe('what tabs ask', () => {
   });
 
   it('refuses what is not a server of queries', () => {
-    expect(() => askedQueries({} as never)).toThrow('pass what serveQueries(…) returned');
+    expect(() => askedQueries({} as never)).toThrow(
+      'askedQueries: the first argument is {}; it must be what serveQueries(…) returned',
+    );
     const rig = rigOf('a');
     rig.open();
     for (const periodMs of [-1, 0, Number.NaN]) {

@@ -1,5 +1,7 @@
 /** The clusters that exist at present: follows `clients$`, and creates and stops the factory of each cluster. */
+
 import { isObservable, type Observable } from 'rxjs';
+import { check } from '../../checks/checked-option.ts';
 import { checkSourceName } from '../../meta/source-name.ts';
 import type { Drain } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
@@ -74,11 +76,8 @@ export class Members {
     drain: Drain,
     create: (client: KubeClient, name: string) => InformerFactory,
   ) {
-    if (!isObservable(clients$)) {
-      throw new TypeError(
-        `createClusters: clients$ is ${typeof clients$}; it must be an Observable of clients by the names of clusters, such as of({ east: client })`,
-      );
-    }
+    const must = 'an Observable of clients by the names of clusters, such as of({ east: client })';
+    check(isObservable(clients$), 'createClusters: clients$', clients$, must);
     this.#clients$ = clients$;
     this.#drain = drain;
     this.#create = create;

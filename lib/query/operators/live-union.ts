@@ -1,5 +1,7 @@
 /** `liveUnion`: the rows of several streams, each under the name of its stream. */
+
 import { isObservable, type Observable } from 'rxjs';
+import { check, refusal } from '../../checks/checked-option.ts';
 import type { RowIdentity } from '../../delta/net-change.ts';
 import { checkSourceName, named } from '../../meta/source-name.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
@@ -36,10 +38,7 @@ function checkedNames(sources: UnionSources): readonly string[] {
       'liveUnion: sources is a list; give each stream a name, as in liveUnion({ a: one$, b: other$ }). To show the rows that one of several filters of a stream selects, use one filter: liveFilter((row) => one(row) || other(row))',
     );
   }
-  if (typeof sources !== 'object' || sources === null) {
-    const shown = sources === null ? 'null' : typeof sources;
-    throw new TypeError(`liveUnion: sources is ${shown}; it must be { name: stream }`);
-  }
+  check(Object(sources) === sources, 'liveUnion: sources', sources, '{ name: stream }');
   const names = Object.keys(sources);
   for (const name of names) checkSourceName('liveUnion', 'a source', name);
   return names;
@@ -86,10 +85,7 @@ export function liveUnion(sources: UnionSources, options: LiveOptions = {}): Cha
   const names = checkedNames(sources);
   const streams = Object.values(sources);
   for (const [at, stream] of streams.entries()) {
-    if (isObservable(stream)) continue;
-    throw new TypeError(
-      `liveUnion: the source ${names[at]} is no Observable; it must be a stream of change sets`,
-    );
+    check(isObservable(stream), `liveUnion: ${names[at]}`, stream, 'a stream of change sets');
   }
   if (streams.length === 0) {
     return originating((subscriber, tell) => {

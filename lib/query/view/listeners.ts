@@ -1,13 +1,13 @@
 /** The listeners of a view, who keep it running. */
+import { checkedFunction } from '../../checks/checked-option.ts';
 import { atEndOfTurn } from '../../rx/drain.ts';
 import { Hub } from '../../rx/sharing/hub.ts';
 
 /** Refuses what is no function at once: otherwise the first change would fail, and not the call. */
 function checkListener(listener: unknown): void {
-  if (typeof listener === 'function') return;
-  throw new TypeError(
-    `subscribe: the listener is ${listener === null ? 'null' : typeof listener}; it must be a function, which reads getSnapshot(). To subscribe an observer, use items$ or status$`,
-  );
+  const must =
+    'a function, which reads getSnapshot(). To subscribe an observer, use items$ or status$';
+  checkedFunction(listener, 'subscribe: the listener', must);
 }
 
 /** Listeners, each added as often as it subscribes. The position counts changes; one that joins later is not told of them. */

@@ -1,6 +1,6 @@
 /** `connectWorker`, which asks a worker for the answers of queries. */
 import { asyncScheduler, type Observable, type SchedulerLike, Subscription } from 'rxjs';
-import { checkedDuration } from '../../checks/checked-option.ts';
+import { checkedDuration, checkedName, ifGiven, refusal } from '../../checks/checked-option.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { NO_VIEW_STATUS, type View } from '../../query/view/view.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
@@ -53,10 +53,7 @@ export interface WorkerCluster {
 }
 
 function checkIdentity(where: string, identity: unknown): void {
-  if (identity === undefined || (typeof identity === 'string' && identity !== '')) return;
-  throw new TypeError(
-    `${where}: identity is ${JSON.stringify(identity)}; it must name the user, or be undefined`,
-  );
+  ifGiven(checkedName, identity, `${where}: identity`, 'the name of the user, or undefined');
 }
 
 const tabs = /* @__PURE__ */ new WeakMap<WorkerCluster, Tab>();
@@ -65,7 +62,7 @@ const tabs = /* @__PURE__ */ new WeakMap<WorkerCluster, Tab>();
 export function tabOf(cluster: WorkerCluster): Tab {
   const tab = tabs.get(cluster);
   if (tab !== undefined) return tab;
-  throw new TypeError('editInWorker: the cluster must be one that connectWorker returned');
+  throw refusal('editInWorker: the cluster', cluster, 'one that connectWorker returned');
 }
 
 /** Who is signed in; `undefined` also for a cluster that `connectWorker` has not returned. */

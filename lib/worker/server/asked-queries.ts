@@ -1,6 +1,6 @@
 /** `askedQueries`, which says which tab asks what. It looks at the tabs while somebody reads it, so that others pay nothing. */
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
-import { checkedPeriod } from '../../checks/checked-option.ts';
+import { check, checkedPeriod } from '../../checks/checked-option.ts';
 import type { Change } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { longInterval } from '../../rx/long-timer.ts';
@@ -107,9 +107,8 @@ export function askedQueries(
   served: ServedQueries,
   { periodMs = 1000, scheduler = asyncScheduler }: AskedQueriesOptions = {},
 ): ChangeStream<AskedOfWorker> {
-  if (!(served instanceof QueryServer)) {
-    throw new TypeError('askedQueries: pass what serveQueries(…) returned');
-  }
+  const isServed = served instanceof QueryServer;
+  check(isServed, 'askedQueries: the first argument', served, 'what serveQueries(…) returned');
   checkedPeriod(periodMs, 'askedQueries: periodMs', 1);
   return new Observable((subscriber) => {
     const rows = new Map<string, Row>();

@@ -1,6 +1,11 @@
 /** `serveQueries`, which answers the queries of all tabs in a worker. */
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
-import { checkedDuration, checkedTimeout, ifGiven } from '../../checks/checked-option.ts';
+import {
+  checkedDuration,
+  checkedFunction,
+  checkedTimeout,
+  ifGiven,
+} from '../../checks/checked-option.ts';
 import type { PersistPart } from '../../persist/snapshots-in.ts';
 import type { Fetch } from '../../transport/fetch-transport.ts';
 import type { WorkerQueries } from '../carried-query.ts';
@@ -150,11 +155,8 @@ function toOthers(scope: WorkerScope): Port | undefined {
  */
 export function serveQueries(options: ServeQueriesOptions): ServedQueries {
   const { createFactory, queries = {}, lingerMs, scheduler = asyncScheduler } = options;
-  if (typeof createFactory !== 'function') {
-    throw new TypeError(
-      'serveQueries: createFactory is missing; pass (session) => createInformerFactory(…)',
-    );
-  }
+  const must = '(session) => createInformerFactory(…)';
+  checkedFunction(createFactory, 'serveQueries: createFactory', must);
   const { hiddenGraceMs = 60_000, credentialsTimeoutMs = 10_000 } = options;
   ifGiven(checkedDuration, lingerMs, 'serveQueries: lingerMs');
   const scope = globalThis as unknown as WorkerScope;

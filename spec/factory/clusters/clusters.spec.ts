@@ -259,7 +259,12 @@ describe('the state of many clusters', () => {
     const texts = Object.values(clusters.status.clusters).map(({ name, text }) => [name, text]);
     expect(texts).toEqual([
       ['east', 'live, 1 informer'],
-      ['a/b', expect.stringContaining('is not a name of a cluster')],
+      [
+        'a/b',
+        expect.stringContaining(
+          'createClusters: the name of a cluster is "a/b"; it must be text without',
+        ),
+      ],
       ['none', expect.stringContaining('has no client')],
     ]);
     clients$.next('nonsense' as never);
@@ -447,7 +452,7 @@ describe('the life of many clusters', () => {
   });
 
   it('U8: an impossible call throws a TypeError that says what to pass', () => {
-    expect(() => worldOf([], {}, {} as never)).toThrow(/clients\$ is object; it must be/);
+    expect(() => worldOf([], {}, {} as never)).toThrow(/clients\$ is \{.*\}; it must be/);
     expect(() => worldOf([], { lingerMs: -1 })).toThrow(TypeError);
     const { clusters } = worldOf([], {}, NEVER);
     expect(() => clusters.informer(pods, { as: 'table' } as never)).toThrow(/as is 'table'/);
