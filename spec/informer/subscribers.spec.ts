@@ -36,7 +36,7 @@ describe('isolation', () => {
     ['random', { random: () => Number.NaN }, /^what random returned is NaN; it must be a number/],
     ['backoff', { backoff: () => -1 }, /^what the backoff returned is -1; it must be 0 or more/],
   ])(
-    'X26: onUnhandledError of an informer receives what is wrong with its %s',
+    'X4: onUnhandledError of an informer receives what is wrong with its %s',
     async (name, options, expected) => {
       const time = new VirtualTime();
       const elsewhere: unknown[] = [];

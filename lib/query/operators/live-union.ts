@@ -1,7 +1,7 @@
 /** `liveUnion`: the rows of several streams, each under the name of its stream. */
 
 import { isObservable, type Observable } from 'rxjs';
-import { check, refusal } from '../../checks/checked-option.ts';
+import { check } from '../../checks/checked-option.ts';
 import type { RowIdentity } from '../../delta/net-change.ts';
 import { checkSourceName, named } from '../../meta/source-name.ts';
 import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
