@@ -44,7 +44,7 @@ function leased<Row>(source: ViewSource<Row>): RowSource<Row> {
 
 /** Why a worker has no first answer: it refuses the query, or nobody is signed in. */
 function refusalOf({ rows, status, error }: ListResult<unknown>): Error | undefined {
-  return rows.length === 0 && status.phase === 'stopped' ? (error ?? status.error) : undefined;
+  return rows.length === 0 && status.phase === 'stopped' ? error : undefined;
 }
 
 /** The rows of what is awaited, once they are there. */

@@ -11,7 +11,6 @@ import { ApiError } from '../../meta/api-error.ts';
 import { isFields } from '../../meta/json-fields.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../../meta/resource.ts';
-import { reuseUnchanged } from '../../meta/reuse-unchanged.ts';
 import type { CarriedEdit } from '../messages.ts';
 
 type AnyObject = Stored<KubernetesObject>;
@@ -73,10 +72,8 @@ export class Edits {
           if (!isFields(copy) || !isFields(copy.metadata)) {
             throw new TypeError(`${where}: the draft of the tab is not an object with metadata`);
           }
-          // A copy, whose unchanged parts must be those of the base: only what differs is shown over newer states.
-          const draft = reuseUnchanged(base, copy);
-          if (options.dryRun !== true) sent.draft = this.#overlay.begin(base, draft);
-          return draft;
+          if (options.dryRun !== true) sent.draft = this.#overlay.begin(base, copy);
+          return copy;
         };
         return editBy<KubernetesObject>(calls, where, target, draftOf, options);
       },
