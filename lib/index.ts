@@ -497,8 +497,6 @@ export type {
   ShardPhase,
   ShardStatus,
 } from './shards/shard-member.ts';
-// store: the local copy
-export { type ApplyDeltasOptions, applyDeltas } from './store/apply-deltas.ts';
 export {
   createExpirationStore,
   type ExpirationPolicy,
@@ -529,7 +527,9 @@ export type {
   OrderedChangeStream,
   SetStream,
 } from './store/change-stream.ts';
-export type { StoreRefusal } from './store/committer.ts';
+// store: the local copy
+export { type ApplyDeltasOptions, applyDeltas } from './store/commit/apply-deltas.ts';
+export type { StoreRefusal } from './store/commit/committer.ts';
 export { type ConflateByKeyOptions, conflateByKey } from './store/conflate-by-key.ts';
 export { createIndexer } from './store/create-indexer.ts';
 export {

@@ -217,10 +217,9 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     status.complete();
   }
 
-  /** Takes the next possible step: compete when the caches are complete, begin a term when leading, end it when not. */
+  /** Takes the next possible step: compete with complete caches, begin a term when leading, end it when not, name what a stop abandoned. */
   #proceed(): void {
     const held = this.#held;
-    // Stopped: the last reconcile that the stop has abandoned may have ended.
     if (held === undefined) return this.#publish();
     if (held.closed) return;
     const synced = this.#waitingFor().length === 0;

@@ -25,8 +25,8 @@ import { strict } from '../rx/demand.ts';
 import { inDrain } from '../rx/drain.ts';
 import { longInterval } from '../rx/long-timer.ts';
 import { nextMacrotask } from '../rx/next-macrotask.ts';
-import { applyDeltas } from '../store/apply-deltas.ts';
 import { type ChangeSet, createChangeSet } from '../store/change-set.ts';
+import { applyDeltas } from '../store/commit/apply-deltas.ts';
 import type { Indexer } from '../store/indexer.ts';
 import type { InformerCore } from './core.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CommitChanges } from '../../lib/store/commit-changes.ts';
+import { CommitChanges } from '../../lib/store/commit/commit-changes.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import * as fc from '../support/fast-check.ts';
 

@@ -1,6 +1,6 @@
 import type { Delta } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { splitCommits } from '../../lib/store/commits.ts';
+import { splitCommits } from '../../lib/store/commit/commits.ts';
 import {
   added,
   bookmark,

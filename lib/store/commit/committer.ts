@@ -2,28 +2,28 @@
  * Applies commits to the store, delta by delta: stores, removes and refuses objects.
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
-import type { Refused } from '../decode/watch-event.ts';
-import { isOutdatedDeletion, stateOf, versionOfDeletion } from '../delta/outdated-deletions.ts';
-import { listedObjects, unlistedKeys } from '../delta/relist.ts';
-import { ApiError } from '../meta/api-error.ts';
-import { inScope, isKeyOf } from '../meta/key.ts';
+import type { Refused } from '../../decode/watch-event.ts';
+import { isOutdatedDeletion, stateOf, versionOfDeletion } from '../../delta/outdated-deletions.ts';
+import { listedObjects, unlistedKeys } from '../../delta/relist.ts';
+import { ApiError } from '../../meta/api-error.ts';
+import { inScope, isKeyOf } from '../../meta/key.ts';
 import {
   controllerUidOf,
   type KubernetesObject,
   type Stored,
   uidOf,
   versionOf,
-} from '../meta/kubernetes-object.ts';
-import { isOlder } from '../meta/resource-version.ts';
-import { shownCause, shownError } from '../meta/shown-text.ts';
-import type { Deletion, Delta, Replaced } from '../reflector/delta.ts';
-import { reportingErrors } from '../rx/report-unhandled.ts';
-import { type ChangeSet, createChangeSet } from './change-set.ts';
+} from '../../meta/kubernetes-object.ts';
+import { isOlder } from '../../meta/resource-version.ts';
+import { shownCause, shownError } from '../../meta/shown-text.ts';
+import type { Deletion, Delta, Replaced } from '../../reflector/delta.ts';
+import { reportingErrors } from '../../rx/report-unhandled.ts';
+import { type ChangeSet, createChangeSet } from '../change-set.ts';
+import type { Indexer, IndexerTransaction } from '../indexer.ts';
+import { Scopes } from '../scopes.ts';
+import { type Origin, successorOf, type UnchangedParts } from '../successor-of.ts';
 import { CommitChanges } from './commit-changes.ts';
 import type { Commit } from './commits.ts';
-import type { Indexer, IndexerTransaction } from './indexer.ts';
-import { Scopes } from './scopes.ts';
-import { type Origin, successorOf, type UnchangedParts } from './successor-of.ts';
 
 /** An object that the store refused, because a key or index function threw an error. */
 export interface StoreRefusal<T> {

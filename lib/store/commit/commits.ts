@@ -2,8 +2,8 @@
  * Splits a batch of deltas into commits. A commit has one cause, contains no key twice, and does not cross the end of
  * the first list. client-go: tools/cache/the_real_fifo.go, PopBatch.
  */
-import type { Delta } from '../reflector/delta.ts';
-import type { Cause } from './change-set.ts';
+import type { Delta } from '../../reflector/delta.ts';
+import type { Cause } from '../change-set.ts';
 
 /** Deltas that become visible in the store together. */
 export interface Commit<T> {

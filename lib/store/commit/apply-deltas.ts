@@ -4,16 +4,16 @@
  * client-go: tools/cache/controller.go, processDeltas and processDeltasInBatch.
  */
 import { Observable, type OperatorFunction } from 'rxjs';
-import { checkKeys } from '../delta/delta-fifo.ts';
-import type { KubernetesObject } from '../meta/kubernetes-object.ts';
-import type { Delta } from '../reflector/delta.ts';
-import { Drain } from '../rx/drain.ts';
-import { reportingErrors } from '../rx/report-unhandled.ts';
-import type { ChangeSet } from './change-set.ts';
+import { checkKeys } from '../../delta/delta-fifo.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { Delta } from '../../reflector/delta.ts';
+import { Drain } from '../../rx/drain.ts';
+import { reportingErrors } from '../../rx/report-unhandled.ts';
+import type { ChangeSet } from '../change-set.ts';
+import type { Indexer } from '../indexer.ts';
+import type { UnchangedParts } from '../successor-of.ts';
 import { splitCommits } from './commits.ts';
 import { Committer, type StoreRefusal } from './committer.ts';
-import type { Indexer } from './indexer.ts';
-import type { UnchangedParts } from './successor-of.ts';
 
 /** The options of {@link applyDeltas}. */
 export interface ApplyDeltasOptions<T> {

@@ -2,8 +2,8 @@
  * Collects the changes of one commit. In a commit of watch events or of a resync each key occurs once (S6), so its
  * change is created immediately. In a list a key may occur several times, so its states are folded.
  */
-import { type Change, foldDeletion, foldState, Net, unfold } from '../delta/net-change.ts';
-import { type KubernetesObject, type Stored, uidOf } from '../meta/kubernetes-object.ts';
+import { type Change, foldDeletion, foldState, Net, unfold } from '../../delta/net-change.ts';
+import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 
 function idOf(object: KubernetesObject, key: string): string {
   return uidOf(object) || key;
