@@ -27,14 +27,13 @@ export function additions<T>(rows: Iterable<readonly [id: string, row: HeldRow<T
   return Array.from(rows, ([id, { key, object, of }]) => withIdentity({ id, key, object }, of));
 }
 
-/** The rows that a reset does not name. They may be deleted while they are read. */
-export function* unnamed<Row>(
+/** The rows that a reset does not name. */
+export function unnamed<Row>(
   rows: ReadonlyMap<string, Row>,
   changes: readonly Change<unknown>[],
-): Generator<readonly [id: string, row: Row], void, void> {
-  const named = new Set<string>();
-  for (const { id, object } of changes) if (object !== undefined) named.add(id);
-  for (const row of rows) if (!named.has(row[0])) yield row;
+): (readonly [id: string, row: Row])[] {
+  const named = new Set(changes.map(({ id }) => id));
+  return [...rows].filter(([id]) => !named.has(id));
 }
 
 /**
@@ -46,10 +45,9 @@ export function difference<T>(
   ending?: Pick<Change<T>, 'finalStateUnknown' | 'left'>,
 ): readonly Change<T>[] {
   if (rows.size === 0) return added;
-  const changes: Change<T>[] = [];
-  for (const [id, { key, object }] of unnamed(rows, added)) {
-    changes.push({ id, key, previous: object, last: object, ...ending });
-  }
+  const changes = unnamed(rows, added).map(
+    ([id, { key, object }]): Change<T> => ({ id, key, previous: object, last: object, ...ending }),
+  );
   for (const change of added) {
     const previous = rows.get(change.id)?.object;
     if (previous === undefined) changes.push(change);

@@ -3,30 +3,34 @@
  * rows of several emitters, as behind `merge`.
  */
 import { type Observable, type Observer, Subscription } from 'rxjs';
-import { inTurn } from '../rx/drain.ts';
 import { type AnyChangeSet, type ChangeSet, type ChangeSetHead, headOf } from './change-set.ts';
 import { additions, applied, difference, type Rows } from './held-rows.ts';
 import { isSameOrigin, type Origin, readOrigins, UNKNOWN, unite } from './origin.ts';
 
 /** Reads the sets of a source. */
 export interface SetReader<T> {
-  /** `hasLostOrder`: the set had an order, and there are rows of another emitter beside its own. */
-  next(set: AnyChangeSet<T>, hasLostOrder: boolean): void;
+  /** `isFirst`: the set was emitted during the call of `read`. */
+  next(set: AnyChangeSet<T>, isFirst: boolean): void;
   error(error: unknown): void;
   complete(): void;
+}
+
+/** The last origin of an emitter. */
+interface Emitter extends Origin {
+  /** As its last set said; `undefined` before its first one. */
+  readonly synced: boolean | undefined;
 }
 
 /** One subscription of a reader. */
 export class SetSource<T> {
   readonly #onOrigin: () => void;
-  /** The last origin of each emitter. */
-  readonly #origins = new Map<object, Origin>();
+  readonly #emitters = new Map<object, Emitter>();
   /** Where the rows come from: that of all emitters together. */
   origin: Origin = UNKNOWN;
-  /** The origin of the last set. */
-  #last: Origin | undefined;
-  /** The emitters whose last set was not synced. */
-  readonly #unsynced = new Set<object | undefined>();
+  /** Whether a set had an order, and there were rows of another emitter beside its own. */
+  hasLostOrder = false;
+  /** The origin of the last set, if later ones of it say the same to a reader with the rows of all emitters. */
+  #only: Origin | undefined;
   /** The emitter of all rows that no other one has. */
   #first: object | undefined;
   /** The rows of the others, if there are some. */
@@ -41,7 +45,7 @@ export class SetSource<T> {
   subscribe<V>(source: Observable<V>, observer: Partial<Observer<V>>): Subscription {
     let subscription = Subscription.EMPTY;
     readOrigins(
-      (origin) => this.#note(origin),
+      (origin) => this.#note(origin, undefined),
       () => {
         subscription = source.subscribe(observer);
       },
@@ -49,67 +53,73 @@ export class SetSource<T> {
     return subscription;
   }
 
-  /** Subscribes to sets. The reader gets each as one takes it that has the rows of all emitters. */
-  read(source: Observable<AnyChangeSet<T>>, reader: SetReader<T>): Subscription {
-    // Until the call returns, first sets of several emitters are one. Otherwise the first of them would take the rows of the
-    // others from a reader that subscribes again, and they would bring these rows back.
-    const held: AnyChangeSet<T>[] = [];
-    let isSubscribing = true;
-    let hadOrder = false;
-    const pass = () => {
-      if (held.length === 0) return;
-      const set = inOne(held.splice(0));
-      reader.next(set, hadOrder && set.order === undefined);
-    };
-    const take = (given: AnyChangeSet<T>) => {
-      const set = this.#taken(given);
-      const hasOrder = given.order !== undefined;
-      const isBeside = held.length > 0 && given.reset && !set.reset;
-      if (!isBeside) pass();
-      if (isBeside || (isSubscribing && set.reset)) {
-        hadOrder = hasOrder || (isBeside && hadOrder);
-        held.push(set);
-      } else reader.next(set, hasOrder && set.order === undefined);
+  /**
+   * Subscribes to sets. The reader gets each as one takes it that has the rows of all emitters, in a task of its own. First sets of
+   * several emitters, which arrive during the call, are one set. Otherwise the first of them would take the rows of the others
+   * from a reader that subscribes again, and they would bring these rows back.
+   */
+  read(
+    source: Observable<AnyChangeSet<T>>,
+    reader: SetReader<T>,
+    run: (task: () => void) => void = (task) => task(),
+  ): Subscription {
+    let first: AnyChangeSet<T>[] | undefined = [];
+    const begin = () => {
+      const given = first ?? [];
+      first = undefined;
+      if (given.length > 0) run(() => this.#begin(given, reader));
     };
     const subscription = this.subscribe(source, {
       next: (given) => {
-        const isSame = given.origin === this.#last && given.synced && !given.reset;
-        const isAlone = this.#others === undefined && this.#unsynced.size === 0;
-        if (isSame && isAlone && held.length === 0) reader.next(given, false);
-        // In one turn, so that a view tells of another origin with its rows.
-        else inTurn(() => take(given));
+        if (first !== undefined) first.push(given);
+        else {
+          run(() => {
+            const isPlain = given.origin === this.#only && given.synced && !given.reset;
+            reader.next(isPlain ? given : this.#taken(given), false);
+          });
+        }
       },
       error: (error) => {
-        pass();
+        begin();
         reader.error(error);
       },
       complete: () => {
-        pass();
+        begin();
         reader.complete();
       },
     });
-    isSubscribing = false;
-    // What these sets cause is no source of whoever subscribes to the reader.
-    readOrigins(undefined, pass);
+    // What the first sets cause is no source of whoever subscribes to the reader.
+    readOrigins(undefined, begin);
     return subscription;
+  }
+
+  #begin(given: readonly AnyChangeSet<T>[], reader: SetReader<T>): void {
+    const groups: AnyChangeSet<T>[][] = [];
+    for (const each of given) {
+      const set = this.#taken(each);
+      const group = groups.at(-1);
+      if (each.reset && !set.reset && group?.[0]?.reset) group.push(set);
+      else groups.push([set]);
+    }
+    for (const group of groups) reader.next(inOne(group), true);
   }
 
   /** The set that a reader with the rows of all emitters takes for this one. */
   #taken(given: AnyChangeSet<T>): AnyChangeSet<T> {
-    const { origin, reset, synced } = given;
+    const { origin, reset } = given;
     const emitter = origin?.emitter;
     if (reset) this.#forgetFormer(emitter);
-    if (origin !== this.#last) {
-      this.#last = origin;
-      if (origin !== undefined) this.#note(origin);
-    }
-    if (!synced) this.#unsynced.add(emitter);
-    else if (this.#unsynced.size > 0) this.#unsynced.delete(emitter);
+    if (origin !== undefined) this.#note(origin, given.synced);
     const set = reset ? this.#reset(given, emitter) : this.#changed(given, emitter);
-    if (!synced || this.#unsynced.size === 0) return set;
-    if (![...this.#unsynced].some((each) => this.#isOpen(each))) return set;
     const { order, total } = set as ChangeSetHead<T>;
-    return like(set, { synced: false, changes: set.changes, order, total });
+    if (given.order !== undefined && order === undefined) this.hasLostOrder = true;
+    const isBehind = [...this.#emitters].some(
+      ([each, { synced }]) => synced === false && this.#isOpen(each),
+    );
+    this.#only = this.#others === undefined && !isBehind ? origin : undefined;
+    return given.synced && isBehind
+      ? like(set, { synced: false, changes: set.changes, order, total })
+      : set;
   }
 
   #changed(set: AnyChangeSet<T>, emitter: object | undefined): AnyChangeSet<T> {
@@ -122,34 +132,32 @@ export class SetSource<T> {
   }
 
   /** A reader hears of another emitter when it subscribes, or by its first set. */
-  #note(origin: Origin): void {
+  #note(origin: Origin, synced: boolean | undefined): void {
     const { emitter } = origin;
-    const known = this.#origins.get(emitter);
+    const known = this.#emitters.get(emitter);
     const { subscription = known?.subscription } = origin;
-    this.#origins.set(emitter, { ...origin, subscription });
+    this.#emitters.set(emitter, { ...origin, subscription, synced: synced ?? known?.synced });
     if (known === undefined || !isSameOrigin(known, origin)) this.#unite();
   }
 
   #unite(): void {
-    this.origin = unite([...this.#origins.values()]);
+    this.origin = unite([...this.#emitters.values()]);
     this.#onOrigin();
   }
 
   #isOpen(emitter: object | undefined): boolean {
-    return this.#origins.get(emitter as object)?.subscription?.closed === false;
+    return this.#emitters.get(emitter as object)?.subscription?.closed === false;
   }
 
   /** The reader has left an emitter, as `switchMap` does, when another one begins. */
   #forgetFormer(emitter: object | undefined): void {
-    const { size } = this.#origins;
-    for (const each of this.#origins.keys()) {
-      if (each === emitter || this.#isOpen(each)) continue;
-      this.#origins.delete(each);
-      this.#unsynced.delete(each);
+    const { size } = this.#emitters;
+    for (const each of this.#emitters.keys()) {
+      if (each !== emitter && !this.#isOpen(each)) this.#emitters.delete(each);
     }
     // Otherwise it is united when the new emitter is noted.
-    const isNoted = emitter === undefined || this.#origins.has(emitter);
-    if (isNoted && this.#origins.size < size) this.#unite();
+    const isNoted = emitter === undefined || this.#emitters.has(emitter);
+    if (isNoted && this.#emitters.size < size) this.#unite();
   }
 
   /** A reset is about the rows of its own emitter, and about those that the reader has left. */

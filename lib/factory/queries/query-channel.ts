@@ -65,7 +65,7 @@ export class QueryChannel {
       });
       subscriber.add(() => mirrored.unsubscribe());
       subscriber.add(
-        answer.read(running.answer, {
+        answer.subscribe(running.answer, {
           next: (set) => subscriber.next(withOrigin(set, own)),
           error: (error) => subscriber.error(error),
           complete: () => {

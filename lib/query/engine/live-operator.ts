@@ -56,18 +56,14 @@ export function liveOperator<Out, S extends AnyChangeSet<Out> = AnyChangeSet<Out
       for (const [input, source] of sources.entries()) {
         if (subscriber.closed) return;
         const check = setCheck(operator.name);
-        let isSubscribing = true;
-        const next = (set: AnyChangeSet<unknown>, hasLostOrder: boolean) => {
-          const isFirst = isSubscribing;
-          run(() => {
-            checkOrder(operator.name, hasLostOrder);
-            check(set, execution.rows(input), isFirst);
-            execution.set(input, set);
-          });
+        const sets = sourceAt(input);
+        const next = (set: AnyChangeSet<unknown>, isFirst: boolean) => {
+          checkOrder(operator.name, sets.hasLostOrder);
+          check(set, execution.rows(input), isFirst);
+          execution.set(input, set);
         };
         const complete = () => run(() => execution.sourceCompleted());
-        subscriber.add(sourceAt(input).read(source, { next, error, complete }));
-        isSubscribing = false;
+        subscriber.add(sets.read(source, { next, error, complete }, run));
       }
     });
   });

@@ -119,23 +119,24 @@ class SharedStream<T> {
     let isSubscribing = true;
     const sets = new SetSource<T>(() => this.#originates(connection, source, sets, isSubscribing));
     source.add(
-      sets.read(this.#source, {
-        next: (set, hasLostOrder) => {
-          const isFirst = isSubscribing;
-          this.#drain.run(() => {
+      sets.read(
+        this.#source,
+        {
+          next: (set, isFirst) => {
             if (isOver()) return;
             try {
-              checkOrder('liveShare', hasLostOrder);
+              checkOrder('liveShare', sets.hasLostOrder);
               check(set, connection.machine.inputs[0], isFirst);
             } catch (error) {
               return this.#end((subscriber) => subscriber.error(error));
             }
             this.#deliver(connection, set);
-          });
+          },
+          error: (error) => ended((subscriber) => subscriber.error(error)),
+          complete: () => ended((subscriber) => subscriber.complete()),
         },
-        error: (error) => ended((subscriber) => subscriber.error(error)),
-        complete: () => ended((subscriber) => subscriber.complete()),
-      }),
+        (task) => this.#drain.run(task),
+      ),
     );
     isSubscribing = false;
     this.#originates(connection, source, sets, false);

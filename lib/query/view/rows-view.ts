@@ -5,7 +5,7 @@ import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import { UNKNOWN } from '../../store/origin.ts';
-import { SetSource } from '../../store/set-source.ts';
+import { type SetReader, SetSource } from '../../store/set-source.ts';
 import { FollowedInformers, isResting } from '../engine/informers.ts';
 import type { Lineage } from '../engine/lineage.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
@@ -108,33 +108,29 @@ export class RowsView<T, Rows extends RowsOfSets<T>> extends ShownView<T, Rows> 
       this.rank = this.#lineage.rank + 1;
       this.#follow(isSubscribing);
     });
-    run.add(
-      sets.read(this.#parts.source, {
-        next: (set) => {
-          if (this.#run !== run) return;
-          inTurn(() => {
-            hasRows = this.#apply(set, hasRows);
-          });
-        },
-        error: (cause) => {
-          if (this.#run !== run) return;
-          // In a turn, so that observers of the streams receive the error alone.
-          inTurn(() => {
-            this.send('failed', cause instanceof Error ? cause : new Error(String(cause)));
-            this.#readStatus();
-            run.unsubscribe();
-            if (!this.end.observed) reportUnhandled(cause);
-            this.end.error(cause);
-          });
-        },
-        complete: () => {
-          if (this.#run !== run) return;
-          // The stop of an informer completes its streams. A pipe that completed otherwise has ended.
-          this.send(this.#followed?.statuses.some(isResting) === true ? 'stopped' : 'ended');
+    const reader: SetReader<T> = {
+      next: (set) => {
+        if (this.#run === run) hasRows = this.#apply(set, hasRows);
+      },
+      error: (cause) => {
+        if (this.#run !== run) return;
+        // In a turn, so that observers of the streams receive the error alone.
+        inTurn(() => {
+          this.send('failed', cause instanceof Error ? cause : new Error(String(cause)));
+          this.#readStatus();
           run.unsubscribe();
-        },
-      }),
-    );
+          if (!this.end.observed) reportUnhandled(cause);
+          this.end.error(cause);
+        });
+      },
+      complete: () => {
+        if (this.#run !== run) return;
+        // The stop of an informer completes its streams. A pipe that completed otherwise has ended.
+        this.send(this.#followed?.statuses.some(isResting) === true ? 'stopped' : 'ended');
+        run.unsubscribe();
+      },
+    };
+    run.add(sets.read(this.#parts.source, reader, inTurn));
     isSubscribing = false;
     if (this.#run === run) this.#follow(false);
     // Most sources give their rows within the turn.
