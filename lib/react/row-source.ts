@@ -1,6 +1,5 @@
 /** A source of rows for hooks: a view with its results, which any number of components share. */
 import { Subscription } from 'rxjs';
-import { nextShown, type Shown } from '../query/view/shown.ts';
 import type { View } from '../query/view/view.ts';
 import { Hub } from '../rx/sharing/hub.ts';
 import { leftLater } from './left-later.ts';
@@ -104,9 +103,6 @@ export function sourceOfView<Row>(view: View<Row>): ViewSource<Row> {
   return known as ViewSource<Row>;
 }
 
-/** The former rows before there is an answer. */
-const FORMER: Shown = { rows: 'outdated', run: 'begun' };
-
 /** A source whose rows are those of the former arguments until its own answer is complete, or is refused. */
 export class SucceedingSource<Row> implements RowSource<Row> {
   readonly subscribe: RowSource<Row>['subscribe'];
@@ -123,10 +119,9 @@ export class SucceedingSource<Row> implements RowSource<Row> {
 
   readonly getSnapshot = (): ListResult<Row> => {
     const now = this.#source.getSnapshot();
-    // What is refused has no answer, and former rows would pass for it.
-    const answer = now.synced ? 'complete' : now.error === undefined ? 'partial' : 'cleared';
-    // Later the answer may be incomplete again, for example after a restart. Then its own rows stand.
-    if (nextShown(FORMER, answer).rows !== 'outdated') this.#former = undefined;
+    // What is refused has no answer, and former rows would pass for it. Later the answer may be incomplete again, for example after
+    // a restart. Then its own rows stand.
+    if (now.synced || now.error !== undefined) this.#former = undefined;
     if (this.#former === undefined) return now;
     if (this.#now !== now || this.#shown === undefined) {
       const { rows, total } = this.#former;

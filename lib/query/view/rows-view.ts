@@ -9,6 +9,7 @@ import { type SetReader, SetSource } from '../../store/set-source.ts';
 import { FollowedInformers, isResting } from '../engine/informers.ts';
 import type { Lineage } from '../engine/lineage.ts';
 import { shallowEqual } from '../operators/shallow-equal.ts';
+import { nextShown, type ShownInput } from './shown.ts';
 import { type RowsById, ShownView } from './shown-view.ts';
 
 /** The rows that sets bring up to date. */
@@ -75,10 +76,10 @@ export class RowsView<T, Rows extends RowsOfSets<T>> extends ShownView<T, Rows> 
 
   #readStatus(): void {
     const statuses: readonly InformerStatus[] = this.#followed?.statuses ?? [];
-    if (statuses.some(({ synced }) => !synced)) this.send('behind');
+    if (statuses.some(({ synced }) => !synced)) this.#send('behind');
     // A pipe that does not complete with its informers, as behind `switchMap`, has the rows of a run that is over.
     const isStopped = statuses.length > 0 && statuses.every(({ phase }) => phase === 'stopped');
-    if (isStopped) this.send('incomplete');
+    if (isStopped) this.#send('incomplete');
     const { rows: which, run } = this.shown;
     const { refusedRows: before } = this.status;
     // A run that is over refuses nothing any more, but its rows stay.
@@ -95,7 +96,7 @@ export class RowsView<T, Rows extends RowsOfSets<T>> extends ShownView<T, Rows> 
   }
 
   #start(): void {
-    this.send('begun');
+    this.#send('begun');
     this.#followed?.subscribed();
     // Assigned before subscribing, because the source may complete synchronously.
     const run = new Subscription();
@@ -116,7 +117,7 @@ export class RowsView<T, Rows extends RowsOfSets<T>> extends ShownView<T, Rows> 
         if (this.#run !== run) return;
         // In a turn, so that observers of the streams receive the error alone.
         inTurn(() => {
-          this.send('failed', cause instanceof Error ? cause : new Error(String(cause)));
+          this.#send('failed', cause instanceof Error ? cause : new Error(String(cause)));
           this.#readStatus();
           run.unsubscribe();
           if (!this.end.observed) reportUnhandled(cause);
@@ -126,7 +127,7 @@ export class RowsView<T, Rows extends RowsOfSets<T>> extends ShownView<T, Rows> 
       complete: () => {
         if (this.#run !== run) return;
         // The stop of an informer completes its streams. A pipe that completed otherwise has ended.
-        this.send(this.#followed?.statuses.some(isResting) === true ? 'stopped' : 'ended');
+        this.#send(this.#followed?.statuses.some(isResting) === true ? 'stopped' : 'ended');
         run.unsubscribe();
       },
     };
@@ -139,12 +140,16 @@ export class RowsView<T, Rows extends RowsOfSets<T>> extends ShownView<T, Rows> 
     });
   }
 
+  #send(input: ShownInput, error?: Error): void {
+    this.become(nextShown(this.shown, input, error));
+  }
+
   /** Returns whether there are rows of the run. */
   #apply(set: AnyChangeSet<T>, hasRows: boolean): boolean {
     if (this.status.refusedRows.length > 0) this.#readStatus();
     // The changes of an ordered set are made when they are read.
     const isEmpty = !set.synced && set.changes.length === 0;
-    this.send(set.synced ? 'complete' : isEmpty ? 'incomplete' : 'partial');
+    this.#send(set.synced ? 'complete' : isEmpty ? 'incomplete' : 'partial');
     // A new informer begins empty. The former rows stand until it has some.
     if (this.shown.rows === 'outdated' && isEmpty && !hasRows) return false;
     const changed = this.rows.apply(set, set.reset || !hasRows);

@@ -4,7 +4,7 @@ import type { Stored } from '../../meta/kubernetes-object.ts';
 import { Hub } from '../../rx/sharing/hub.ts';
 import { latestOf } from './latest-of.ts';
 import { Held, type Listeners, notify } from './listeners.ts';
-import { LOOKS, NOTHING_SHOWN, nextShown, type Shown, type ShownInput } from './shown.ts';
+import { LOOKS, NOTHING_SHOWN, type Shown } from './shown.ts';
 import {
   NO_VIEW_STATUS,
   type RowView,
@@ -91,10 +91,6 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
       show();
       subscriber.add(this.end.subscribe(subscriber));
     });
-  }
-
-  protected send(input: ShownInput, error?: Error): void {
-    this.become(nextShown(this.shown, input, error));
   }
 
   protected become(now: Shown): void {

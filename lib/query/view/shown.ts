@@ -1,4 +1,4 @@
-/** What a view shows, as a pure machine: which rows there are, and what has become of the run that brings them. */
+/** What a view shows, as a pure machine: which rows there are, and what has become of the run that brings them. A tab takes the state of its worker. */
 
 /** Which rows are shown. */
 export type ShownRows =
@@ -34,9 +34,7 @@ export type ShownInput =
   /** The run has brought rows, but not all. */
   | 'partial'
   /** The run has brought its complete answer, or a change of it. */
-  | 'complete'
-  /** Nothing may be shown any longer. */
-  | 'cleared';
+  | 'complete';
 
 type Next = { readonly [Before in ShownRows]?: ShownRows };
 
@@ -59,7 +57,6 @@ export const NOTHING_SHOWN: Shown = { rows: 'none', run: 'begun' };
 /** What is shown after an input. `error` is that of a failure. */
 export function nextShown(shown: Shown, input: ShownInput, error?: Error): Shown {
   if (input === shown.rows) return shown;
-  if (input === 'cleared') return NOTHING_SHOWN;
   const rows = input === 'complete' ? input : (ROWS[input]?.[shown.rows] ?? shown.rows);
   if (RUNS.includes(input)) return { rows, run: input as ShownRun, error };
   return rows === shown.rows ? shown : { ...shown, rows };

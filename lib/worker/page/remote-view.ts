@@ -1,5 +1,6 @@
 /** A view of a query that a worker answers. */
 import type { ApiError } from '../../meta/api-error.ts';
+import { NOTHING_SHOWN } from '../../query/view/shown.ts';
 import { ShownView } from '../../query/view/shown-view.ts';
 import { NO_VIEW_STATUS, type ViewStatus } from '../../query/view/view.ts';
 import type { EpochMs } from '../../rx/timing.ts';
@@ -40,7 +41,7 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
 
   protected override entered(isFirst: boolean): void {
     if (!isFirst && this.shown.run === 'begun') return;
-    this.send('begun');
+    this.become({ rows: this.shown.rows, run: 'begun' });
     this.#parts.ask();
   }
 
@@ -77,7 +78,7 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
   /** The worker cannot answer the query. The rows that were there stay. */
   refuse(error: Error): void {
     this.#age(this.#parts.heardMs());
-    this.send('failed', error);
+    this.become({ rows: this.shown.rows, run: 'failed', error });
     this.end.error(error);
     const status = { ...NO_VIEW_STATUS, phase: 'stopped', live: false } as const;
     this.show(this.#aged({ ...status, error: error as ApiError }));
@@ -93,7 +94,7 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
 
   /** Drops the rows, which may not be shown any longer. */
   clear(status: ViewStatus): void {
-    this.send('cleared');
+    this.become(NOTHING_SHOWN);
     this.sent = NO_VIEW_STATUS;
     this.#next = undefined;
     this.show(status);
@@ -102,9 +103,9 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
 
   /** The query is asked again. Its rows stay until the answer is complete. */
   #again(): void {
-    this.send('begun');
-    this.send('behind');
-    this.#next = this.shown.rows === 'outdated' ? new RemoteRows() : undefined;
+    const stays = this.shown.rows !== 'none';
+    this.become({ rows: stays ? 'outdated' : 'none', run: 'begun' });
+    this.#next = stays ? new RemoteRows() : undefined;
   }
 
   /** The rows are right until now, unless they are out of date already. */
