@@ -3,19 +3,14 @@
  * function, the option, the value, and what it takes. Each kind of option stands here once, with its range and its words.
  */
 
-const LONGEST = 60;
-
-/** A value as an error shows it: text in quotes, and the first characters of anything long. */
+/** A value as an error shows it: as JSON, at most 60 characters of it, or as its type. */
 export function shownValue(value: unknown): string {
-  if (typeof value === 'function') return 'a function';
-  if (typeof value === 'bigint') return `${value}n`;
   try {
-    const isPlain = typeof value !== 'object' && typeof value !== 'string';
-    const text = isPlain ? String(value) : JSON.stringify(value);
-    return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+    const text = typeof value === 'number' ? value : (JSON.stringify(value) ?? typeof value);
+    return `${text}`.slice(0, 60);
   } catch {
-    // An object with a cycle or a bigint has no JSON.
-    return 'an object';
+    // A bigint, or an object with a cycle.
+    return typeof value;
   }
 }
 
@@ -69,7 +64,8 @@ export function checkedText(text: unknown, name: string, form: RegExp, must: str
 
 /** Text that is not empty. */
 export function checkedName(text: unknown, name: string, must = 'text that is not empty'): string {
-  return checkedText(text, name, /./s, must);
+  check(typeof text === 'string' && text !== '', name, text, must);
+  return text;
 }
 
 /** One of some words. */
@@ -87,7 +83,7 @@ function inRange(value: number, name: string, isValid: boolean, must: string): n
 
 /** A duration of 0 or more milliseconds. `Infinity` means never. */
 export function checkedDuration(durationMs: number, name: string): number {
-  return checkedPeriod(durationMs, name, 0);
+  return inRange(durationMs, name, durationMs >= 0, '0 or more milliseconds');
 }
 
 /** A period of at least `leastMs` milliseconds. `Infinity` means never. `orElse` names what else is valid. */
@@ -137,7 +133,8 @@ export function checkedWait(waitMs: number, name: string): number {
 
 /** An integer of at least `least`. */
 export function checkedCount(count: number, name: string, least: number): number {
-  return checkedWhole(count, name, least, Number.POSITIVE_INFINITY);
+  const isValid = Number.isInteger(count) && count >= least;
+  return inRange(count, name, isValid, `a whole number of ${least} or more`);
 }
 
 /** An integer limit of 1 or more. `Infinity` means no limit. */
@@ -147,14 +144,14 @@ export function checkedWholeLimit(limit: number, name: string): number {
 
 /** An integer of at least `least` that survives as a JSON number, so that a server reads the same value. */
 export function checkedSentCount(count: number, name: string, least: number): number {
-  return checkedWhole(count, name, least, Number.MAX_SAFE_INTEGER);
+  const isValid = Number.isSafeInteger(count) && count >= least;
+  return inRange(count, name, isValid, `a whole number of ${least} or more`);
 }
 
-/** An integer in a range. A bound that no caller reaches is not mentioned. */
+/** An integer from `least` to `most`. */
 export function checkedWhole(count: number, name: string, least: number, most: number): number {
   const isValid = Number.isInteger(count) && count >= least && count <= most;
-  const range = most < Number.MAX_SAFE_INTEGER ? `from ${least} to ${most}` : `of ${least} or more`;
-  return inRange(count, name, isValid, `a whole number ${range}`);
+  return inRange(count, name, isValid, `a whole number from ${least} to ${most}`);
 }
 
 /** The longest period that is sent to a server: 31 years, because servers count nanoseconds in 64 bits. */

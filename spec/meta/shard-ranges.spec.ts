@@ -136,7 +136,7 @@ describe('shard ranges', () => {
       }),
     );
     expect(createShardFilter('uid', []).contains({ metadata: { uid: 'u' } })).toBe(false);
-    expect(() => createShardFilter('name' as 'uid', [])).toThrow("'uid' or 'namespace'");
+    expect(() => createShardFilter('name' as 'uid', [])).toThrow("'uid', 'namespace' or 'owner'");
   });
 
   it('H52: a selector is written as the server reads it; no ranges have no selector', () => {

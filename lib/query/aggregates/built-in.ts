@@ -242,8 +242,7 @@ function checked<T, V>(
   return (object, nowMs) => {
     const value = of(object, nowMs);
     if (!isValue(value) || isSound(value)) return value;
-    throw new TypeError(
-      `${name}: the value of a row is ${shownValue(value)}, which it cannot take`,
-    );
+    const shown = typeof value === 'bigint' ? `${value}n` : shownValue(value);
+    throw new TypeError(`${name}: the value of a row is ${shown}, which it cannot take`);
   };
 }

@@ -1,6 +1,6 @@
 /** `connectWorker`, which asks a worker for the answers of queries. */
 import { asyncScheduler, type Observable, type SchedulerLike, Subscription } from 'rxjs';
-import { checkedDuration, checkedName, ifGiven, refusal } from '../../checks/checked-option.ts';
+import { checkedDuration, checkedName, refusal } from '../../checks/checked-option.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { NO_VIEW_STATUS, type View } from '../../query/view/view.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
@@ -53,7 +53,8 @@ export interface WorkerCluster {
 }
 
 function checkIdentity(where: string, identity: unknown): void {
-  ifGiven(checkedName, identity, `${where}: identity`, 'the name of the user, or undefined');
+  if (identity === undefined) return;
+  checkedName(identity, `${where}: identity`, 'the name of the user, or undefined');
 }
 
 const tabs = /* @__PURE__ */ new WeakMap<WorkerCluster, Tab>();
