@@ -29,6 +29,12 @@ export function check(
   if (!isValid) throw refusal(name, value, must);
 }
 
+/** Throws if an option is set that an earlier version had. `instead` says what replaces it. */
+export function refuseRemoved(options: object, maker: string, name: string, instead: string): void {
+  if ((options as Readonly<Record<string, unknown>>)[name] === undefined) return;
+  throw new TypeError(`${maker}: the option ${name} was removed; ${instead}`);
+}
+
 /** Checks an option that may be left out and whose default stands elsewhere, where the option is used. */
 export function ifGiven<V, A extends readonly unknown[]>(
   checked: (value: V, ...rest: A) => V,

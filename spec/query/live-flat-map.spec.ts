@@ -69,6 +69,15 @@ describe('liveFlatMap', () => {
     expect(mirror.objects()).toEqual([]);
   });
 
+  it('names what replaces the removed option equals', () => {
+    const options = { idOf: () => 'a', equals: () => true };
+    expect(() => liveFlatMap(() => [1], options)).toThrow(
+      new TypeError(
+        'liveFlatMap: the option equals was removed; append liveMap((row) => row, { equals })',
+      ),
+    );
+  });
+
   it('Q50: two rows with one id, or a row without one, reject their object and say what to do', () => {
     const twice = pod('u1', { name: 'a' }, { name: 'a' });
     const { sets, mirror, refusedRows } = flat(twice, pod('u2', { n: 1 }), pod('u3', 'ok'));

@@ -1,5 +1,5 @@
 /** `liveMergeMap`: the latest value of an Observable for each row. */
-import { liveMergeMap, toView } from 'rx-informer';
+import { liveMap, liveMergeMap, toView } from 'rx-informer';
 import { inTurn, marbles } from 'rx-informer/testing';
 import { BehaviorSubject, Observable, of, Subject, throwError } from 'rxjs';
 import { map, tap } from 'rxjs/operators';
@@ -82,6 +82,23 @@ describe('liveMergeMap', () => {
     expect(mirror.objects()).toEqual([]);
     of$('a').next({ cpu: 1 });
     expect(mirror.objects()[0]).toBe(former);
+  });
+
+  it('names what replaces the removed option equals, which compares the values as it did', () => {
+    const equals = (before: { cpu: number }, now: { cpu: number }) => now.cpu - before.cpu < 1;
+    const options = { key: () => 1, equals };
+    expect(() => liveMergeMap(() => of({ cpu: 1 }), options)).toThrow(
+      new TypeError(
+        'liveMergeMap: the option equals was removed; append liveMap((row) => row, { equals })',
+      ),
+    );
+    const world = new World();
+    const cpu$ = new Subject<{ cpu: number }>();
+    const rows = liveMergeMap<Item, { cpu: number }>(() => cpu$)(world.changes$);
+    const mirror = new Mirror(liveMap((row: { cpu: number }) => row, { equals })(rows));
+    world.commit([set('a', 1)]);
+    for (const cpu of [1, 1.5, 2]) cpu$.next({ cpu });
+    expect([mirror.objects(), mirror.sets.length]).toEqual([[{ cpu: 2 }], 3]);
   });
 
   it('Q51: an error keeps the row out and is listed; the next change of the object tries again', () => {

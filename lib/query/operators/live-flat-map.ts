@@ -1,5 +1,6 @@
 /** `liveFlatMap`: several rows for each row, such as the containers of a Pod. */
 import type { Observable } from 'rxjs';
+import { refuseRemoved } from '../../checks/checked-option.ts';
 import type { RowIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { metadataOf } from '../../meta/kubernetes-object.ts';
@@ -32,11 +33,6 @@ export interface LiveFlatMapOptions<B> extends LiveOptions {
    * @defaultValue the row's `name`, else its `type`, else the row itself if it is a string
    */
   readonly idOf?: ((row: B) => string) | undefined;
-  /**
-   * Whether two rows with one id are the same row. If they are, the former row is kept and nothing is emitted.
-   * @defaultValue compares the fields of two plain objects, or the elements of two arrays, by `Object.is`
-   */
-  readonly equals?: ((before: B, now: B) => boolean) | undefined;
 }
 
 interface FlatMapped extends HeldRow<unknown> {
@@ -59,7 +55,6 @@ function idPart(name: string): string {
 class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
   readonly #project: RowsProjection<A, B>;
   readonly #idOf: (row: B) => unknown;
-  readonly #equals: (before: B, now: B) => boolean;
   #former: Machine<B> | undefined;
   readonly #objects = this.inputs[0] as Map<string, FlatMapped>;
   readonly #rows = new Map<string, HeldRow<B>>();
@@ -67,14 +62,13 @@ class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
 
   constructor(
     project: RowsProjection<A, B>,
-    { idOf, equals = shallowEqual }: LiveFlatMapOptions<B>,
+    { idOf }: LiveFlatMapOptions<B>,
     context: MachineContext,
     former: Machine<B> | undefined,
   ) {
     super(context);
     this.#project = project;
     this.#idOf = idOf ?? nameOf;
-    this.#equals = equals;
     this.#former = former;
   }
 
@@ -122,7 +116,7 @@ class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
         );
       }
       const before = this.#rows.get(rowId) ?? this.#former?.answer.get(rowId);
-      const isSame = before !== undefined && this.#equals(before.object, row);
+      const isSame = before !== undefined && shallowEqual(before.object, row);
       const made = { key: `${key}/${subId}`, object: row as Stored<B>, of };
       rows.set(rowId, isSame ? before : made);
     }
@@ -140,8 +134,9 @@ class FlatMapMachine<A, B> extends RowMachine<B, FlatMapped> {
  * a row is `uid/id` and its key `key/id`, where `id` is the row's name or type, or what `idOf` returns. In the id of the
  * row, an `id` with a slash is escaped: `a/b` becomes `a%2Fb/`.
  *
- * The rows of an object are made again only when the object changes or is to be evaluated again. A row equal to the
- * former one with its id is the former one, so that a change of one container emits one row. `undefined` makes no rows.
+ * The rows of an object are made again only when the object changes or is to be evaluated again. A row whose
+ * fields are those of the former one with its id, by `Object.is`, is the former one, so that a change of one container emits one
+ * row; to compare otherwise, append `liveMap((row) => row, { equals })`. `undefined` makes no rows.
  * A function that throws, a row without an id, and two rows with one id keep all rows of their object out, and the
  * object stands in the view's `status.refusedRows`. A new function from an Observable gives one change set. Completes and
  * errors as its source does, and errors if the Observable of the function errors.
@@ -172,6 +167,8 @@ export function liveFlatMap<A, B>(
   options: LiveFlatMapOptions<B> = {},
 ): (source: Observable<ChangeSet<A>>) => ChangeStream<B> {
   checkFunction('liveFlatMap: project', project);
+  const instead = 'append liveMap((row) => row, { equals })';
+  refuseRemoved(options, 'liveFlatMap', 'equals', instead);
   return (source) =>
     liveOperator<B, ChangeSet<B>>({
       scheduler: options.scheduler,

@@ -1,5 +1,6 @@
 /** `liveMergeMap`: the latest value of an Observable for each row, such as the metrics of a Pod. */
 import { EMPTY, from, type Observable, type ObservableInput, Subscription } from 'rxjs';
+import { refuseRemoved } from '../../checks/checked-option.ts';
 import type { RowIdentity } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { metadataOf } from '../../meta/kubernetes-object.ts';
@@ -30,18 +31,13 @@ export type StreamProjection<A, B> = (
 ) => ObservableInput<B> | undefined;
 
 /** The options of {@link liveMergeMap}. */
-export interface LiveMergeMapOptions<A, B> extends LiveOptions {
+export interface LiveMergeMapOptions<A> extends LiveOptions {
   /**
    * Returns what the Observable of an object depends on, such as the address of a Pod. If it changes, the projection is
    * called again, and its Observable replaces the former one. Plain objects and arrays are compared field by field.
    * @defaultValue a constant: the projection is called once for each object
    */
   readonly key?: ((object: Stored<A>) => unknown) | undefined;
-  /**
-   * Whether two values are the same row. If they are, the former row is kept and nothing is emitted.
-   * @defaultValue compares the fields of two plain objects, or the elements of two arrays, by `Object.is`
-   */
-  readonly equals?: ((before: B, now: B) => boolean) | undefined;
 }
 
 /** The Observable of one object. */
@@ -65,21 +61,19 @@ interface Merged<B> extends HeldRow<unknown> {
 class MergeMachine<A, B> extends RowMachine<B, Merged<B>> {
   readonly #project: StreamProjection<A, B>;
   readonly #keyOf: (object: Stored<A>) => unknown;
-  readonly #equals: (before: B, now: B) => boolean;
   #former: Machine<B> | undefined;
   readonly #rows = this.inputs[0] as Map<string, Merged<B>>;
   readonly answer: AnswerRows<B>;
 
   constructor(
     project: StreamProjection<A, B>,
-    { key = () => undefined, equals = shallowEqual }: LiveMergeMapOptions<A, B>,
+    { key = () => undefined }: LiveMergeMapOptions<A>,
     context: MachineContext,
     former: Machine<B> | undefined,
   ) {
     super(context);
     this.#project = project;
     this.#keyOf = key;
-    this.#equals = equals;
     this.#former = former;
     const rows = this.#rows;
     this.answer = {
@@ -166,7 +160,7 @@ class MergeMachine<A, B> extends RowMachine<B, Merged<B>> {
   #rowOf(key: string, inner: Inner<B>, value: B): HeldRow<B> | undefined {
     if (value === undefined) return undefined;
     const { last } = inner;
-    if (last !== undefined && this.#equals(last.object, value)) return last;
+    if (last !== undefined && shallowEqual(last.object, value)) return last;
     return { key, object: value as Stored<B>, of: inner.of };
   }
 
@@ -204,6 +198,9 @@ class MergeMachine<A, B> extends RowMachine<B, Merged<B>> {
  * `retry` in the Observable to try earlier. Completes and errors as its source does, and then unsubscribes from all
  * Observables.
  *
+ * A value whose fields or elements are those of the former row, by `Object.is`, changes nothing. To compare otherwise, append
+ * `liveMap((row) => row, { equals })`.
+ *
  * Costs one subscription for each row, and one emission per value, or per turn if the values come in one turn.
  *
  * ```
@@ -228,9 +225,11 @@ class MergeMachine<A, B> extends RowMachine<B, Merged<B>> {
  */
 export function liveMergeMap<A, B>(
   project: Param<StreamProjection<A, B>>,
-  options: LiveMergeMapOptions<A, B> = {},
+  options: LiveMergeMapOptions<A> = {},
 ): (source: Observable<ChangeSet<A>>) => ChangeStream<B> {
   checkFunction('liveMergeMap: project', project);
+  const instead = 'append liveMap((row) => row, { equals })';
+  refuseRemoved(options, 'liveMergeMap', 'equals', instead);
   return (source) =>
     liveOperator<B, ChangeSet<B>>({
       scheduler: options.scheduler,
