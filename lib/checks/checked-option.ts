@@ -3,15 +3,13 @@
  * function, the option, the value, and what it takes. Each kind of option stands here once, with its range and its words.
  */
 
-/** A value as an error shows it: as JSON, at most 60 characters of it, or as its type. */
+/** A value as an error shows it: the first 60 characters of text, and of an object its names only, because its values may be secret. */
 export function shownValue(value: unknown): string {
-  try {
-    const text = typeof value === 'number' ? value : (JSON.stringify(value) ?? typeof value);
-    return `${text}`.slice(0, 60);
-  } catch {
-    // A bigint, or an object with a cycle.
-    return typeof value;
-  }
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'function') return 'a function';
+  if (Object(value) !== value) return String(value);
+  return `{${Object.keys(value as object).slice(0, 5)}}`;
 }
 
 /** The error of an invalid value. `name` begins with the function; `must` may say behind a semicolon what to do. */

@@ -151,7 +151,7 @@ export function invalidTarget(target: string | ObservedDeletion): TypeError | un
   const isDeletion =
     target?.deleted === true && typeof target.uid === 'string' && target.uid !== '';
   if (isDeletion) return invalidVersion('whenObserved', target.resourceVersion);
-  const must = 'a resourceVersion, or { uid, deleted: true } for a deletion';
+  const must = 'a resourceVersion, or { uid, deleted: true } with the UID of the deleted object';
   return refusal('whenObserved: the target', target, must);
 }
 

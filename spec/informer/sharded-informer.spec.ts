@@ -418,7 +418,7 @@ describe('createShardedInformer', () => {
     expect(keys()).toEqual(['bar/one']);
     await informer.stop();
     const shards = { by: 'name', ranges$ } as never;
-    expect(() => rig({ shards })).toThrow("'uid' or 'namespace' or 'owner'");
+    expect(() => rig({ shards })).toThrow("'uid', 'namespace' or 'owner'");
   });
 
   it('H54: a second after ranges have left, the watch selects no more than is held', async () => {

@@ -265,10 +265,15 @@ describe('whenObserved', () => {
       );
     }
     // The object is there, so its deletion has not been observed.
-    const none = [undefined, {}, { uid: '', deleted: true }, { deleted: true }, { uid: 'web' }];
-    for (const target of none) {
+    for (const [shown, target] of [
+      ['undefined', undefined],
+      ['{}', {}],
+      ['{uid,deleted}', { uid: '', deleted: true }],
+      ['{deleted}', { deleted: true }],
+      ['{uid}', { uid: 'web' }],
+    ] as const) {
       await expect(informer.whenObserved('shop/web', target as never)).rejects.toThrow(
-        `whenObserved: the target is ${JSON.stringify(target)}; it must be a resourceVersion, or { uid, deleted: true } for a deletion`,
+        `whenObserved: the target is ${shown}; it must be a resourceVersion, or { uid, deleted: true } with the UID of the deleted object`,
       );
     }
     await informer.stop();

@@ -511,7 +511,7 @@ describe('liveJoin', () => {
       "liveJoin: type is \"outer\"; it must be 'left' or 'inner'",
     );
     expect(made({ on: keys, project: 3 })).toThrow(TypeError);
-    expect(made({ on: keys }, [])).toThrow(/^liveJoin: right\$ is \[\]; it must be a stream/);
+    expect(made({ on: keys }, [])).toThrow(/^liveJoin: right\$ is a list; it must be a stream/);
     const on$ = new BehaviorSubject<JoinOn<Thing, Thing>>(keys);
     const mirror = new Mirror(of(first(thing('a'))).pipe(liveJoin(right$, { on: on$ })));
     expect(mirror.ids()).toEqual(['a']);

@@ -1,13 +1,14 @@
 /** The listeners of a view, who keep it running. */
-import { checkedFunction } from '../../checks/checked-option.ts';
+import { refusal } from '../../checks/checked-option.ts';
 import { atEndOfTurn } from '../../rx/drain.ts';
 import { Hub } from '../../rx/sharing/hub.ts';
 
 /** Refuses what is no function at once: otherwise the first change would fail, and not the call. */
 function checkListener(listener: unknown): void {
+  if (typeof listener === 'function') return;
   const must =
     'a function, which reads getSnapshot(). To subscribe an observer, use items$ or status$';
-  checkedFunction(listener, 'subscribe: the listener', must);
+  throw refusal('subscribe: the listener', listener, must);
 }
 
 /** Listeners, each added as often as it subscribes. The position counts changes; one that joins later is not told of them. */
