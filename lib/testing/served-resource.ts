@@ -2,7 +2,7 @@
  * Describes the resources of the fake server beyond their names: the traits in which built-in resources of a real
  * server differ from each other and from custom resources.
  */
-import { check } from '../checks/checked-option.ts';
+import { refusal } from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { defineResource, type Resource } from '../meta/resource.ts';
 import type { Collection } from '../object-log/collection.ts';
@@ -193,8 +193,9 @@ export function servedResource(
 
 /** Throws a `TypeError` if a resource is its name, or missing. */
 export function checkResource(caller: string, resource: unknown): void {
+  if (Object(resource) === resource) return;
   const must = 'the resource itself, such as pods of rx-informer/resources';
-  check(Object(resource) === resource, `${caller}: resource`, resource, must);
+  throw refusal(`${caller}: resource`, resource, must);
 }
 
 /** Whether a resource is the pods, which can be evicted and have logs. */

@@ -106,7 +106,7 @@ describe('a server render', () => {
       'liveQuery: select.key is undefined; it must be text that names the function',
     );
     const Bare = () => useList(pods, { where: (() => true) as never }).total;
-    expect(() => render(<Bare />)).toThrow(/liveQuery: where is function/);
+    expect(() => render(<Bare />)).toThrow(/liveQuery: where is a function/);
   });
 
   it('V10: a hook without a provider says so', () => {

@@ -54,7 +54,12 @@ function fileOf(entry: string): string {
  * Modules that a bundler may read first. It names variables in the order of the modules, also of those that are in no file, and
  * the names change the compressed size by up to 110 bytes.
  */
-const ORDERS = ['', 'store/commit/committer.js', 'meta/label-selector.js', 'transport/kube-client.js'];
+const ORDERS = [
+  '',
+  'store/commit/committer.js',
+  'meta/label-selector.js',
+  'transport/kube-client.js',
+];
 
 function bundle(imports: Imports, first = ''): Promise<Built> {
   const contents = Object.entries(imports).map(
