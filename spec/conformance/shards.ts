@@ -1,6 +1,7 @@
 /** `shardSelector`, with the feature gate ShardedListAndWatch on and off. */
+
+import { createShardFilter, type ShardRange, shardSelector } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { createShardFilter, type ShardRange, shardSelector } from '../../lib/index.ts';
 import {
   type ApiServer,
   all,

@@ -11,7 +11,10 @@ import { type ConnectionFacts, debug, diagnose } from 'rx-informer/diagnose';
 import { secrets } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { VERSION } from '../../lib/diagnose/version.ts';
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { readonly version: string };
 
 /** Each is planted in one place. */
 const canaries = {
@@ -93,7 +96,7 @@ describe('a report for a bug', () => {
     const text = JSON.stringify(report);
     expect(Object.values(canaries).filter((canary) => text.includes(canary))).toEqual([]);
     expect(text).not.toContain('canary');
-    expect(report?.versions).toMatchObject({ 'rx-informer': VERSION, server: 'v1.37.0' });
+    expect(report?.versions).toMatchObject({ 'rx-informer': version, server: 'v1.37.0' });
     expect(report?.informers).toMatchObject([
       { name: 'informer 1', resource: 'secrets', status: { objects: 1 } },
       { name: 'informer 2', resource: 'a custom resource', status: { refused: 1 } },
@@ -125,12 +128,8 @@ describe('a report for a bug', () => {
     expect(shown).toEqual(['TLSv1', 'TLSv1.3', 'unknown']);
   });
 
-  it('C53: is absent unless it is asked for, and names the version of the package', async () => {
+  it('C53: is absent unless it is asked for', async () => {
     const client = createClient({ baseUrl: 'http://fake', fetch: createFakeApiServer().fetch });
     expect((await diagnose(client, { watchSeconds: 1 })).report).toBeUndefined();
-    const { version } = JSON.parse(
-      readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-    );
-    expect(VERSION).toBe(version);
   });
 });

@@ -1,4 +1,5 @@
 import {
+  compareResourceVersion,
   joinMetaNamespaceKey,
   type KubernetesObject,
   metaNamespaceKeyFunc,
@@ -7,6 +8,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { isKeyOf } from '../../lib/meta/key.ts';
 import { uidOf } from '../../lib/meta/kubernetes-object.ts';
+import { isOlder } from '../../lib/meta/resource-version.ts';
 import * as fc from '../support/fast-check.ts';
 
 describe('key', () => {
@@ -75,5 +77,16 @@ describe('key', () => {
 
   it('M2: the UID of an object without one is empty', () => {
     expect([uidOf(undefined), uidOf({}), uidOf({ metadata: { uid: 'u' } })]).toEqual(['', '', 'u']);
+  });
+});
+
+describe('a version beside another', () => {
+  it('M1: is older exactly if the comparison says so, for any texts', () => {
+    const digits = fc.string({ unit: fc.constantFrom('0', '1', '2', 'x'), maxLength: 3 });
+    fc.assert(
+      fc.property(digits, digits, (a, b) => {
+        expect(isOlder(a, b)).toBe(compareResourceVersion(a, b) === -1);
+      }),
+    );
   });
 });

@@ -16,7 +16,6 @@ import { changeSet, inTurn } from 'rx-informer/testing';
 import { BehaviorSubject, config, NEVER, Observable, Subject } from 'rxjs';
 import { map, takeUntil } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
-import { mergeStatus, NEUTRAL_STATUS } from '../../lib/informer/status/merge-status.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { eventually } from '../support/patience.ts';
 import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
@@ -225,23 +224,6 @@ describe('the status of a view', () => {
     expect(names(view)).toBe('a,c');
     leave();
     await Promise.all([a.stop(), b.stop()]);
-  });
-
-  it('Q14: adds up the counters of several informers, without the parts of a single one', () => {
-    const one = { phase: 'watching', generation: 1, refused: 1, refusedItems: 2 };
-    const statuses = [
-      { ...one, unknownDeletions: 3, refusedObjects: ['q'], audit: {}, scopes: [] },
-      { ...one, unknownDeletions: 4, refused: 5, generation: 7, refusedItems: 6, scopes: [] },
-    ] as unknown as InformerStatus[];
-    expect(mergeStatus(statuses)).toMatchObject({
-      ...{ refused: 6, refusedItems: 8, unknownDeletions: 7, generation: 7, refusedObjects: ['q'] },
-    });
-    expect(mergeStatus(statuses)).not.toHaveProperty('audit');
-    expect(mergeStatus(statuses)).not.toHaveProperty('scopes');
-    expect(mergeStatus(statuses.slice(0, 1))).toBe(statuses[0]);
-    expect(mergeStatus([])).toBe(NEUTRAL_STATUS);
-    const listing: InformerStatus = { ...NEUTRAL_STATUS, phase: 'listing', live: false };
-    expect(mergeStatus([NEUTRAL_STATUS, listing])).toEqual(listing);
   });
 
   it('Q15: lists the refused rows, which stay listed beside the last rows', () => {

@@ -1,8 +1,9 @@
 /** Tests the merged status of a provider, without React. */
-import { createClient, createInformerFactory, liveQuery } from 'rx-informer';
+import { createClient, createInformerFactory, type InformerStatus, liveQuery } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { mergeStatus, NEUTRAL_STATUS } from '../../lib/informer/status/merge-status.ts';
 import { createProvided } from '../../lib/react/provided.ts';
 import { sourceOfQuery } from '../../lib/react/query-sources.ts';
 import { mergedStatusOf } from '../../lib/react/use-status.ts';
@@ -35,4 +36,23 @@ it('V8: the merged status is the same object while only rows change', async () =
   expect(Object.isFrozen(before) && Object.isFrozen(before.status)).toBe(true);
   server.faults.dropWatches();
   await eventually(() => expect(getSnapshot() !== before).toBe(true));
+});
+
+describe('the status of several informers', () => {
+  it('Q14: adds up the counters of several informers, without the parts of a single one', () => {
+    const one = { phase: 'watching', generation: 1, refused: 1, refusedItems: 2 };
+    const statuses = [
+      { ...one, unknownDeletions: 3, refusedObjects: ['q'], audit: {}, scopes: [] },
+      { ...one, unknownDeletions: 4, refused: 5, generation: 7, refusedItems: 6, scopes: [] },
+    ] as unknown as InformerStatus[];
+    expect(mergeStatus(statuses)).toMatchObject({
+      ...{ refused: 6, refusedItems: 8, unknownDeletions: 7, generation: 7, refusedObjects: ['q'] },
+    });
+    expect(mergeStatus(statuses)).not.toHaveProperty('audit');
+    expect(mergeStatus(statuses)).not.toHaveProperty('scopes');
+    expect(mergeStatus(statuses.slice(0, 1))).toBe(statuses[0]);
+    expect(mergeStatus([])).toBe(NEUTRAL_STATUS);
+    const listing: InformerStatus = { ...NEUTRAL_STATUS, phase: 'listing', live: false };
+    expect(mergeStatus([NEUTRAL_STATUS, listing])).toEqual(listing);
+  });
 });

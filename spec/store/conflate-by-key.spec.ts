@@ -3,7 +3,6 @@ import { changeSet, marbles } from 'rx-informer/testing';
 import { of, Subject, throwError, timer } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
-import { Waiting } from '../../lib/store/waiting.ts';
 import { type Pod, pod } from '../delta/pods.ts';
 import { brief } from './sets.ts';
 
@@ -98,72 +97,6 @@ describe('conflateByKey', () => {
     expect(take()).toEqual([]);
     source.next(remove('a', 6));
     expect(take()).toEqual(['watch* -a@6']);
-  });
-
-  it('S15: for a consumer that takes nothing during 100,000 events of 500 objects, at most 500 changes wait', () => {
-    const waiting = new Waiting<Pod>();
-    const first = Array.from({ length: 500 }, (_, at) => pod(`p${at}`, 1));
-    let now = [...first];
-    for (let event = 0; event < 100_000; event += 20) {
-      const updated = Array.from({ length: 20 }, (_, step) => {
-        const at = (event + step) % 500;
-        return { previous: now[at] as Pod, object: pod(`p${at}`, event + 2) };
-      });
-      for (const { object } of updated) {
-        now = now.with(Number(object.metadata.name.slice(1)), object);
-      }
-      waiting.push(changeSet<Pod>({ updated }));
-      expect(waiting.size).toBeLessThanOrEqual(500);
-    }
-    waiting.push(changeSet<Pod>({ deleted: [now[7] as Pod] }));
-    waiting.push(changeSet<Pod>({ added: [pod('p7', 9, 'second')] }));
-    waiting.push(changeSet<Pod>({ deleted: [now[8] as Pod] }));
-    // The successor of p7 is another object.
-    expect(waiting.size).toBe(501);
-    for (let again = 0; again < 100; again++) {
-      const shortLived = pod('p8', again, `uid-${again}`);
-      waiting.push(changeSet<Pod>({ added: [shortLived] }));
-      waiting.push(changeSet<Pod>({ deleted: [shortLived] }));
-    }
-    expect(waiting.size).toBe(501);
-    const set = waiting.take();
-    expect(set?.updated.map(({ previous }) => previous)).toEqual(
-      first.filter((_, at) => at !== 7 && at !== 8),
-    );
-    expect(set?.deleted.map(({ key, previous }) => [key, previous])).toEqual([
-      ['p7', first[7]],
-      ['p8', first[8]],
-    ]);
-    expect(set?.added).toEqual([pod('p7', 9, 'second')]);
-    expect([waiting.size, waiting.isEmpty, waiting.take()]).toEqual([0, true, undefined]);
-  });
-
-  it('S15: a folded set has the newest version, is initial only if all its sets are, and has the cause `watch` if their causes differ', () => {
-    const fold = (...parts: Parameters<typeof changeSet<Pod>>[0][]) => {
-      const waiting = new Waiting<Pod>();
-      let at = 0;
-      for (const part of parts) {
-        at++;
-        waiting.push(
-          changeSet({ added: [pod(`p${at}`, at)], rev: at, resourceVersion: `${at}`, ...part }),
-        );
-      }
-      const set = waiting.take();
-      return set && [set.cause, set.initial, set.reset, set.synced, set.rev, set.resourceVersion];
-    };
-    const initial = { initial: true, synced: false } as const;
-    const snapshot = { cause: 'snapshot', initial: true, reset: true, synced: false } as const;
-    expect(fold(initial, initial)).toEqual(['initial', true, false, false, 2, '2']);
-    expect(fold(initial, { initial: true })).toEqual(['initial', true, false, true, 2, '2']);
-    expect(fold(initial, {})).toEqual(['watch', false, false, true, 2, '2']);
-    expect(fold({ cause: 'resync' }, { cause: 'resync' })).toEqual([
-      ...['resync', false, false, true, 2, '2'],
-    ]);
-    expect(fold({ cause: 'relist' }, { cause: 'resync' })?.[0]).toBe('watch');
-    // Sets after a reset become part of it; sets before it are dropped.
-    expect(fold(snapshot, {})).toEqual(['snapshot', true, true, true, 2, '2']);
-    expect(fold({}, snapshot)).toEqual(['snapshot', true, true, false, 2, '2']);
-    expect(fold({}, snapshot, { cause: 'relist' })?.slice(0, 3)).toEqual(['snapshot', true, true]);
   });
 
   it('S15: a reset drops the waiting sets', () => {

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { reuseUnchanged } from '../../lib/meta/reuse-unchanged.ts';
+import { sameContent } from '../../lib/meta/same-content.ts';
 import { guardObject } from '../../lib/store/mutation-guard.ts';
 import * as fc from '../support/fast-check.ts';
 import { expectSharedParts, partsOf, textOf, texts } from './shared-parts.ts';
@@ -184,4 +185,9 @@ describe('reuseUnchanged', () => {
     collect();
     expect(parts.map((part) => part.deref())).toEqual(parts.map(() => undefined));
   });
+});
+
+it('S60: what is nested too deeply to be compared counts as another content', () => {
+  const deep = () => JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`) as unknown;
+  expect(sameContent(deep(), deep())).toBe(false);
 });
