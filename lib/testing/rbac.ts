@@ -9,7 +9,7 @@ export interface PolicyRule {
   readonly apiGroups?: readonly string[] | undefined;
   readonly resources?: readonly string[] | undefined;
   readonly verbs: readonly string[];
-  readonly resourceNames?: readonly string[] | undefined;
+  readonly resourceNames?: readonly string[] | null | undefined;
 }
 
 interface Role extends KubernetesObject {
@@ -24,7 +24,7 @@ interface Subject {
 
 interface Binding extends KubernetesObject {
   readonly subjects?: readonly Subject[];
-  readonly roleRef: { readonly kind: string; readonly name: string };
+  readonly roleRef?: { readonly kind: string; readonly name: string };
 }
 
 /** The kinds that decide: a server whose rule is `rbac` serves them. */
@@ -42,13 +42,13 @@ export function rbacResources(): readonly Resource<KubernetesObject>[] {
   ];
 }
 
-const hasAny = (list: readonly string[] | undefined, wanted: string) =>
-  list !== undefined && (list.includes('*') || list.includes(wanted));
+const hasAny = (list: readonly string[] | null | undefined, wanted: string) =>
+  Array.isArray(list) && (list.includes('*') || list.includes(wanted));
 
 /** Whether one rule permits a request. */
 export function grants(rule: PolicyRule, asked: AccessAttributes): boolean {
   const { verb, group, resource, subresource = '', name = '' } = asked;
-  const { resourceNames = [] } = rule;
+  const resourceNames = rule.resourceNames ?? [];
   const full = subresource === '' ? resource : `${resource}/${subresource}`;
   return (
     hasAny(rule.verbs, verb) &&
@@ -75,10 +75,10 @@ export function rbacOf(log: ServerLog): AccessRule {
     log.collections.get(`${plural}.rbac.authorization.k8s.io`)?.sorted() ?? [];
   const bindings = (plural: string) => allOf(plural) as readonly Binding[];
   const rulesOf = ({ roleRef, metadata }: Binding): readonly PolicyRule[] => {
-    const isWide = roleRef.kind === 'ClusterRole';
+    const isWide = roleRef?.kind === 'ClusterRole';
     const role = (allOf(isWide ? 'clusterroles' : 'roles') as readonly Role[]).find(
       (each) =>
-        each.metadata?.name === roleRef.name &&
+        each.metadata?.name === roleRef?.name &&
         (isWide || each.metadata?.namespace === metadata?.namespace),
     );
     return role?.rules ?? [];

@@ -18,6 +18,7 @@ import { changeSet } from 'rx-informer/testing';
 import { BehaviorSubject, config, type Observable, of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import * as fc from '../support/fast-check.ts';
+import { isProduction } from '../support/production.ts';
 import { allReported } from '../support/reported-errors.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, item, type Step, World } from './world.ts';
@@ -54,7 +55,7 @@ function grouped<const A extends Aggregates<Item>>(
 }
 
 describe('groups', () => {
-  it('Q90: the row of a group and the list of distinct are frozen', () => {
+  it.skipIf(isProduction)('Q90: the row of a group and the list of distinct are frozen', () => {
     const { rows } = grouped({ names: distinct(({ metadata }) => metadata.name) });
     const [row] = rows(set('x', 1), set('y', 1)) as unknown as [{ names: readonly string[] }];
     expect(() => (row.names as string[]).reverse()).toThrow(TypeError);

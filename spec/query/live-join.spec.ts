@@ -26,6 +26,7 @@ import {
 } from 'rxjs';
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as fc from '../support/fast-check.ts';
+import { isProduction } from '../support/production.ts';
 import { Mirror } from './mirror.ts';
 import { type Item, type Step, World } from './world.ts';
 
@@ -187,15 +188,18 @@ describe('liveJoin', () => {
     expect(mirror.sets.length).toBe(sets + 1);
   });
 
-  it('Q90: a row and its list are frozen, so code that changes them throws', () => {
-    const { left, right, row } = join(keys);
-    left.next(first(thing('a'), thing('b')));
-    right.next(first(thing('p1', { of: ['a', 'b'] }), thing('p2', { of: 'a' })));
-    const { right: list } = row('a');
-    expect(() => (list as Thing[]).reverse()).toThrow(TypeError);
-    expect([row('a'), list, row('b'), row('b').right].map(Object.isFrozen)).not.toContain(false);
-    expect(list.map(({ metadata }) => metadata.uid)).toEqual(['p1', 'p2']);
-  });
+  it.skipIf(isProduction)(
+    'Q90: a row and its list are frozen, so code that changes them throws',
+    () => {
+      const { left, right, row } = join(keys);
+      left.next(first(thing('a'), thing('b')));
+      right.next(first(thing('p1', { of: ['a', 'b'] }), thing('p2', { of: 'a' })));
+      const { right: list } = row('a');
+      expect(() => (list as Thing[]).reverse()).toThrow(TypeError);
+      expect([row('a'), list, row('b'), row('b').right].map(Object.isFrozen)).not.toContain(false);
+      expect(list.map(({ metadata }) => metadata.uid)).toEqual(['p1', 'p2']);
+    },
+  );
 
   it('Q90: in production a list that a consumer has changed is correct again with the next change', () => {
     vi.stubEnv('NODE_ENV', 'production');

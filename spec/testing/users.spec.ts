@@ -4,6 +4,7 @@ import {
   clusterRoleBindings,
   clusterRoles,
   configMaps,
+  namespaces,
   pods,
   roleBindings,
   roles,
@@ -70,8 +71,13 @@ describe('users of the fake API server', () => {
   });
 
   it('A96: a user without a name, or with an empty token, is a TypeError', () => {
-    for (const wrong of [{ t: {} }, { t: { name: '' } }, { t: 'ann' }, { '': { name: 'ann' } }]) {
-      expect(() => createFakeApiServer({ users: wrong as never })).toThrow(/users must be/);
+    for (const wrong of [
+      ...[null, [], 'ann', { t: {} }, { t: { name: '' } }, { t: 'ann' }, { '': { name: 'ann' } }],
+      ...[{ t: { name: 'ann', groups: 'admin' } }, { t: { name: 'ann', audiences: 'me' } }],
+    ]) {
+      expect(() => createFakeApiServer({ users: wrong as never })).toThrow(
+        /createFakeApiServer: users/,
+      );
     }
   });
 
@@ -97,7 +103,7 @@ describe('users of the fake API server', () => {
   });
 
   it('A96: impersonates only with the verb `impersonate`, also for each group', async () => {
-    const { list, role, bind, server } = rig();
+    const { list, role, bind } = rig();
     const asAnn = { 'impersonate-user': 'ann' };
     expect(await list('t-root', PODS, asAnn)).toBe(403);
     expect(await list('t-ann', PODS, { 'impersonate-user': 'root' })).toBe(403);
@@ -109,7 +115,14 @@ describe('users of the fake API server', () => {
     bind('act', { kind: 'User', name: 'ann' });
     const groups = { 'impersonate-user': 'root', 'impersonate-group': 'system:masters' };
     expect(await list('t-ann', '/api/v1/secrets', groups)).toBe(403);
-    expect(server.requests.at(-1)?.path).toBe('/api/v1/secrets');
+    const withUid = { 'impersonate-user': 'root', 'impersonate-uid': '42' };
+    bind('read', { kind: 'User', name: 'root' }, 'shop');
+    expect(await list('t-ann', PODS, withUid)).toBe(403);
+    role('uids', {
+      ...{ apiGroups: ['authentication.k8s.io'], resources: ['uids'], verbs: ['impersonate'] },
+    });
+    bind('uids', { kind: 'User', name: 'ann' });
+    expect(await list('t-ann', PODS, withUid)).toBe(200);
   });
 });
 
@@ -160,6 +173,19 @@ describe('rights of stored roles', () => {
       allowed.push((await review('authorization', 'subjectaccessreviews', spec)).allowed);
     }
     expect(allowed).toEqual(expected);
+  });
+
+  it('A97: a Role of a namespace permits to read the Namespace, and a list that is null permits as if it were absent', async () => {
+    const { list, bind, server, role } = rig();
+    server.objects.create(namespaces, { metadata: { name: 'shop' } });
+    role('read', {});
+    role('own', { resources: ['namespaces'], verbs: ['get'], resourceNames: null as never });
+    bind('own', { kind: 'User', name: 'ann' }, 'shop');
+    expect(await list('t-ann', '/api/v1/namespaces/shop')).toBe(200);
+    expect(await list('t-ann', '/api/v1/namespaces/other')).toBe(403);
+    expect(await list('t-ann', '/api/v1/namespaces')).toBe(403);
+    server.objects.create(clusterRoleBindings, { metadata: { name: 'odd' } } as never);
+    expect(await list('t-ann', '/api/v1/secrets')).toBe(403);
   });
 
   it('A97: a review adds no group to those that it names, and one of oneself has those of the token', async () => {

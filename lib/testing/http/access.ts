@@ -75,7 +75,10 @@ export function checkAccess(
   target: Target,
 ): void {
   const { group, plural } = target.collection.served.resource;
-  const { namespace, subresource } = target;
+  const { subresource } = target;
+  // A request for a Namespace is one in it, so a Role of the namespace permits it. apiserver: requestinfo.go
+  const isNamespace = group === '' && plural === 'namespaces' && target.name !== undefined;
+  const namespace = isNamespace ? (target.name as string) : target.namespace;
   const reads = verb === 'list' || verb === 'watch';
   const name = reads ? selectedName(exchange.query.get('fieldSelector') ?? '') : target.name;
   const { name: user, groups, uid } = users.of(exchange);

@@ -1,4 +1,6 @@
 /** Who sends a request to the fake server: by the token of the request, and by impersonation. */
+import { check, checkedList, checkedName } from '../../checks/checked-option.ts';
+import { isFields } from '../../meta/json-fields.ts';
 import { failure } from '../../object-log/failures.ts';
 import type { AccessRule, RequestUser } from './access.ts';
 import type { Exchange } from './request.ts';
@@ -31,12 +33,15 @@ export class FakeUsers {
 
   /** Without tokens every request is one of the user `tester`, who may impersonate others. */
   constructor(tokens: Readonly<Record<string, FakeUser>> | undefined, allows: AccessRule) {
-    for (const [token, user] of Object.entries(tokens ?? {})) {
-      if (token !== '' && typeof user?.name === 'string' && user.name !== '') continue;
-      throw new TypeError(
-        'createFakeApiServer: users must be { token: { name } }, with non-empty text',
-      );
+    const named = 'createFakeApiServer: users';
+    check(tokens === undefined || isFields(tokens), named, tokens, '{ token: { name } }');
+    for (const user of Object.values(tokens ?? {})) {
+      check(isFields(user), `${named}: a user`, user, '{ name }');
+      checkedName(user.name, `${named}: the name of a user`);
+      checkedList(user.groups ?? [], `${named}: groups`);
+      checkedList(user.audiences ?? [], `${named}: audiences`);
     }
+    check(!Object.hasOwn(tokens ?? {}, ''), `${named}: a token`, '', 'text that is not empty');
     this.#tokens = tokens;
     this.#allows = allows;
   }
@@ -64,6 +69,7 @@ export class FakeUsers {
     if (this.#tokens !== undefined) {
       this.#checkImpersonation(own, 'users', name);
       for (const group of groups) this.#checkImpersonation(own, 'groups', group);
+      if (uid !== '') this.#checkImpersonation(own, 'uids', uid, 'authentication.k8s.io');
     }
     return requestUser({ name, uid, groups });
   }
@@ -76,10 +82,15 @@ export class FakeUsers {
     return found.user;
   }
 
-  #checkImpersonation({ name: user, ...own }: RequestUser, resource: string, name: string): void {
-    const asked = { group: '', resource, name, namespace: '' };
+  #checkImpersonation(
+    { name: user, ...own }: RequestUser,
+    resource: string,
+    name: string,
+    group = '',
+  ): void {
+    const asked = { group, resource, name, namespace: '' };
     if (this.#allows({ user, ...own, verb: 'impersonate', ...asked })) return;
-    const message = `${resource} ${JSON.stringify(name)} is forbidden: User "${user}" cannot impersonate resource "${resource}" in API group "" at the cluster scope`;
+    const message = `${resource} ${JSON.stringify(name)} is forbidden: User "${user}" cannot impersonate resource "${resource}" in API group "${group}" at the cluster scope`;
     throw failure(403, 'Forbidden', message);
   }
 }
