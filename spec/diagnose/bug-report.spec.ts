@@ -1,5 +1,4 @@
 /** Plays secrets and names in every place that a report could copy, and searches the report for them. */
-import { readFileSync } from 'node:fs';
 import {
   createClient,
   createInformerFactory,
@@ -11,10 +10,6 @@ import { type ConnectionFacts, debug, diagnose } from 'rx-informer/diagnose';
 import { secrets } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-
-const { version } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as { readonly version: string };
 
 /** Each is planted in one place. */
 const canaries = {
@@ -96,7 +91,10 @@ describe('a report for a bug', () => {
     const text = JSON.stringify(report);
     expect(Object.values(canaries).filter((canary) => text.includes(canary))).toEqual([]);
     expect(text).not.toContain('canary');
-    expect(report?.versions).toMatchObject({ 'rx-informer': version, server: 'v1.37.0' });
+    expect(report?.versions).toMatchObject({
+      'rx-informer': expect.stringMatching(/^\d+\.\d+\.\d/),
+      server: 'v1.37.0',
+    });
     expect(report?.informers).toMatchObject([
       { name: 'informer 1', resource: 'secrets', status: { objects: 1 } },
       { name: 'informer 2', resource: 'a custom resource', status: { refused: 1 } },

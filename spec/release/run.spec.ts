@@ -1,7 +1,9 @@
 /** Tests the dry run of a release with a fake `run`: what it refuses, and that it publishes nothing. */
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { VERSION } from '../../lib/diagnose/version.ts';
 import type { Verdict } from '../api/compare/judge.ts';
 import { sectionOf, unnamedBreaks } from './changelog.ts';
 import { dryRun, type Release } from './run.ts';
@@ -182,4 +184,9 @@ describe('the changelog', () => {
     const heading = text.replace('Changed', 'Breaking');
     expect(unnamedBreaks({ title: '1.1.0', text: heading }, [verdict('breaking')])).toEqual([]);
   });
+});
+
+it('C53: a report names the version of the package', () => {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  expect(VERSION).toBe(JSON.parse(text).version);
 });
