@@ -5,6 +5,7 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import {
   check,
+  checkedBoolean,
   checkedDuration,
   checkedFunction,
   checkedList,
@@ -148,6 +149,12 @@ function servedVersion(log: ServerLog, resource: Resource<KubernetesObject>): st
   return log.collections.get(resourceName(resource))?.served.resource.version;
 }
 
+/** The rule of the options. A Promise would count as true, so what it returns is checked at each request. */
+function decided(allows: AccessRule): AccessRule {
+  checkedFunction(allows, 'createFakeApiServer: allows', "a function or 'rbac'");
+  return (asked) => checkedBoolean(allows(asked), 'createFakeApiServer: what allows returned');
+}
+
 function serveAll(log: ServerLog, resources: readonly Resource<KubernetesObject>[]): void {
   for (const resource of resources) {
     const version = servedVersion(log, resource);
@@ -197,8 +204,7 @@ export function createFakeApiServer(options: FakeApiServerOptions = {}): FakeApi
     history,
   });
   const { allows: given = () => true, users } = options;
-  const allows = given === 'rbac' ? rbacOf(log) : given;
-  checkedFunction(allows, 'createFakeApiServer: allows', "a function or 'rbac'");
+  const allows = given === 'rbac' ? rbacOf(log) : decided(given);
   checkedList(resources, 'createFakeApiServer: resources', 'a list of resources');
   serveAll(log, given === 'rbac' ? [...resources, ...rbacResources()] : resources);
   const writer = new ObjectWriter(log, () => scheduler.now(), random);

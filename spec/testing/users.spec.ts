@@ -81,6 +81,13 @@ describe('users of the fake API server', () => {
     }
   });
 
+  it('A14: a rule that answers with a Promise permits nothing, and the answer says why', async () => {
+    const { clientOf } = rig({ allows: (async () => true) as never });
+    await expect(clientOf('t-ann').request({ path: PODS })).rejects.toThrow(
+      'createFakeApiServer: what allows returned is {}; it must be true or false',
+    );
+  });
+
   it('A96: a TokenReview knows the tokens, for their audiences', async () => {
     const { review } = rig();
     const of = (token: string, audiences?: string[]) =>
