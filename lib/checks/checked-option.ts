@@ -1,6 +1,6 @@
 /**
- * Checks what a caller passes. What is refused is refused in one form: `createClient: qps is "5"; it must be a number`, with the
- * function, the option, the value, and what it takes. Each kind of option stands here once, with its range and its words.
+ * Checks the arguments and options of public functions. Every error has the same form, with the function, the option, the value, and
+ * what it takes: `createClient: qps is "5"; it must be a number`. Each kind of option stands here once, with its range and its words.
  */
 
 /** A value as an error shows it: the first 60 characters of text, and of an object its names only, because its values may be secret. */

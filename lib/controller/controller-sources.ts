@@ -41,7 +41,7 @@ function filtered<S extends { readonly informer: unknown; readonly predicates?: 
   return source;
 }
 
-/** All sources, beginning with that of `for`. Throws a `TypeError` that names an option that is none. */
+/** Returns all sources, first that of `for`. Throws a `TypeError` that names the invalid option. */
 export function sourcesOf<T extends KubernetesObject>(
   name: string,
   options: ControllerOptions<T>,

@@ -119,8 +119,8 @@ export class SucceedingSource<Row> implements RowSource<Row> {
 
   readonly getSnapshot = (): ListResult<Row> => {
     const now = this.#source.getSnapshot();
-    // What is refused has no answer, and former rows would pass for it. Later the answer may be incomplete again, for example after
-    // a restart. Then its own rows stand.
+    // A refused query has no answer, and the former rows would look like one. Later the answer may be incomplete again, for example
+    // after a restart. Then its own rows stand.
     if (now.synced || now.error !== undefined) this.#former = undefined;
     if (this.#former === undefined) return now;
     if (this.#now !== now || this.#shown === undefined) {

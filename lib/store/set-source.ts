@@ -88,7 +88,7 @@ export class SetSource<T> {
         reader.complete();
       },
     });
-    // What the first sets cause is no source of whoever subscribes to the reader.
+    // Streams that are subscribed while the first sets are handled are not sources of the reader's subscriber.
     readOrigins(undefined, begin);
     return subscription;
   }

@@ -1,5 +1,5 @@
 /**
- * What a slow reader of change sets has not received yet. A set that waits alone waits as it is. More are folded, so that at most one
+ * The change sets that a slow reader has not received yet. A single one is kept as it is. Several are folded, so that at most one
  * change of a row waits and no deletion is lost.
  */
 import { foldRow, type Net, unfold } from '../delta/net-change.ts';

@@ -88,6 +88,20 @@ describe('users of the fake API server', () => {
     );
   });
 
+  it('A96: the right to impersonate is asked once for each request, also for one that creates by a PUT', async () => {
+    const asked: string[] = [];
+    const { clientOf } = rig({
+      allows: ({ verb, resource }) => {
+        asked.push(`${verb} ${resource}`);
+        return true;
+      },
+    });
+    const path = '/apis/coordination.k8s.io/v1/namespaces/shop/leases/lead';
+    const body = { metadata: { namespace: 'shop', name: 'lead' }, spec: {} };
+    await clientOf('t-ann', { 'impersonate-user': 'bob' }).request({ method: 'PUT', path, body });
+    expect(asked).toEqual(['impersonate users', 'update leases', 'create leases']);
+  });
+
   it('A96: a TokenReview knows the tokens, for their audiences', async () => {
     const { review } = rig();
     const of = (token: string, audiences?: string[]) =>

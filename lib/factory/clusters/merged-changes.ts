@@ -19,7 +19,7 @@ export interface ClusterSource<T extends KubernetesObject> {
   };
 }
 
-/** What the stream needs of its informer. */
+/** The part of a merged informer that its stream uses. */
 export interface MergedStreamHost<T extends KubernetesObject> {
   /** Where the rows come from. */
   readonly origin: Origin;

@@ -40,8 +40,8 @@ export interface RequestUser {
 /** What decides about a request. */
 export interface AccessContext {
   readonly allows: AccessRule;
-  /** Throws a 401 or a 403 if it is not known who sends the request. */
-  readonly users: { of(exchange: Exchange): RequestUser };
+  /** Who sends the request. */
+  readonly user: RequestUser;
 }
 
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch' };
@@ -69,7 +69,7 @@ function selectedName(selector: string): string | undefined {
 
 /** Throws a 403 if the rule does not permit this verb for a request. */
 export function checkAccess(
-  { allows, users }: AccessContext,
+  { allows, user: { name: user, groups, uid } }: AccessContext,
   exchange: Exchange,
   verb: string,
   target: Target,
@@ -81,7 +81,6 @@ export function checkAccess(
   const namespace = isNamespace ? (target.name as string) : target.namespace;
   const reads = verb === 'list' || verb === 'watch';
   const name = reads ? selectedName(exchange.query.get('fieldSelector') ?? '') : target.name;
-  const { name: user, groups, uid } = users.of(exchange);
   const who = { user, groups, uid };
   if (allows({ ...who, verb, group, resource: plural, subresource, name, namespace })) return;
   const of = name === undefined ? '' : ` ${JSON.stringify(name)}`;

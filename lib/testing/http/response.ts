@@ -17,6 +17,7 @@ import { discovery, servesGroupVersion } from './discovery.ts';
 import { type Renderer, rendererOf } from './representation.ts';
 import { type Exchange, isMalformed, type RequestRecord, type Target } from './request.ts';
 import { methodNotAllowed, noSuchResource, tooLarge } from './status.ts';
+import type { FakeUsers } from './users.ts';
 import { type WatchContext, WatchStream } from './watch-stream.ts';
 
 /** A response. */
@@ -29,7 +30,8 @@ export interface SentResponse {
 }
 
 /** The dependencies of a response. */
-export interface ResponseContext extends WriteContext, WatchContext {
+export interface ResponseContext extends Omit<WriteContext, 'user'>, WatchContext {
+  readonly users: FakeUsers;
   readonly watchList: boolean;
   readonly shardedListAndWatch: boolean;
   readonly pageSizeMax: number;
@@ -137,7 +139,7 @@ function route(
   exchange: Exchange,
   request: RequestRecord,
   target: Target,
-  context: ResponseContext,
+  context: ResponseContext & WriteContext,
 ): SentResponse {
   const { method, query } = exchange;
   const { subresource, collection } = target;
@@ -166,11 +168,13 @@ export function answer(
 ): SentResponse {
   if (isMalformed(exchange.path)) return textResponse(400, '400 Bad Request', PLAIN);
   try {
-    const reviewed = review(context, exchange, context.users.of(exchange));
+    const user = context.users.of(exchange);
+    const reviewed = review(context, exchange, user);
     if (reviewed !== undefined) return textResponse(201, `${JSON.stringify(reviewed)}\n`);
     if (target !== undefined) {
-      checkAccess(context, exchange, verbOf(exchange, request, target), target);
-      return route(exchange, request, target, context);
+      const own = { ...context, user };
+      checkAccess(own, exchange, verbOf(exchange, request, target), target);
+      return route(exchange, request, target, own);
     }
     const found = discovery(context.log, exchange.path);
     if (typeof found === 'string') return textResponse(200, found, PLAIN);

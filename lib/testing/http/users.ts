@@ -20,7 +20,7 @@ export interface FakeUser {
 
 const AUTHENTICATED = 'system:authenticated';
 /** The audience of the server itself. */
-export const OWN_AUDIENCE = 'https://kubernetes.default.svc';
+const OWN_AUDIENCE = 'https://kubernetes.default.svc';
 
 function requestUser({ name, uid = '', groups = [], extra = {} }: FakeUser): RequestUser {
   return { name, uid, groups: [...new Set([...groups, AUTHENTICATED])], extra };

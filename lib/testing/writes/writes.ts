@@ -4,10 +4,9 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { badRequest, failure, invalid } from '../../object-log/failures.ts';
 import type { Page } from '../../object-log/list.ts';
 import type { StoredObject } from '../../object-log/stored-object.ts';
-import { type AccessRule, checkAccess } from '../http/access.ts';
+import { type AccessContext, checkAccess } from '../http/access.ts';
 import type { Exchange, Target } from '../http/request.ts';
 import { conflict, methodNotAllowed, modified, notFound } from '../http/status.ts';
-import type { FakeUsers } from '../http/users.ts';
 import type { ServerLog } from '../served-resource.ts';
 import { dataCauses, immutableCauses, metadataCauses, nameCauses } from './metadata-rules.ts';
 import { decodedObject, metadataTypeError } from './metadata-types.ts';
@@ -27,13 +26,11 @@ export interface WriteResult {
 }
 
 /** The dependencies of a write. */
-export interface WriteContext {
+export interface WriteContext extends AccessContext {
   readonly log: ServerLog;
   readonly writer: ObjectWriter;
   /** Whether a Namespace object must exist before an object is created in the namespace. */
   readonly checkNamespaces: boolean;
-  readonly allows: AccessRule;
-  readonly users: FakeUsers;
 }
 
 /** Parses the body. Throws a `SyntaxError` if it is not JSON, and a 415 on another content type. */
