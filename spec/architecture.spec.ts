@@ -25,12 +25,13 @@ const ROWS: readonly (readonly string[])[] = [
   ['informer'],
   ['query', 'client', 'election', 'persist'],
   ['factory', 'shards'],
-  ['controller', 'worker', 'diagnose'],
+  ['controller', 'wire', 'diagnose'],
+  ['worker'],
 ];
 /** The edges may import rows; no row imports an edge, and no edge imports another. */
 const EDGES = ['resources', 'testing', 'node', 'react', 'nats'];
 /** The rows that are entries of the package by themselves. */
-const OWN_ENTRIES = ['worker', 'diagnose'];
+const OWN_ENTRIES = ['wire', 'worker', 'diagnose'];
 /** The command line may import rows and edges, and nothing imports it. */
 const COMMAND = 'command';
 

@@ -5,6 +5,7 @@ import { check, checkedName } from '../checks/checked-option.ts';
 import type { LiveQueries } from '../factory/queries/create-live-queries.ts';
 import type { LiveQuery } from '../query/live-query/live-query.ts';
 import type { AnyChangeSet } from '../store/change-set.ts';
+import { lostPart } from '../wire/json-data.ts';
 
 /**
  * Names of queries of the worker, with the functions that make them of parameters. A function returns a query, or a stream
@@ -29,9 +30,6 @@ export interface WorkerQuery<Row = unknown> {
 
 /** The most rows of a query without `select`, because copies of complete objects are costly. */
 export const MOST_OBJECTS = 200;
-
-/** The types of data besides finite numbers. */
-const JSON_TYPES: readonly string[] = ['String', 'Boolean', 'Null'];
 
 /** A query as data. */
 export type CarriedQuery = Readonly<Record<string, unknown>>;
@@ -92,7 +90,7 @@ export function workerQuery<Q extends WorkerQueries, Name extends keyof Q & stri
   ...[params]: ParamsOf<Parameters<Q[Name]>>
 ): WorkerQuery<RowOfQuery<ReturnType<Q[Name]>>> {
   checkedName(named, 'workerQuery: the name', 'a name of serveQueries({ queries })');
-  checkData('workerQuery: the parameters', '', params);
+  checkData('workerQuery: the parameters', params);
   return params === undefined ? { named } : { named, params };
 }
 
@@ -100,25 +98,16 @@ export function workerQuery<Q extends WorkerQueries, Name extends keyof Q & stri
  * Throws a `TypeError` that names the first part of a value that is not JSON: a function, or a value such as a Date, a Set,
  * NaN, or `undefined` in a list, which has the JSON of another value, so that two different queries would be taken for one.
  */
-function checkData(where: string, path: string, value: unknown, inList = false): void {
-  const type = Object.prototype.toString.call(value).slice(8, -1);
-  if (type === 'Object' || type === 'Array') {
-    const isList = Array.isArray(value);
-    for (const [name, each] of Object.entries(isList ? [...value] : (value as object))) {
-      checkData(where, `${path}.${name}`, each, isList);
-    }
-    return;
-  }
-  if (value === undefined && !inList) return;
-  if (type === 'Number' ? Number.isFinite(value) : JSON_TYPES.includes(type)) return;
-  const at = path === '' ? where : `${where}: ${path.slice(1)}`;
-  if (typeof value === 'function') {
-    throw new TypeError(
-      `${at} is a function, which a worker cannot receive; register the query by serveQueries({ queries }), and ask workerQuery(name, params)`,
-    );
-  }
-  const what = value === undefined || type === 'Number' ? String(value) : `a ${type}`;
-  throw new TypeError(`${at} is ${what}, which a worker cannot receive; pass data of JSON`);
+function checkData(where: string, value: unknown): void {
+  const lost = lostPart(value);
+  if (lost === undefined) return;
+  const [what, ...path] = lost;
+  const at = path.length === 0 ? where : `${where}: ${path.join('.')}`;
+  const next =
+    what === 'a function'
+      ? 'register the query by serveQueries({ queries }), and ask workerQuery(name, params)'
+      : 'pass data of JSON';
+  throw new TypeError(`${at} is ${what}, which a worker cannot receive; ${next}`);
 }
 
 /** Throws a `TypeError` if a query would send many complete objects to a tab. */
@@ -136,7 +125,7 @@ export function checkSize(where: string, query: Pick<LiveQuery, 'select' | 'limi
  */
 export function carryQuery(where: string, given: LiveQuery | WorkerQuery): CheckedQuery {
   check(Object(given) === given, `${where}: the query`, given, 'a live query, or workerQuery(…)');
-  checkData(where, '', given);
+  checkData(where, given);
   if (!('named' in given)) checkSize(where, given);
   // Only the data of the resource, without its type, and without the key of the query, which is not data.
   const key = JSON.stringify(given);

@@ -2,12 +2,12 @@
  * The messages between a tab and its worker. Every message that belongs to a session carries the incarnation of the
  * worker and the epoch of the session, because a port may outlive both.
  */
-import type { ShownRun } from '../query/view/shown.ts';
-import type { CarriedError, CarriedStatus } from './carried-errors.ts';
+import type { CarriedError } from '../wire/carried-errors.ts';
+import type { RowDifference } from '../wire/row-difference.ts';
 import type { CarriedQuery } from './carried-query.ts';
 
 /** The version of these messages. A tab and a worker of different versions do not talk to each other. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /** Which incarnation of the worker a message belongs to, and which session of it. */
 export interface Session {
@@ -18,25 +18,9 @@ export interface Session {
 /** Headers of requests, such as `authorization`. */
 export type Credentials = Readonly<Record<string, string>>;
 
-/** The difference that brings the rows of one query of a tab up to date. */
-export interface RowDifference {
+/** The difference of one query of a tab. */
+export interface AskedDifference extends RowDifference {
   readonly id: number;
-  /** The rows that the tab has are dropped first. */
-  readonly reset?: true;
-  /** The ids of the rows that are gone. */
-  readonly gone?: readonly string[];
-  /** The changed rows in ascending position, which is the one after the change. */
-  readonly rows?: readonly (readonly [id: string, position: number, row: unknown])[];
-  readonly total: number;
-  readonly synced: boolean;
-  /** Whether the rows are those of a former run of the informers, because the present one has no complete answer yet. */
-  readonly stale?: true;
-  /** Present if it has changed. */
-  readonly status?: CarriedStatus;
-  /** Absent while the run of the query has not ended. Another one may begin. */
-  readonly run?: ShownRun;
-  /** Why it has failed. */
-  readonly error?: CarriedError;
 }
 
 /** An edit, without the function that makes it, which stays in the page. */
@@ -115,7 +99,7 @@ export type FromWorker =
   | (Session & {
       readonly type: 'rows';
       readonly set?: number | undefined;
-      readonly differences: readonly RowDifference[];
+      readonly differences: readonly AskedDifference[];
     })
   /** The worker cannot answer a query. */
   | (Session & { readonly type: 'refused'; readonly id: number; readonly error: CarriedError })

@@ -15,6 +15,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   'rx-informer/react': 'react/index.d.ts',
   'rx-informer/react/worker': 'react/worker.d.ts',
   'rx-informer/worker': 'worker/index.d.ts',
+  'rx-informer/wire': 'wire/index.d.ts',
   'rx-informer/diagnose': 'diagnose/index.d.ts',
   'rx-informer/nats': 'nats/index.d.ts',
 };

@@ -39,8 +39,8 @@ class Channel {
   readonly #ends: { listener: Listener | undefined; waiting: unknown[]; isGone: boolean }[];
   /** When the last message arrives at each end. A later message arrives after it, whatever the delay is by then. */
   readonly #arrivals: [number, number] = [0, 0];
-  /** The sets that the tab has not acknowledged, of those after its last hello. */
-  readonly #sets = new Set<unknown>();
+  /** The queries of the sets that the tab has not acknowledged, of those after its last hello. */
+  readonly #sets = new Map<unknown, readonly number[]>();
 
   constructor(rig: BrowserRig) {
     this.#rig = rig;
@@ -60,11 +60,25 @@ class Channel {
     const from = this.#ends[1 - to];
     if (from?.isGone === true) return;
     this.#rig.sent.push(copy);
-    const { type, set } = (copy ?? {}) as { readonly type?: string; readonly set?: number };
-    if (type === 'rows') this.#sets.add(set);
+    const {
+      type,
+      set,
+      differences = [],
+    } = (copy ?? {}) as {
+      readonly type?: string;
+      readonly set?: number;
+      readonly differences?: readonly { readonly id: number }[];
+    };
+    if (type === 'rows')
+      this.#sets.set(
+        set,
+        differences.map(({ id }) => id),
+      );
     else if (type === 'ack') this.#sets.delete(set);
     else if (type === 'hello' || type === 'welcome') this.#sets.clear();
-    this.#rig.mostUnacknowledged = Math.max(this.#rig.mostUnacknowledged, this.#sets.size);
+    const asked = [...this.#sets.values()].flat();
+    const most = asked.length === new Set(asked).size ? Math.min(asked.length, 1) : 2;
+    this.#rig.mostUnacknowledged = Math.max(this.#rig.mostUnacknowledged, most);
     const now = this.#rig.scheduler.now();
     const arrival = Math.max(now + this.#rig.delayMs, this.#arrivals[to]);
     this.#arrivals[to] = arrival;
@@ -144,7 +158,7 @@ export class BrowserRig {
   readonly frozen = new Set<object>();
   /** Sessions in the order of their begin. */
   readonly sessions: WorkerSession[] = [];
-  /** The most messages with rows that any tab had not acknowledged at one time. */
+  /** The most sets of one query that any tab had not acknowledged at one time: 2 stands for more, too. */
   mostUnacknowledged = 0;
   delayMs = 1;
   /** The version of the messages of the workers. */

@@ -11,17 +11,51 @@ const selecting = (project: (pod: Pod) => unknown) => () =>
 const own = { named: 'own' } as never;
 
 describe('what cannot be copied', () => {
-  it('B4: a query whose rows cannot be copied has an error, and the other queries of the tab have their rows', async () => {
+  it.each<[string, unknown, string]>([
+    ['a function', () => 1, 'a function'],
+    ['a Date', new Date(0), 'a Date'],
+    ['a Map', new Map(), 'a Map'],
+    ['a list of a Set', [new Set(['a'])], 'a Set'],
+    ['NaN', Number.NaN, 'NaN'],
+    ['a bigint', 1n, 'a BigInt'],
+    ['undefined in a list', [undefined], 'undefined'],
+    ['an Error', new TypeError('no'), 'a Error'],
+    ['an object with toJSON', new URL('http://a/'), 'a URL'],
+  ])(
+    'B20: a row with %s is refused, and the tab has the other rows and queries',
+    async (_what, value, what) => {
+      const rig = rigWith('a', 'b');
+      rig.queries = {
+        own: selecting(({ metadata: { name = '' } = {} }) => ({
+          name,
+          at: name === 'b' ? value : undefined,
+        })),
+      };
+      const { cluster } = rig.open();
+      const [tab, other] = [follow(cluster, own), follow(cluster, names)];
+      await rig.pass(3_000);
+      expect(tab.shown.error).toBeUndefined();
+      expect((tab.shown.rows as { name: string }[]).map(({ name }) => name)).toEqual(['a']);
+      expect([tab.shown.total, tab.shown.synced]).toEqual([1, true]);
+      expect(tab.shown.status.refusedRows.map(({ error }) => `${error}`)).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^TypeError: .* cannot be sent, because at(\\.0)? is ${what}; select data of JSON$`,
+          ),
+        ),
+      ]);
+      expect([other.shown.rows.length, other.shown.synced]).toEqual([2, true]);
+      await rig.pass(120_000);
+      expect(rig.counts.tabs).toBe(1);
+    },
+  );
+
+  it('B20: a row that is a proxy, which no port copies, reaches the tab as JSON', async () => {
     const rig = rigWith('a');
-    rig.queries = { own: selecting(({ metadata }) => ({ name: metadata?.name, open: () => 1 })) };
-    const { cluster } = rig.open();
-    const [tab, other] = [follow(cluster, own), follow(cluster, names)];
+    rig.queries = { own: selecting(({ metadata }) => new Proxy({ name: metadata?.name }, {})) };
+    const tab = follow(rig.open().cluster, own);
     await rig.pass(3_000);
-    expect(String(tab.shown.error)).toMatch(/cannot be sent to a tab: .*select data only/);
-    expect(tab.shown.error).toBe(tab.shown.status.error);
-    expect([other.shown.rows.length, other.shown.synced]).toEqual([1, true]);
-    await rig.pass(120_000);
-    expect(rig.counts.tabs).toBe(1);
+    expect(tab.shown.rows).toEqual([{ name: 'a' }]);
   });
 
   it.each(['objects', 'columns without an order'])(
@@ -57,7 +91,7 @@ describe('what cannot be copied', () => {
       const [refused] = tab.shown.status.refusedRows;
       expect([refused?.key, `${refused?.error}`]).toEqual([
         'shop/c',
-        'RangeError: shop/c cannot be sent to a tab, because it has more than 500 levels of nested fields; select fields above them',
+        'RangeError: shop/c cannot be sent, because it is nested over 500 levels deep; select fields above these levels',
       ]);
       expect(columns.shown.rows).toHaveLength(5);
       // A tab that comes later is told the same, and its rows keep their places.

@@ -2,6 +2,7 @@
 
 import { pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
+import { PROTOCOL } from '../../lib/worker/messages.ts';
 import { type BrowserRig, follow } from './browser-rig.ts';
 import { names, podOf, rigWith } from './rig-pods.ts';
 
@@ -131,10 +132,53 @@ describe('a link at bad moments', () => {
     tab.cluster.signedIn('bob');
     await rig.pass(25_000);
     const { view } = follow(tab.cluster, names);
+    await rig.pass(5_000);
+    rig.server.objects.create(pods, podOf('b'));
+    await rig.pass(5);
     tab.thaw();
     await rig.pass(5_000);
-    expect(view.getSnapshot().rows).toHaveLength(1);
+    expect(view.getSnapshot().rows).toHaveLength(2);
     expect(rig.mostUnacknowledged).toBe(1);
+  });
+
+  it('B8: the acknowledgement of a set is none of those of other queries', async () => {
+    const rig = rigWith('a');
+    const { post, received } = rig.connectRaw();
+    post({
+      type: 'hello',
+      protocol: PROTOCOL,
+      identity: 'ann',
+      isHidden: false,
+      hasCredentials: false,
+    });
+    await rig.pass(10);
+    const { incarnation, epoch } = received[0] as { incarnation: string; epoch: number };
+    const of = { incarnation, epoch };
+    const sets = () =>
+      received.flatMap((message) => {
+        const {
+          type,
+          set,
+          differences = [],
+        } = message as {
+          readonly type: string;
+          readonly set: number;
+          readonly differences?: readonly { readonly id: number }[];
+        };
+        return type === 'rows' ? [{ set, ids: differences.map(({ id }) => id) }] : [];
+      });
+    for (const id of [1, 2]) {
+      post({ type: 'open', id, query: JSON.parse(JSON.stringify({ ...names, limit: id })), ...of });
+      await rig.pass(10);
+    }
+    expect(sets().map(({ ids }) => ids)).toEqual([[1], [2]]);
+    await rig.pass(1_000);
+    rig.server.objects.create(pods, podOf('a0'));
+    await rig.pass(1_000);
+    const [first] = sets();
+    post({ type: 'ack', set: first?.set, ...of });
+    await rig.pass(1_000);
+    expect(sets().map(({ ids }) => ids)).toEqual([[1], [2], [1]]);
   });
 
   it('B8: a tab that was forgotten keeps its rows, stale, until the answer is complete again', async () => {

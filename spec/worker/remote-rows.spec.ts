@@ -2,14 +2,14 @@
 
 import { createChangeSet } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { RemoteRows } from '../../lib/worker/page/remote-rows.ts';
-import { RowDifferences } from '../../lib/worker/server/row-differences.ts';
+import { RemoteRows } from '../../lib/wire/remote-rows.ts';
+import { RowDifferences } from '../../lib/wire/row-differences.ts';
 import * as fc from '../support/fast-check.ts';
 
 const head = { total: 0, synced: true } as const;
 const rowsWith = (row: unknown) => {
   const rows = new RemoteRows();
-  rows.apply({ id: 1, reset: true, rows: [['a', 0, row]], ...head });
+  rows.apply({ reset: true, rows: [['a', 0, row]], ...head });
   return rows;
 };
 
@@ -17,14 +17,13 @@ describe('the rows of a tab', () => {
   it('B2: parts of a changed row that are equal stay the same objects', () => {
     const former = { labels: { app: 'shop' }, list: [{ n: 1 }, { n: 2 }], at: new Date(1), n: 0 };
     const rows = rowsWith(former);
-    rows.apply({ id: 1, rows: [['a', 0, structuredClone({ ...former, n: -0 })]], ...head });
+    rows.apply({ rows: [['a', 0, structuredClone({ ...former, n: -0 })]], ...head });
     const now = rows.get('a') as typeof former;
     expect(now).not.toBe(former);
     expect(now.labels).toBe(former.labels);
     expect(now.list).toBe(former.list);
     expect(Object.is(now.n, -0)).toBe(true);
     rows.apply({
-      id: 1,
       rows: [['a', 0, { ...structuredClone(former), list: [{ n: 1 }], at: new Date(2) }]],
       ...head,
     });
@@ -34,7 +33,7 @@ describe('the rows of a tab', () => {
     expect(last.at).toEqual(new Date(2));
     const same = structuredClone({ labels: { app: 'shop' } });
     const equal = rowsWith(same);
-    equal.apply({ id: 1, reset: true, rows: [['a', 0, structuredClone(same)]], ...head });
+    equal.apply({ reset: true, rows: [['a', 0, structuredClone(same)]], ...head });
     expect(equal.get('a')).toBe(same);
   });
 
@@ -42,7 +41,6 @@ describe('the rows of a tab', () => {
     const read = (text: string): unknown => JSON.parse(text);
     const rows = rowsWith(read('{"__proto__":{"admin":true},"n":{"x":1}}'));
     rows.apply({
-      id: 1,
       rows: [['a', 0, read('{"__proto__":{"admin":true},"n":{"x":1}}')]],
       ...head,
     });
@@ -53,7 +51,7 @@ describe('the rows of a tab', () => {
   });
 
   it('B2: a row that moves without a change is the only one that is sent', () => {
-    const differences = new RowDifferences();
+    const differences = new RowDifferences('toWire', () => undefined);
     const setOf = (ids: string, reset: boolean, changed: readonly string[] = []) => {
       const order = {
         size: ids.length,
@@ -85,7 +83,7 @@ describe('the rows of a tab', () => {
       (isOrdered, hidden, resets, all) => {
         // A row may show nothing of what it is sorted by, so that it moves without a change.
         const rowOf = (value: number | undefined) => Math.floor((value ?? 0) / hidden);
-        const differences = new RowDifferences();
+        const differences = new RowDifferences('toWire', () => undefined);
         const rows = new RemoteRows();
         let before: Readonly<Record<string, number>> = {};
         let known: string[] = [];
@@ -133,7 +131,7 @@ describe('the rows of a tab', () => {
             changes as never,
           );
           const difference = differences.of(set as never);
-          rows.apply({ id: 1, ...difference, total: differences.total, synced: true });
+          rows.apply({ ...difference, total: differences.total, synced: true });
           if (isOrdered) expect(rows.ids).toEqual(sorted);
           known = reset ? [] : known.filter((name) => name in now);
           known.push(

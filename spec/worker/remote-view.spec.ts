@@ -1,20 +1,21 @@
 /** Tests what the view of a tab shows while its worker is lost and the next one answers. */
 import { inTurn } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
-import type { RowDifference } from '../../lib/worker/messages.ts';
-import { RemoteView } from '../../lib/worker/page/remote-view.ts';
+import { RemoteView } from '../../lib/wire/remote-view.ts';
+import type { RowDifference } from '../../lib/wire/row-difference.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
 
 const WATCHING = { refusedRows: [], phase: 'watching', live: true };
 const LISTING = { refusedRows: [], phase: 'listing', live: false };
 
 function difference(ids: string, synced: boolean, status: object = WATCHING): RowDifference {
   const rows = [...ids].map((id, at) => [id, at, { id }] as const);
-  return { id: 1, reset: true, rows, total: ids.length, synced, status: { ...status } };
+  return { reset: true, rows, total: ids.length, synced, status: { ...status } };
 }
 
 function viewOf() {
   const view = new RemoteView({
-    query: {},
+    scheduler: new VirtualTime(),
     heardMs: () => 7,
     ask: () => undefined,
     leave: () => undefined,

@@ -222,13 +222,13 @@ describe('sessions of a worker', () => {
 
   it('B10: a worker of another version is not talked to: the page says so, or asks the next host', async () => {
     const rig = await rigWith('a');
-    rig.speaks = 2;
+    rig.speaks = 9;
     const tab = rig.open();
     const shown = follow(tab.cluster, names);
     await rig.pass(1_000);
     expect(tab.cluster.connection.phase).toBe('failed');
     expect(String(shown.shown.status.error)).toMatch(
-      /it speaks version 2, and this page version 1; reload/,
+      /it speaks version 9, and this page version 2; reload/,
     );
     const other = new BrowserRig();
     other.server.objects.create(pods, podOf('a'));

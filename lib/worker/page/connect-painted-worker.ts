@@ -12,9 +12,9 @@ import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { inTurn } from '../../rx/drain.ts';
 import { longInterval } from '../../rx/long-timer.ts';
 import type { CarriedQuery, WorkerQuery } from '../carried-query.ts';
+import type { AskedView } from './asked-view.ts';
 import { type ConnectWorkerOptions, connectTab, type WorkerCluster } from './connect-worker.ts';
 import { type TabPage, thisPage } from './page-life.ts';
-import type { RemoteView } from './remote-view.ts';
 
 /** Which rows are stored, and where. */
 export interface PaintOptions
@@ -38,7 +38,7 @@ const WRITE_MS = 1_000;
 const MOST_VIEWS = 200;
 
 interface Painted {
-  readonly view: RemoteView;
+  readonly view: AskedView;
   /** What was stored last of it. */
   stored: unknown;
   /** Whether the server has refused the rows, and no request has succeeded since then. */
@@ -103,7 +103,7 @@ class Painter {
         if (phase === 'signed-out') this.#end();
       }),
     );
-    const view = (given: LiveQuery | WorkerQuery) => this.#known(viewOf(given) as RemoteView);
+    const view = (given: LiveQuery | WorkerQuery) => this.#known(viewOf(given) as AskedView);
     return Object.assign(cluster, {
       view: view as WorkerCluster['view'],
       signedIn: (identity: string) => {
@@ -125,7 +125,7 @@ class Painter {
     });
   }
 
-  #known(view: RemoteView): RemoteView {
+  #known(view: AskedView): AskedView {
     const key = JSON.stringify(view.query);
     const isNew = this.#views.get(key)?.view !== view;
     if (isNew && mayStore(view.query, this.#checked, this.#options.queries ?? [])) {
@@ -168,7 +168,7 @@ class Painter {
   }
 
   /** Shows the rows of the last page as those of a worker that was lost, unless the worker has answered already. */
-  #paint(key: string, view: RemoteView): void {
+  #paint(key: string, view: AskedView): void {
     const window = this.#found.get(key);
     if (window === undefined) return;
     this.#found.delete(key);
@@ -177,7 +177,7 @@ class Painter {
     const { total, savedAtMs } = window;
     const painted = window.rows.map(([id, row], at) => [id, at, row] as const);
     inTurn(() => {
-      view.take({ id: 0, reset: true, rows: painted, total, synced: true });
+      view.take({ reset: true, rows: painted, total, synced: true });
       view.lose(status.error && status, savedAtMs);
     });
   }

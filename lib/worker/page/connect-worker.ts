@@ -6,9 +6,9 @@ import { NO_VIEW_STATUS, type View } from '../../query/view/view.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
 import { carryQuery, type WorkerQuery } from '../carried-query.ts';
 import type { Credentials } from '../messages.ts';
+import { AskedView } from './asked-view.ts';
 import { type HostMakers, hostsOf } from './hosts.ts';
 import { type TabPage, thisPage } from './page-life.ts';
-import { RemoteView } from './remote-view.ts';
 import { Tab } from './tab.ts';
 import type { WorkerConnection } from './worker-link.ts';
 
@@ -80,14 +80,14 @@ export function connectTab(options: ConnectWorkerOptions, page: TabPage): Worker
   if (hosts.length === 0) {
     throw new TypeError('connectWorker: pass shared, dedicated or page');
   }
-  const views = new Map<string, RemoteView>();
+  const views = new Map<string, AskedView>();
   /** Forget the views without subscribers, which keep their rows for the linger. A query may have several. */
   const forgets = new Set<() => void>();
   const dropped = () => {
     for (const forget of [...forgets]) forget();
   };
   const tab: Tab = new Tab({ hosts, identity, credentials, page, scheduler, dropped });
-  const view = (given: LiveQuery | WorkerQuery): RemoteView => {
+  const view = (given: LiveQuery | WorkerQuery): AskedView => {
     const { query, key } = carryQuery('connectWorker: view', given);
     const known = views.get(key);
     if (known !== undefined) return known;
@@ -101,8 +101,8 @@ export function connectTab(options: ConnectWorkerOptions, page: TabPage): Worker
       forgets.add(forget);
       linger = looseTimer(lingerMs, scheduler, forget);
     };
-    const made: RemoteView = new RemoteView({
-      query,
+    const made: AskedView = new AskedView(query, {
+      scheduler,
       heardMs: () => tab.link.heardMs,
       ask: () => {
         linger.unsubscribe();

@@ -7,7 +7,7 @@ import { addressOf, isObject, type ObjectTarget } from '../../client/object-targ
 import { ApiError } from '../../meta/api-error.ts';
 import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
-import { type CarriedError, carryError, readError } from '../carried-errors.ts';
+import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
 import type { CarriedEdit, OfSession } from '../messages.ts';
 import { tabOf, type WorkerCluster } from './connect-worker.ts';
 import type { EditMessage, Tab } from './tab.ts';

@@ -7,7 +7,7 @@ import { take } from 'rxjs/operators';
 import { ApiError } from '../../meta/api-error.ts';
 import { NO_VIEW_STATUS, type ViewStatus } from '../../query/view/view.ts';
 import { inTurn } from '../../rx/drain.ts';
-import { type CarriedError, carryError, readError } from '../carried-errors.ts';
+import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
 import {
   type Credentials,
   type FromTab,
@@ -16,9 +16,9 @@ import {
   PROTOCOL,
   type Session,
 } from '../messages.ts';
+import type { AskedView } from './asked-view.ts';
 import type { StartHost } from './hosts.ts';
 import type { TabPage } from './page-life.ts';
-import type { RemoteView } from './remote-view.ts';
 import { WorkerLink } from './worker-link.ts';
 
 /** The parts of a tab. */
@@ -43,7 +43,7 @@ const SIGNED_OUT =
 export class Tab {
   readonly link: WorkerLink;
   readonly #parts: TabParts;
-  readonly #views = new Map<number, RemoteView>();
+  readonly #views = new Map<number, AskedView>();
   /** The functions that receive the answers to the edits that were sent, by the id of the edit. */
   readonly edits: Map<number, (message: EditMessage) => void> = new Map();
   #lastId = 0;
@@ -57,7 +57,8 @@ export class Tab {
    * worker may end before it learns of the sign-out.
    */
   #signedOut: string | undefined;
-  #ack = Subscription.EMPTY;
+  /** The acknowledgements that wait for a frame. */
+  #acks = new Subscription();
 
   constructor(parts: TabParts) {
     this.#parts = parts;
@@ -84,7 +85,7 @@ export class Tab {
   }
 
   /** Asks the query of a view, or asks it again. */
-  ask(view: RemoteView): void {
+  ask(view: AskedView): void {
     view.id ??= this.nextId();
     const { id, query } = view;
     this.#views.set(id, view);
@@ -93,7 +94,7 @@ export class Tab {
     this.post({ type: 'open', id, query });
   }
 
-  leave(view: RemoteView): void {
+  leave(view: AskedView): void {
     const id = view.id as number;
     view.id = undefined;
     this.#views.delete(id);
@@ -178,9 +179,11 @@ export class Tab {
     for (const difference of differences) this.#views.get(difference.id)?.take(difference);
     const { frame } = this.#parts.page;
     // Before anybody is told, because a listener may end the session.
-    this.#ack = frame()
-      .pipe(take(1))
-      .subscribe(() => this.post({ type: 'ack', set }));
+    this.#acks.add(
+      frame()
+        .pipe(take(1))
+        .subscribe(() => this.post({ type: 'ack', set })),
+    );
   }
 
   async #giveCredentials(asked: Session & { readonly id: number }): Promise<void> {
@@ -208,7 +211,7 @@ export class Tab {
   /** Drops all rows: they are those of another user, or of nobody. */
   #drop(isSignedOut: boolean): void {
     this.session = undefined;
-    this.#ack.unsubscribe();
+    this.#forgetAcks();
     if (isSignedOut) this.link.show('signed-out', ApiError.local('Stopped', SIGNED_OUT));
     this.#endEdits();
     const status = this.#status() ?? NO_VIEW_STATUS;
@@ -221,10 +224,15 @@ export class Tab {
   /** There is no worker. */
   #lost(): void {
     this.session = undefined;
-    this.#ack.unsubscribe();
+    this.#forgetAcks();
     this.#endEdits();
     const status = this.#status();
     for (const view of this.#views.values()) view.lose(status);
+  }
+
+  #forgetAcks(): void {
+    this.#acks.unsubscribe();
+    this.#acks = new Subscription();
   }
 
   #endEdits(): void {

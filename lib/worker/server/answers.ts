@@ -2,16 +2,13 @@
 import { isObservable, type Observable } from 'rxjs';
 import { type LiveQueries, liveQueriesOver } from '../../factory/queries/create-live-queries.ts';
 import type { Layer } from '../../factory/queries/pipeline.ts';
-import type { QueryChannel } from '../../factory/queries/query-channel.ts';
 import { SharedQueries } from '../../factory/queries/shared-queries.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { checkedQuery } from '../../query/live-query/live-query.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
+import type { AskedAnswer } from '../../wire/query-feed.ts';
 import { type CarriedQuery, checkSize, type WorkerQueries } from '../carried-query.ts';
 import { SharedAnswer } from './shared-answer.ts';
-
-/** What a tab follows: the channel of a query, or the stream of a named query, which knows its tabs. */
-export type AskedAnswer = QueryChannel | SharedAnswer;
 
 /** The parts of the answers. */
 export interface AnswersParts {

@@ -47,9 +47,9 @@ function look(server: QueryServer): ReadonlyMap<string, AskedOfWorker> {
   const asked = new Map<string, { query: CarriedQuery; tabs: Map<number, boolean> }>();
   for (const served of server.tabs) {
     const number = numberOf(server, served);
-    for (const { parts } of served.feeds.values()) {
-      const key = sortedJson(parts.query);
-      const row = asked.get(key) ?? { query: parts.query, tabs: new Map() };
+    for (const { query } of served.asked.values()) {
+      const key = sortedJson(query);
+      const row = asked.get(key) ?? { query, tabs: new Map() };
       row.tabs.set(number, served.isHidden);
       asked.set(key, row);
     }

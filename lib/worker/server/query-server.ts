@@ -81,7 +81,8 @@ export class QueryServer {
 
   /** Serves the tab behind a port. */
   connect(port: Port): void {
-    const tab = new ServedTab(port, this.#parts.incarnation);
+    const { incarnation, scheduler } = this.#parts;
+    const tab = new ServedTab(port, incarnation, { operator: 'serveQueries', scheduler });
     port.listen(
       (message) => {
         if (isMessage(message)) this.#receive(tab, message as FromTab);

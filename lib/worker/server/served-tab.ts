@@ -1,12 +1,15 @@
 /**
- * One tab that a worker serves. The tab receives at most one message with rows that it has not acknowledged; what changes
+ * One tab that a worker serves. The tab has at most one set of each query that it has not acknowledged; what changes
  * meanwhile is folded by id into the next.
  */
 import { ApiError } from '../../meta/api-error.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
-import { type CarriedError, carryError, readError } from '../carried-errors.ts';
+import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
+import { unsendable } from '../../wire/json-data.ts';
+import { type Carriage, QueryFeed } from '../../wire/query-feed.ts';
 import type { CarriedQuery } from '../carried-query.ts';
 import type {
+  AskedDifference,
   CarriedEdit,
   Credentials,
   FromWorker,
@@ -14,12 +17,7 @@ import type {
   Port,
   Session,
 } from '../messages.ts';
-import { isTooDeep, tooDeep } from './depth.ts';
-import { QueryFeed } from './query-feed.ts';
 import type { OwnSession } from './session.ts';
-import { uncopiedPlace } from './uncopied-place.ts';
-
-type Differences = Extract<FromWorker, { type: 'rows' }>['differences'];
 
 /** After all views have been brought up to date. */
 const AFTER_ALL = 1e9;
@@ -30,9 +28,18 @@ interface Question {
   fail(error: Error): void;
 }
 
+/** A query that a tab asks. */
+interface Asked {
+  readonly query: CarriedQuery;
+  readonly feed: QueryFeed;
+  /** The set that the tab has not acknowledged. Nothing of the query is sent meanwhile. */
+  untold: number | undefined;
+}
+
 export class ServedTab {
   readonly port: Port;
   readonly #incarnation: string;
+  readonly #carriage: Carriage;
   /** Absent before the tab has said hello, while nobody is signed in, and after the session of the tab has ended. */
   session: OwnSession | undefined;
   /** Whether the tab is in a session, or was in one. */
@@ -45,20 +52,23 @@ export class ServedTab {
   wasLate = false;
   /** How many checks the tab has not acknowledged. */
   #missed = 0;
-  #awaitsAck = false;
+  /** The sets that the tab has not acknowledged. */
+  readonly #unacknowledged = new Set<number>();
   /** How many sets the tab was sent. */
   #sets = 0;
   /** The open queries. */
-  readonly feeds: Map<number, QueryFeed> = new Map();
-  readonly #waiting = new Map<number, QueryFeed>();
+  readonly asked: Map<number, Asked> = new Map();
+  /** The ids of the queries that have a difference. */
+  readonly #waiting = new Set<number>();
   readonly #questions = new Map<number, Question>();
   readonly #edits = new Map<number, AbortController>();
   #lastQuestion = 0;
   #isScheduled = false;
 
-  constructor(port: Port, incarnation: string) {
+  constructor(port: Port, incarnation: string, carriage: Carriage) {
     this.port = port;
     this.#incarnation = incarnation;
+    this.#carriage = carriage;
   }
 
   post(message: FromWorker): void {
@@ -75,10 +85,10 @@ export class ServedTab {
   /** Ends all queries and questions. */
   leave(): void {
     this.session = undefined;
-    for (const feed of this.feeds.values()) feed.close();
-    this.feeds.clear();
+    for (const { feed } of this.asked.values()) feed.close();
+    this.asked.clear();
     this.#waiting.clear();
-    this.#awaitsAck = false;
+    this.#unacknowledged.clear();
     this.#missed = 0;
     for (const edit of this.#edits.values()) edit.abort();
     this.#edits.clear();
@@ -91,7 +101,7 @@ export class ServedTab {
     if (isHidden === this.isHidden) return;
     this.isHidden = isHidden;
     inTurn(() => {
-      for (const feed of this.feeds.values()) isHidden ? feed.hide() : feed.show();
+      for (const { feed } of this.asked.values()) isHidden ? feed.hide() : feed.show();
     });
   }
 
@@ -136,7 +146,8 @@ export class ServedTab {
     this.#edits.set(id, left);
     const own = this.#session;
     const draftOf = async (base: unknown): Promise<unknown> => {
-      if (isTooDeep(base)) throw tooDeep(`edit: ${edit.name}`);
+      const refused = unsendable(() => `edit: ${edit.name}`, base);
+      if (refused !== undefined) throw refused;
       const question = ++this.#lastQuestion;
       const answer = this.#answerTo(question);
       this.post({ type: 'base', id, question, base, ...own });
@@ -155,7 +166,7 @@ export class ServedTab {
 
   /** Sends an empty message if the tab has acknowledged all others. Returns whether the tab still answers. */
   check(): boolean {
-    if (this.#awaitsAck) return ++this.#missed < 2;
+    if (this.#unacknowledged.size > 0) return ++this.#missed < 2;
     this.#send([]);
     return true;
   }
@@ -169,13 +180,14 @@ export class ServedTab {
       const { session } = this;
       if (session === undefined) return;
       const onWaiting = () => {
-        this.#waiting.set(id, feed);
+        this.#waiting.add(id);
         this.#schedule();
       };
-      const feed: QueryFeed =
-        this.feeds.get(id) ??
-        new QueryFeed({ id, query, answer: session.answerOf(query), onWaiting });
-      this.feeds.set(id, feed);
+      const carriage = this.#carriage;
+      const feed =
+        this.asked.get(id)?.feed ??
+        new QueryFeed({ answer: session.answerOf(query), carriage, onWaiting });
+      this.asked.set(id, { query, feed, untold: this.asked.get(id)?.untold });
       inTurn(() => (this.isHidden ? feed.hide() : feed.show()));
     } catch (error) {
       this.#refuse(id, error);
@@ -188,15 +200,15 @@ export class ServedTab {
   }
 
   #close(id: number): void {
-    this.feeds.get(id)?.close();
-    this.feeds.delete(id);
+    this.asked.get(id)?.feed.close();
+    this.asked.delete(id);
     this.#waiting.delete(id);
   }
 
-  #acknowledge(set = this.#sets): void {
+  #acknowledge(set: number | undefined): void {
     this.#missed = 0;
-    if (!this.#awaitsAck || set !== this.#sets) return;
-    this.#awaitsAck = false;
+    if (set === undefined || !this.#unacknowledged.delete(set)) return;
+    for (const each of this.asked.values()) if (each.untold === set) each.untold = undefined;
     this.#schedule();
   }
 
@@ -205,38 +217,28 @@ export class ServedTab {
     this.#isScheduled = true;
     atEndOfTurn(AFTER_ALL, () => {
       this.#isScheduled = false;
-      if (this.#awaitsAck || this.#waiting.size === 0) return;
-      const waiting = [...this.#waiting.values()];
-      this.#waiting.clear();
-      const differences = waiting.flatMap((feed) => feed.take() ?? []);
+      const differences: AskedDifference[] = [];
+      for (const id of [...this.#waiting]) {
+        const asked = this.asked.get(id);
+        if (asked === undefined || asked.untold !== undefined) continue;
+        this.#waiting.delete(id);
+        const difference = asked.feed.take();
+        if (difference !== undefined) differences.push({ id, ...difference });
+      }
       if (differences.length > 0) this.#send(differences);
     });
   }
 
-  #send(differences: Differences): void {
+  #send(differences: readonly AskedDifference[]): void {
+    const set = ++this.#sets;
+    this.#unacknowledged.add(set);
+    for (const { id } of differences) (this.asked.get(id) as Asked).untold = set;
+    const message: FromWorker = { type: 'rows', set, differences, ...this.#session };
     try {
-      this.post({ type: 'rows', set: ++this.#sets, differences, ...this.#session });
-      this.#awaitsAck = true;
-    } catch (error) {
-      this.#sendCopyable(differences, error);
+      this.post(message);
+    } catch {
+      // A proxy is data of JSON, and cannot be copied.
+      this.post(JSON.parse(JSON.stringify(message)) as FromWorker);
     }
-  }
-
-  /** Refuses the queries with rows that cannot be copied, for example with functions, and sends those of the others. */
-  #sendCopyable(differences: Differences, error: unknown): void {
-    const refused = new Set<number>();
-    for (const difference of differences) {
-      try {
-        structuredClone(difference);
-      } catch (cause) {
-        refused.add(difference.id);
-        const why = `${uncopiedPlace(difference)}${carryError(cause).message}`;
-        const what = `the rows of the query cannot be sent to a tab: ${why}`;
-        this.#refuse(difference.id, new TypeError(`${what}; select data only`));
-      }
-    }
-    if (refused.size === 0) throw error;
-    const others = differences.filter(({ id }) => !refused.has(id));
-    if (others.length > 0) this.#send(others);
   }
 }

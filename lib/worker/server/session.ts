@@ -11,9 +11,10 @@ import type { PersistPart } from '../../persist/snapshots-in.ts';
 import type { Demand } from '../../rx/demand.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { Fetch, FetchInit, FetchResponse } from '../../transport/fetch-transport.ts';
+import type { AskedAnswer } from '../../wire/query-feed.ts';
 import type { CarriedQuery, WorkerQueries } from '../carried-query.ts';
 import type { Credentials } from '../messages.ts';
-import { Answers, type AskedAnswer } from './answers.ts';
+import { Answers } from './answers.ts';
 import type { Edits } from './edits.ts';
 
 /** What the informers of one identity are made with. */

@@ -1,12 +1,11 @@
-/** Makes the differences that bring a tab up to date out of the change sets that its query emits. */
-import { isFields } from '../../meta/json-fields.ts';
-import { metaNamespaceKeyFunc } from '../../meta/key.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import type { RefusedRow } from '../../query/engine/refused-rows.ts';
-import type { AnyChangeSet, RowOrder } from '../../store/change-set.ts';
-import type { RowDifference } from '../messages.ts';
-import { isTooDeep, tooDeep } from './depth.ts';
+/** Makes the differences that bring a reader up to date out of the change sets that its query emits. */
+import { isFields } from '../meta/json-fields.ts';
+import { metaNamespaceKeyFunc } from '../meta/key.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { RefusedRow } from '../query/engine/refused-rows.ts';
+import type { AnyChangeSet, RowOrder } from '../store/change-set.ts';
 import { movedRows } from './moved-rows.ts';
+import type { RowDifference } from './row-difference.ts';
 
 type Set = AnyChangeSet<unknown>;
 type Rows = NonNullable<RowDifference['rows']>;
@@ -17,16 +16,27 @@ function keyOfRow(id: string, row: unknown): string {
   return isObject ? metaNamespaceKeyFunc(row as KubernetesObject) : id;
 }
 
-/** What a set changes for a tab that has received all sets before it. */
+/** Why a row cannot be sent; `undefined` if it can. `what` names it. */
+export type RowCheck = (what: () => string, row: unknown) => Error | undefined;
+
+/** What a set changes for a reader that has received all sets before it. */
 export class RowDifferences {
+  /** The name of the operator that refuses rows, and its check. */
+  readonly #operator: string;
+  readonly #check: RowCheck;
   /** The rows without an order, in the order in which they were added. */
   #places = new Map<string, number>();
-  /** The order that the tab has. */
+  /** The order that the reader has. */
   #order: RowOrder<unknown> | undefined;
-  /** The rows that the tab does not get because no message can carry them, by id. Replaced when they change. */
+  /** The rows that the reader does not get because no message can carry them, by id. Replaced when they change. */
   refused: ReadonlyMap<string, RefusedRow> = new Map();
-  /** The number of rows of the tab, and of those outside of its window. */
+  /** The number of rows of the reader, and of those outside of its window. */
   total = 0;
+
+  constructor(operator: string, check: RowCheck) {
+    this.#operator = operator;
+    this.#check = check;
+  }
 
   /** The rows, and what is gone. */
   of(set: Set): Pick<RowDifference, 'reset' | 'gone' | 'rows'> {
@@ -61,28 +71,39 @@ export class RowDifferences {
     };
   }
 
-  /** Keeps rows out that no message can carry, and their places, so that the tab has the others. */
+  /** Keeps rows out that no message can carry, and their places, so that the reader has the others. */
   #refuse(
     reset: boolean | undefined,
     gone: string[],
     rows: [string, number, unknown][],
     order: RowOrder<unknown> | undefined,
   ): [string, number, unknown][] {
-    const deep = rows.filter(([, , row]) => isTooDeep(row));
-    if (deep.length === 0 && this.refused.size === 0) return rows;
+    const errors = new Map<string, Error>();
+    for (const [id, , row] of rows) {
+      const error = this.#check(() => keyOfRow(id, row), row);
+      if (error !== undefined) errors.set(id, error);
+    }
+    if (errors.size === 0 && this.refused.size === 0) return rows;
     const refused = new Map(reset ? [] : this.refused);
     for (const id of gone) refused.delete(id);
     for (const [id] of rows) refused.delete(id);
-    for (const [id, , row] of deep) {
-      const key = keyOfRow(id, row);
-      refused.set(id, { operator: 'serveQueries', id, key, error: tooDeep(key) });
+    for (const [id, , row] of rows) {
+      const error = errors.get(id);
+      if (error === undefined) continue;
+      refused.set(id, { operator: this.#operator, id, key: keyOfRow(id, row), error });
       if (!reset) gone.push(id);
     }
     this.refused = refused;
     const left = [...refused.keys()].map((id) => order?.indexOf(id) ?? this.#places.get(id) ?? 0);
+    left.sort((one, other) => one - other);
+    let before = 0;
     return rows
       .filter(([id]) => !refused.has(id))
-      .map(([id, at, row]) => [id, at - left.filter((place) => place < at).length, row]);
+      .map(([id, at, row]) => {
+        // Both ascend.
+        while (before < left.length && (left[before] as number) < at) before++;
+        return [id, at - before, row];
+      });
   }
 
   /** A changed row keeps its place, and an added row is the last one. */

@@ -1,5 +1,5 @@
-/** The rows of a query as a tab has them, brought up to date by differences. */
-import type { RowDifference } from '../messages.ts';
+/** The rows of a query as a reader has them, brought up to date by differences. */
+import type { RowDifference } from './row-difference.ts';
 
 type Row = unknown;
 type Parts = Record<string, unknown>;
@@ -48,14 +48,14 @@ export class RemoteRows {
 
   /** Forgets all rows, and returns their ids. */
   clear(): readonly string[] {
-    return this.apply({ id: 0, reset: true, total: 0, synced: false });
+    return this.apply({ reset: true, total: 0, synced: false });
   }
 
   /** Takes the place of these rows. Equal ones stay the same objects. Returns the ids of the rows that have changed. */
   replace(other: RemoteRows): readonly string[] {
     const { total, synced } = other;
     const rows = other.ids.map((id, at) => [id, at, other.get(id)] as const);
-    return this.apply({ id: 0, reset: true, rows, total, synced });
+    return this.apply({ reset: true, rows, total, synced });
   }
 
   /** Takes a difference, and returns the ids of the rows that have changed. */

@@ -1,5 +1,5 @@
 /** Finds the rows whose place has changed although they have not, because what they are sorted by is not in them. */
-import type { RowOrder } from '../../store/change-set.ts';
+import type { RowOrder } from '../store/change-set.ts';
 
 type Order = RowOrder<unknown>;
 
@@ -11,7 +11,7 @@ interface Differing {
   readonly end: number;
 }
 
-/** By the later order, so that the tabs of a query share the walk over all rows. */
+/** By the later order, so that the readers of a query share the walk over all rows. */
 const differing = /* @__PURE__ */ new WeakMap<Order, Differing>();
 
 function differingPart(before: Order, now: Order): Differing {

@@ -1,18 +1,18 @@
-/** A view of a query that a worker answers. */
-import type { ApiError } from '../../meta/api-error.ts';
-import { NOTHING_SHOWN } from '../../query/view/shown.ts';
-import { ShownView } from '../../query/view/shown-view.ts';
-import { NO_VIEW_STATUS, type ViewStatus } from '../../query/view/view.ts';
-import type { EpochMs } from '../../rx/timing.ts';
-import { readError, readStatus } from '../carried-errors.ts';
-import type { CarriedQuery } from '../carried-query.ts';
-import type { RowDifference } from '../messages.ts';
+/** A view of a query that another process answers: a worker, or a server. */
+import type { SchedulerLike } from 'rxjs';
+import type { ApiError } from '../meta/api-error.ts';
+import { NOTHING_SHOWN } from '../query/view/shown.ts';
+import { ShownView } from '../query/view/shown-view.ts';
+import { NO_VIEW_STATUS, type ViewStatus } from '../query/view/view.ts';
+import type { EpochMs } from '../rx/timing.ts';
+import { readError, readStatus } from './carried-errors.ts';
 import { RemoteRows } from './remote-rows.ts';
+import type { RowDifference } from './row-difference.ts';
 
 /** The parts of a remote view. */
 export interface RemoteViewParts {
-  readonly query: CarriedQuery;
-  /** When the worker was last heard. */
+  readonly scheduler: SchedulerLike;
+  /** When the other side was last heard. */
   heardMs(): EpochMs;
   /** The view has its first subscriber, or another one while its query has ended, which is asked again. */
   ask(): void;
@@ -22,21 +22,17 @@ export interface RemoteViewParts {
 
 /** Its methods change several things one after another, so they are called within a turn. */
 export class RemoteView extends ShownView<unknown, RemoteRows> {
-  readonly query: CarriedQuery;
-  /** The number by which the tab asks it. */
-  id: number | undefined;
   readonly #parts: RemoteViewParts;
-  /** The status that the worker has sent last, also after the worker was lost. */
+  /** The status that was sent last, also after the other side was lost. */
   sent: ViewStatus = NO_VIEW_STATUS;
-  /** The rows of another worker, until they are complete. The former ones stay meanwhile. */
+  /** The rows of another process, until they are complete. The former ones stay meanwhile. */
   #next: RemoteRows | undefined;
-  /** Since when rows that stay are out of date. The next worker does not know them. */
+  /** Since when rows that stay are out of date. The next process does not know them. */
   #sinceMs: EpochMs | undefined;
 
   constructor(parts: RemoteViewParts) {
     super(new RemoteRows());
     this.#parts = parts;
-    this.query = parts.query;
   }
 
   protected override entered(isFirst: boolean): void {
@@ -51,11 +47,11 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
 
   take(difference: RowDifference): void {
     const { status, error, synced, stale, run = 'begun' } = difference;
-    if (status !== undefined) this.sent = readStatus(status);
+    if (status !== undefined) this.sent = readStatus(status, this.#parts.scheduler.now());
     if (this.shown.run === 'failed') this.#again();
     const next = this.#next;
     next?.apply(difference);
-    // The rows of a worker that was lost stay until those of the next one are complete, or may not be read any longer.
+    // The rows of a process that was lost stay until those of the next one are complete, or may not be read any longer.
     const isLater = next !== undefined && !synced && this.sent.blocked === undefined;
     if (isLater) this.show(this.#aged(this.sent));
     else {
@@ -75,7 +71,7 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     }
   }
 
-  /** The worker cannot answer the query. The rows that were there stay. */
+  /** The query cannot be answered. The rows that were there stay. */
   refuse(error: Error): void {
     this.#age(this.#parts.heardMs());
     this.become({ rows: this.shown.rows, run: 'failed', error });
@@ -90,6 +86,15 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     this.#again();
     const { error, blocked, ...sent } = this.sent;
     this.show(this.#aged(status ?? { ...sent, phase: 'connecting', live: false }));
+  }
+
+  /** Nothing follows, unless somebody subscribes again. The rows stay, marked as stale, unless the run has ended before. */
+  cut(status: ViewStatus): void {
+    if (this.shown.run !== 'begun') return;
+    this.lose(status);
+    // First, so that streams emit the last rows before they complete.
+    this.tell();
+    this.become({ ...this.shown, run: 'ended' });
   }
 
   /** Drops the rows, which may not be shown any longer. */

@@ -1,6 +1,7 @@
-/** Errors and statuses as messages carry them. A structured clone would lose the class and the fields of an `ApiError`. */
+/** Errors and statuses as messages carry them, as data of JSON. */
 import { ApiError, type ApiErrorInit } from '../meta/api-error.ts';
 import type { ViewStatus } from '../query/view/view.ts';
+import type { EpochMs } from '../rx/timing.ts';
 
 /** An error, as data. */
 export interface CarriedError {
@@ -44,9 +45,9 @@ function carried(thrown: unknown, depth: number): CarriedError {
   return { ...texts, cause: inner, api: { code, reason, retryAfterMs, status } };
 }
 
-/** The error that was carried: an `ApiError` again if it was one, with the stack of the worker. */
+/** The error that was carried: an `ApiError` again if it was one, with the stack of the other side. */
 export function readError({ name, message, stack, cause, api }: CarriedError): Error {
-  // A tab may send anything.
+  // The other side may send anything.
   const inner = cause ? readError(cause) : undefined;
   const error =
     api === undefined
@@ -56,32 +57,55 @@ export function readError({ name, message, stack, cause, api }: CarriedError): E
   return error;
 }
 
-function mapped(value: unknown, of: (value: object) => unknown, depth: number): unknown {
+/** Makes an error data. */
+export type ErrorCarrier = (thrown: unknown) => CarriedError;
+
+/**
+ * The fields of a status that are points in time: `sinceMs`, `staleSinceMs`, `nextRetryAtMs`, `lastAt`. They travel as milliseconds from
+ * now, because two machines have two clocks.
+ */
+const TIME = /(ince|At)(Ms)?$/;
+
+interface Mapping {
+  /** What takes the place of an object; `undefined` if it is mapped part by part. */
+  replaced(value: object): unknown;
+  /** What is added to each point in time. */
+  readonly addedMs: number;
+}
+
+function mapped(value: unknown, by: Mapping, depth: number): unknown {
   if (typeof value !== 'object' || value === null || depth === 0) return value;
-  const replaced = of(value);
+  const replaced = by.replaced(value);
   if (replaced !== undefined) return replaced;
-  if (Array.isArray(value)) return value.map((each) => mapped(each, of, depth - 1));
-  const entries = Object.entries(value).map(([name, each]) => [name, mapped(each, of, depth - 1)]);
+  if (Array.isArray(value)) return value.map((each) => mapped(each, by, depth - 1));
+  const entries = Object.entries(value).map(([name, each]) => {
+    const isTime = typeof each === 'number' && TIME.test(name);
+    return [name, isTime ? each + by.addedMs : mapped(each, by, depth - 1)];
+  });
   return Object.fromEntries(entries);
 }
 
 /** A status as data. */
-export function carryStatus(status: ViewStatus): CarriedStatus {
-  const carried = (value: object) =>
-    value instanceof Error ? { [ERROR]: carryError(value) } : undefined;
+export function carryStatus(
+  status: ViewStatus,
+  nowMs: EpochMs,
+  carry: ErrorCarrier = carryError,
+): CarriedStatus {
+  const replaced = (value: object) =>
+    value instanceof Error ? { [ERROR]: carry(value) } : undefined;
   const refusedRows = status.refusedRows.map((row) => ({
     ...row,
-    error: { [ERROR]: carryError(row.error) },
+    error: { [ERROR]: carry(row.error) },
   }));
-  const rest = mapped({ ...status, refusedRows: undefined }, carried, DEPTH);
+  const rest = mapped({ ...status, refusedRows: undefined }, { replaced, addedMs: -nowMs }, DEPTH);
   return { ...(rest as CarriedStatus), refusedRows };
 }
 
 /** The status that was carried. */
-export function readStatus(carried: CarriedStatus): ViewStatus {
-  const read = (value: object) =>
+export function readStatus(carried: CarriedStatus, nowMs: EpochMs): ViewStatus {
+  const replaced = (value: object) =>
     Object.hasOwn(value, ERROR)
       ? readError((value as Record<string, CarriedError>)[ERROR] as CarriedError)
       : undefined;
-  return Object.freeze(mapped(carried, read, DEPTH) as ViewStatus);
+  return Object.freeze(mapped(carried, { replaced, addedMs: nowMs }, DEPTH) as ViewStatus);
 }

@@ -1,0 +1,190 @@
+/** One query of one reader: gathers what has changed since the reader has been told, while the reader is busy or hidden. */
+import { EMPTY, type Observable, type SchedulerLike, Subscription } from 'rxjs';
+import { catchError } from 'rxjs/operators';
+import { type RowsOfSets, RowsView } from '../query/view/rows-view.ts';
+import { NO_ROWS, type View, type ViewStatus } from '../query/view/view.ts';
+import type { AnyChangeSet } from '../store/change-set.ts';
+import { Waiting } from '../store/waiting.ts';
+import { carryError, carryStatus, type ErrorCarrier } from './carried-errors.ts';
+import { unsendable } from './json-data.ts';
+import { partsOf } from './parts-of.ts';
+import { readable } from './public-error.ts';
+import type { RowDifference } from './row-difference.ts';
+import { RowDifferences } from './row-differences.ts';
+
+/** What a reader follows: the channel of a query, a stream that knows its readers, or any stream of change sets. */
+export interface AskedAnswer {
+  readonly stream: Observable<AnyChangeSet<unknown>>;
+  /** Keeps the rows until the returned function is called, also while the reader is hidden. */
+  enter?(): () => void;
+  /** In place of `enter`: keeps the rows while its status has a subscriber. */
+  readonly view?: Pick<View<unknown>, 'status$'>;
+}
+
+/** How messages leave the process. */
+export interface Carriage {
+  /** The name that refused rows have. */
+  readonly operator: string;
+  readonly scheduler: SchedulerLike;
+  /** Makes an error data. @defaultValue with everything that it says */
+  readonly carry?: ErrorCarrier | undefined;
+  /** The most characters of a row, and about the most of a message. @defaultValue no limit */
+  readonly limits?: { readonly row: number; readonly message: number } | undefined;
+}
+
+/** The parts of a feed. */
+export interface QueryFeedParts {
+  readonly answer: AskedAnswer;
+  readonly carriage: Carriage;
+  /** A difference is waiting for `take`. Not called again before. */
+  onWaiting(): void;
+}
+
+/** The most refused rows that a message of limited size names. */
+const MOST_REFUSED = 20;
+
+/** The first set of a run, which has all its rows. */
+function asReset(set: AnyChangeSet<unknown>): AnyChangeSet<unknown> {
+  const { changes, origin } = set;
+  return { ...set, reset: true, changes, origin };
+}
+
+/** In place of the rows of a view, which nobody reads here: the sets that the reader has not been told. */
+class UntoldSets extends Waiting<unknown> implements RowsOfSets<unknown> {
+  readonly list = NO_ROWS;
+  readonly total = 0;
+  #last: { readonly order?: unknown; readonly total?: number | undefined } = {};
+
+  get(): undefined {
+    return undefined;
+  }
+
+  apply(set: AnyChangeSet<unknown>, isReset: boolean): readonly string[] | undefined {
+    const { order, total } = set;
+    const isSame = !isReset && order === this.#last.order && total === this.#last.total;
+    this.#last = { order, total };
+    this.push(set.reset === isReset ? set : asReset(set));
+    return isSame && set.changes.length === 0 ? undefined : [];
+  }
+}
+
+export class QueryFeed {
+  readonly #parts: QueryFeedParts;
+  readonly #untold = new UntoldSets();
+  /** Shows what a view in the same process shows. */
+  readonly #view: RowsView<unknown, UntoldSets>;
+  readonly #differences: RowDifferences;
+  /** The parts of a difference that the reader was not sent yet. */
+  #parted: RowDifference[] = [];
+  /** The status that the reader has been told. */
+  #told: ViewStatus | undefined;
+  /** The refused rows that the reader has been told. */
+  #toldRefused: RowDifferences['refused'] | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #isAnnounced = false;
+  #isShown = false;
+  #held = Subscription.EMPTY;
+  readonly #leave: (() => void) | undefined;
+
+  constructor(parts: QueryFeedParts) {
+    this.#parts = parts;
+    const { answer, carriage } = parts;
+    const { operator, limits } = carriage;
+    this.#differences = new RowDifferences(operator, (what, row) => {
+      const error = unsendable(what, row, limits?.row);
+      return error && readable(error);
+    });
+    this.#leave = answer.enter?.();
+    this.#view = new RowsView({
+      rows: this.#untold,
+      source: answer.stream.pipe(
+        // Not an error of the view, which would report it.
+        catchError((error: unknown) => {
+          this.#failure = { error };
+          this.#announce();
+          return EMPTY;
+        }),
+      ),
+    });
+  }
+
+  /** Follows the query. The first difference has all rows. If the query has ended, it begins again. */
+  show(): void {
+    this.#isShown = true;
+    this.#failure = undefined;
+    this.#hold(new Subscription(this.#view.subscribe(() => this.#announce())));
+    this.#announce();
+  }
+
+  /** Tells the reader nothing, but keeps the pipeline, which the reader needs again when it is shown. */
+  hide(): void {
+    this.#isShown = false;
+    const { view } = this.#parts.answer;
+    this.#hold(view?.status$.subscribe({ error: () => undefined }) ?? Subscription.EMPTY);
+    this.#untold.clear();
+    this.#parted = [];
+    this.#told = undefined;
+  }
+
+  close(): void {
+    this.#isShown = false;
+    this.#held.unsubscribe();
+    this.#leave?.();
+  }
+
+  /** The difference since the last call, or the next part of it. After a part with `more` another one is announced. */
+  take(): RowDifference | undefined {
+    this.#isAnnounced = false;
+    if (!this.#isShown) return undefined;
+    if (this.#parted.length === 0) {
+      const { limits } = this.#parts.carriage;
+      this.#parted = partsOf(this.#difference(), limits?.message);
+    }
+    const part = this.#parted.shift();
+    if (part?.more) this.#announce();
+    return part;
+  }
+
+  #difference(): RowDifference {
+    const set = this.#untold.take();
+    const difference = set && this.#differences.of(set);
+    const { status, synced } = this.#view.getSnapshot();
+    const { total } = this.#differences;
+    const { carry = carryError } = this.#parts.carriage;
+    const { rows, run } = this.#view.shown;
+    const failure = this.#failure && { error: carry(this.#failure.error) };
+    // Nothing follows the error.
+    if (failure !== undefined) this.#hold(Subscription.EMPTY);
+    return {
+      ...{ ...difference, total, synced },
+      ...(rows === 'outdated' && { stale: true as const }),
+      ...(run !== 'begun' && { run }),
+      ...this.#untoldStatus(status),
+      ...failure,
+    };
+  }
+
+  #untoldStatus(status: ViewStatus): Pick<RowDifference, 'status'> {
+    const { refused } = this.#differences;
+    if (status === this.#told && refused === this.#toldRefused) return {};
+    this.#told = status;
+    this.#toldRefused = refused;
+    const { carry, scheduler, limits } = this.#parts.carriage;
+    const all = [...status.refusedRows, ...refused.values()];
+    const refusedRows = limits === undefined ? all : all.slice(0, MOST_REFUSED);
+    return { status: carryStatus({ ...status, refusedRows }, scheduler.now(), carry) };
+  }
+
+  /** Afterwards the former hold ends, so that the pipeline does not end in between. */
+  #hold(next: Subscription): void {
+    const former = this.#held;
+    this.#held = next;
+    former.unsubscribe();
+  }
+
+  #announce(): void {
+    if (this.#isAnnounced || !this.#isShown) return;
+    this.#isAnnounced = true;
+    this.#parts.onWaiting();
+  }
+}
