@@ -27,11 +27,12 @@ const ROWS: readonly (readonly string[])[] = [
   ['factory', 'shards'],
   ['controller', 'wire', 'diagnose'],
   ['worker'],
+  ['server'],
 ];
 /** The edges may import rows; no row imports an edge, and no edge imports another. */
 const EDGES = ['resources', 'testing', 'node', 'react', 'nats'];
 /** The rows that are entries of the package by themselves. */
-const OWN_ENTRIES = ['wire', 'worker', 'diagnose'];
+const OWN_ENTRIES = ['wire', 'worker', 'server', 'diagnose'];
 /** The command line may import rows and edges, and nothing imports it. */
 const COMMAND = 'command';
 

@@ -78,6 +78,7 @@ export const STAGES: Readonly<Record<string, Stage>> = {
   node: { title: 'Node', guide: 'guide/clients.md', laws: laws('client') },
   react: { title: 'React', guide: 'guide/react.md', laws: laws('views') },
   wire: { title: 'Rows as messages', guide: 'guide/server.md', laws: laws('server') },
+  server: { title: 'One server for all users', guide: 'guide/server.md', laws: laws('server') },
   worker: { title: 'One worker for all tabs', guide: 'guide/tabs.md', laws: laws('worker') },
   diagnose: { title: 'Diagnoses', guide: 'operations/diagnose.md', laws: laws('client') },
   nats: { title: 'NATS', guide: 'guide/nats.md', laws: laws('nats') },
@@ -105,6 +106,7 @@ export const ENTRIES: readonly Entry[] = [
   entry('react/worker', 'react/worker.ts'),
   entry('worker', 'worker/index.ts'),
   entry('wire', 'wire/index.ts'),
+  entry('server', 'server/index.ts'),
   entry('diagnose', 'diagnose/index.ts'),
   entry('nats', 'nats/index.ts'),
 ];

@@ -2,13 +2,14 @@
  * `rx-informer/node`: a transport over undici, clients from a kubeconfig, types from CustomResourceDefinitions, stores of
  * snapshots in files, and settings for Vite.
  */
-export type { CrdSchema } from './crd-schema.ts';
-export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
+
 export {
   type ForeignRequestOptions,
   foreignRequest,
   type JudgedRequest,
-} from './foreign-request.ts';
+} from '../server/foreign-request.ts';
+export type { CrdSchema } from './crd-schema.ts';
+export { type CustomResourceDefinitionLike, crdTypes } from './crd-types.ts';
 export { inspectKubeConfig } from './inspect-kube-config.ts';
 export { clientFromKubeConfig, type KubeConfigClientOptions } from './kube-config.ts';
 export type { KubeConfigLike, KubeConfigSource } from './kube-config-source.ts';

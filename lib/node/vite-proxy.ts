@@ -2,8 +2,8 @@
 /** `viteProxy`, the settings with which the development server of Vite forwards watches as they are. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkedText } from '../checks/checked-option.ts';
+import { foreignRequest } from '../server/foreign-request.ts';
 import { checkBaseUrl } from '../transport/address.ts';
-import { foreignRequest } from './foreign-request.ts';
 
 /** The part of Vite's proxy server that is used. */
 export interface ViteProxyServer {

@@ -8,7 +8,7 @@ import {
 } from 'rxjs';
 import { check, checkedFunction, ifGiven } from '../checks/checked-option.ts';
 import { isFields } from '../meta/json-fields.ts';
-import { NO_VIEW_STATUS, type View } from '../query/view/view.ts';
+import { NO_ROWS, type View, type ViewStatus } from '../query/view/view.ts';
 import { inTurn } from '../rx/drain.ts';
 import type { EpochMs } from '../rx/timing.ts';
 import { JoinedParts } from './joined-parts.ts';
@@ -24,7 +24,7 @@ export interface FromWireOptions {
 }
 
 /** What views say after messages have ended before their stream. */
-const CUT = { ...NO_VIEW_STATUS, phase: 'stopped', live: false } as const;
+const CUT: ViewStatus = { refusedRows: NO_ROWS, phase: 'stopped', live: false };
 
 /** One subscription to the messages. */
 class Reading {

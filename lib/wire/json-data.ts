@@ -9,7 +9,7 @@
  */
 const MOST_LEVELS = 500;
 
-const TOO_DEEP = `nested over ${MOST_LEVELS} levels deep`;
+const TOO_DEEP = 'nested over 500 levels deep';
 
 /** What JSON loses or changes, such as `a Date` or `NaN`, and the names that lead to it. */
 type LostPart = readonly [what: string, ...path: string[]];

@@ -28,5 +28,5 @@ export function publicError(thrown: unknown): CarriedError {
   if (thrown instanceof Error && spoken.has(thrown)) {
     return { name: thrown.name, message: thrown.message };
   }
-  return { name: 'Error', message: 'a function of the query has failed' };
+  return { name: 'Error', message: 'the query has failed' };
 }

@@ -16,6 +16,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   'rx-informer/react/worker': 'react/worker.d.ts',
   'rx-informer/worker': 'worker/index.d.ts',
   'rx-informer/wire': 'wire/index.d.ts',
+  'rx-informer/server': 'server/index.d.ts',
   'rx-informer/diagnose': 'diagnose/index.d.ts',
   'rx-informer/nats': 'nats/index.d.ts',
 };

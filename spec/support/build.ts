@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const modules = join(root, 'dist/modules');
 const ENTRIES = [
   ...['index', 'resources/index', 'testing/index', 'node/index', 'react/index', 'react/worker'],
-  ...['nats/index', 'worker/index', 'wire/index', 'diagnose/index'],
+  ...['nats/index', 'worker/index', 'wire/index', 'server/index', 'diagnose/index'],
 ].map((entry) => `${modules}/${entry}`);
 const scripts = [...ENTRIES, `${modules}/command/rx-informer`].map((entry) => `${entry}.js`);
 const declarations = ENTRIES.map((entry) => `${entry}.d.ts`);

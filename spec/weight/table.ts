@@ -14,6 +14,7 @@ export const ROWS: readonly Imports[] = [
   { '.': 'createClient', './react': 'InformerProvider, useList', './resources': 'pods' },
   { './worker': 'connectWorker', './react/worker': 'WorkerProvider, useQuery' },
   { './worker': 'connectPaintedWorker', './react/worker': 'WorkerProvider, useQuery' },
+  { './server': 'connectServer', './react/worker': 'WorkerProvider, useQuery' },
   { '.': 'createClient, createInformerFactory, indexedDbSnapshots' },
   { '.': 'createController' },
   { '.': 'toView' },

@@ -405,7 +405,7 @@ describe('what messages say', () => {
     expect(JSON.stringify(messages)).not.toMatch(/password|shadow|stack/);
     expect(messages.at(-1)?.error).toEqual({
       name: 'Error',
-      message: 'a function of the query has failed',
+      message: 'the query has failed',
     });
     expect(end()).toBe('complete');
   });

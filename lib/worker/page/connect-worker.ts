@@ -7,10 +7,10 @@ import { looseTimer } from '../../rx/long-timer.ts';
 import { carryQuery, type WorkerQuery } from '../carried-query.ts';
 import type { Credentials } from '../messages.ts';
 import { AskedView } from './asked-view.ts';
-import { type HostMakers, hostsOf } from './hosts.ts';
+import { type HostMakers, hostsOf, type StartHost } from './hosts.ts';
 import { type TabPage, thisPage } from './page-life.ts';
 import { Tab } from './tab.ts';
-import type { WorkerConnection } from './worker-link.ts';
+import type { Peer, WorkerConnection } from './worker-link.ts';
 
 /** The options of {@link connectWorker}. */
 export interface ConnectWorkerOptions extends HostMakers {
@@ -59,7 +59,7 @@ function checkIdentity(where: string, identity: unknown): void {
 
 const tabs = /* @__PURE__ */ new WeakMap<WorkerCluster, Tab>();
 
-/** The connection of a cluster. Throws a `TypeError` if it is not one that `connectWorker` returned. */
+/** The connection of a cluster. Throws a `TypeError` if it is not one that `connectWorker` or `connectServer` returned. */
 export function tabOf(cluster: WorkerCluster): Tab {
   const tab = tabs.get(cluster);
   if (tab !== undefined) return tab;
@@ -71,24 +71,52 @@ export function identityOf(cluster: WorkerCluster): string | undefined {
   return tabs.get(cluster)?.identity;
 }
 
+/** The waits before the next try, in milliseconds. The last one repeats. */
+const WAITS_MS: readonly number[] = [0, 200, 1_000, 5_000, 15_000];
+
+/** How long to wait before the next try after this many failures, in milliseconds. */
+export function waitMsAfter(failures: number): number {
+  return WAITS_MS[Math.min(failures, WAITS_MS.length - 1)] as number;
+}
+
+const worker: Peer = {
+  ended: 'the worker has ended; another one is being started',
+  unreachable: (why) => `the worker cannot be started: ${why}; reload the page`,
+  waitMs: waitMsAfter,
+};
+
 /** The cluster of a page, whose life is given. */
 export function connectTab(options: ConnectWorkerOptions, page: TabPage): WorkerCluster {
-  const { identity, credentials, scheduler = asyncScheduler, lingerMs = 30_000 } = options;
-  checkIdentity('connectWorker', identity);
-  checkedDuration(lingerMs, 'connectWorker: lingerMs');
   const hosts = hostsOf(options);
   if (hosts.length === 0) {
     throw new TypeError('connectWorker: pass shared, dedicated or page');
   }
+  return connectPeer('connectWorker', { ...options, hosts, peer: worker, page });
+}
+
+/** What a cluster is connected with, besides the options of its user. */
+export interface PeerOptions
+  extends Pick<ConnectWorkerOptions, 'identity' | 'credentials' | 'lingerMs' | 'scheduler'> {
+  readonly hosts: readonly StartHost[];
+  readonly peer: Peer;
+  readonly page: TabPage;
+}
+
+/** The cluster of a page that asks a worker, or a server. */
+export function connectPeer(where: string, options: PeerOptions): WorkerCluster {
+  const { identity, credentials, scheduler = asyncScheduler, lingerMs = 30_000 } = options;
+  const { hosts, peer, page } = options;
+  checkIdentity(where, identity);
+  checkedDuration(lingerMs, `${where}: lingerMs`);
   const views = new Map<string, AskedView>();
   /** Forget the views without subscribers, which keep their rows for the linger. A query may have several. */
   const forgets = new Set<() => void>();
   const dropped = () => {
     for (const forget of [...forgets]) forget();
   };
-  const tab: Tab = new Tab({ hosts, identity, credentials, page, scheduler, dropped });
+  const tab: Tab = new Tab({ hosts, peer, identity, credentials, page, scheduler, dropped });
   const view = (given: LiveQuery | WorkerQuery): AskedView => {
-    const { query, key } = carryQuery('connectWorker: view', given);
+    const { query, key } = carryQuery(`${where}: view`, given);
     const known = views.get(key);
     if (known !== undefined) return known;
     let linger = Subscription.EMPTY;

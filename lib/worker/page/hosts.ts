@@ -22,7 +22,7 @@ export interface WorkerLike extends PortLike {
 }
 
 /** Where queries are answered. */
-export type HostKind = 'shared' | 'dedicated' | 'page';
+export type HostKind = 'shared' | 'dedicated' | 'page' | 'server';
 
 /** A running host. Closing its port ends a worker of the page itself; a shared one lives as long as a page uses it. */
 export interface Host {
@@ -30,8 +30,11 @@ export interface Host {
   readonly port: Port;
 }
 
-/** Starts a host. `onError` is called if the host cannot run. Throws if the browser has no such host. */
-export type StartHost = (onError: (error: Error) => void) => Host;
+/**
+ * Starts a host. `onError` is called if the host cannot run, and with `hasEnded` if it has ended. Throws if the browser has no
+ * such host.
+ */
+export type StartHost = (onError: (error: Error, hasEnded?: boolean) => void) => Host;
 
 /** The makers of hosts, as {@link connectWorker} takes them. */
 export interface HostMakers {

@@ -19,11 +19,12 @@ import {
 import type { AskedView } from './asked-view.ts';
 import type { StartHost } from './hosts.ts';
 import type { TabPage } from './page-life.ts';
-import { WorkerLink } from './worker-link.ts';
+import { type Peer, WorkerLink } from './worker-link.ts';
 
 /** The parts of a tab. */
 export interface TabParts {
   readonly hosts: readonly StartHost[];
+  readonly peer: Peer;
   readonly identity: string | undefined;
   readonly credentials: (() => Credentials | Promise<Credentials>) | undefined;
   readonly page: TabPage;
@@ -214,6 +215,11 @@ export class Tab {
     this.#forgetAcks();
     if (isSignedOut) this.link.show('signed-out', ApiError.local('Stopped', SIGNED_OUT));
     this.#endEdits();
+    this.expire();
+  }
+
+  /** Drops the rows, which are too old to be shown. The queries stay open. */
+  expire(): void {
     const status = this.#status() ?? NO_VIEW_STATUS;
     inTurn(() => {
       for (const view of this.#views.values()) view.clear(status);

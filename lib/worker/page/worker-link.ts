@@ -24,9 +24,20 @@ export interface WorkerConnection {
   readonly error?: ApiError | undefined;
 }
 
+/** What the link is to: a worker, or a server. */
+export interface Peer {
+  /** What is said while another host is started. */
+  readonly ended: string;
+  /** What is said if no host can be started, and why. */
+  unreachable(why: string): string;
+  /** How long to wait before the next try after this many failures, in milliseconds. */
+  waitMs(failures: number): number;
+}
+
 /** The parts of a link. */
 export interface WorkerLinkParts {
   readonly hosts: readonly StartHost[];
+  readonly peer: Peer;
   readonly page: TabPage;
   readonly scheduler: SchedulerLike;
   /** The answers to edits, which the worker that has them must give. */
@@ -43,9 +54,6 @@ export interface WorkerLinkParts {
 const HELLO_MS = 5_000;
 /** How many times as long it may take at later tries. */
 const MOST_HELLOS = 12;
-/** The waits before the next try, in milliseconds. The last one repeats. */
-const WAITS_MS = [0, 200, 1_000, 5_000, 15_000];
-
 const UNREAD =
   'a message of the worker cannot be read (messageerror), for example because it is nested too deeply; the tab connects again';
 
@@ -91,9 +99,11 @@ export class WorkerLink {
     if (at === 0) this.#endLate();
     const { hosts } = this.#parts;
     let host: Host | undefined;
-    const failed = (error: Error) => {
+    const failed = (error: Error, hasEnded = false) => {
+      if (host !== this.#host) return;
       // A worker that has answered runs, whatever one of its callbacks throws later.
-      if (host === this.#host && this.#death === undefined) this.#failed(at, error);
+      if (this.#death === undefined) this.#failed(at, error);
+      else if (hasEnded) this.#lose(error.message);
     };
     try {
       host = (hosts[at] as StartHost)(failed);
@@ -215,11 +225,9 @@ export class WorkerLink {
     this.#death?.stop();
     const { page, scheduler } = this.#parts;
     const ping = () => this.post({ type: 'ping' });
-    this.#death = new WorkerDeath({ page, lock, scheduler, ping }, () => {
-      this.#end();
-      const message = 'the worker has ended; another one is being started';
-      this.#again('lost', ApiError.local('Network', message));
-    });
+    this.#death = new WorkerDeath({ page, lock, scheduler, ping }, () =>
+      this.#lose(this.#parts.peer.ended),
+    );
     if (!page.isHidden()) this.#death.start();
   }
 
@@ -255,16 +263,22 @@ export class WorkerLink {
     leave(host);
   }
 
+  /** The host has ended after it has answered. */
+  #lose(message: string): void {
+    this.#end();
+    this.#again('lost', ApiError.local('Network', message));
+  }
+
   #failed(at: number, cause: Error): void {
     this.#end();
     if (at + 1 < this.#parts.hosts.length) return this.start(at + 1);
     this.#first = 0;
-    const message = `the worker cannot be started: ${cause.message}; reload the page`;
+    const message = this.#parts.peer.unreachable(cause.message);
     this.#again('failed', ApiError.local('Network', message, { cause }));
   }
 
   #again(phase: 'lost' | 'failed', error: ApiError): void {
-    const waitMs = WAITS_MS[Math.min(this.#failures++, WAITS_MS.length - 1)] as number;
+    const waitMs = this.#parts.peer.waitMs(this.#failures++);
     // Before anybody is told, because a listener may close the connection.
     this.#timer = looseTimer(waitMs, this.#parts.scheduler, () => this.start());
     this.show(phase, error);

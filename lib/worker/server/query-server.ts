@@ -201,12 +201,12 @@ export class QueryServer {
   /** Somebody has signed out, or in again; another user says hello. */
   #identify(tab: ServedTab, identity: string | undefined): void {
     const { session } = tab;
+    const present = this.#session;
     // The same user has signed in again: what is open stays open.
     if (identity !== undefined) {
-      if (session?.identity === identity) session.renew();
+      if (session === present && present?.identity === identity) present.renew();
       return;
     }
-    const present = this.#session;
     // A tab whose session has ended does not end that of the next user.
     const mayEnd = session === present || !tab.wasInSession;
     if (present !== undefined && mayEnd) this.#announceSignOut(present.identity);

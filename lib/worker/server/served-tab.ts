@@ -6,7 +6,7 @@ import { ApiError } from '../../meta/api-error.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
 import { unsendable } from '../../wire/json-data.ts';
-import { type Carriage, QueryFeed } from '../../wire/query-feed.ts';
+import { type AskedAnswer, type Carriage, QueryFeed } from '../../wire/query-feed.ts';
 import type { CarriedQuery } from '../carried-query.ts';
 import type {
   AskedDifference,
@@ -17,7 +17,7 @@ import type {
   Port,
   Session,
 } from '../messages.ts';
-import type { OwnSession } from './session.ts';
+import type { EditingTab } from './edits.ts';
 
 /** After all views have been brought up to date. */
 const AFTER_ALL = 1e9;
@@ -26,6 +26,16 @@ const AFTER_ALL = 1e9;
 interface Question {
   answer(value: unknown): void;
   fail(error: Error): void;
+}
+
+/** What a tab asks: the informers of its user. */
+export interface TabSession {
+  /** Grows with each session of a worker. */
+  readonly epoch: number;
+  /** Throws if the query is invalid or unknown. */
+  answerOf(query: CarriedQuery): AskedAnswer;
+  /** Resolves with the object as the server has it. */
+  edit(edit: CarriedEdit, tab: EditingTab): Promise<unknown>;
 }
 
 /** A query that a tab asks. */
@@ -41,7 +51,7 @@ export class ServedTab {
   readonly #incarnation: string;
   readonly #carriage: Carriage;
   /** Absent before the tab has said hello, while nobody is signed in, and after the session of the tab has ended. */
-  session: OwnSession | undefined;
+  session: TabSession | undefined;
   /** Whether the tab is in a session, or was in one. */
   wasInSession = false;
   isHidden = false;
@@ -76,7 +86,7 @@ export class ServedTab {
   }
 
   /** Begins a session, or none. The queries of the former one end. */
-  enter(session: OwnSession | undefined): void {
+  enter(session: TabSession | undefined): void {
     this.leave();
     this.session = session;
     this.wasInSession = true;
@@ -128,6 +138,10 @@ export class ServedTab {
     return { answer, cancel: () => this.#questions.delete(id) };
   }
 
+  #carry(error: unknown): CarriedError {
+    return (this.#carriage.carry ?? carryError)(error);
+  }
+
   #answerTo(id: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const settled =
@@ -157,16 +171,19 @@ export class ServedTab {
     try {
       answer = { object: await session?.edit(edit, { draftOf, signal: left.signal }) };
     } catch (error) {
-      answer = { error: carryError(error) };
+      answer = { error: this.#carry(error) };
     }
     this.#edits.delete(id);
     // A tab that has left its session does not learn of it.
     if (this.session === session) this.post({ type: 'edited', id, ...answer, ...own });
   }
 
-  /** Sends an empty message if the tab has acknowledged all others. Returns whether the tab still answers. */
-  check(): boolean {
-    if (this.#unacknowledged.size > 0) return ++this.#missed < 2;
+  /**
+   * Sends an empty message if the tab has acknowledged all others. Returns whether the tab still answers: whether it has
+   * missed fewer checks than `most`.
+   */
+  check(most: number = 2): boolean {
+    if (this.#unacknowledged.size > 0) return ++this.#missed < most;
     this.#send([]);
     return true;
   }
@@ -190,13 +207,14 @@ export class ServedTab {
       this.asked.set(id, { query, feed, untold: this.asked.get(id)?.untold });
       inTurn(() => (this.isHidden ? feed.hide() : feed.show()));
     } catch (error) {
-      this.#refuse(id, error);
+      this.refuse(id, error);
     }
   }
 
-  #refuse(id: number, error: unknown): void {
+  /** The query cannot be answered. */
+  refuse(id: number, error: unknown): void {
     this.#close(id);
-    this.post({ type: 'refused', id, error: carryError(error), ...this.#session });
+    this.post({ type: 'refused', id, error: this.#carry(error), ...this.#session });
   }
 
   #close(id: number): void {

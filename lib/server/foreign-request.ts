@@ -1,15 +1,13 @@
-/// <reference types="node" />
 /**
  * `foreignRequest`, which tells the requests of a server's own page from those that another site makes a browser send. A
  * server that adds credentials, as a proxy to an API server does, must refuse the latter: the browser hides their responses
  * from the other site, but it sends them, and a write needs no response.
  */
-import type { IncomingHttpHeaders } from 'node:http';
-
-/** The parts of a request that are judged. An `IncomingMessage` has them, also that of an upgrade. */
+/** The parts of a request that are judged. An `IncomingMessage` of Node has them, also that of an upgrade. */
 export interface JudgedRequest {
   readonly method?: string | undefined;
-  readonly headers: IncomingHttpHeaders;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
 /** The options of {@link foreignRequest}. */
@@ -59,9 +57,9 @@ export function foreignRequest(
   { method = 'GET', headers }: JudgedRequest,
   { hosts, page = false, name = 'This server' }: ForeignRequestOptions = {},
 ): string | undefined {
-  const { origin } = headers;
+  const origin = headers['origin'];
   // A request over HTTP/2 has no Host.
-  const authority = headers.host ?? headers[':authority'];
+  const authority = headers['host'] ?? headers[':authority'];
   const host = typeof authority === 'string' ? authority.toLowerCase() : undefined;
   if (host === undefined || !isOwnHost(host, hosts)) {
     const own = hosts?.slice(0, 2).join(' and ') ?? 'localhost and addresses';
@@ -80,7 +78,7 @@ export function foreignRequest(
   if (site !== undefined && site !== 'same-origin' && site !== 'none' && !isVisit) {
     return `${name} answers only to its own page, not to another site.`;
   }
-  const type = headers['content-type'] ?? '';
+  const type = String(headers['content-type'] ?? '');
   if (method === 'POST' ? type === '' || SIMPLE.test(type) : SIMPLE.test(type)) {
     return `${name} answers only to its own page, not to a form.`;
   }

@@ -1,0 +1,15 @@
+/** Live queries that a server answers for many users, and pages that ask it. */
+
+export { type ConnectServerOptions, connectServer } from './page/connect-server.ts';
+export { type SocketEnd, type SocketLike, type SocketPort, socketPort } from './socket-port.ts';
+export type { ServeUsersLimits } from './users/limits.ts';
+export {
+  type ConnectUserOptions,
+  type ServedUsers,
+  type ServeUsersOptions,
+  serveUsers,
+  type UsersCounts,
+} from './users/serve-users.ts';
+export { type TokenReviewsOptions, tokenReviews } from './users/token-reviews.ts';
+export type { ServedUser } from './users/user.ts';
+export type { SignIn, UserPort } from './users/user-connection.ts';

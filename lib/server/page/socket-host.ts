@@ -1,0 +1,128 @@
+/** The socket of a page to its server, as a host of queries. It is opened when somebody signs in, with new credentials each time. */
+import { JoinedParts } from '../../wire/joined-parts.ts';
+import {
+  type AskedDifference,
+  type Credentials,
+  type FromTab,
+  type FromWorker,
+  isMessage,
+} from '../../worker/messages.ts';
+import type { StartHost } from '../../worker/page/hosts.ts';
+import { type SocketEnd, type SocketLike, type SocketPort, socketPort } from '../socket-port.ts';
+
+/** The parts of a socket host. */
+export interface SocketHostParts {
+  open(): SocketLike;
+  credentials(): Credentials | Promise<Credentials>;
+}
+
+type Hello = Extract<FromTab, { type: 'hello' }>;
+
+/** The code with which a server ends the connection of nobody. */
+const NOBODY = 4401;
+/** An incarnation that no server has. */
+const NO_SERVER = '';
+
+class SocketHost {
+  readonly #parts: SocketHostParts;
+  readonly #failed: (error: Error, hasEnded?: boolean) => void;
+  #listener: ((message: unknown) => void) | undefined;
+  #unread: (() => void) | undefined;
+  #port: SocketPort | undefined;
+  /** Whether the server has answered the hello of the socket. */
+  #isWelcome = false;
+  /** The parts of large differences, by query. */
+  #parted = new Map<number, JoinedParts>();
+
+  constructor(parts: SocketHostParts, failed: (error: Error, hasEnded?: boolean) => void) {
+    this.#parts = parts;
+    this.#failed = failed;
+  }
+
+  listen(listener: (message: unknown) => void, onUnread?: () => void): void {
+    this.#listener = listener;
+    this.#unread = onUnread;
+  }
+
+  post(message: FromTab): void {
+    if (message.type === 'hello') return this.#greet(message);
+    const isSignOut = message.type === 'identity' && message.identity === undefined;
+    this.#port?.post(message);
+    if (isSignOut) this.#rest();
+    else if (message.type === 'ping' && this.#port === undefined) this.#answer({ type: 'pong' });
+  }
+
+  close(): void {
+    this.#port?.close();
+    this.#port = undefined;
+  }
+
+  /** Connects for a user, or for nobody not at all. */
+  #greet(hello: Hello): void {
+    this.close();
+    if (hello.identity === undefined) return this.#rest();
+    const port = socketPort(this.#parts.open());
+    this.#port = port;
+    this.#isWelcome = false;
+    this.#parted = new Map();
+    port.onEnd((end) => {
+      if (this.#port === port) this.#ended(end);
+    });
+    port.listen(
+      (message) => {
+        if (this.#port === port && isMessage(message)) this.#take(message as FromWorker);
+      },
+      () => this.#unread?.(),
+    );
+    void this.#signIn(port, hello);
+  }
+
+  async #signIn(port: SocketPort, hello: Hello): Promise<void> {
+    try {
+      const [credentials] = await Promise.all([this.#parts.credentials(), port.opened]);
+      if (this.#port === port) port.post({ ...hello, credentials });
+    } catch (error) {
+      if (this.#port !== port) return;
+      this.close();
+      const { message } = error instanceof Error ? error : new Error(String(error));
+      this.#failed(new Error(`credentials: ${message}`));
+    }
+  }
+
+  /** Nobody is signed in: the tab is told so as by a server. */
+  #rest(): void {
+    this.close();
+    this.#answer({ type: 'welcome', incarnation: NO_SERVER, epoch: 0 });
+  }
+
+  #answer(message: FromWorker): void {
+    // As a message arrives: not while one is sent.
+    queueMicrotask(() => this.#listener?.(message));
+  }
+
+  #ended({ code, reason }: SocketEnd): void {
+    this.#port = undefined;
+    // The server has said that the user is signed out. Somebody who signs in connects again.
+    if (code === NOBODY && this.#isWelcome) return;
+    const why = reason === '' ? 'the connection has ended' : reason;
+    this.#failed(new Error(`${why} (${code})`), true);
+  }
+
+  #take(message: FromWorker): void {
+    if (message.type === 'welcome') this.#isWelcome = true;
+    if (message.type !== 'rows') return this.#listener?.(message);
+    const differences = message.differences.flatMap((part): AskedDifference[] => {
+      const { id } = part;
+      const parts = this.#parted.get(id) ?? new JoinedParts();
+      this.#parted.set(id, parts);
+      const all = parts.join(part);
+      return all === undefined ? [] : [{ ...all, id }];
+    });
+    this.#listener?.({ ...message, differences });
+  }
+}
+
+/** Makes hosts that ask a server. */
+export function socketHost(parts: SocketHostParts): StartHost {
+  return (failed) => ({ kind: 'server', port: new SocketHost(parts, failed) });
+}

@@ -1,0 +1,112 @@
+/** `socketPort`, a port of messages over a WebSocket: of the package `ws`, of Bun, of Deno, or of a browser. */
+import { check } from '../checks/checked-option.ts';
+import type { Port } from '../worker/messages.ts';
+
+/** The part of a WebSocket that is used. */
+export interface SocketLike {
+  send(text: string): void;
+  close(code?: number, reason?: string): void;
+  /** 0 while it connects, 1 while it is open. */
+  readonly readyState: number;
+  /** How many bytes wait to be sent. */
+  readonly bufferedAmount: number;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: never) => void) | null;
+  onclose: ((event: never) => void) | null;
+  onerror: ((event: never) => void) | null;
+}
+
+/** Why a socket has ended. */
+export interface SocketEnd {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** A port whose end is noticed. */
+export interface SocketPort extends Port {
+  /** Resolves when the socket is open. */
+  readonly opened: Promise<void>;
+  /** Called once, when the other side or the network has ended the connection. */
+  onEnd(listener: (end: SocketEnd) => void): void;
+  /** Ends the connection, with a code of WebSockets. */
+  end(code: number, reason: string): void;
+  /** How many bytes wait to be sent. */
+  readonly waiting: number;
+}
+
+const OPEN = 1;
+/** No code. */
+const ABNORMAL: SocketEnd = { code: 1006, reason: '' };
+
+function endOf(event: unknown): SocketEnd {
+  const { code, reason } = event as { readonly code?: unknown; readonly reason?: unknown };
+  return { code: Number(code) || ABNORMAL.code, reason: typeof reason === 'string' ? reason : '' };
+}
+
+/**
+ * Makes a port of a WebSocket, for `serveUsers(…).connect(port, …)`. Messages are texts of JSON. What is posted after the end is
+ * dropped, and what is no JSON is reported to the other side of the port as unread.
+ *
+ * Throws a `TypeError` if it is no WebSocket.
+ *
+ * @example
+ * ```ts
+ * import { socketPort } from 'rx-informer/server';
+ *
+ * const port = socketPort(new WebSocket('ws://127.0.0.1:1'));
+ * port.post({ type: 'ping' });
+ * port.close();
+ * ```
+ */
+export function socketPort(socket: SocketLike): SocketPort {
+  const isSocket = typeof socket?.send === 'function' && typeof socket.close === 'function';
+  check(isSocket, 'socketPort: the socket', socket, 'a WebSocket');
+  let hasEnded = false;
+  let ended: ((end: SocketEnd) => void) | undefined;
+  const end = (event: unknown) => {
+    if (hasEnded) return;
+    hasEnded = true;
+    ended?.(endOf(event));
+  };
+  socket.onclose = end;
+  const opened = new Promise<void>((resolve) => {
+    if (socket.readyState === OPEN) resolve();
+    else socket.onopen = () => resolve();
+  });
+  // An error is followed by a close, which says why.
+  socket.onerror = () => undefined;
+  return {
+    opened,
+    post: (message) => {
+      if (socket.readyState === OPEN && !hasEnded) socket.send(JSON.stringify(message));
+    },
+    listen: (listener, onUnread) => {
+      socket.onmessage = ({ data }: { readonly data: unknown }) => {
+        if (hasEnded) return;
+        let message: unknown;
+        try {
+          if (typeof data !== 'string') throw new TypeError('bytes');
+          message = JSON.parse(data);
+        } catch {
+          return onUnread?.();
+        }
+        listener(message);
+      };
+    },
+    onEnd: (listener) => {
+      ended = listener;
+      if (hasEnded) listener(ABNORMAL);
+    },
+    end: (code, reason) => {
+      socket.close(code, reason);
+      end({ code, reason });
+    },
+    close: () => {
+      socket.close(1000, '');
+      hasEnded = true;
+    },
+    get waiting() {
+      return socket.bufferedAmount;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** What one user and all users together may ask of a server. */
+import { checkedCount } from '../../checks/checked-option.ts';
+import { isFields } from '../../meta/json-fields.ts';
+import { readable } from '../../wire/public-error.ts';
+
+/** The limits of {@link serveUsers}. */
+export interface ServeUsersLimits {
+  /** How many connections there are at one time. @defaultValue 10000 */
+  readonly connections?: number | undefined;
+  /** How many connections one user has. @defaultValue 50 */
+  readonly connectionsOfUser?: number | undefined;
+  /** How many connections have not signed in yet. @defaultValue 200 */
+  readonly signingIn?: number | undefined;
+  /** How many of them come from one address. @defaultValue 20 */
+  readonly signingInOfAddress?: number | undefined;
+  /** How many queries one connection has open. @defaultValue 100 */
+  readonly queries?: number | undefined;
+  /** How many different queries run for one user, also those that linger. @defaultValue 200 */
+  readonly pipelines?: number | undefined;
+  /** How many messages one connection sends in a second. Ten times as many may come at once. @defaultValue 200 */
+  readonly messagesPerSecond?: number | undefined;
+}
+
+export type Limits = { readonly [Name in keyof ServeUsersLimits]-?: number };
+
+const DEFAULTS: Limits = {
+  connections: 10_000,
+  connectionsOfUser: 50,
+  signingIn: 200,
+  signingInOfAddress: 20,
+  queries: 100,
+  pipelines: 200,
+  messagesPerSecond: 200,
+};
+
+/** The limits with their defaults. Throws a `TypeError` on one that is no whole number of at least 1, and on an unknown name. */
+export function limitsOf(given: ServeUsersLimits = {}): Limits {
+  const limits: Record<string, number> = { ...DEFAULTS };
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(DEFAULTS, name)) {
+      throw new TypeError(
+        `serveUsers: limits: ${name} is no limit; there are ${Object.keys(DEFAULTS).join(', ')}`,
+      );
+    }
+    limits[name] = checkedCount(value, `serveUsers: limits: ${name}`, 1);
+  }
+  return limits as Limits;
+}
+
+/** The most objects, lists and list members of a query. */
+const MOST_NODES = 200;
+const MOST_DEPTH = 16;
+/** The most values of an `in`, which are texts and numbers. */
+const MOST_VALUES = 1_000;
+
+/** Throws a readable `RangeError` if a query is larger than one that a person writes. It is measured before anything walks through it. */
+export function checkQuerySize(query: unknown): void {
+  let nodes = 0;
+  const refuse = (what: string) => {
+    throw readable(new RangeError(`the query has ${what}; ask a smaller one`));
+  };
+  const walk = (value: unknown, name: string, depth: number): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (depth > MOST_DEPTH) refuse(`more than ${MOST_DEPTH} levels`);
+    if (++nodes > MOST_NODES) refuse(`more than ${MOST_NODES} parts`);
+    const isValues =
+      name === 'in' &&
+      Array.isArray(value) &&
+      value.every((each) => !isFields(each) && !Array.isArray(each));
+    if (isValues) {
+      if (value.length > MOST_VALUES) refuse(`more than ${MOST_VALUES} values of an in`);
+      return;
+    }
+    const parts = Object.entries(value);
+    if (parts.length > MOST_NODES) refuse(`more than ${MOST_NODES} parts`);
+    for (const [each, part] of parts) walk(part, each, depth + 1);
+  };
+  walk(query, '', 1);
+}
+
+/** How many messages a connection may send: a bucket that fills with time. */
+export class MessageRate {
+  readonly #perSecond: number;
+  #left: number;
+  #atMs: number;
+
+  constructor(perSecond: number, nowMs: number) {
+    this.#perSecond = perSecond;
+    this.#left = perSecond * 10;
+    this.#atMs = nowMs;
+  }
+
+  /** Whether another message may come now. */
+  take(nowMs: number): boolean {
+    const since = Math.max(0, nowMs - this.#atMs) / 1_000;
+    this.#atMs = nowMs;
+    this.#left = Math.min(this.#left + since * this.#perSecond, this.#perSecond * 10) - 1;
+    return this.#left >= 0;
+  }
+}

@@ -1,0 +1,43 @@
+/** Reads what a connection sends. Whoever sends it may send anything. */
+import { isFields } from '../../meta/json-fields.ts';
+import type { FromTab } from '../../worker/messages.ts';
+
+/** The first message of a connection, and of each sign-in: with the credentials. */
+export type Hello = Extract<FromTab, { type: 'hello' }> & { readonly credentials?: unknown };
+
+const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isText = (value: unknown) => typeof value === 'string';
+const isOptionalText = (value: unknown) => value === undefined || isText(value);
+
+type Test = (fields: Readonly<Record<string, unknown>>) => boolean;
+
+/** What the messages of each type must have. */
+const FORMS: Readonly<Record<string, Test>> = {
+  hello: ({ protocol, identity, isHidden }) =>
+    typeof protocol === 'number' && isOptionalText(identity) && typeof isHidden === 'boolean',
+  identity: ({ identity }) => isOptionalText(identity),
+  hidden: ({ isHidden }) => typeof isHidden === 'boolean',
+  bye: () => true,
+  ping: () => true,
+  open: ({ id, query }) => isId(id) && isFields(query),
+  close: ({ id }) => isId(id),
+  ack: ({ set }) => isId(set),
+  edit: ({ id, edit }) => isId(id) && isFields(edit),
+  'edit-abort': ({ id }) => isId(id),
+  draft: ({ id }) => isId(id),
+  credentials: ({ id, headers, error }) =>
+    isId(id) &&
+    (headers === undefined || isFields(headers)) &&
+    (error === undefined || isFields(error)),
+};
+
+function isKnown(value: unknown): value is FromTab {
+  if (!isFields(value) || typeof value['type'] !== 'string') return false;
+  const { type } = value;
+  return Object.hasOwn(FORMS, type) && FORMS[type]?.(value) === true;
+}
+
+/** The message, if it has the form of one; `undefined` otherwise. */
+export function readMessage(value: unknown): FromTab | undefined {
+  return isKnown(value) ? value : undefined;
+}

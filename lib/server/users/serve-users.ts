@@ -1,0 +1,209 @@
+/** `serveUsers`, which answers the live queries of many users, each by informers of the user's own client. */
+import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
+import {
+  checkedDuration,
+  checkedFunction,
+  checkedList,
+  refusal,
+} from '../../checks/checked-option.ts';
+import { isFields } from '../../meta/json-fields.ts';
+import { longInterval } from '../../rx/long-timer.ts';
+import { timingOf } from '../../rx/timing.ts';
+import { newEpoch } from '../../wire/to-wire.ts';
+import type { WorkerQueries } from '../../worker/carried-query.ts';
+import type { SessionFactory } from '../../worker/server/session.ts';
+import { foreignRequest, type JudgedRequest } from '../foreign-request.ts';
+import { type Limits, limitsOf, type ServeUsersLimits } from './limits.ts';
+import type { ServedUser } from './user.ts';
+import { endPort, type SignIn, UserConnection, type UserPort } from './user-connection.ts';
+import { UserSessions } from './user-sessions.ts';
+
+/** Options of {@link serveUsers}. */
+export interface ServeUsersOptions {
+  /**
+   * Makes the factory of informers of one user, with a client that has the user's own rights: the API server decides what the user
+   * sees. It is called with the first connection of the user, and again for other groups. The factory is stopped when the user has
+   * left. If it throws, the connection ends with the code 4500, and the error is reported as unhandled.
+   */
+  readonly createFactory: (user: ServedUser) => SessionFactory | Promise<SessionFactory>;
+  /**
+   * The queries that clients may ask by name ({@link workerQuery}). A client may send any parameters, so check them.
+   * @defaultValue none
+   */
+  readonly queries?: WorkerQueries | undefined;
+  /** What may be asked. @defaultValue the values at each limit */
+  readonly limits?: ServeUsersLimits | undefined;
+  /** The values of `Host` to which the server answers, such as `dashboard.example.com`. @defaultValue `localhost` and addresses */
+  readonly hosts?: readonly string[] | undefined;
+  /** Other origins whose pages may connect, such as `https://portal.example.com`. @defaultValue only that of the `Host` */
+  readonly origins?: readonly string[] | undefined;
+  /** How long the informers of a user stay after the last connection has ended, in milliseconds. @defaultValue 30000 */
+  readonly lingerMs?: number | undefined;
+  /** @defaultValue rxjs's `asyncScheduler` */
+  readonly scheduler?: SchedulerLike | undefined;
+  /** Makes the name of this start of the server. @defaultValue `Math.random` */
+  readonly random?: (() => number) | undefined;
+}
+
+/** Options of a connection. */
+export interface ConnectUserOptions {
+  /**
+   * The request of the upgrade, whose `Host` and `Origin` are checked. `null` for a port that no page of another origin can open,
+   * such as one within a program.
+   */
+  readonly request: JudgedRequest | null;
+  /** Where the request comes from, such as `request.socket.remoteAddress`, to which a limit applies. @defaultValue one for all */
+  readonly address?: string | undefined;
+  /**
+   * Names the user of the credentials that the client has sent, as a `TokenReview` does. Called for the first message, then every
+   * minute, and for new credentials. `undefined` is nobody: the client drops its rows. If it throws, or takes over 10 seconds, the
+   * connection ends, and the rows of the client are stale.
+   */
+  readonly signIn: (first: SignIn) => ServedUser | undefined | Promise<ServedUser | undefined>;
+}
+
+/** How many there are. */
+export interface UsersCounts {
+  readonly users: number;
+  readonly connections: number;
+  /** Connections without a user yet. */
+  readonly signingIn: number;
+}
+
+/** What {@link serveUsers} returns. */
+export interface ServedUsers {
+  /** Serves the client behind a port, such as a `socketPort`. Throws a `TypeError` on an invalid option. */
+  connect(port: UserPort, options: ConnectUserOptions): void;
+  /** Ends all connections with the code 1012, so that clients connect to another server, and refuses new ones. Informers stop. */
+  drain(): void;
+  readonly counts: UsersCounts;
+}
+
+/** How often a client must answer, in milliseconds. One that misses two in a row is gone. */
+const CHECK_MS = 6_000;
+
+class UsersServer implements ServedUsers {
+  readonly #options: ServeUsersOptions;
+  readonly #limits: Limits;
+  readonly #scheduler: SchedulerLike;
+  readonly #incarnation: string;
+  readonly #sessions: UserSessions;
+  readonly #connections = new Set<UserConnection>();
+  /** How many connections sign in, by address. */
+  readonly #signingIn = new Map<string, number>();
+  #checks = Subscription.EMPTY;
+  #isDrained = false;
+
+  constructor(options: ServeUsersOptions) {
+    const { createFactory, queries = {}, limits, lingerMs = 30_000 } = options;
+    const { scheduler = asyncScheduler } = options;
+    checkedFunction(
+      createFactory,
+      'serveUsers: createFactory',
+      '(user) => createInformerFactory(…)',
+    );
+    for (const name of ['hosts', 'origins'] as const) {
+      const list = options[name];
+      if (list !== undefined) checkedList(list, `serveUsers: ${name}`, 'a list of texts');
+    }
+    this.#options = options;
+    this.#limits = limitsOf(limits);
+    this.#scheduler = scheduler;
+    this.#incarnation = newEpoch(timingOf(options).random);
+    this.#sessions = new UserSessions({
+      ...{ createFactory, queries, scheduler, limits: this.#limits },
+      lingerMs: checkedDuration(lingerMs, 'serveUsers: lingerMs'),
+    });
+  }
+
+  get counts(): UsersCounts {
+    const signingIn = [...this.#signingIn.values()].reduce((sum, count) => sum + count, 0);
+    return { users: this.#sessions.count, connections: this.#connections.size, signingIn };
+  }
+
+  connect(port: UserPort, options: ConnectUserOptions): void {
+    const { request, address = '', signIn } = options ?? {};
+    const must = '(first) => the user, or undefined';
+    checkedFunction(signIn, 'serveUsers: connect: signIn', must);
+    if (request !== null && !isFields(request?.headers)) {
+      throw refusal('serveUsers: connect: request', request, 'the request of the upgrade, or null');
+    }
+    if (this.#isDrained) return endPort(port, 'drained');
+    if (request !== null && this.#isForeign(request)) return endPort(port, 'foreign');
+    const { connections, signingIn, signingInOfAddress } = this.#limits;
+    const ofAddress = this.#signingIn.get(address) ?? 0;
+    const counts = this.counts;
+    const isFull = counts.connections >= connections || counts.signingIn >= signingIn;
+    if (isFull || ofAddress >= signingInOfAddress) return endPort(port, 'many');
+    this.#signingIn.set(address, ofAddress + 1);
+    const connection: UserConnection = new UserConnection({
+      ...{ port, incarnation: this.#incarnation, sessions: this.#sessions, signIn },
+      ...{ limits: this.#limits, scheduler: this.#scheduler },
+      onSignedIn: () => this.#signedIn(address),
+      onEnd: () => this.#forget(connection),
+    });
+    this.#connections.add(connection);
+    if (this.#checks.closed) {
+      this.#checks = longInterval(CHECK_MS, this.#scheduler).subscribe(() => {
+        for (const each of [...this.#connections]) each.check();
+      });
+    }
+  }
+
+  drain(): void {
+    this.#isDrained = true;
+    for (const each of [...this.#connections]) each.end('drained');
+    this.#sessions.end();
+  }
+
+  #isForeign(request: JudgedRequest): boolean {
+    const { hosts, origins = [] } = this.#options;
+    const { headers } = request;
+    const { origin, 'sec-fetch-site': _site, ...others } = headers;
+    const isAllowed = typeof origin === 'string' && origins.includes(origin);
+    const judged = isAllowed ? { headers: others } : { headers };
+    return foreignRequest(judged, { hosts }) !== undefined;
+  }
+
+  #signedIn(address: string): void {
+    const left = (this.#signingIn.get(address) ?? 1) - 1;
+    if (left === 0) this.#signingIn.delete(address);
+    else this.#signingIn.set(address, left);
+  }
+
+  #forget(connection: UserConnection): void {
+    this.#connections.delete(connection);
+    if (this.#connections.size === 0) this.#checks.unsubscribe();
+  }
+}
+
+/**
+ * Answers the live queries of many users over sockets: informers live in this process, one set for each user, and a page receives
+ * the rows of its queries as differences. Pages connect with {@link connectServer}, and use the views and hooks of a worker.
+ *
+ * Nothing is answered before `signIn` has named the user. Each user is answered by a factory of `createFactory`, whose client has the
+ * user's rights; equal queries of a user's pages share a pipeline and a watch, and nothing is shared between users. Edits are refused.
+ * Errors say a code and a reason, without stacks, addresses and messages of functions.
+ *
+ * Throws a `TypeError` on an invalid option.
+ *
+ * @example
+ * ```ts
+ * import { createClient, createInformerFactory } from 'rx-informer';
+ * import { serveUsers } from 'rx-informer/server';
+ *
+ * const users = serveUsers({
+ *   createFactory: ({ name }) =>
+ *     createInformerFactory(createClient({
+ *       baseUrl: 'http://localhost:8001',
+ *       headers: { 'impersonate-user': name },
+ *     })),
+ * });
+ * // of the package ws: new WebSocketServer({ server, maxPayload: 65_536 }).on('connection', (socket, request) =>
+ * //   users.connect(socketPort(socket), { request, signIn: tokenReviews(client) }))
+ * users.counts; // => { users: 0, connections: 0, signingIn: 0 }
+ * ```
+ */
+export function serveUsers(options: ServeUsersOptions): ServedUsers {
+  return new UsersServer(options);
+}

@@ -1,0 +1,310 @@
+/**
+ * One connection of a user: nothing is answered before `signIn` has named the user, and nothing after it has named nobody or
+ * somebody else.
+ */
+import { type SchedulerLike, Subscription } from 'rxjs';
+import { looseTimer } from '../../rx/long-timer.ts';
+import { reportUnhandled } from '../../rx/report-unhandled.ts';
+import { publicError, readable } from '../../wire/public-error.ts';
+import { MOST_OF_MESSAGE, MOST_OF_ROW } from '../../wire/to-wire.ts';
+import { type Credentials, type FromTab, type Port, PROTOCOL } from '../../worker/messages.ts';
+import { ServedTab } from '../../worker/server/served-tab.ts';
+import type { SocketEnd } from '../socket-port.ts';
+import { type Limits, MessageRate } from './limits.ts';
+import { type Hello, readMessage } from './read-message.ts';
+import { checkedUser, type ServedUser } from './user.ts';
+import type { Entered, UserSessions } from './user-sessions.ts';
+
+/** A port of a connection. A `socketPort` has all of it. */
+export interface UserPort extends Port {
+  onEnd?(listener: (end: SocketEnd) => void): void;
+  end?(code: number, reason: string): void;
+  readonly waiting?: number;
+}
+
+/** The first message of a connection. */
+export interface SignIn {
+  /** What the client has sent: what `credentials` of `connectServer` has returned, whatever it is. */
+  readonly credentials: unknown;
+  /** The name that the client gives its user. It says nothing about who that is. */
+  readonly identity: string;
+}
+
+/** The parts of a connection. */
+export interface UserConnectionParts {
+  readonly port: UserPort;
+  readonly incarnation: string;
+  readonly sessions: UserSessions;
+  readonly limits: Limits;
+  readonly scheduler: SchedulerLike;
+  signIn(first: SignIn): unknown;
+  /** The connection has signed in for the first time, or has ended before that. */
+  onSignedIn(): void;
+  onEnd(): void;
+}
+
+/** How long a sign-in may take, in milliseconds, also until the first message comes. */
+const SIGN_IN_MS = 10_000;
+/** How often a user is verified again, in milliseconds. */
+const REVIEW_MS = 60_000;
+/** How long before the end of the credentials new ones are asked for, in milliseconds. */
+const EARLY_MS = 30_000;
+/** How long to wait at least before new ones are asked for, in milliseconds. */
+const RENEWAL_MS = 5_000;
+/** The most characters of a message with credentials. */
+const MOST_OF_HELLO = 16_384;
+/** The most bytes that wait for a client that does not read. */
+const MOST_WAITING = 16_777_216;
+/** How many checks a client may miss, shown and hidden. Browsers wake a hidden page once a minute. */
+const MISSED_SHOWN = 2;
+const MISSED_HIDDEN = 20;
+
+/** Why a connection ends: codes of WebSockets, and reasons that a client may show. */
+const ENDS = {
+  malformed: [4400, 'a message is not one of this protocol'],
+  nobody: [4401, 'the credentials are of nobody'],
+  foreign: [4403, 'another origin'],
+  late: [4408, 'no sign-in within 10 seconds'],
+  silent: [4408, 'no answer'],
+  many: [4429, 'too many connections'],
+  flood: [4429, 'too many messages'],
+  unread: [4429, 'messages are not read'],
+  failed: [4500, 'the informers of the user could not be made'],
+  unverified: [4503, 'the user could not be verified'],
+  changed: [1012, 'the rights of the user have changed'],
+  drained: [1012, 'the server restarts'],
+  left: [1000, ''],
+} as const;
+
+export type EndReason = keyof typeof ENDS;
+
+/** Ends a port for a reason. */
+export function endPort(port: UserPort, reason: EndReason): void {
+  const [code, text] = ENDS[reason];
+  if (port.end !== undefined) port.end(code, text);
+  else port.close();
+}
+
+export class UserConnection {
+  readonly #parts: UserConnectionParts;
+  readonly #tab: ServedTab;
+  readonly #rate: MessageRate;
+  /** Of sign-ins, each of which may send a request. */
+  readonly #signIns: MessageRate;
+  /** Everything that ends with the connection. */
+  readonly #life = new Subscription();
+  /** Ends when another sign-in begins, or the session ends. */
+  #signed = new Subscription();
+  #user: ServedUser | undefined;
+  #entered: Entered | undefined;
+  #hello: Hello | undefined;
+  #hasSignedIn = false;
+
+  constructor(parts: UserConnectionParts) {
+    this.#parts = parts;
+    const { port, incarnation, limits, scheduler } = parts;
+    this.#rate = new MessageRate(limits.messagesPerSecond, scheduler.now());
+    this.#signIns = new MessageRate(1, scheduler.now());
+    this.#tab = new ServedTab(
+      {
+        post: (message) => this.#post(message),
+        listen: () => undefined,
+        close: () => undefined,
+      },
+      incarnation,
+      {
+        ...{ operator: 'serveUsers', scheduler, carry: publicError },
+        limits: { row: MOST_OF_ROW, message: MOST_OF_MESSAGE },
+      },
+    );
+    this.#life.add(() => this.#leave());
+    this.#limitSignIn();
+    port.onEnd?.(() => this.#close());
+    port.listen(
+      (message) => this.#receive(message),
+      () => this.end('malformed'),
+    );
+  }
+
+  /** Ends the connection. */
+  end(reason: EndReason): void {
+    if (this.#life.closed) return;
+    this.#close();
+    endPort(this.#parts.port, reason);
+  }
+
+  /** Ends a connection whose client does not answer. */
+  check(): void {
+    if (this.#entered === undefined) return;
+    const most = this.#tab.isHidden ? MISSED_HIDDEN : MISSED_SHOWN;
+    if (!this.#tab.check(most)) this.end('silent');
+  }
+
+  #close(): void {
+    if (this.#life.closed) return;
+    this.#life.unsubscribe();
+    this.#markSignedIn();
+    this.#parts.onEnd();
+  }
+
+  #markSignedIn(): void {
+    if (this.#hasSignedIn) return;
+    this.#hasSignedIn = true;
+    this.#parts.onSignedIn();
+  }
+
+  #post(message: unknown): void {
+    const { port } = this.#parts;
+    if (this.#life.closed) return;
+    port.post(message);
+    if ((port.waiting ?? 0) > MOST_WAITING) this.end('unread');
+  }
+
+  #receive(value: unknown): void {
+    if (this.#life.closed) return;
+    const { incarnation, scheduler } = this.#parts;
+    if (!this.#rate.take(scheduler.now())) return this.end('flood');
+    const message = readMessage(value);
+    if (message === undefined) return this.end('malformed');
+    const isSignIn = message.type === 'hello' || message.type === 'identity';
+    if (isSignIn && !this.#signIns.take(scheduler.now())) return this.end('flood');
+    if (message.type === 'hello') return this.#greet(message);
+    if (this.#hello === undefined) return this.end('malformed');
+    if (message.type === 'bye') return this.end('left');
+    if (message.type === 'ping') return this.#post({ type: 'pong' });
+    if (message.type === 'hidden') return this.#tab.hide(message.isHidden);
+    if (message.type === 'identity') {
+      if (message.identity === undefined) return this.end('left');
+      return void this.#renew();
+    }
+    if (message.incarnation !== incarnation) return this.#post({ type: 'unknown' });
+    // A message of a session that has ended meanwhile.
+    if (message.epoch !== this.#tab.session?.epoch) return;
+    this.#take(message);
+  }
+
+  #take(message: Extract<FromTab, { readonly epoch: number }>): void {
+    const { asked } = this.#tab;
+    const { queries } = this.#parts.limits;
+    if (message.type === 'open' && !asked.has(message.id) && asked.size >= queries) {
+      const error = new RangeError(`a connection may have ${queries} queries; close some first`);
+      return this.#tab.refuse(message.id, readable(error));
+    }
+    this.#tab.receive(message);
+  }
+
+  #greet(hello: Hello): void {
+    if (JSON.stringify(hello).length > MOST_OF_HELLO) return this.end('malformed');
+    this.#hello = hello;
+    if (hello.protocol !== PROTOCOL) {
+      return this.#post({ type: 'incompatible', protocol: PROTOCOL });
+    }
+    this.#tab.hide(hello.isHidden);
+    this.#leave();
+    this.#user = undefined;
+    void this.#signIn(hello.credentials);
+  }
+
+  /** Ends the connection unless it has signed in by then. */
+  #limitSignIn(): void {
+    this.#signed.add(looseTimer(SIGN_IN_MS, this.#parts.scheduler, () => this.end('late')));
+  }
+
+  /** Verifies the user, for the first time or again. */
+  async #signIn(credentials: unknown): Promise<void> {
+    const own = this.#signed;
+    const { sessions, limits } = this.#parts;
+    this.#limitSignIn();
+    const identity = this.#hello?.identity ?? '';
+    let given: unknown;
+    try {
+      given = await this.#parts.signIn({ credentials, identity });
+    } catch {
+      // The program knows it; whoever is not verified is not answered.
+      if (!own.closed) this.end('unverified');
+      return;
+    }
+    if (own.closed) return;
+    let user: ServedUser | undefined;
+    try {
+      user = checkedUser(given);
+    } catch (error) {
+      reportUnhandled(error);
+      return this.end('unverified');
+    }
+    const before = this.#user;
+    const isOther = before !== undefined && (user?.name !== before.name || user.uid !== before.uid);
+    if (user === undefined || isOther || this.#isOver(user)) return this.#signOut();
+    const isFull = sessions.connectionsOf(user) >= limits.connectionsOfUser;
+    if (before === undefined && isFull) return this.end('many');
+    let entered: Entered;
+    try {
+      entered = await sessions.enter(user);
+    } catch (error) {
+      reportUnhandled(error);
+      if (!own.closed) this.end('failed');
+      return;
+    }
+    if (own.closed) return entered.leave();
+    this.#begin(user, entered, credentials);
+  }
+
+  #isOver({ expiresMs = Number.POSITIVE_INFINITY }: ServedUser): boolean {
+    return expiresMs <= this.#parts.scheduler.now();
+  }
+
+  /** The user is verified: the first time, or again, perhaps with other rights. */
+  #begin(user: ServedUser, entered: Entered, credentials: unknown): void {
+    const { scheduler, incarnation } = this.#parts;
+    this.#markSignedIn();
+    this.#user = user;
+    this.#signed.unsubscribe();
+    const signed = new Subscription();
+    this.#signed = signed;
+    signed.add(looseTimer(REVIEW_MS, scheduler, () => void this.#signIn(credentials)));
+    const { expiresMs } = user;
+    if (expiresMs !== undefined) {
+      const leftMs = expiresMs - scheduler.now();
+      signed.add(
+        looseTimer(Math.max(RENEWAL_MS, leftMs - EARLY_MS), scheduler, () => void this.#renew()),
+      );
+      signed.add(looseTimer(leftMs, scheduler, () => this.#signOut()));
+    }
+    const former = this.#entered;
+    this.#entered = entered;
+    former?.leave();
+    if (former?.session === entered.session) return;
+    // The client connects again, and its rows are stale until it is answered with the other rights.
+    if (former !== undefined) return this.end('changed');
+    this.#tab.enter(entered.session);
+    this.#post({ type: 'welcome', incarnation, epoch: entered.session.epoch });
+  }
+
+  /** Asks the client for new credentials. */
+  async #renew(): Promise<void> {
+    const own = this.#signed;
+    if (this.#hello?.hasCredentials !== true || this.#tab.session === undefined) return;
+    let credentials: Credentials;
+    try {
+      credentials = await this.#tab.ask().answer;
+    } catch {
+      // The present ones are right until they end.
+      return;
+    }
+    if (!own.closed) await this.#signIn(credentials);
+  }
+
+  /** The credentials are of nobody, or of somebody else: the client drops its rows. */
+  #signOut(): void {
+    this.#post({ type: 'signed-out', identity: this.#hello?.identity ?? '' });
+    this.end('nobody');
+  }
+
+  #leave(): void {
+    this.#signed.unsubscribe();
+    this.#signed = new Subscription();
+    this.#tab.leave();
+    this.#entered?.leave();
+    this.#entered = undefined;
+  }
+}

@@ -1,0 +1,102 @@
+/** The sessions of all users: one for equal users, made with the first connection, and kept for a while after the last. */
+import type { SchedulerLike } from 'rxjs';
+import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
+import type { WorkerQueries } from '../../worker/carried-query.ts';
+import type { SessionFactory } from '../../worker/server/session.ts';
+import type { Limits } from './limits.ts';
+import { keyOfUser, type ServedUser } from './user.ts';
+import { UserSession } from './user-session.ts';
+
+/** The parts of the sessions. */
+export interface UserSessionsParts {
+  createFactory(user: ServedUser): SessionFactory | Promise<SessionFactory>;
+  readonly queries: WorkerQueries;
+  readonly limits: Limits;
+  readonly lingerMs: number;
+  readonly scheduler: SchedulerLike;
+}
+
+/** A session with those who use it. */
+interface Used {
+  readonly session: Promise<UserSession>;
+  readonly holders: Holders;
+}
+
+/** A connection's part in a session. */
+export interface Entered {
+  readonly key: string;
+  readonly session: UserSession;
+  leave(): void;
+}
+
+export class UserSessions {
+  readonly #parts: UserSessionsParts;
+  readonly #used = new Map<string, Used>();
+  #lastEpoch = 0;
+
+  constructor(parts: UserSessionsParts) {
+    this.#parts = parts;
+  }
+
+  /** How many users have a session. */
+  get count(): number {
+    return this.#used.size;
+  }
+
+  /** How many connections a user has. */
+  connectionsOf(user: ServedUser): number {
+    return this.#used.get(keyOfUser(user))?.holders.count ?? 0;
+  }
+
+  /** Enters the session of a user. Rejects with what `createFactory` has thrown. */
+  async enter(user: ServedUser): Promise<Entered> {
+    const key = keyOfUser(user);
+    const used = this.#used.get(key) ?? this.#begin(key, user);
+    const leave = used.holders.hold();
+    try {
+      return { key, session: await used.session, leave };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** Ends all sessions. */
+  end(): void {
+    for (const key of [...this.#used.keys()]) this.#end(key);
+  }
+
+  #begin(key: string, user: ServedUser): Used {
+    const { lingerMs, scheduler } = this.#parts;
+    const holders = new Holders(
+      () => this.#end(key, used),
+      (end) => afterLinger(end, lingerMs, scheduler),
+    );
+    const used: Used = { holders, session: this.#make(user) };
+    // A failure is told to those who enter; the next one tries again.
+    used.session.catch(() => this.#forget(key, used));
+    this.#used.set(key, used);
+    return used;
+  }
+
+  async #make(user: ServedUser): Promise<UserSession> {
+    const { queries, limits } = this.#parts;
+    const factory = await this.#parts.createFactory(user);
+    const epoch = ++this.#lastEpoch;
+    return new UserSession({ epoch, factory, queries, mostPipelines: limits.pipelines });
+  }
+
+  #end(key: string, used: Used | undefined = this.#used.get(key)): void {
+    if (used === undefined) return;
+    used.holders.cancel();
+    this.#forget(key, used);
+    used.session.then(
+      (session) => session.end(),
+      () => undefined,
+    );
+  }
+
+  #forget(key: string, used: Used): void {
+    if (this.#used.get(key) === used) this.#used.delete(key);
+  }
+}

@@ -1,0 +1,41 @@
+/** The user of a connection, as the program that serves has verified it. */
+import { check } from '../../checks/checked-option.ts';
+import { isFields } from '../../meta/json-fields.ts';
+import type { EpochMs } from '../../rx/timing.ts';
+
+/** A user, with the names of a `TokenReview`. */
+export interface ServedUser {
+  readonly name: string;
+  readonly uid?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** When the credentials end. New ones are asked for 30 seconds before. @defaultValue they do not end */
+  readonly expiresMs?: EpochMs | undefined;
+}
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
+
+/** The user that `signIn` has returned, or `undefined` for nobody. Throws a `TypeError` on anything else, also a name that is empty. */
+export function checkedUser(given: unknown): ServedUser | undefined {
+  if (given === undefined || given === null) return undefined;
+  const must = (name: string, isRight: boolean, value: unknown, what: string) =>
+    check(isRight, `serveUsers: signIn: ${name}`, value, what);
+  must('the user', isFields(given), given, '{ name, uid, groups, extra }, or undefined for nobody');
+  const { name, uid, groups, extra, expiresMs } = given as ServedUser;
+  must('name', typeof name === 'string' && name !== '', name, 'text that is not empty');
+  must('uid', uid === undefined || typeof uid === 'string', uid, 'text');
+  must('groups', groups === undefined || isTexts(groups), groups, 'a list of texts');
+  const isExtra = extra === undefined || (isFields(extra) && Object.values(extra).every(isTexts));
+  must('extra', isExtra, extra, 'lists of texts');
+  const isTime = expiresMs === undefined || (typeof expiresMs === 'number' && expiresMs > 0);
+  must('expiresMs', isTime, expiresMs, 'a time in milliseconds since 1970');
+  return { name, uid, groups, extra, expiresMs };
+}
+
+/** The text that is equal for users with equal rights. */
+export function keyOfUser({ name, uid, groups = [], extra = {} }: ServedUser): string {
+  const entries = Object.entries(extra).map(([key, values]) => [key, [...values].sort()]);
+  const sorted = entries.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+  return JSON.stringify([name, uid, [...groups].sort(), sorted]);
+}

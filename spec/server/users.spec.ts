@@ -1,0 +1,331 @@
+/** Tests a server of users: who sees what, what follows a sign-out, a lost server and other rights. */
+import { liveQuery } from 'rx-informer';
+import { pods, secrets } from 'rx-informer/resources';
+import { workerQuery } from 'rx-informer/worker';
+import { describe, expect, it } from 'vitest';
+import { followed, names, namesOf, UsersRig } from './users-rig.ts';
+
+const LIVE = { synced: true, stale: false, live: true, blocked: undefined, error: undefined };
+
+describe('users of a server', () => {
+  it('E5: each user sees what the API server shows that user, live, by one watch for all pages of the user', async () => {
+    const rig = new UsersRig();
+    const [ann, again, bob] = [rig.page('t-ann'), rig.page('t-ann'), rig.page('t-bob')];
+    const shown = [
+      followed(ann.view(namesOf('a'))),
+      followed(again.view(namesOf('a'))),
+      followed(bob.view(namesOf('b'))),
+      followed(bob.view(namesOf('a'))),
+    ];
+    await rig.pass(5_000);
+    expect(shown.slice(0, 3).map((each) => each.shown())).toEqual([
+      { list: 'api web', ...LIVE },
+      { list: 'api web', ...LIVE },
+      { list: 'db', ...LIVE },
+    ]);
+    expect(shown[3]?.shown()).toMatchObject({ list: '', synced: false, blocked: 'forbidden' });
+    rig.create('a', 'new');
+    await rig.pass();
+    expect(shown.map((each) => each.shown().list)).toEqual([
+      'api new web',
+      'api new web',
+      'db',
+      '',
+    ]);
+    expect([rig.made, rig.users.counts]).toEqual([
+      ['ann', 'bob'],
+      { users: 2, connections: 3, signingIn: 0 },
+    ]);
+    expect(rig.api.openWatches).toHaveLength(2);
+    expect(ann.connection).toMatchObject({ phase: 'open', host: 'server' });
+  });
+
+  it('E5: the informers of a user stop when the last page has left, after the linger', async () => {
+    const rig = new UsersRig({ lingerMs: 10_000 });
+    const page = rig.page('t-ann');
+    followed(page.view(namesOf('a')));
+    await rig.pass(5_000);
+    expect(rig.api.openWatches.length).toBe(1);
+    page.close();
+    await rig.pass(9_000);
+    expect([rig.users.counts, rig.api.openWatches.length]).toEqual([
+      { users: 1, connections: 0, signingIn: 0 },
+      1,
+    ]);
+    await rig.pass(2_000);
+    expect([rig.users.counts, rig.api.openWatches.length]).toEqual([
+      { users: 0, connections: 0, signingIn: 0 },
+      0,
+    ]);
+  });
+
+  it('E5: a query with a name is answered for each user by the informers of that user', async () => {
+    const rig = new UsersRig({ queries: { mine: (namespace: string) => namesOf(namespace) } });
+    const query = workerQuery<{ mine: (namespace: string) => typeof names }, 'mine'>('mine', 'a');
+    const [ann, bob] = ['t-ann', 't-bob'].map((token) => followed(rig.page(token).view(query)));
+    await rig.pass(5_000);
+    expect(ann?.shown()).toEqual({ list: 'api web', ...LIVE });
+    expect(bob?.shown()).toMatchObject({ list: '', blocked: 'forbidden' });
+  });
+
+  it('E6: a server that is lost leaves stale rows, which the next connection brings up to date; after ten minutes they are gone', async () => {
+    const rig = new UsersRig();
+    const page = rig.page('t-ann');
+    const { shown, view } = followed(page.view(namesOf('a')));
+    await rig.pass(5_000);
+    const [row] = view.getSnapshot().rows;
+    rig.cut(rig.sockets[0]?.[0]);
+    rig.isDown = true;
+    await rig.pass(10);
+    expect(shown()).toMatchObject({ list: 'api web', synced: false, stale: true, live: false });
+    expect(page.connection.error?.message).toMatch(/the connection has ended \(1006\)/);
+    rig.create('a', 'new');
+    rig.isDown = false;
+    await rig.pass(60_000);
+    expect(shown()).toEqual({ list: 'api new web', ...LIVE });
+    expect(view.getSnapshot().rows[0]).toBe(row);
+    rig.cut(rig.sockets.at(-1)?.[0]);
+    rig.isDown = true;
+    await rig.pass(599_000);
+    expect(shown()).toMatchObject({ list: 'api new web', stale: true });
+    await rig.pass(2_000);
+    expect(shown()).toMatchObject({ list: '', synced: false, live: false });
+    rig.isDown = false;
+    await rig.pass(60_000);
+    expect(shown()).toEqual({ list: 'api new web', ...LIVE });
+  });
+
+  it('E6: a silent server is noticed within 20 seconds by the page, and a silent page by the server', async () => {
+    const rig = new UsersRig();
+    const { shown } = followed(rig.page('t-ann').view(namesOf('a')));
+    await rig.pass(5_000);
+    const [page, server] = rig.sockets[0] as (typeof rig.sockets)[number];
+    page.onmessage = null;
+    server.onmessage = null;
+    rig.isDown = true;
+    await rig.pass(20_000);
+    expect(shown()).toMatchObject({ list: 'api web', stale: true });
+    expect(rig.users.counts.connections).toBe(0);
+  });
+
+  it('E6: a drained server ends its connections with 1012 and serves nobody, and pages go to the next one', async () => {
+    const rig = new UsersRig();
+    const page = rig.page('t-ann');
+    const { shown } = followed(page.view(namesOf('a')));
+    await rig.pass(5_000);
+    rig.users.drain();
+    await rig.pass(10);
+    expect([shown().stale, page.connection.error?.message]).toEqual([
+      true,
+      expect.stringMatching(/the server restarts \(1012\)/),
+    ]);
+    expect(rig.users.counts).toEqual({ users: 0, connections: 0, signingIn: 0 });
+    const refused = rig.raw();
+    await rig.pass(10);
+    expect(refused.end()?.code).toBe(1012);
+    rig.users = rig.serve();
+    await rig.pass(60_000);
+    expect(shown()).toEqual({ list: 'api web', ...LIVE });
+  });
+});
+
+describe('the sign-in', () => {
+  it('E7: a token that is of nobody is refused, before and after it was accepted; rows are dropped at once', async () => {
+    const rig = new UsersRig();
+    const page = rig.page('t-ann');
+    const { shown } = followed(page.view(namesOf('a')));
+    const nobody = rig.page('t-none');
+    const none = followed(nobody.view(namesOf('a')));
+    await rig.pass(5_000);
+    expect(none.shown()).toMatchObject({ list: '', synced: false });
+    expect(nobody.connection).toMatchObject({ phase: 'failed' });
+    expect(nobody.connection.error?.message).toMatch(/the credentials are of nobody \(4401\)/);
+    expect(shown()).toEqual({ list: 'api web', ...LIVE });
+    rig.review = () => undefined;
+    await rig.pass(61_000);
+    expect(shown()).toMatchObject({ list: '', synced: false });
+    expect(page.connection.phase).toBe('signed-out');
+    const sockets = rig.sockets.length;
+    const before = rig.toServer.length;
+    nobody.close();
+    await rig.pass(120_000);
+    expect([rig.sockets.length - sockets <= 1, rig.toServer.length - before <= 3]).toEqual([
+      true,
+      true,
+    ]);
+    rig.review = undefined;
+    page.signedIn('t-ann');
+    await rig.pass(5_000);
+    expect(shown()).toEqual({ list: 'api web', ...LIVE });
+  });
+
+  it('E7: a sign-out of the page ends its connection, and another user connects with other credentials', async () => {
+    const rig = new UsersRig();
+    let token = 't-ann';
+    const page = rig.page('t-ann', { identity: 'ann', credentials: () => ({ token }) });
+    const { shown } = followed(page.view(namesOf('a')));
+    await rig.pass(5_000);
+    page.signedOut();
+    expect(shown().list).toBe('');
+    await rig.pass(60_000);
+    expect([shown().list, rig.users.counts.connections]).toEqual(['', 0]);
+    token = 't-bob';
+    page.signedIn('bob');
+    await rig.pass(5_000);
+    expect(shown()).toMatchObject({ list: '', blocked: 'forbidden' });
+    expect(rig.made).toEqual(['ann', 'bob']);
+  });
+
+  it('E7: new credentials are asked for 30 seconds before the end, and must be of the same user', async () => {
+    const rig = new UsersRig();
+    rig.expiresMs = rig.scheduler.now() + 100_000;
+    let token = 't-ann';
+    let asked = 0;
+    const page = rig.page('t-ann', {
+      identity: 'ann',
+      credentials: () => {
+        asked++;
+        return { token };
+      },
+    });
+    const { shown } = followed(page.view(namesOf('a')));
+    await rig.pass(69_000);
+    expect(asked).toBe(1);
+    rig.expiresMs += 100_000;
+    await rig.pass(2_000);
+    expect(asked).toBe(2);
+    await rig.pass(60_000);
+    expect([shown(), rig.sockets.length]).toEqual([{ list: 'api web', ...LIVE }, 1]);
+    token = 't-bob';
+    await rig.pass(60_000);
+    expect(shown().list).toBe('');
+    expect(page.connection.phase).toBe('signed-out');
+  });
+
+  it('E7: credentials that end without new ones end the connection', async () => {
+    const rig = new UsersRig();
+    rig.expiresMs = rig.scheduler.now() + 50_000;
+    const never = new Promise<never>(() => undefined);
+    let asked = 0;
+    const credentials = () => (asked++ === 0 ? { token: 't-ann' } : never);
+    const page = rig.page('t-ann', { credentials });
+    const { shown } = followed(page.view(namesOf('a')));
+    await rig.pass(49_000);
+    expect(shown().list).toBe('api web');
+    await rig.pass(2_000);
+    expect([shown().list, page.connection.phase]).toEqual(['', 'signed-out']);
+  });
+
+  it('E7: other groups of a user are other informers, and the rows of the former are not current any more', async () => {
+    const rig = new UsersRig();
+    const page = rig.page('t-ann');
+    const { shown } = followed(page.view(namesOf('a')));
+    await rig.pass(5_000);
+    rig.review = () => ({ name: 'ann', uid: 'u1', groups: ['team-b'] });
+    const seen: boolean[] = [];
+    const leave = page.view(namesOf('a')).subscribe(() => seen.push(shown().stale));
+    await rig.pass(70_000);
+    leave();
+    expect([rig.made, rig.sockets.length, seen[0]]).toEqual([['ann', 'ann'], 2, true]);
+    expect(shown()).toEqual({ list: 'api web', ...LIVE });
+  });
+
+  it.each<[string, unknown, number]>([
+    ['nobody', undefined, 4401],
+    ['null', null, 4401],
+    ['a user without a name', {}, 4503],
+    ['a user with an empty name', { name: '' }, 4503],
+    ['a text', 'ann', 4503],
+    ['true', true, 4503],
+    ['groups that are a text', { name: 'ann', groups: 'admin' }, 4503],
+    ['a rejection', 'reject', 4503],
+    ['a user whose credentials have ended', { name: 'ann', expiresMs: 1 }, 4401],
+    ['no answer', new Promise(() => undefined), 4408],
+  ])('E7: a sign-in that returns %s ends the connection', async (_what, answer, code) => {
+    const errors: unknown[] = [];
+    const { config } = await import('rxjs');
+    config.onUnhandledError = (error) => errors.push(error);
+    try {
+      const rig = new UsersRig();
+      rig.review = () => (answer === 'reject' ? Promise.reject(new Error('no')) : answer);
+      const { hello, received, end } = rig.raw();
+      hello();
+      await rig.pass(11_000);
+      expect([end()?.code, received.filter(({ type }) => type === 'welcome')]).toEqual([code, []]);
+      expect([rig.made, rig.users.counts.connections]).toEqual([[], 0]);
+    } finally {
+      config.onUnhandledError = null;
+    }
+  });
+
+  it('E7: a review that does not answer within 10 seconds ends a connection that has signed in', async () => {
+    const rig = new UsersRig();
+    const { shown } = followed(rig.page('t-ann').view(namesOf('a')));
+    await rig.pass(5_000);
+    rig.review = () => new Promise(() => undefined);
+    await rig.pass(72_000);
+    expect(shown()).toMatchObject({ stale: true, live: false });
+  });
+});
+
+describe('what errors of a server say', () => {
+  it('E8: a refused query says its code, and neither addresses nor texts of the server', async () => {
+    const broken = {
+      broken: (): typeof names => {
+        throw new Error('password at 10.0.0.1');
+      },
+    };
+    const rig = new UsersRig({ queries: broken });
+    const page = rig.page('t-bob');
+    const shown = [
+      followed(page.view(workerQuery<typeof broken, 'broken'>('broken') as never)),
+      followed(page.view(workerQuery<{ other: () => never }, 'other'>('other') as never)),
+      followed(page.view({ ...names, where: { path: 5 } } as never)),
+      followed(page.view(liveQuery({ from: secrets, select: { name: 'metadata.name' } }))),
+      followed(
+        page.view(liveQuery({ from: pods, namespace: 'a', select: { name: 'metadata.name' } })),
+      ),
+    ];
+    await rig.pass(5_000);
+    expect(shown.map((each) => each.shown().error)).toEqual([
+      'the query has failed',
+      'the server has no query "other"',
+      expect.stringMatching(/where/),
+      undefined,
+      undefined,
+    ]);
+    expect(shown[3]?.view.getSnapshot().status.error?.message).toBe(
+      'the API server has answered 403 Forbidden',
+    );
+    expect(shown[3]?.shown().blocked).toBe('forbidden');
+    expect(rig.toPages.join('\n')).not.toMatch(/password|10\.0|stack|\.ts|http:|broken/);
+  });
+
+  it('E8: a factory that cannot be made is reported to the program, and the next connection tries again', async () => {
+    const { config } = await import('rxjs');
+    const errors: unknown[] = [];
+    config.onUnhandledError = (error) => errors.push(error);
+    try {
+      let isBroken = true;
+      const rig = new UsersRig();
+      const serve = rig.serve.bind(rig);
+      const inner = rig.client('t-ann');
+      const { createInformerFactory } = await import('rx-informer');
+      rig.users = serve({
+        createFactory: async () => {
+          if (isBroken) throw new Error('secret of the program');
+          return createInformerFactory(inner, { scheduler: rig.scheduler });
+        },
+      });
+      const { shown } = followed(rig.page('t-ann').view(namesOf('a')));
+      await rig.pass(2_000);
+      expect(errors.map(String)).toContain('Error: secret of the program');
+      expect(rig.toPages.join()).not.toMatch(/secret/);
+      isBroken = false;
+      await rig.pass(30_000);
+      expect(shown()).toEqual({ list: 'api web', ...LIVE });
+    } finally {
+      config.onUnhandledError = null;
+    }
+  });
+});
