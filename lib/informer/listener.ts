@@ -13,6 +13,9 @@ export interface Listener<T> {
   complete?(): void;
 }
 
+/** The additions of all objects, while somebody reads them: many queries that begin together have the same ones. */
+const additions = /* @__PURE__ */ new WeakMap<object, WeakRef<readonly Change<unknown>[]>>();
+
 /**
  * The contents of the store as one set. As a `snapshot` every object is an addition, and earlier sets no longer count
  * (`reset`). As a `resync` every object is an update without a change.
@@ -24,12 +27,19 @@ export function contentsOf<T extends KubernetesObject>(
   const { rev, resourceVersion, synced } = indexer;
   const initial = cause === 'snapshot';
   const objects = indexer.list();
-  const changes = (): Change<T>[] =>
+  const changesOf = (): readonly Change<T>[] =>
     objects.map((object) => {
       const key = indexer.keyOf(object);
       const id = uidOf(object) || key;
       return initial ? { id, key, object } : { id, key, previous: object, object };
     });
+  const changes = (): readonly Change<T>[] => {
+    const known = initial ? additions.get(objects)?.deref() : undefined;
+    if (known !== undefined) return known as readonly Change<T>[];
+    const made = changesOf();
+    if (initial) additions.set(objects, new WeakRef<readonly Change<unknown>[]>(made));
+    return made;
+  };
   return createChangeSet<T>(
     { rev, resourceVersion, synced, cause, initial, reset: initial },
     changes,
