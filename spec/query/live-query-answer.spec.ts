@@ -11,7 +11,7 @@ import {
 } from 'rx-informer';
 import { Observable, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { answerOf, filteredBy } from '../../lib/query/live-query/answer.ts';
+import { answerOf } from '../../lib/query/live-query/answer.ts';
 import { conjunctsOf, predicateOf } from '../../lib/query/live-query/predicate.ts';
 import * as fc from '../support/fast-check.ts';
 import { Mirror } from './mirror.ts';
@@ -206,7 +206,7 @@ function mapValues<V, W>(object: Readonly<Record<string, V>>, map: (value: V) =>
 
 function answer(query: LiveQuery, source: Objects) {
   const predicates = conjunctsOf(query.where).map((each) => predicateOf(each, {}));
-  return answerOf(query, filteredBy(predicates, source.changes$, {}), {});
+  return answerOf(query, source.changes$, predicates, {});
 }
 
 describe('the answer of a query', () => {

@@ -10,10 +10,16 @@ import { PassMachine } from '../../query/engine/row-machine.ts';
 import { answerOf, filteredBy } from '../../query/live-query/answer.ts';
 import type { QueryCondition } from '../../query/live-query/condition.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
-import { type IndexFuncs, type Predicate, predicateOf } from '../../query/live-query/predicate.ts';
+import {
+  type IndexFuncs,
+  isData,
+  type Predicate,
+  predicateOf,
+} from '../../query/live-query/predicate.ts';
 import { indexedRows } from '../../query/operators/index-fan-out.ts';
 import { liveShare } from '../../query/operators/live-share.ts';
 import type { AnyChangeSet, ChangeSet } from '../../store/change-set.ts';
+import { NAMESPACE_INDEX } from '../../store/index-funcs.ts';
 import type { Hold, InformerPool } from '../shared-informers.ts';
 import type { LocalScope } from './coverage.ts';
 import { requestOf, type SourcePlan } from './plan.ts';
@@ -76,6 +82,8 @@ export interface PipelineOptions extends LiveOptions {
 interface Read {
   readonly source: Observable<ChangeSet<KubernetesObject>>;
   readonly predicates: readonly Predicate[];
+  /** Whether the predicates are of data alone. */
+  readonly areData: boolean;
   /** Whether the informer shares the objects itself. */
   readonly isShared: boolean;
 }
@@ -92,11 +100,12 @@ function read(
     ...where.map((condition) => predicateOf(condition, indices)),
   ];
   const isShared = index === undefined;
+  const areData = where.every(isData);
   const source = isShared ? informer.changes$ : indexedRows(informer, index.name, index.value);
   // A layer shows complete objects.
-  if (layer === undefined || as === 'metadata') return { source, predicates, isShared };
+  if (layer === undefined || as === 'metadata') return { source, predicates, areData, isShared };
   const find = (key: string) => indexer.getByKey(key);
-  if (isShared) return { source: layer.pass(source, find), predicates, isShared };
+  if (isShared) return { source: layer.pass(source, find), predicates, areData, isShared };
   // An object may leave and enter the value of the index by what the layer shows of it.
   const hasValue = predicateOf({ index: index.name, eq: index.value } as QueryCondition, indices);
   const holds = (object: unknown) => hasValue(object, 0) !== false;
@@ -107,6 +116,7 @@ function read(
   return {
     source: layer.pass(source, own, { changes$: informer.changes$, find, holds }),
     predicates: [hasValue, ...predicates],
+    areData: areData && index.name === NAMESPACE_INDEX,
     isShared,
   };
 }
@@ -137,11 +147,18 @@ export function answerFrom(
   options: PipelineOptions,
 ): Observable<AnyChangeSet<unknown>> {
   const reads = sources.map(([hold, plan]) => read(hold, plan, options));
-  const objects = united(
-    reads.map(({ source, predicates }) => filteredBy(predicates, source, options)),
-    options,
-  );
-  const answer = answerOf(query, objects, options);
+  const [first, second] = reads;
+  const isOne = first?.areData === true && second === undefined;
+  const [objects, predicates] = isOne
+    ? [first.source, first.predicates]
+    : [
+        united(
+          reads.map((each) => filteredBy(each.predicates, each.source, options)),
+          options,
+        ),
+        [],
+      ];
+  const answer = answerOf(query, objects, predicates, options);
   const isShared = reads.some((each) => each.isShared && each.source === answer);
   return isShared ? answer : (liveShare()(answer) as Observable<AnyChangeSet<unknown>>);
 }

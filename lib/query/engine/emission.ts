@@ -38,13 +38,13 @@ export class Emission<Out> {
     return this.#heads.some((head) => head !== undefined);
   }
 
-  /** Notes a set of an input, and returns whether it is the first one. */
-  arrived(input: number, set: AnyChangeSet<unknown>): boolean {
+  /** Notes a set of an input, and returns whether it is the first one. One that repeats what is known causes nothing. */
+  arrived(input: number, set: AnyChangeSet<unknown>, isRepeated = false): boolean {
     const { rev, synced, resourceVersion } = set;
     const isLater = this.#heads[input] !== undefined;
     this.#heads[input] = { rev, synced, resourceVersion };
     // Sets that arrive before the first emission become part of it, and the first emission keeps the cause.
-    if (!isLater || this.#hasEmitted) {
+    if (!isRepeated && (!isLater || this.#hasEmitted)) {
       this.because(set.cause);
       this.#initial = (this.#initial ?? true) && set.initial;
     }

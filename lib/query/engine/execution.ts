@@ -2,46 +2,27 @@
  * One subscription of a live operator: it holds the machine, recomputes the answer when a parameter changes, and emits
  * what has changed.
  */
-import { asyncScheduler, type SchedulerLike, type Subscriber, Subscription } from 'rxjs';
-import { take } from 'rxjs/operators';
+import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
-import type { Demand } from '../../rx/demand.ts';
 import { atEndOfTurn } from '../../rx/drain.ts';
 import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
 import { firstOf, inOne } from './answer-log.ts';
 import { DueTimer } from './due-timer.ts';
 import { Emission } from './emission.ts';
-import type { Ancestry } from './lineage.ts';
-import type { Arrangement, Machine, MachineContext, Operator, RowFedMachine } from './machine.ts';
+import type { ExecutionParts } from './execution-parts.ts';
+import type { Arrangement, Machine, MachineContext, RowFedMachine } from './machine.ts';
 import { contextFor } from './machine-context.ts';
 import { type FedRows, Recomputation, rowsOf, rowsOfSet } from './recomputation.ts';
-import type { RefusedRow, RefusedRows } from './refused-rows.ts';
+import type { RefusedRow } from './refused-rows.ts';
 import { Parameters, RowStore } from './row-store.ts';
-import { sliceOn, withinSlice } from './slice.ts';
+import { slicesOn } from './slice.ts';
 
 /** A first set of more rows is computed in slices together with the rows of the other inputs. */
 const ROWS_AT_ONCE = 512;
 
-type RefusedById = Map<string, RefusedRow>;
-
 interface Computation<Out> {
   readonly of: Recomputation<Out>;
-  readonly refusedRows: RefusedById;
-  readonly steps: Generator<void, void, void>;
-  readonly slice: Demand;
   readonly run: Subscription;
-}
-
-/** The parts of an operator's Observable that its execution uses. */
-export interface ExecutionParts<Out> {
-  readonly operator: Operator<Out>;
-  readonly subscriber: Subscriber<AnyChangeSet<Out>>;
-  readonly refusedRows: RefusedRows;
-  readonly ancestry: Ancestry;
-  /** Whether emissions wait for the end of the turn, because another input may still change in it. */
-  readonly waits: boolean;
-  /** Runs the task after those that were given before. What it throws is an error of the stream. */
-  run(task: () => void): void;
 }
 
 function isRowFed<Out>(machine: Machine<Out>): machine is RowFedMachine<Out> {
@@ -59,12 +40,16 @@ export class Execution<Out> {
   /** The order of the source, if it has one. */
   #source: Arrangement<unknown> | undefined;
   #machine: Machine<Out> | undefined;
-  #refusedRows: RefusedById = new Map();
+  #refusedRows: Map<string, RefusedRow> = new Map();
   #computation: Computation<Out> | undefined;
   /** Changes that the machine no longer knows of, because another machine has replaced it. */
   #pending: (readonly Change<Out>[])[] = [];
   /** Whether sets go to a new machine only: one that is computed in slices, and those after it, until all its rows are emitted. */
   #isBehind = false;
+  /** The steps of the machine, while some are left. */
+  #steps: Subscription | undefined;
+  /** Whether the machine waits for all rows of its sources. */
+  #isShort = false;
   #isRetuning = false;
   /** Whether the next machine has other parameters. */
   #hasRetuned = false;
@@ -124,7 +109,8 @@ export class Execution<Out> {
     this.#nowMs = undefined;
     const { order, total } = set as Partial<OrderedChangeSet<unknown>>;
     if (order !== undefined) this.#source = { order, total: total ?? order.size };
-    const isFirst = this.#emission.arrived(input, set);
+    const isFirst = this.#emission.arrived(input, set, this.#isShort);
+    this.#isShort = false;
     if (this.#parts.operator.readsClusters) this.#readClusters();
     if (this.#held !== undefined) return this.#held.apply(input, set);
     if (isFirst && !this.#emission.hasEmitted) return this.#first(input, set);
@@ -140,7 +126,21 @@ export class Execution<Out> {
     }
     if (!this.#isBehind) machine?.apply(input, set);
     this.#computation?.of.apply(input, set);
-    this.#schedule();
+    this.#proceed();
+  }
+
+  /** Lets the machine take what was applied. Then its answer is emitted. */
+  #proceed(): void {
+    if (this.#steps !== undefined) return;
+    const steps = this.#machine?.steps?.();
+    if (steps === undefined) return this.#schedule();
+    const run = new Subscription();
+    this.#steps = run;
+    this.#inSlices(steps, run, () => {
+      this.#steps = undefined;
+      this.#isShort = this.#machine?.isShort === true && this.#parts.again(0);
+      this.#schedule();
+    });
   }
 
   /**
@@ -161,7 +161,7 @@ export class Execution<Out> {
   #first(input: number, set: AnyChangeSet<unknown>): void {
     if (this.#computation !== undefined) return this.#computation.of.add(input, set);
     const machine = this.#machine;
-    if (machine === undefined) return this.#compute([rowsOfSet(input, set)]);
+    if (machine === undefined) return this.#compute([rowsOfSet(input, set)], undefined, set);
     if (set.changes.length <= ROWS_AT_ONCE) {
       machine.apply(input, set);
       return this.#schedule();
@@ -187,12 +187,15 @@ export class Execution<Out> {
 
   sourceCompleted(): void {
     this.#openSources--;
+    // It has no rows for a machine that waits for them.
+    this.#isShort = false;
     this.#completeIfDone();
   }
 
   close(): void {
     this.#computation?.run.unsubscribe();
     this.#computation?.of.next.close?.();
+    this.#steps?.unsubscribe();
     this.#machine?.close?.();
     this.#due.close();
     this.#parts.refusedRows.end(this, this.#hasCompleted);
@@ -227,57 +230,51 @@ export class Execution<Out> {
   #compute(
     rows: readonly Generator<FedRows, void, void>[],
     change?: { readonly input: number; readonly set: AnyChangeSet<unknown> },
+    first?: AnyChangeSet<unknown>,
   ): void {
     const abandoned = this.#computation;
     abandoned?.run.unsubscribe();
     abandoned?.of.next.close?.();
     this.#computation = undefined;
-    const refusedRows: RefusedById = new Map();
+    const refusedRows: Map<string, RefusedRow> = new Map();
     const former = this.#machine;
     const values = this.#params.values as never[];
     const next = this.#parts.operator.create(values, this.#contextFor(refusedRows), former);
     if (this.#source !== undefined) next.arranged?.(this.#source);
-    if (!isRowFed(next)) return this.#install(next, refusedRows);
+    if (!isRowFed(next)) {
+      if (first !== undefined) next.apply(0, first);
+      return this.#install(next, refusedRows);
+    }
     const of = new Recomputation(next, rows, former, abandoned?.of);
     if (change !== undefined) of.begin(change.input, change.set);
-    const slice = sliceOn(this.#scheduler);
     const run = new Subscription();
-    this.#computation = { of, refusedRows, slice, run, steps: of.steps() };
-    this.#advance(this.#computation);
-  }
-
-  #advance(computation: Computation<Out>): void {
-    const { of, refusedRows, slice, run, steps } = computation;
-    withinSlice(slice, this.#scheduler, () => {
-      while (!run.closed && !this.#parts.subscriber.closed) {
-        // Before the time is read, so that a few rows never wait.
-        if (steps.next().done === true) {
-          // The next machine ignores the times that have passed.
-          this.#machine?.wake?.();
-          this.#pending.push(this.#take(), of.difference());
-          this.#computation = undefined;
-          return this.#install(of.next, refusedRows);
-        }
-        const wait = slice();
-        if (wait === null) continue;
-        const goOn = () => this.#run(() => this.#advance(computation));
-        run.add(wait.pipe(take(1)).subscribe({ complete: goOn }));
-        return;
-      }
+    this.#computation = { of, run };
+    this.#inSlices(of.steps(), run, () => {
+      // The next machine ignores the times that have passed.
+      this.#machine?.wake?.();
+      this.#pending.push(this.#take(), of.difference());
+      this.#computation = undefined;
+      this.#install(next, refusedRows);
     });
   }
 
-  #install(machine: Machine<Out>, refusedRows: RefusedById): void {
+  #inSlices(steps: Iterator<void, void>, run: Subscription, done: () => void): void {
+    const isOver = () => run.closed || this.#parts.subscriber.closed;
+    const enter = (task: () => void) => this.#run(task);
+    run.add(slicesOn(this.#scheduler).advance({ steps, isOver, enter, done }));
+  }
+
+  #install(machine: Machine<Out>, refusedRows: Map<string, RefusedRow>): void {
     if (this.#hasRetuned && this.#machine !== undefined) this.#emission.because('query');
     this.#hasRetuned = false;
     this.#isBehind = false;
     this.#machine?.close?.();
     this.#machine = machine;
     this.#refusedRows = refusedRows;
-    this.#schedule();
+    this.#proceed();
   }
 
-  #contextFor(refusedRows: RefusedById): MachineContext {
+  #contextFor(refusedRows: Map<string, RefusedRow>): MachineContext {
     const change = (task: () => void) =>
       this.#run(() => {
         task();
@@ -316,7 +313,7 @@ export class Execution<Out> {
 
   #emit(): void {
     const machine = this.#machine;
-    if (machine === undefined || this.#isBehind) return;
+    if (machine === undefined || this.#isBehind || this.#isUnfinished) return;
     const changed = inOne([...this.#pending, this.#take()]);
     this.#pending = [];
     const arrangement = machine.arrangement?.();
@@ -329,9 +326,13 @@ export class Execution<Out> {
     this.#completeIfDone();
   }
 
+  get #isUnfinished(): boolean {
+    return this.#steps !== undefined || this.#isShort;
+  }
+
   #completeIfDone(): void {
     if (this.#openSources > 0 || this.#isRetuning || this.#isScheduled) return;
-    if (this.#computation !== undefined) return;
+    if (this.#computation !== undefined || this.#isUnfinished) return;
     this.#hasCompleted = true;
     this.#parts.subscriber.complete();
   }

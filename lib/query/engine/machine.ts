@@ -31,6 +31,10 @@ export interface Machine<Out> {
   apply(input: number, set: AnyChangeSet<unknown>): void;
   /** Returns what has changed in the answer since the last call: deletions first, then each row once. */
   take(): Change<Out>[];
+  /** What is left to do after the sets that were applied, in short steps. Until it is done the former answer stands. */
+  steps?(): Iterator<void, void>;
+  /** Whether rows are missing in the answer, so that the sources must be subscribed again. */
+  readonly isShort?: boolean;
   /** Takes the order of the source, before the rows. */
   arranged?(source: Arrangement<unknown>): void;
   /** The order of the answer, if it has one. The same object until it changes. */

@@ -8,8 +8,9 @@ import { filterBy } from '../operators/live-filter.ts';
 import { liveMap } from '../operators/live-map.ts';
 import { liveSort } from '../operators/live-sort.ts';
 import { liveWindow } from '../operators/live-window.ts';
+import { firstRows } from './first-rows.ts';
 import type { LiveQuery } from './live-query.ts';
-import { compareBy } from './order-by.ts';
+import { compareBy, type Ranking, rankingOf } from './order-by.ts';
 import type { Predicate } from './predicate.ts';
 import { isKeyed, projectionOf, type QuerySelection } from './select.ts';
 
@@ -46,11 +47,37 @@ function rowsOf(select: QuerySelection, objects: Rows, options: LiveOptions): Ro
   return toRows(objects) as Rows;
 }
 
-/** Orders the objects of a query, cuts the window out, and makes its rows. */
-export function answerOf(query: LiveQuery, source: Objects, options: LiveOptions): Rows {
-  const { orderBy, select } = query;
+/** The most rows up to the end of a window that are kept without the others. */
+const MOST_ROWS = 4096;
+
+/** The values that a query with a window is ordered by; `undefined` if it has none, or one that needs all rows in order. */
+function rankingsOf({ orderBy, select, offset = 0, limit }: LiveQuery): Ranking[] | undefined {
+  if (limit === undefined || offset + limit > MOST_ROWS) return undefined;
+  // A function may keep objects out.
+  if (select !== undefined && isKeyed(select)) return undefined;
+  const rankings = orderBy?.flatMap((order) => ('path' in order ? rankingOf(order) : []));
+  return rankings?.length === orderBy?.length ? rankings : undefined;
+}
+
+/**
+ * Orders the objects of a query for which the predicates hold, cuts the window out, and makes its rows. The predicates must be of data
+ * alone. Each subscription to the source must begin with all objects.
+ */
+export function answerOf(
+  query: LiveQuery,
+  source: Objects,
+  predicates: readonly Predicate[],
+  options: LiveOptions,
+): Rows {
+  const { orderBy, select, offset = 0, limit = 0 } = query;
+  const rankings = rankingsOf(query);
+  if (rankings !== undefined) {
+    const rows: Rows = firstRows({ predicates, rankings, offset, limit }, source, options);
+    return select === undefined ? rows : rowsOf(select, rows, options);
+  }
+  const objects = filteredBy(predicates, source, options);
   const ordered: Rows =
-    orderBy === undefined ? source : liveSort(compareBy(orderBy), options)(source);
+    orderBy === undefined ? objects : liveSort(compareBy(orderBy), options)(objects);
   if (select === undefined) return windowOf(query, ordered, options);
   // A function may keep objects out, which do not count as rows of the window. Columns are made for the window only.
   return isKeyed(select)

@@ -83,21 +83,37 @@ function leading(steps: Steps, read: Reading, sign: number): Value {
   };
 }
 
-function comparisonOf(order: QueryOrder): Comparison {
-  if ('compare' in order) return order.compare as Comparison;
-  const { path, as, direction } = order;
-  const steps = stepsOf(path);
+/** The value that a path order reads, and whether it is reversed. */
+export interface Ranking {
+  readonly value: Value;
+  readonly sign: number;
+}
+
+type PathOrderText = Extract<QueryOrder, { readonly path: string }>;
+
+export function rankingOf({ path, as, direction }: PathOrderText): Ranking {
   const sign = direction === 'desc' ? -1 : 1;
   const read = as === undefined ? readAsIs : readingOf(as);
-  const value = remembered(leading(steps, read, sign), as);
-  return (one, other) => {
-    const left = value(one);
-    const right = value(other);
-    if (left === undefined || right === undefined) {
-      return Number(left === undefined) - Number(right === undefined);
-    }
-    return compareRead(left, right) * sign;
-  };
+  return { value: leading(stepsOf(path), read, sign), sign };
+}
+
+/** Compares two values of a ranking. Absent ones come last in both directions. */
+export function compareRanked(
+  left: Comparable | undefined,
+  right: Comparable | undefined,
+  sign: number,
+): number {
+  if (left === undefined || right === undefined) {
+    return Number(left === undefined) - Number(right === undefined);
+  }
+  return compareRead(left, right) * sign;
+}
+
+function comparisonOf(order: QueryOrder): Comparison {
+  if ('compare' in order) return order.compare as Comparison;
+  const ranking = rankingOf(order);
+  const value = remembered(ranking.value, order.as);
+  return (one, other) => compareRanked(value(one), value(other), ranking.sign);
 }
 
 /** Remembers the value of each object if it takes long to read, because a sort compares an object many times. */

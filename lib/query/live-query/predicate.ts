@@ -112,6 +112,13 @@ export function conjunctsOf(condition: QueryCondition | undefined): readonly Que
   return 'and' in condition ? condition.and : [condition];
 }
 
+/** Whether nothing but data decides, so that an object may be asked about again. */
+export function isData(condition: QueryCondition): boolean {
+  if ('and' in condition) return condition.and.every(isData);
+  if ('or' in condition) return condition.or.every(isData);
+  return 'not' in condition ? isData(condition.not) : 'path' in condition;
+}
+
 /** The things that a condition reads: paths, indices, and functions by their keys. */
 export interface Needs {
   readonly paths: Set<string>;

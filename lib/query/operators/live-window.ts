@@ -5,12 +5,12 @@ import { check } from '../../checks/checked-option.ts';
 import type { Change } from '../../delta/net-change.ts';
 import type { AnyChangeSet, OrderedChangeSet, RowOrder } from '../../store/change-set.ts';
 import type { OrderedChangeStream } from '../../store/change-stream.ts';
-import { AnswerLog } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { AnswerRows, Arrangement, LiveOptions, Machine, Param } from '../engine/machine.ts';
 import { checkFunction } from '../engine/misuse.ts';
-import { ListOrder, type PlacedRow, placedRows } from '../order/list-order.ts';
+import { placedRows } from '../order/list-order.ts';
 import { type Compare, liveSort } from './live-sort.ts';
+import { WindowRows } from './window-rows.ts';
 
 /** A window that stays where one row is, so that rows above it do not push it. */
 export interface WindowAnchor {
@@ -33,12 +33,8 @@ class WindowMachine<T> implements Machine<T> {
   /** Where the anchor was when it was last seen. */
   #anchoredAt = 0;
   #source: Arrangement<T> | undefined;
-  readonly #rows = new Map<string, PlacedRow<T>>();
-  /** The rows in order. */
-  #placed: readonly PlacedRow<T>[] = [];
-  #arrangement: Arrangement<T> | undefined;
-  readonly answer: AnswerRows<T> = this.#rows;
-  readonly #log = new AnswerLog<T>(this.#rows);
+  readonly #shown = new WindowRows<T>();
+  readonly answer: AnswerRows<T> = this.#shown.rows;
 
   constructor(isAnchored: boolean, values: readonly unknown[]) {
     this.#isAnchored = isAnchored;
@@ -63,11 +59,11 @@ class WindowMachine<T> implements Machine<T> {
   }
 
   take(): Change<T>[] {
-    return this.#log.take();
+    return this.#shown.log.take();
   }
 
   arrangement(): Arrangement<T> | undefined {
-    return this.#arrangement;
+    return this.#shown.arrangement;
   }
 
   #start(order: RowOrder<T>): number {
@@ -79,41 +75,12 @@ class WindowMachine<T> implements Machine<T> {
     return Math.max(0, position + this.#offset);
   }
 
-  /** Cuts the window out of the order, and notes which rows differ from those of the former window. */
+  /** Cuts the window out of the order. */
   #cut(): void {
     if (this.#source === undefined) return;
     const { order, total } = this.#source;
     const start = this.#start(order);
-    const rows = placedRows(order, start, start + this.#limit);
-    const before = this.#placed;
-    let isMoved = rows.length !== before.length;
-    for (let at = 0; !isMoved && at < rows.length; at++) isMoved = rows[at]?.id !== before[at]?.id;
-    if (isMoved) {
-      const inside = new Set<string>();
-      for (const { id } of rows) inside.add(id);
-      for (const [id, row] of this.#rows) {
-        if (inside.has(id)) continue;
-        this.#log.touch(id, row);
-        this.#rows.delete(id);
-      }
-    }
-    let isSame = !isMoved;
-    const placed: PlacedRow<T>[] = [];
-    for (const { id, key, object } of rows) {
-      const former = this.#rows.get(id);
-      // Rows of its own: those of the source would keep all rows of the source alive.
-      const row = former?.object === object ? former : { id, key, object };
-      placed.push(row);
-      if (row === former) continue;
-      isSame = false;
-      this.#log.touch(id, former);
-      this.#rows.set(id, row);
-    }
-    const former = this.#arrangement;
-    if (isSame && former?.total === total) return;
-    this.#placed = placed;
-    const kept = isSame ? former?.order : undefined;
-    this.#arrangement = { order: kept ?? new ListOrder(placed), total };
+    this.#shown.show(placedRows(order, start, start + this.#limit), total);
   }
 }
 

@@ -382,6 +382,47 @@ describe('an answer that is computed in slices', () => {
     }
   });
 
+  it('Q97: answers that are computed at the same time share the slices, and the first that was asked is the first answer', () => {
+    const scheduler = new SlicesOfTime();
+    const world = worldOf(NAMES.length);
+    const byN = liveSort<Item>((one, other) => one.n - other.n, { scheduler });
+    const isLow = liveFilter<Item>(({ n }) => n < 9, { scheduler });
+    // A sort that a filter causes goes on before the answers that were asked after it.
+    const answers = [
+      () => new Mirror(world.changes$.pipe(isLow, byN)),
+      () => new Mirror(world.changes$.pipe(byN)),
+      () => new Mirror(world.changes$.pipe(isLow)),
+    ].map((ask) => ask());
+    const answered = () => answers.filter(({ sets }) => sets.length > 0).length;
+    const seen: number[] = [];
+    while (scheduler.waiting > 0) {
+      expect(scheduler.waiting).toBe(1);
+      expect(answers.map(({ sets }) => sets.length > 0)).toEqual(
+        answers.map((_, at) => at < answered()),
+      );
+      seen.push(answered());
+      scheduler.run(1);
+    }
+    expect(answered()).toBe(3);
+    expect(new Set(seen)).toEqual(new Set([0, 1, 2]));
+    for (const mirror of answers) expect(mirror.error).toBeUndefined();
+  });
+
+  it('Q97: an answer that nobody waits for any more leaves its turn to the next one', () => {
+    const scheduler = new SlicesOfTime();
+    const world = worldOf(NAMES.length);
+    const byN = liveSort<Item>((one, other) => one.n - other.n, { scheduler });
+    const [first, second, third] = [0, 1, 2].map(() => new Mirror(world.changes$.pipe(byN)));
+    second?.subscription.unsubscribe();
+    first?.subscription.unsubscribe();
+    expect(scheduler.waiting).toBe(1);
+    scheduler.run();
+    expect([first, second, third].map((each) => each?.sets.length)).toEqual([0, 0, 1]);
+    const late = new Mirror(world.changes$.pipe(byN));
+    late.subscription.unsubscribe();
+    expect(scheduler.waiting).toBe(0);
+  });
+
   it('Q21: rows that have not changed are not made again for a long set of another operator', () => {
     let calls = 0;
     const made = ({ n }: Item) => {
