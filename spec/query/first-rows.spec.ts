@@ -3,6 +3,7 @@ import { defineResource, type KubernetesObject, type LiveQuery, liveQuery } from
 import { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { answerOf } from '../../lib/query/live-query/answer.ts';
+import type { FirstRows } from '../../lib/query/live-query/first-rows.ts';
 import { conjunctsOf, predicateOf } from '../../lib/query/live-query/predicate.ts';
 import * as fc from '../support/fast-check.ts';
 import { SlicesOfTime } from './engine/slices-of-time.ts';
@@ -23,7 +24,7 @@ const NAMES = Array.from({ length: 700 }, (_, at) => `n${at}`);
 const events = fc.array(
   fc.oneof(
     // Of the rows that come first, so that those that are held run out.
-    { weight: 3, arbitrary: fc.nat(300).map((first) => ({ first })) },
+    { weight: 3, arbitrary: fc.integer({ min: 80, max: 300 }).map((first) => ({ first })) },
     {
       weight: 4,
       arbitrary: fc
@@ -39,10 +40,15 @@ const events = fc.array(
         .map((steps) => ({ steps })),
     },
     { weight: 1, arbitrary: fc.nat(20).map((reset) => ({ reset })) },
-    { weight: 1, arbitrary: fc.nat(9).map((again) => ({ again })) },
+    {
+      weight: 3,
+      arbitrary: fc.tuple(fc.constantFrom(0, 3, 300, 450), fc.nat(9)).map((page) => ({ page })),
+    },
+    { weight: 1, arbitrary: fc.nat(3).map((left) => ({ left })) },
+    { weight: 1, arbitrary: fc.constantFrom('again', 'set').map((all) => ({ all })) },
     { weight: 4, arbitrary: fc.integer({ min: 1, max: 6 }).map((slices) => ({ slices })) },
   ),
-  { maxLength: 12 },
+  { minLength: 8, maxLength: 25 },
 );
 
 const queries = fc
@@ -86,49 +92,78 @@ function expected(world: World, query: Query): { ids: string[]; total: number } 
   return { ids, total: rows.length };
 }
 
+/** Queries that differ in their windows, over one source. */
+class Pages {
+  readonly world = new World();
+  readonly scheduler = new SlicesOfTime();
+  readonly open: { readonly query: LiveQuery; readonly mirror: Mirror<unknown> }[] = [];
+  subscriptions = 0;
+  readonly #source: Observable<unknown>;
+  #rows: FirstRows | undefined;
+
+  constructor(objects: number) {
+    this.world.reset(NAMES.slice(0, objects).map((name, at) => ({ name, n: at % 20 })));
+    this.#source = new Observable((subscriber) => {
+      this.subscriptions++;
+      return this.world.changes$.subscribe(subscriber as never);
+    });
+  }
+
+  ask(query: LiveQuery): void {
+    const predicates = conjunctsOf(query.where).map((each) => predicateOf(each, {}));
+    const share = (make: () => FirstRows) => {
+      this.#rows ??= make();
+      return this.#rows;
+    };
+    const { scheduler } = this;
+    const answer = answerOf(query, this.#source as never, predicates, { scheduler }, share);
+    this.open.push({ query, mirror: new Mirror(answer) });
+  }
+
+  check(): void {
+    for (const { query, mirror } of this.open) {
+      if (mirror.error !== undefined) throw mirror.error;
+      if (this.scheduler.waiting > 0) continue;
+      const { ids, total } = expected(this.world, query);
+      expect([mirror.ids(), mirror.sets.at(-1)?.total]).toEqual([ids, total]);
+      for (const row of mirror.objects() as (KubernetesObject & Item)[]) {
+        expect(row).toBe(this.world.items.get(row.metadata.name));
+      }
+    }
+  }
+
+  leave(at: number): void {
+    for (const { mirror } of this.open.splice(at, 1)) {
+      mirror.expectKeptOrders();
+      mirror.subscription.unsubscribe();
+    }
+  }
+}
+
 describe('the window of a query over many rows', () => {
-  it('Q65, Q20, Q21, Q26: after each set it is that of all present rows, also when its rows have run out and while it is computed', () => {
-    const seen = { read: 0, waited: 0, laterWaited: 0 };
+  it('Q65, Q20, Q21, Q26, Q70: after each set each window is that of all present rows, also when its rows have run out and while it is computed', () => {
+    const seen = { read: 0, waited: 0, waitedLater: 0, grown: 0 };
     fc.assert(
       fc.property(
         queries,
         fc.constantFrom(0, 20, 600, 600, 600),
         events,
         fc.boolean(),
-        (query, objects, all, completes) => {
-          const scheduler = new SlicesOfTime();
-          const world = new World();
-          world.reset(NAMES.slice(0, objects).map((name, at) => ({ name, n: at % 20 })));
-          let subscriptions = 0;
-          const source = new Observable((subscriber) => {
-            subscriptions++;
-            return world.changes$.subscribe(subscriber as never);
-          });
-          const predicates = conjunctsOf(query.where).map((each) => predicateOf(each, {}));
-          const mirror = new Mirror(
-            answerOf(query as never, source as never, predicates, { scheduler }),
-          );
-          const check = () => {
-            if (mirror.error !== undefined) throw mirror.error;
-            if (scheduler.waiting > 0) return;
-            const { ids, total } = expected(world, query);
-            expect([mirror.ids(), mirror.sets.at(-1)?.total]).toEqual([ids, total]);
-            for (const row of mirror.objects() as (KubernetesObject & Item)[]) {
-              expect(row).toBe(world.items.get(row.metadata.name));
-            }
-          };
+        (query, objects, steps, completes) => {
+          const pages = new Pages(objects);
+          const { world, scheduler, open } = pages;
+          pages.ask(query);
           seen.waited += scheduler.waiting;
-          check();
-          for (const each of all) {
+          pages.check();
+          for (const each of steps) {
+            const { subscriptions } = pages;
             if ('steps' in each) world.commit(each.steps as never);
-            else if ('again' in each) {
-              world.commit(NAMES.map((name) => ({ name, what: 'again', n: 0, group: 'a' })));
+            else if ('all' in each) {
+              const what = each.all as 'set';
+              world.commit(NAMES.map((name, at) => ({ name, what, n: at % 20, group: 'a' })));
             } else if ('first' in each) {
-              const { ids } = expected(
-                world,
-                liveQuery({ ...query, limit: each.first } as never) as LiveQuery,
-              );
-              const gone = new Set(ids);
+              const first = liveQuery({ ...query, limit: each.first } as never) as LiveQuery;
+              const gone = new Set(expected(world, first).ids);
               const names = [...world.items.values()].filter(({ metadata }) =>
                 gone.has(metadata.uid),
               );
@@ -136,35 +171,64 @@ describe('the window of a query over many rows', () => {
                 names.map(({ metadata: { name } }) => ({ name, what: 'delete', n: 0, group: 'a' })),
               );
             } else if ('slices' in each) scheduler.run(each.slices);
+            else if ('page' in each) {
+              const [offset, limit] = each.page;
+              pages.ask(liveQuery({ ...query, offset, limit } as never) as LiveQuery);
+              seen.grown += pages.subscriptions - subscriptions;
+            } else if ('left' in each) pages.leave(each.left);
             else {
-              world.reset(
-                NAMES.filter((_, at) => at % 20 !== each.reset).map((name, at) => ({
-                  name,
-                  n: (at * each.reset) % 20,
-                })),
-              );
+              const left = NAMES.filter((_, at) => at % 20 !== each.reset);
+              world.reset(left.map((name, at) => ({ name, n: (at * each.reset) % 20 })));
             }
-            if (mirror.sets.length > 0) seen.laterWaited += scheduler.waiting;
-            check();
+            if (open.some(({ mirror }) => mirror.sets.length > 0)) {
+              seen.waitedLater += scheduler.waiting;
+            }
+            pages.check();
           }
+          seen.read += pages.subscriptions - 1;
           if (completes) {
             world.complete();
             scheduler.run();
-            if (mirror.error !== undefined) throw mirror.error;
-            expect(mirror.completed).toBe(true);
+            for (const { mirror } of open) {
+              if (mirror.error !== undefined) throw mirror.error;
+              expect(mirror.completed).toBe(true);
+            }
           } else {
             scheduler.run();
-            check();
-            mirror.expectKeptOrders();
-            mirror.subscription.unsubscribe();
-            scheduler.run();
+            pages.check();
+            while (open.length > 0) pages.leave(0);
           }
+          scheduler.run();
           expect(scheduler.waiting).toBe(0);
-          seen.read += subscriptions - 1;
         },
       ),
-      { numRuns: 120 },
+      { numRuns: 100 },
     );
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(5);
   }, 60_000);
+
+  it('Q70: another page of a query that runs is read from the rows of that query', () => {
+    const pages = new Pages(600);
+    const page = (offset: number) =>
+      liveQuery({ from: things, orderBy: { path: 'n' }, offset, limit: 20 } as never) as LiveQuery;
+    pages.ask(page(0));
+    pages.scheduler.run();
+    expect(pages.subscriptions).toBe(1);
+    for (const offset of [20, 40, 60, 120]) {
+      pages.ask(page(offset));
+      expect(pages.scheduler.waiting).toBe(0);
+      pages.check();
+    }
+    expect(pages.subscriptions).toBe(1);
+    // Those that follow are not known, and the others show their rows meanwhile.
+    pages.ask(page(500));
+    expect([pages.subscriptions, pages.open.at(-1)?.mirror.sets.length]).toEqual([2, 0]);
+    pages.scheduler.run();
+    pages.check();
+    const sets = pages.open.map(({ mirror }) => mirror.sets);
+    expect(sets.map(({ length }) => length)).toEqual([1, 1, 1, 1, 1, 1]);
+    for (const [first] of sets) {
+      expect([first?.reset, first?.cause, first?.initial]).toEqual([true, 'snapshot', true]);
+    }
+  });
 });

@@ -23,6 +23,7 @@ import { NAMESPACE_INDEX } from '../../store/index-funcs.ts';
 import type { Hold, InformerPool } from '../shared-informers.ts';
 import type { LocalScope } from './coverage.ts';
 import { requestOf, type SourcePlan } from './plan.ts';
+import type { SharedFirstRows } from './shared-first-rows.ts';
 
 /** Holds the informer of a plan, which is created if it does not exist. */
 export function holdInformer(
@@ -76,6 +77,7 @@ export interface Layer {
 /** The options of a pipeline. */
 export interface PipelineOptions extends LiveOptions {
   readonly layer?: Layer | undefined;
+  readonly firstRows: SharedFirstRows;
 }
 
 /** What a plan reads of its informer, and the predicates that remain. */
@@ -158,7 +160,12 @@ export function answerFrom(
         ),
         [],
       ];
-  const answer = answerOf(query, objects, predicates, options);
+  const [source] = sources;
+  const answer = answerOf(query, objects, predicates, options, (make) =>
+    isOne && source !== undefined
+      ? options.firstRows.of(source[0].informer, source[1], query, make)
+      : make(),
+  );
   const isShared = reads.some((each) => each.isShared && each.source === answer);
   return isShared ? answer : (liveShare()(answer) as Observable<AnyChangeSet<unknown>>);
 }

@@ -8,6 +8,7 @@ import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { Hold, InformerPool } from '../shared-informers.ts';
 import { answerFrom, holdInformer, type Layer } from './pipeline.ts';
 import type { SourcePlan } from './plan.ts';
+import type { SharedFirstRows } from './shared-first-rows.ts';
 
 export interface RunningQueryParts {
   readonly query: LiveQuery;
@@ -16,6 +17,7 @@ export interface RunningQueryParts {
   readonly lingerMs: number;
   readonly scheduler: SchedulerLike;
   readonly layer?: Layer | undefined;
+  readonly firstRows: SharedFirstRows;
   /** Called when nobody uses the pipeline any more. */
   onEnd(): void;
 }
@@ -35,12 +37,12 @@ export class RunningQuery {
   #hasEnded = false;
 
   constructor(parts: RunningQueryParts) {
-    const { query, plans, scheduler, layer } = parts;
+    const { query, plans, scheduler, layer, firstRows } = parts;
     this.#parts = parts;
     this.plans = plans;
     this.#hold();
     const sources = this.#holds.map((hold, at) => [hold, plans[at] as SourcePlan] as const);
-    this.#shared = answerFrom(query, sources, { scheduler, layer });
+    this.#shared = answerFrom(query, sources, { scheduler, layer, firstRows });
   }
 
   get users(): number {

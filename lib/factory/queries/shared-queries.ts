@@ -7,6 +7,7 @@ import type { Layer } from './pipeline.ts';
 import { planOf, type SourcePlan } from './plan.ts';
 import { type LiveQueriesOptions, QueryChannel } from './query-channel.ts';
 import { RunningQuery } from './running-query.ts';
+import { SharedFirstRows } from './shared-first-rows.ts';
 
 interface Running {
   readonly running: RunningQuery;
@@ -19,6 +20,7 @@ export class SharedQueries {
   readonly #options: LiveQueriesOptions;
   readonly #lingerMs: number;
   readonly #layer: Layer | undefined;
+  readonly #firstRows = new SharedFirstRows();
   readonly #pipelines = new Map<string, Running>();
   readonly #channels = new WeakMap<object, QueryChannel>();
 
@@ -95,6 +97,7 @@ export class SharedQueries {
       lingerMs: this.#lingerMs,
       scheduler: informers.scheduler,
       layer: this.#layer,
+      firstRows: this.#firstRows,
       onEnd: () => {
         if (pipelines.get(query.key)?.running === running) pipelines.delete(query.key);
       },

@@ -131,14 +131,13 @@ export class Execution<Out> {
 
   /** Lets the machine take what was applied. Then its answer is emitted. */
   #proceed(): void {
-    if (this.#steps !== undefined) return;
+    if (this.#isUnfinished) return;
     const steps = this.#machine?.steps?.();
     if (steps === undefined) return this.#schedule();
     const run = new Subscription();
     this.#steps = run;
     this.#inSlices(steps, run, () => {
       this.#steps = undefined;
-      this.#isShort = this.#machine?.isShort === true && this.#parts.again(0);
       this.#schedule();
     });
   }
@@ -278,17 +277,14 @@ export class Execution<Out> {
     const change = (task: () => void) =>
       this.#run(() => {
         task();
-        this.#schedule();
+        this.#proceed();
       });
     const nowMs = () => {
       this.#nowMs ??= this.#scheduler.now();
       return this.#nowMs;
     };
-    return contextFor(this.#parts.operator.name, refusedRows, {
-      change,
-      nowMs,
-      above: this.#parts.ancestry.forMachine(),
-    });
+    const above = this.#parts.ancestry.forMachine();
+    return contextFor(this.#parts.operator.name, refusedRows, { change, nowMs, above });
   }
 
   #schedule(): void {
@@ -314,6 +310,8 @@ export class Execution<Out> {
   #emit(): void {
     const machine = this.#machine;
     if (machine === undefined || this.#isBehind || this.#isUnfinished) return;
+    this.#isShort = machine.isShort === true && this.#parts.again(0);
+    if (this.#isShort) return;
     const changed = inOne([...this.#pending, this.#take()]);
     this.#pending = [];
     const arrangement = machine.arrangement?.();

@@ -31,8 +31,8 @@ export interface Machine<Out> {
   apply(input: number, set: AnyChangeSet<unknown>): void;
   /** Returns what has changed in the answer since the last call: deletions first, then each row once. */
   take(): Change<Out>[];
-  /** What is left to do after the sets that were applied, in short steps. Until it is done the former answer stands. */
-  steps?(): Iterator<void, void>;
+  /** What is left to do after the sets that were applied, in short steps. Until it is done, the former answer stands. */
+  steps?(): Iterator<void, void> | undefined;
   /** Whether rows are missing in the answer, so that the sources must be subscribed again. */
   readonly isShort?: boolean;
   /** Takes the order of the source, before the rows. */

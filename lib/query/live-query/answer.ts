@@ -8,7 +8,7 @@ import { filterBy } from '../operators/live-filter.ts';
 import { liveMap } from '../operators/live-map.ts';
 import { liveSort } from '../operators/live-sort.ts';
 import { liveWindow } from '../operators/live-window.ts';
-import { firstRows } from './first-rows.ts';
+import { FirstRows } from './first-rows.ts';
 import type { LiveQuery } from './live-query.ts';
 import { compareBy, type Ranking, rankingOf } from './order-by.ts';
 import type { Predicate } from './predicate.ts';
@@ -47,12 +47,9 @@ function rowsOf(select: QuerySelection, objects: Rows, options: LiveOptions): Ro
   return toRows(objects) as Rows;
 }
 
-/** The most rows up to the end of a window that are kept without the others. */
-const MOST_ROWS = 4096;
-
 /** The values that a query with a window is ordered by; `undefined` if it has none, or one that needs all rows in order. */
-function rankingsOf({ orderBy, select, offset = 0, limit }: LiveQuery): Ranking[] | undefined {
-  if (limit === undefined || offset + limit > MOST_ROWS) return undefined;
+function rankingsOf({ orderBy, select, limit }: LiveQuery): Ranking[] | undefined {
+  if (limit === undefined) return undefined;
   // A function may keep objects out.
   if (select !== undefined && isKeyed(select)) return undefined;
   const rankings = orderBy?.flatMap((order) => ('path' in order ? rankingOf(order) : []));
@@ -61,18 +58,20 @@ function rankingsOf({ orderBy, select, offset = 0, limit }: LiveQuery): Ranking[
 
 /**
  * Orders the objects of a query for which the predicates hold, cuts the window out, and makes its rows. The predicates must be of data
- * alone. Each subscription to the source must begin with all objects.
+ * alone. Each subscription to the source must begin with all objects. `share` returns the rows of queries that differ in their windows.
  */
 export function answerOf(
   query: LiveQuery,
   source: Objects,
   predicates: readonly Predicate[],
   options: LiveOptions,
+  share: (make: () => FirstRows) => FirstRows = (make) => make(),
 ): Rows {
   const { orderBy, select, offset = 0, limit = 0 } = query;
   const rankings = rankingsOf(query);
   if (rankings !== undefined) {
-    const rows: Rows = firstRows({ predicates, rankings, offset, limit }, source, options);
+    const first = share(() => new FirstRows({ predicates, rankings, source, options }));
+    const rows: Rows = first.window(offset, limit, options);
     return select === undefined ? rows : rowsOf(select, rows, options);
   }
   const objects = filteredBy(predicates, source, options);

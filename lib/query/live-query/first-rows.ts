@@ -1,18 +1,25 @@
 /**
- * The window of a query that data alone describe: the filter, the sort and the window in one. It keeps the rows up to the end of the
- * window and some that follow, and of the others only how many there are. A condition of data says of a former state, too, whether
- * it was counted. If too many rows have left, all rows are read again.
+ * The rows that come first, for the windows of queries that data alone describe: a filter and a sort in one. It keeps the rows up to
+ * the last end of a window and some that follow, and of the others only how many there are. A condition of data says of a former
+ * state, too, whether it was counted. If too many rows have left, all rows are read again.
  */
-import type { Observable } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
-import type { AnyChangeSet, OrderedChangeSet } from '../../store/change-set.ts';
+import {
+  type AnyChangeSet,
+  createChangeSet,
+  type OrderedChangeSet,
+} from '../../store/change-set.ts';
+import { AnswerLog } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
-import type { Arrangement, LiveOptions, Machine } from '../engine/machine.ts';
+import type { Arrangement, LiveOptions, Machine, MachineContext } from '../engine/machine.ts';
 import { ROWS_A_STEP } from '../engine/slice.ts';
-import { WindowRows } from '../operators/window-rows.ts';
-import type { PlacedRow } from '../order/list-order.ts';
-import { placeOf, sortInSteps } from '../order/sort-in-steps.ts';
+import { liveShare } from '../operators/live-share.ts';
+import { liveWindow } from '../operators/live-window.ts';
+import { SortedRow } from '../order/chunked-order.ts';
+import { sortInSteps } from '../order/sort-in-steps.ts';
+import { SortedRows } from '../order/sorted-rows.ts';
 import { compareRanked, type Ranking } from './order-by.ts';
 import type { Predicate } from './predicate.ts';
 import type { Comparable } from './reading.ts';
@@ -21,93 +28,133 @@ type Objects = AnyChangeSet<KubernetesObject>;
 type Steps = Generator<void, void, void>;
 
 /** A row with the values that it is ordered by. */
-interface Ranked extends PlacedRow<KubernetesObject> {
+class Ranked extends SortedRow<KubernetesObject> {
   readonly values: readonly (Comparable | undefined)[];
+
+  constructor(id: string, key: string, object: Stored<KubernetesObject>, values: Ranked['values']) {
+    super(id, key, object);
+    this.values = values;
+  }
 }
 
-/** The rows that are kept beyond the window, at least. */
+/** The rows that are kept beyond the windows, at least. */
 const SPARE_ROWS = 64;
 
-/** What is asked for. */
+/** What is asked for, whatever the windows are. */
 export interface FirstRowsParts {
   readonly predicates: readonly Predicate[];
   readonly rankings: readonly Ranking[];
-  readonly offset: number;
-  readonly limit: number;
+  /** Each subscription must begin with all objects. */
+  readonly source: Observable<Objects>;
+  readonly options: LiveOptions;
 }
 
 class FirstRowsMachine implements Machine<KubernetesObject> {
   readonly #parts: FirstRowsParts;
-  /** The end of the window, and how many rows are kept at most. */
-  readonly #end: number;
-  readonly #most: number;
-  /** The rows that come first, in order. */
-  #rows: Ranked[] = [];
+  readonly #context: MachineContext;
+  readonly #inOrder: (one: Ranked, other: Ranked) => number;
+  /** The end of the last window, and how many rows are kept at most. */
+  #end = 0;
+  #most = 0;
+  /** The rows that come first. */
+  #rows: SortedRows<KubernetesObject>;
   #byId = new Map<string, Ranked>();
-  /** Whether these are all rows that satisfy the conditions. */
+  /** Whether these are all rows for which the predicates hold. */
   #isAll = true;
   #total = 0;
-  /** Whether the window may have other rows. */
-  #isMoved = true;
   #sets: Objects[] = [];
-  readonly #shown = new WindowRows<KubernetesObject>();
-  readonly answer = this.#shown.rows;
+  #arrangement: Arrangement<KubernetesObject> | undefined;
+  readonly answer = {
+    get: (id: string) => this.#byId.get(id),
+    entries: () => this.#byId,
+  };
+  readonly #log = new AnswerLog<KubernetesObject>(this.answer);
 
-  constructor(parts: FirstRowsParts) {
+  constructor(parts: FirstRowsParts, end: number, context: MachineContext) {
     this.#parts = parts;
-    this.#end = parts.offset + parts.limit;
-    this.#most = 2 * (this.#end + SPARE_ROWS);
+    this.#context = context;
+    this.#extend(end);
+    const { rankings } = parts;
+    this.#inOrder = (one, other) => {
+      for (let at = 0; at < rankings.length; at++) {
+        const { sign } = rankings[at] as Ranking;
+        const compared = compareRanked(one.values[at], other.values[at], sign);
+        if (compared !== 0) return compared;
+      }
+      if (one.id === other.id) return 0;
+      return one.id < other.id ? -1 : 1;
+    };
+    this.#rows = this.#sorted();
+  }
+
+  /** Keeps the rows of windows up to this end. */
+  reach(end: number): void {
+    this.#context.change(() => {
+      this.#extend(end);
+      this.#cut();
+    });
+  }
+
+  #extend(end: number): void {
+    this.#end = end;
+    this.#most = 2 * (end + SPARE_ROWS);
   }
 
   get isShort(): boolean {
-    return !this.#isAll && this.#rows.length < Math.min(this.#end, this.#total);
+    return !this.#isAll && this.#rows.size < Math.min(this.#end, this.#total);
   }
 
   apply(_input: number, set: AnyChangeSet<unknown>): void {
-    this.#sets.push(set as Objects);
+    const { reset, changes } = set as Objects;
+    const isShort = !reset && this.#sets.length === 0 && changes.length <= ROWS_A_STEP;
+    if (isShort) for (const change of changes) this.#change(change);
+    else this.#sets.push(set as Objects);
   }
 
-  *steps(): Steps {
-    for (let set = this.#sets.shift(); set !== undefined; set = this.#sets.shift()) {
+  steps(): Steps | undefined {
+    return this.#sets.length === 0 ? undefined : this.#takeSets();
+  }
+
+  *#takeSets(): Steps {
+    for (let set = this.#sets[0]; set !== undefined; set = this.#sets[0]) {
       if (set.reset) yield* this.#read(set);
       else yield* this.#follow(set);
+      // Until now, so that those that arrive meanwhile wait, too.
+      this.#sets.shift();
     }
   }
 
   take(): Change<KubernetesObject>[] {
-    const { offset } = this.#parts;
-    const total = this.#total;
-    if (this.#isMoved) this.#shown.show(this.#rows.slice(offset, this.#end), total);
-    else this.#shown.count(total);
-    this.#isMoved = false;
-    return this.#shown.log.take();
+    return this.#log.take();
   }
 
-  arrangement(): Arrangement<KubernetesObject> | undefined {
-    return this.#shown.arrangement;
+  arrangement(): Arrangement<KubernetesObject> {
+    const order = this.#rows.order();
+    const total = this.#total;
+    const before = this.#arrangement;
+    if (before?.order !== order || before.total !== total) this.#arrangement = { order, total };
+    return this.#arrangement as Arrangement<KubernetesObject>;
+  }
+
+  #sorted(): SortedRows<KubernetesObject> {
+    return new SortedRows(this.#inOrder as (one: unknown, other: unknown) => number);
   }
 
   #holds(object: Stored<KubernetesObject> | undefined): object is Stored<KubernetesObject> {
-    return object !== undefined && this.#parts.predicates.every((holds) => holds(object, 0));
+    if (object === undefined) return false;
+    for (const holds of this.#parts.predicates) if (!holds(object, 0)) return false;
+    return true;
   }
 
-  readonly #inOrder = (one: Ranked, other: Ranked): number => {
-    const { rankings } = this.#parts;
-    for (let at = 0; at < rankings.length; at++) {
-      const { sign } = rankings[at] as Ranking;
-      const compared = compareRanked(one.values[at], other.values[at], sign);
-      if (compared !== 0) return compared;
-    }
-    if (one.id === other.id) return 0;
-    return one.id < other.id ? -1 : 1;
-  };
-
   #ranked(id: string, key: string, object: Stored<KubernetesObject>): Ranked {
-    return { id, key, object, values: this.#parts.rankings.map(({ value }) => value(object)) };
+    const values: (Comparable | undefined)[] = [];
+    for (const { value } of this.#parts.rankings) values.push(value(object));
+    return new Ranked(id, key, object, values);
   }
 
   /** Takes all rows. */
   *#read({ changes }: Objects): Steps {
+    let lists: readonly Ranked[][] = [[]];
     let rows: Ranked[] = [];
     let total = 0;
     let last: Ranked | undefined;
@@ -127,20 +174,33 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
       if (last !== undefined && this.#inOrder(row, last) > 0) continue;
       rows.push(row);
       if (rows.length < 2 * this.#most) continue;
-      rows = yield* this.#firstOf(rows);
+      lists = yield* this.#firstOf(rows);
+      rows = lists.flat();
       last = rows.at(-1);
     }
-    rows = yield* this.#firstOf(rows);
-    this.#rows = rows;
-    this.#byId = new Map(rows.map((row) => [row.id, row]));
+    lists = yield* this.#firstOf(rows);
+    const sorted = this.#sorted();
+    yield* sorted.fill(lists, () => true);
+    const before = this.#byId;
+    this.#byId = new Map();
+    for (const row of lists.flat()) this.#byId.set(row.id, row);
+    for (const row of [...before.values(), ...this.#byId.values()]) {
+      const { id } = row;
+      this.#log.touch(id, before.get(id));
+    }
+    this.#rows = sorted;
     this.#total = total;
-    this.#isAll = rows.length === total;
-    this.#isMoved = true;
+    this.#isAll = sorted.size === total;
   }
 
-  *#firstOf(rows: Ranked[]): Generator<void, Ranked[], void> {
+  *#firstOf(rows: Ranked[]): Generator<void, readonly Ranked[][], void> {
+    let left = this.#most;
     const lists = yield* sortInSteps(rows, this.#inOrder);
-    return lists.flat().slice(0, this.#most);
+    return lists.map((list) => {
+      const first = list.slice(0, Math.max(0, left));
+      left -= list.length;
+      return first;
+    });
   }
 
   *#follow({ changes }: Objects): Steps {
@@ -153,43 +213,112 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
   #change({ id, key, previous, object }: Change<KubernetesObject>): void {
     if (previous === object) return;
     if (this.#holds(previous)) this.#total--;
+    const isIn = this.#holds(object);
+    if (isIn) this.#total++;
     const before = this.#byId.get(id);
-    if (before !== undefined) {
-      this.#splice(placeOf(before, this.#rows, this.#inOrder) - 1, 1);
+    const row = isIn ? this.#ranked(id, key, object) : undefined;
+    if (before !== undefined) this.#log.touch(id, before);
+    // What follows the last row that is kept is not known.
+    const last = this.#rows.last as Ranked | undefined;
+    const isNear = this.#isAll || (last && row && this.#inOrder(row, last) <= 0);
+    if (row !== undefined && isNear) {
+      if (before === undefined) this.#log.touch(id, before);
+      this.#byId.set(id, row);
+      if (before === undefined) this.#rows.insert(row);
+      else this.#rows.replace(before, row);
+      if (this.#rows.size > this.#most) this.#cut();
+    } else if (before !== undefined) {
       this.#byId.delete(id);
+      this.#rows.remove(before);
     }
-    if (!this.#holds(object)) return;
-    this.#total++;
-    this.#insert(this.#ranked(id, key, object));
   }
 
-  #insert(row: Ranked): void {
-    const place = placeOf(row, this.#rows, this.#inOrder);
-    if (place === this.#rows.length && !this.#isAll) return;
-    this.#splice(place, 0, row);
-    this.#byId.set(row.id, row);
-    if (this.#rows.length <= this.#most) return;
-    this.#isAll = false;
-    this.#byId.delete((this.#rows.pop() as Ranked).id);
-  }
-
-  #splice(place: number, gone: number, ...added: Ranked[]): void {
-    this.#rows.splice(place, gone, ...added);
-    if (place < this.#end) this.#isMoved = true;
+  #cut(): void {
+    while (this.#rows.size > this.#most) {
+      const last = this.#rows.last as Ranked;
+      this.#isAll = false;
+      this.#log.touch(last.id, last);
+      this.#byId.delete(last.id);
+      this.#rows.remove(last);
+    }
   }
 }
 
-/** The rows of the window, in order. Each subscription to the source must begin with all objects. */
-export function firstRows(
-  parts: FirstRowsParts,
-  source: Observable<Objects>,
-  options: LiveOptions,
-): Observable<OrderedChangeSet<KubernetesObject>> {
-  return liveOperator<KubernetesObject, OrderedChangeSet<KubernetesObject>>({
-    ...options,
-    name: 'live queries',
-    sources: [source],
-    params: [],
-    create: () => new FirstRowsMachine(parts),
-  });
+type Rows = OrderedChangeSet<KubernetesObject>;
+
+/** The rows that come first, for all queries that differ in their windows alone. */
+export class FirstRows {
+  /** The ends of the windows that somebody is subscribed to. */
+  readonly #ends: number[] = [];
+  readonly #rows: Observable<Rows>;
+  #machine: FirstRowsMachine | undefined;
+
+  constructor(parts: FirstRowsParts) {
+    const { source, options } = parts;
+    const rows = liveOperator<KubernetesObject, Rows>({
+      ...options,
+      name: 'live queries',
+      sources: [source],
+      params: [],
+      create: (_values, context) => {
+        this.#machine = new FirstRowsMachine(parts, this.#end, context);
+        return this.#machine;
+      },
+    });
+    this.#rows = liveShare()(rows) as Observable<Rows>;
+  }
+
+  /** Whether nobody is subscribed to a window. */
+  get isUnused(): boolean {
+    return this.#ends.length === 0;
+  }
+
+  /** The rows of a window, in order. */
+  window(offset: number, limit: number, options: LiveOptions): Observable<Rows> {
+    const end = offset + limit;
+    // A window reads the order only, so sets with too few rows for it may be left out.
+    const reached = new Observable<Rows>((subscriber) => {
+      this.#enter(end);
+      subscriber.add(() => this.#leave(end));
+      let first: Rows | undefined;
+      let isReached = false;
+      subscriber.add(
+        this.#rows.subscribe({
+          next: (set) => {
+            first ??= set;
+            const isFirst = !isReached;
+            isReached ||= set.order.size >= Math.min(end, set.total);
+            if (isReached) subscriber.next(isFirst ? asFirst(set, first) : set);
+          },
+          error: (error) => subscriber.error(error),
+          complete: () => subscriber.complete(),
+        }),
+      );
+    });
+    return liveWindow(offset, limit, options)(reached);
+  }
+
+  get #end(): number {
+    return Math.max(0, ...this.#ends);
+  }
+
+  #enter(end: number): void {
+    const isFurther = end > this.#end;
+    this.#ends.push(end);
+    if (isFurther) this.#machine?.reach(end);
+  }
+
+  #leave(end: number): void {
+    this.#ends.splice(this.#ends.indexOf(end), 1);
+    if (this.isUnused) this.#machine = undefined;
+    else if (end > this.#end) this.#machine?.reach(this.#end);
+  }
+}
+
+/** The set with which a window begins. It has the cause of the first one. */
+function asFirst(set: Rows, { cause, initial }: Rows): Rows {
+  const { rev, synced, resourceVersion, origin, order, total } = set;
+  const known = { rev, synced, resourceVersion, origin, order, total };
+  const head = { ...known, cause, initial, reset: true };
+  return createChangeSet<KubernetesObject, typeof head>(head, []);
 }

@@ -50,8 +50,10 @@ class WindowMachine<T> implements Machine<T> {
   }
 
   arranged(source: Arrangement<unknown>): void {
+    const isSame = this.#source?.order === source.order;
     this.#source = source as Arrangement<T>;
-    this.#cut();
+    if (isSame) this.#shown.count(source.total);
+    else this.#cut();
   }
 
   apply(): void {

@@ -28,6 +28,11 @@ export class SortedRows<T> {
     return this.#size;
   }
 
+  /** The row that comes last. */
+  get last(): SortedRow<T> | undefined {
+    return this.#runs.at(-1)?.rows.at(-1);
+  }
+
   /** Inserts a row at its place. What the comparison throws leaves the rows as they were. */
   insert(row: SortedRow<T>): void {
     const at = this.#runFor(row);
