@@ -27,21 +27,19 @@ export function contentsOf<T extends KubernetesObject>(
   const { rev, resourceVersion, synced } = indexer;
   const initial = cause === 'snapshot';
   const objects = indexer.list();
-  const changesOf = (): readonly Change<T>[] =>
+  const changes = (): readonly Change<T>[] =>
     objects.map((object) => {
       const key = indexer.keyOf(object);
       const id = uidOf(object) || key;
       return initial ? { id, key, object } : { id, key, previous: object, object };
     });
-  const changes = (): readonly Change<T>[] => {
-    const known = initial ? additions.get(objects)?.deref() : undefined;
-    if (known !== undefined) return known as readonly Change<T>[];
-    const made = changesOf();
-    if (initial) additions.set(objects, new WeakRef<readonly Change<unknown>[]>(made));
+  const shared = () => {
+    const made = (additions.get(objects)?.deref() as readonly Change<T>[] | undefined) ?? changes();
+    additions.set(objects, new WeakRef<readonly Change<unknown>[]>(made));
     return made;
   };
   return createChangeSet<T>(
     { rev, resourceVersion, synced, cause, initial, reset: initial },
-    changes,
+    initial ? shared : changes,
   );
 }

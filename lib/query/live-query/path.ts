@@ -7,17 +7,30 @@ import type { Steps } from '../../meta/object-path.ts';
  * also at the end. `null` counts as absent, and only own properties count.
  */
 export function someAt(
-  value: unknown,
+  object: unknown,
   steps: Steps,
   visit: (value: unknown) => boolean,
-  at = 0,
+  from = 0,
 ): boolean {
-  if (value === null || value === undefined) return false;
-  if (Array.isArray(value)) return value.some((element) => someAt(element, steps, visit, at));
-  if (at === steps.length) return visit(value);
-  const name = steps[at] as string;
-  if (typeof value !== 'object' || !Object.hasOwn(value, name)) return false;
-  return someAt((value as Record<string, unknown>)[name], steps, visit, at + 1);
+  let value = object;
+  for (let at = from; at <= steps.length; at++) {
+    if (value === null || value === undefined) return false;
+    if (Array.isArray(value)) return someOf(value, steps, visit, at);
+    if (at === steps.length) return visit(value);
+    const name = steps[at] as string;
+    if (typeof value !== 'object' || !Object.hasOwn(value, name)) return false;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return false;
+}
+
+function someOf(
+  values: readonly unknown[],
+  steps: Steps,
+  visit: (value: unknown) => boolean,
+  at: number,
+): boolean {
+  return values.some((each) => someAt(each, steps, visit, at));
 }
 
 /** The value at a path: a list if an array is on the way, otherwise a value, or `undefined` if it is absent. */
