@@ -171,8 +171,12 @@ class SharedStream<T> {
     const { order, total } = set as ChangeSetHead<T>;
     emission.arrived(0, set);
     if (order !== undefined) machine.arranged({ order, total: total ?? order.size });
+    // The first set says itself what it adds.
+    const isFirst = connection.head === undefined && set.reset;
+    machine.logging = !isFirst;
     machine.apply(0, set);
-    const next = emission.next(machine.take(), machine.arrangement(), connection.origin);
+    const changes = isFirst ? set.changes : machine.take();
+    const next = emission.next(changes, machine.arrangement(), connection.origin);
     if (next === undefined) return;
     // Before the set is delivered, so that whoever subscribes meanwhile gets the state after it.
     connection.head = next as ChangeSetHead<T>;
