@@ -51,6 +51,26 @@ describe('liveUntil', () => {
     expect(scheduler.pending).toBe(0);
   });
 
+  it('Q52, Q20: a row of an order is made again at its time, and stands where it stood', () => {
+    const scheduler = new VirtualTime();
+    const world = new World();
+    world.reset(Array.from({ length: 50 }, (_, at) => ({ name: `i${at}`, n: at })));
+    const ages = new Mirror(
+      world.changes$.pipe(
+        liveSort((one, other) => other.n - one.n, { scheduler }),
+        liveUntil(({ n }: Item) => n * 10, { scheduler }),
+        liveMap(({ n }: Item, nowMs) => `${n} ${n * 10 <= nowMs ? 'old' : 'new'}`, { scheduler }),
+      ),
+    );
+    for (const ms of [0, 45, 300, 500]) {
+      scheduler.elapse(ms - scheduler.now());
+      const expected = Array.from({ length: 50 }, (_, at) => 49 - at);
+      const ageOf = (n: number) => `${n} ${n * 10 <= ms ? 'old' : 'new'}`;
+      expect(ages.objects()).toEqual(expected.map(ageOf));
+    }
+    ages.subscription.unsubscribe();
+  });
+
   it('Q52: undefined, a time not after now and Infinity need no timer; a deleted row is not due', () => {
     const scheduler = new VirtualTime();
     const world = new World();

@@ -19,6 +19,7 @@ import type {
 } from '../engine/machine.ts';
 import { checkFunction } from '../engine/misuse.ts';
 import { RowMachine } from '../engine/row-machine.ts';
+import { ChunkedOrder, type GivenRun } from '../order/chunked-order.ts';
 import { ListOrder, type PlacedRow, placedRows } from '../order/list-order.ts';
 import { shallowEqual } from './shallow-equal.ts';
 
@@ -47,6 +48,8 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
   #source: Arrangement<unknown> | undefined;
   /** The rows in the order of `by`, unless one has changed since. */
   #ordered: { readonly by: unknown; readonly order: RowOrder<B> } | undefined;
+  /** The rows of runs of the source's order, which stay as they are until a row changes. */
+  #runs = new WeakMap<object, GivenRun<B>>();
   #arrangement: Arrangement<B> | undefined;
 
   constructor(
@@ -83,6 +86,8 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
     if (held?.row !== row) {
       this.log.touch(id, held?.row);
       this.#ordered = undefined;
+      // The order of the source does not show it.
+      if (held?.object === object) this.#runs = new WeakMap();
     }
     this.#rows.set(id, { key, object, of, row });
   }
@@ -106,12 +111,26 @@ class MapMachine<A, B> extends RowMachine<B, Mapped<B>> {
 
   /** The rows in the order of the source, without those that are kept out. */
   #orderedBy(order: RowOrder<unknown>): RowOrder<B> {
+    if (order instanceof ChunkedOrder) return order.mapped(({ rows }) => this.#runOf(rows));
+    return new ListOrder(this.#mapped(placedRows(order)));
+  }
+
+  #runOf(of: readonly PlacedRow<unknown>[]): GivenRun<B> {
+    const known = this.#runs.get(of);
+    if (known !== undefined) return known;
+    const rows = this.#mapped(of);
+    const run = { rows, objects: rows.map(({ object }) => object) };
+    this.#runs.set(of, run);
+    return run;
+  }
+
+  #mapped(of: readonly PlacedRow<unknown>[]): PlacedRow<B>[] {
     const rows: PlacedRow<B>[] = [];
-    for (const { id } of placedRows(order)) {
+    for (const { id } of of) {
       const row = this.#rows.get(id)?.row;
       if (row !== undefined) rows.push(row);
     }
-    return new ListOrder(rows);
+    return rows;
   }
 
   arrangement(): Arrangement<B> | undefined {

@@ -2,6 +2,7 @@
 import type { Change } from '../../delta/net-change.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import type { RowOrder } from '../../store/change-set.ts';
+import type { PlacedRow } from './list-order.ts';
 
 /** One state of a row. Another state is another object, so an order that was given out keeps what it had. */
 export class SortedRow<T> {
@@ -35,7 +36,10 @@ export class RowRun<T> {
 }
 
 /** The lists of a run as an order has them. */
-type GivenRun<T> = Readonly<Pick<RowRun<T>, 'rows' | 'objects'>>;
+export interface GivenRun<T> {
+  readonly rows: readonly PlacedRow<T>[];
+  readonly objects: readonly Stored<T>[];
+}
 
 export class ChunkedOrder<T> implements RowOrder<T> {
   readonly size: number;
@@ -90,9 +94,9 @@ export class ChunkedOrder<T> implements RowOrder<T> {
     return found;
   }
 
-  placed(start: number, end: number): readonly SortedRow<T>[] {
+  placed(start: number, end: number): readonly PlacedRow<T>[] {
     const from = Math.max(0, start);
-    const found: SortedRow<T>[] = [];
+    const found: PlacedRow<T>[] = [];
     for (let run = this.#runAt(from); run >= 0 && run < this.#runs.length; run++) {
       const first = this.#starts[run] as number;
       if (first >= end) break;
@@ -111,7 +115,12 @@ export class ChunkedOrder<T> implements RowOrder<T> {
     return changes;
   }
 
-  #rowAt(position: number): SortedRow<T> | undefined {
+  /** The order of what other rows are made of these, run by run. */
+  mapped<B>(map: (run: GivenRun<T>) => GivenRun<B>): ChunkedOrder<B> {
+    return new ChunkedOrder(this.#runs.map(map));
+  }
+
+  #rowAt(position: number): PlacedRow<T> | undefined {
     const run = this.#runAt(position);
     return this.#runs[run]?.rows[position - (this.#starts[run] as number)];
   }
