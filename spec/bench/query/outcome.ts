@@ -16,7 +16,7 @@ export interface Budget {
   readonly title: string;
   readonly limit: number;
   readonly figure: number;
-  readonly unit: 'ms' | '×';
+  readonly unit: 'ms' | '×' | 'MB';
   /** Whether the limit is the least allowed, not the most. @defaultValue false */
   readonly isLeast?: boolean;
 }

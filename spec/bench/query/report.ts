@@ -7,7 +7,8 @@ function ms(value: number): string {
 }
 
 export function budgetText({ title, limit, figure, unit, isLeast }: Budget): string {
-  const shown = unit === 'ms' ? `${ms(figure)} ms` : `${figure.toFixed(figure < 10 ? 2 : 0)} ×`;
+  const shown =
+    unit === 'ms' ? `${ms(figure)} ms` : `${figure.toFixed(figure < 10 ? 2 : 0)} ${unit}`;
   return `${isLeast === true ? '≥' : '≤'} ${limit} ${unit} ${title}: ${shown}`;
 }
 

@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { type Effort, isMet, type Outcome } from './outcome.ts';
 import { MARKDOWN_HEAD, markdownRows, plainTable } from './report.ts';
 
-const ALL = 'sorted-10k,sorted-100k,window,group,join,first';
+const ALL = 'sorted-10k,sorted-100k,window,group,join,first,many';
 
 const { values } = parseArgs({
   args: process.argv.slice(3),

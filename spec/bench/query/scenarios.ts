@@ -2,6 +2,7 @@
 import { firstAnswer } from './first.ts';
 import { groups } from './group.ts';
 import { joins } from './join.ts';
+import { manyQueries } from './many.ts';
 import type { Effort, Scenario } from './outcome.ts';
 import { sortedView, windowView } from './sorted.ts';
 
@@ -12,6 +13,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   group: groups,
   join: joins,
   first: firstAnswer,
+  many: manyQueries,
 };
 
 const [, , name = '', effort = ''] = process.argv;
