@@ -13,9 +13,6 @@ export interface Listener<T> {
   complete?(): void;
 }
 
-/** The additions of all objects, while somebody reads them: many queries that begin together have the same ones. */
-const additions = /* @__PURE__ */ new WeakMap<object, WeakRef<readonly Change<unknown>[]>>();
-
 /**
  * The contents of the store as one set. As a `snapshot` every object is an addition, and earlier sets no longer count
  * (`reset`). As a `resync` every object is an update without a change.
@@ -27,19 +24,14 @@ export function contentsOf<T extends KubernetesObject>(
   const { rev, resourceVersion, synced } = indexer;
   const initial = cause === 'snapshot';
   const objects = indexer.list();
-  const changes = (): readonly Change<T>[] =>
+  const changes = (): Change<T>[] =>
     objects.map((object) => {
       const key = indexer.keyOf(object);
       const id = uidOf(object) || key;
       return initial ? { id, key, object } : { id, key, previous: object, object };
     });
-  const shared = () => {
-    const made = (additions.get(objects)?.deref() as readonly Change<T>[] | undefined) ?? changes();
-    additions.set(objects, new WeakRef<readonly Change<unknown>[]>(made));
-    return made;
-  };
   return createChangeSet<T>(
     { rev, resourceVersion, synced, cause, initial, reset: initial },
-    initial ? shared : changes,
+    changes,
   );
 }

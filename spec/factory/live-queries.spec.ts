@@ -144,6 +144,28 @@ describe('live queries', () => {
     expect(collections(r).length).toBe(before);
   });
 
+  it('Q70: queries that begin together read one list of the objects, and those after a commit another one', async () => {
+    const r = rig();
+    const factory = r.factory();
+    const informer = factory.informer(pods);
+    factory.start();
+    await r.until(factory.whenSynced());
+    const everything = liveQuery({ from: pods });
+    const begin = () => {
+      const mirror = new Mirror(createLiveQueries(factory).stream(everything));
+      mirror.subscription.unsubscribe();
+      return mirror.sets[0];
+    };
+    const [first, second] = [begin(), begin()];
+    expect(first?.changes).toHaveLength(informer.indexer.size);
+    expect(second?.changes).toBe(first?.changes);
+    r.server.objects.delete(pods, place('web-0'));
+    await r.time.advance(10);
+    const later = begin();
+    expect(later?.changes).toHaveLength(informer.indexer.size);
+    expect(first?.changes).toHaveLength(informer.indexer.size + 1);
+  });
+
   it('Q70: a view that nobody uses leaves nothing, and one query object has one view', () => {
     const r = rig();
     const factory = r.factory();

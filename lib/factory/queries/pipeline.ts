@@ -21,6 +21,7 @@ import { liveShare } from '../../query/operators/live-share.ts';
 import type { AnyChangeSet, ChangeSet } from '../../store/change-set.ts';
 import { NAMESPACE_INDEX } from '../../store/index-funcs.ts';
 import type { Hold, InformerPool } from '../shared-informers.ts';
+import { withCommonAdditions } from './common-additions.ts';
 import type { LocalScope } from './coverage.ts';
 import { requestOf, type SourcePlan } from './plan.ts';
 import type { SharedFirstRows } from './shared-first-rows.ts';
@@ -103,7 +104,9 @@ function read(
   ];
   const isShared = index === undefined;
   const areData = where.every(isData);
-  const source = isShared ? informer.changes$ : indexedRows(informer, index.name, index.value);
+  const source = isShared
+    ? withCommonAdditions(informer.changes$)
+    : indexedRows(informer, index.name, index.value);
   // A layer shows complete objects.
   if (layer === undefined || as === 'metadata') return { source, predicates, areData, isShared };
   const find = (key: string) => indexer.getByKey(key);
