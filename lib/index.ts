@@ -248,9 +248,10 @@ export {
   type FilteringEventHandlerOptions,
   filteringEventHandler,
 } from './informer/handlers/event-handler.ts';
+export type { InformerMetrics } from './informer/instruments.ts';
 export {
-  type InformerMetrics,
   type InformerMetricsReader,
+  type MeteredOptions,
   metered,
   metricsOf,
 } from './informer/metrics-part.ts';
@@ -331,12 +332,22 @@ export {
 export type {
   GaugeCallback,
   GaugeResult,
+  MeasuredController,
+  MeasuredEnd,
+  MeasuredEvent,
+  MeasuredQueue,
+  MeasuredResult,
+  MeasuredSlots,
+  MeasureEvents,
+  Metered,
   MetricAttributes,
   MetricCounter,
   MetricHistogram,
   MetricObservableGauge,
   MetricOptions,
   MetricsProvider,
+  QueueInstruments,
+  ReconcileFigures,
 } from './meta/metrics.ts';
 export {
   type PodRequestsOptions,

@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const ROWS: readonly (readonly string[])[] = [
   ['checks'],
   ['meta', 'rx'],
-  ['transport', 'work-queue'],
+  ['transport', 'work-queue', 'metrics'],
   ['decode'],
   ['list-watch'],
   ['reflector', 'object-log'],

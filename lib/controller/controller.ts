@@ -5,7 +5,7 @@ import type { LeaderElector } from '../election/leader-elector.ts';
 import type { WaitOptions } from '../informer/waits.ts';
 import type { ObjectName } from '../meta/key.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
-import type { MetricsProvider } from '../meta/metrics.ts';
+import type { Metered } from '../meta/metrics.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { ShardMember } from '../shards/shard-member.ts';
 import type { RateLimiter } from '../work-queue/rate-limiter.ts';
@@ -82,7 +82,8 @@ export interface ControllerOptions<
    * unless its owner has started it. Not together with `leaderElection`. See docs/guide/shards.md.
    */
   readonly shards?: ShardMember | undefined;
-  readonly metrics?: MetricsProvider | undefined;
+  /** Measures the reconciles and the queue: `metered(provider)`. @defaultValue not measured */
+  readonly metrics?: Metered | undefined;
   /** Called with the errors of predicates, mappings, sources, `metrics` and the tracer of `traced`. @defaultValue errors are reported asynchronously, as rxjs does */
   readonly onUnhandledError?:
     | ((error: unknown, context: ControllerErrorContext) => void)

@@ -9,23 +9,18 @@ import {
   Subscription,
 } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
-import {
-  check,
-  checkedDuration,
-  checkedFunction,
-  checkedTimes,
-  checkedWholeLimit,
-  ifGiven,
-} from '../checks/checked-option.ts';
+import { check, checkedDuration } from '../checks/checked-option.ts';
 import { followLeading, type LeaderElector } from '../election/leader-elector.ts';
 import { StartStop } from '../election/start-stop.ts';
 import { type WaitOptions, Waits } from '../informer/waits.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { ReconcileFigures } from '../meta/metrics.ts';
 import { Drain } from '../rx/drain.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { timingOf } from '../rx/timing.ts';
 import type { KeyShards } from '../shards/shard-member.ts';
+import { checkOptions } from './checked-options.ts';
 import type {
   Controller,
   ControllerOptions,
@@ -36,7 +31,8 @@ import type {
 } from './controller.ts';
 import { IDLE, notReady, sourcesOf } from './controller-sources.ts';
 import type { Source, WatchedInformer } from './sources.ts';
-import { Term, Terms } from './term.ts';
+import { Term } from './term.ts';
+import { Terms } from './terms.ts';
 
 const LOST = 'the lead was lost, or the membership in the ring is over';
 
@@ -75,15 +71,12 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
   #leading = false;
   #electing = false;
   readonly #shards: KeyShards | undefined;
+  readonly #figures: ReconcileFigures | undefined;
 
   constructor(options: ControllerOptions<T>) {
     const { name = 'controller', leaderElection: election } = options;
-    const { concurrency, maxRetries, ageingMs } = options;
     // Checked here, so that an invalid option is not found only when the lead is won.
-    ifGiven(checkedWholeLimit, concurrency, `${name}: concurrency`);
-    ifGiven(checkedTimes, maxRetries, `${name}: maxRetries`);
-    ifGiven(checkedDuration, ageingMs, `${name}: ageingMs`);
-    checkedFunction(options.reconcile, `${name}: reconcile`);
+    checkOptions(name, options);
     this.name = name;
     this.#options = options;
     this.#scheduler = timingOf(options).scheduler;
@@ -104,6 +97,10 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     const isElector = election === undefined || isObservable(Object(this.#elector).leading$);
     const must = '() => createLeaderElector({ client, namespace, name, identity })';
     check(isElector, `${name}: leaderElection`, this.#elector ?? election, must);
+    this.#figures = options.metrics?.controller({
+      ...{ name, concurrency: options.concurrency ?? 1, controller: this },
+      report: (error) => this.#report(error, 'metrics'),
+    });
   }
 
   get status(): ControllerStatus {
@@ -139,6 +136,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     if (this.#held !== undefined) return;
     const held = new Subscription();
     this.#held = held;
+    this.#figures?.begin();
     this.#leading = (this.#elector ?? this.#shards) === undefined;
     for (const source of this.#sources) {
       if (held.closed || source.informer === undefined) continue;
@@ -204,6 +202,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     await this.#shards?.stop();
     held?.unsubscribe();
     this.#held = undefined;
+    this.#figures?.end();
     this.#leading = false;
     this.#terms.takeUnreached();
     this.#synced.clear();
@@ -265,6 +264,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
       sources: this.#sources,
       scheduler: this.#scheduler,
       shards: this.#shards,
+      figures: this.#figures,
       first: this.#terms.takeUnreached(),
       lost:
         permission &&

@@ -8,8 +8,8 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
 import { type ObjectName, splitMetaNamespaceKey } from '../meta/key.ts';
 import type { KubernetesObject, Stored } from '../meta/kubernetes-object.ts';
+import type { ReconcileFigures } from '../meta/metrics.ts';
 import { liveSignal } from '../rx/live-signal.ts';
-import { longTimer } from '../rx/long-timer.ts';
 import type { KeyShards } from '../shards/shard-member.ts';
 import { PriorityKeyQueue } from '../work-queue/priority-queue.ts';
 import {
@@ -41,6 +41,8 @@ export interface TermHost<T extends KubernetesObject> {
     ControllerOptions<T>,
     'reconcile' | 'concurrency' | 'maxRetries' | 'rateLimiter' | 'ageingMs' | 'metrics'
   >;
+  /** Measures the reconciles; absent if nothing does. */
+  readonly figures: ReconcileFigures | undefined;
   readonly sources: readonly Source[];
   readonly scheduler: SchedulerLike;
   read(key: string): Stored<T> | undefined;
@@ -103,7 +105,7 @@ export class Term<T extends KubernetesObject> {
   constructor(host: TermHost<T>) {
     this.#host = host;
     this.#incomplete = new IncompleteKeys(host.sources);
-    const { name, scheduler, shards, options } = host;
+    const { name, scheduler, shards, options, figures } = host;
     const { rateLimiter, ageingMs, metrics } = options;
     const onUnhandledError = (error: unknown) => host.report(error, 'metrics');
     this.#queue = new PriorityKeyQueue({
@@ -117,6 +119,9 @@ export class Term<T extends KubernetesObject> {
         Run,
         reconcile: (run) => this.#reconcile(run),
         mayBegin: () => host.lost?.() === undefined,
+        ended: (run, end, workedMs) => {
+          if (run.reasons !== undefined) figures?.reconciled(end, workedMs);
+        },
         outcome: (run, outcome) => this.#outcome(run, outcome),
         released: (run, isDone) => {
           shards?.end(run, isDone);
@@ -242,94 +247,5 @@ export class Term<T extends KubernetesObject> {
     if (outcome.type === 'requeued') this.#note(key, 'requeue');
     else if (outcome.type === 'failed') this.#note(key, 'retry');
     this.#host.emit({ ...outcome, reasons });
-  }
-}
-
-/** Collects terms, and waits until none of them reconciles. */
-export class Terms<T extends KubernetesObject> {
-  readonly #scheduler: SchedulerLike;
-  readonly #terms = new Set<Term<T>>();
-  /** Ended terms whose reconciles ignore their signals. They still count as working, but nothing waits for them in vain. */
-  readonly #abandoned = new Set<Term<T>>();
-  #onSettled: (() => void) | undefined;
-  /** What the last term has not reconciled, if it was lost. */
-  #unreached: readonly string[] = [];
-  /** Called when no reconcile runs any more. */
-  #onEnded: (() => void)[] = [];
-
-  constructor(scheduler: SchedulerLike) {
-    this.#scheduler = scheduler;
-  }
-
-  /** The keys that are being reconciled. */
-  get working(): readonly string[] {
-    return [...this.#terms, ...this.#abandoned].flatMap((term) => term.working);
-  }
-
-  add(term: Term<T>): void {
-    this.#terms.add(term);
-  }
-
-  /** Ends a term because the lead was lost. */
-  lose(term: Term<T>, reason: ApiError): void {
-    this.#unreached = term.unreached;
-    term.end(reason);
-    this.release(term);
-  }
-
-  /** Returns once what the term that was lost last has not reconciled. */
-  takeUnreached(): readonly string[] {
-    const unreached = this.#unreached;
-    this.#unreached = [];
-    return unreached;
-  }
-
-  /** Resolves when no reconcile runs; `undefined` if none does. */
-  ended(): Promise<void> | undefined {
-    if (this.working.length === 0) return undefined;
-    return new Promise((resolve) => {
-      this.#onEnded.push(resolve);
-    });
-  }
-
-  /** Forgets a term that has ended, once its last reconcile has ended. */
-  release(term: Term<T>): void {
-    if (term.working.length > 0) return;
-    this.#terms.delete(term);
-    this.#abandoned.delete(term);
-  }
-
-  /** Call this when a reconcile has ended. */
-  settled(): void {
-    this.#onSettled?.();
-    if (this.working.length === 0) for (const ended of this.#onEnded.splice(0)) ended();
-  }
-
-  abort(reason: ApiError): void {
-    for (const term of this.#terms) term.abort(reason);
-  }
-
-  /** Waits no longer for the terms, which have ended. */
-  abandon(): void {
-    for (const term of this.#terms) if (term.working.length > 0) this.#abandoned.add(term);
-    this.#terms.clear();
-  }
-
-  /** Resolves with whether no reconcile runs that was not abandoned, now or within this time in milliseconds. */
-  idle(withinMs: number): Promise<boolean> {
-    const idle = () => [...this.#terms].every((term) => term.working.length === 0);
-    if (idle()) return Promise.resolve(true);
-    return new Promise((resolve) => {
-      const timer = longTimer(withinMs, this.#scheduler).subscribe(() => {
-        this.#onSettled = undefined;
-        resolve(false);
-      });
-      this.#onSettled = () => {
-        if (!idle()) return;
-        this.#onSettled = undefined;
-        timer.unsubscribe();
-        resolve(true);
-      };
-    });
   }
 }

@@ -4,6 +4,7 @@
  */
 import { BehaviorSubject, type Subscription } from 'rxjs';
 import { ApiError } from '../meta/api-error.ts';
+import type { Metered } from '../meta/metrics.ts';
 import { longTimer } from '../rx/long-timer.ts';
 import { reportUnhandled } from '../rx/report-unhandled.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
@@ -25,6 +26,7 @@ export interface LeaseElectorOptions extends LeaseLockOptions {
   readonly releaseOnCancel: boolean;
   readonly random: () => number;
   readonly onError?: ((error: ApiError) => void) | undefined;
+  readonly metrics?: Metered | undefined;
 }
 
 /** The state that one candidacy passes on to the next of the same elector. */

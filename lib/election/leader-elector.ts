@@ -7,6 +7,7 @@
 import { type Observable, Subscription } from 'rxjs';
 import { checkedName } from '../checks/checked-option.ts';
 import type { ApiError } from '../meta/api-error.ts';
+import type { Metered } from '../meta/metrics.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import type { LeaseElectorOptions } from './candidacy.ts';
@@ -35,6 +36,8 @@ export interface LeaderElectorOptions extends Timing {
    * @defaultValue `console.warn`, once until the Lease is won
    */
   readonly onError?: ((error: ApiError) => void) | undefined;
+  /** Observes whether this process leads, under the name of the Lease: `metered(provider)`. @defaultValue not measured */
+  readonly metrics?: Metered | undefined;
 }
 
 /** A candidate for the lead, or the leader. */

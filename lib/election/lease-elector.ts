@@ -32,6 +32,8 @@ export class LeaseElector {
   readonly #work = new Set<Work>();
   #candidacy: Candidacy;
   #stops = 0;
+  /** Releases the gauge. */
+  #unmeasure: (() => void) | undefined;
 
   constructor(options: LeaseElectorOptions) {
     this.#options = options;
@@ -42,7 +44,11 @@ export class LeaseElector {
     });
     this.#candidacy = new Candidacy(options, this.#memory);
     this.#life = new StartStop(
-      () => this.#candidacy.start(),
+      () => {
+        const { metrics, name } = options;
+        this.#unmeasure ??= metrics?.lead(name, () => this.isLeading);
+        this.#candidacy.start();
+      },
       () => this.#end(),
     );
   }
@@ -131,6 +137,8 @@ export class LeaseElector {
       late.unsubscribe();
     }
     await ending.stop();
+    this.#unmeasure?.();
+    this.#unmeasure = undefined;
     // The next candidacy is set before this one completes, because a listener may read the state synchronously.
     this.#candidacy = new Candidacy(this.#options, this.#memory);
     ending.complete();

@@ -3,157 +3,28 @@
  * measured pays nothing. client-go: tools/cache/informer_metrics.go.
  */
 
-import { Observable, Subject, type Subscription } from 'rxjs';
-import { unaudited } from '../audit/status.ts';
+import { Observable, type SchedulerLike, Subject } from 'rxjs';
 import { check } from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type {
-  GaugeCallback,
-  GaugeResult,
-  MetricAttributes,
-  MetricCounter,
-  MetricObservableGauge,
+  MeasuredController,
+  MeasuredQueue,
+  MeasuredSlots,
+  Metered,
   MetricsProvider,
 } from '../meta/metrics.ts';
-import type { ResourceVersion } from '../meta/resource-version.ts';
-import { reportingErrors } from '../rx/report-unhandled.ts';
+import { observing, safelyBy } from '../metrics/gauges.ts';
+import { leadRows, slotRows } from '../metrics/ownership.ts';
+import { queueInstruments } from '../metrics/queue-instruments.ts';
+import { reconcileFigures } from '../metrics/reconcile-figures.ts';
+import { RequestFigures } from '../metrics/request-figures.ts';
+import type { Delta } from '../reflector/delta.ts';
+import type { ReflectorStatus } from '../reflector/status.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import type { IndexerReader } from '../store/indexer.ts';
 import { reportSubscriberErrors } from './handlers/report-subscriber-errors.ts';
-import { type InformerPart, type InformerPartMaker, type InformerPort, portOf } from './part.ts';
-import type { InformerStatus } from './status/status.ts';
-
-/** The metrics of an informer. Durations are in seconds, the unit of monitoring systems. */
-export interface InformerMetrics {
-  readonly name: string;
-  /** Objects in the store. */
-  readonly objects: number;
-  /** Deltas that wait for the commit (client-go's informer_queued_items). */
-  readonly queuedItems: number;
-  /** Changes that wait for busy handlers. */
-  readonly pendingNotifications: number;
-  /**
-   * Durations from the pop of a batch to the return of its last callback (client-go's
-   * informer_processing_latency_seconds).
-   */
-  readonly processingLatencySeconds: {
-    readonly count: number;
-    readonly sum: number;
-    readonly max: number;
-  };
-  readonly storeResourceVersion: ResourceVersion | '';
-  /** Refused objects. */
-  readonly refused: number;
-  readonly reconnects: number;
-  readonly relists: number;
-  /** Objects that the audit of this run compared with the server. */
-  readonly auditCompared: number;
-  /** Objects that differed in the audit of this run. */
-  readonly auditDiffered: number;
-}
-
-const NUMBER_DIGITS = 15;
-
-/**
- * The last digits of a version, because a version may exceed the exact range of numbers. They show whether it advances.
- */
-function versionNumber(version: string): number {
-  return Number(version.slice(-NUMBER_DIGITS)) || 0;
-}
-
-/** The metrics that only grow within a run. */
-type Counted = 'reconnects' | 'relists' | 'auditCompared' | 'auditDiffered';
-
-function countsOf({ reconnects, relists, audit }: InformerStatus): Record<Counted, number> {
-  const { compared, differed } = typeof audit === 'object' ? audit : unaudited;
-  return { reconnects, relists, auditCompared: compared, auditDiffered: differed };
-}
-
-/** The instruments of one informer, which measure while a run is alive. */
-class Instruments {
-  readonly #latency: { record(value: number, attributes?: MetricAttributes): void };
-  readonly #gauges: { readonly gauge: MetricObservableGauge; readonly callback: GaugeCallback }[];
-  readonly #counters: {
-    readonly counter: MetricCounter;
-    readonly name: Counted;
-    last: number;
-  }[];
-  readonly #attributes: MetricAttributes;
-  /** Calls the provider, whose errors go to `onUnhandledError`. */
-  readonly #safely: (act: () => void) => void;
-  #counting: Subscription | undefined;
-
-  constructor(
-    metrics: MetricsProvider,
-    attributes: MetricAttributes,
-    current: () => InformerMetrics,
-    report: (error: unknown) => void,
-  ) {
-    this.#attributes = attributes;
-    this.#safely = (act) => reportingErrors(act, report)();
-    const gauge = (
-      name: string,
-      description: string,
-      read: (metrics: InformerMetrics) => number,
-    ) => ({
-      gauge: metrics.createObservableGauge(name, { description }),
-      callback: (result: GaugeResult) => result.observe(read(current()), attributes),
-    });
-    const counter = (name: Counted, of: string, description: string) => ({
-      counter: metrics.createCounter(`informer_${of}_total`, { description }),
-      name,
-      last: 0,
-    });
-    this.#latency = metrics.createHistogram('informer_processing_latency_seconds', {
-      description: 'Time from the pop of a batch to its last callback',
-      unit: 's',
-    });
-    this.#gauges = [
-      gauge('informer_queued_items', 'Deltas that wait for the commit', (of) => of.queuedItems),
-      gauge('informer_store_resource_version', 'The last digits of the resourceVersion', (of) =>
-        versionNumber(of.storeResourceVersion),
-      ),
-      gauge(
-        'informer_pending_notifications',
-        'Changes that wait for handlers',
-        (of) => of.pendingNotifications,
-      ),
-      gauge('informer_objects', 'Objects in the store', (of) => of.objects),
-      gauge('informer_refused_objects', 'Objects that were refused', (of) => of.refused),
-    ];
-    this.#counters = [
-      counter('reconnects', 'reconnects', 'Watches that were reopened'),
-      counter('relists', 'relists', 'Lists after the first'),
-      counter('auditCompared', 'audit_compared', 'Objects that were compared with the server'),
-      counter('auditDiffered', 'audit_differed', 'Objects that differed from the server'),
-    ];
-  }
-
-  begin(status$: Observable<InformerStatus>): void {
-    for (const { gauge, callback } of this.#gauges) this.#safely(() => gauge.addCallback(callback));
-    // A rate needs the value before the first event.
-    for (const { counter } of this.#counters) this.#safely(() => counter.add(0, this.#attributes));
-    this.#counting = status$.subscribe((status) => {
-      const counts = countsOf(status);
-      for (const each of this.#counters) {
-        const now = counts[each.name];
-        const grown = now - each.last;
-        each.last = now;
-        if (grown > 0) this.#safely(() => each.counter.add(grown, this.#attributes));
-      }
-    });
-  }
-
-  end(): void {
-    for (const { gauge, callback } of this.#gauges)
-      this.#safely(() => gauge.removeCallback(callback));
-    this.#counting?.unsubscribe();
-  }
-
-  record(seconds: number): void {
-    this.#safely(() => this.#latency.record(seconds, this.#attributes));
-  }
-}
+import { countsOf, type InformerMetrics, Instruments } from './instruments.ts';
+import { type InformerPart, type InformerPort, portOf } from './part.ts';
 
 /** Measures one informer. Its gauges are read on demand. */
 class Meter<T extends KubernetesObject> implements InformerPart<T> {
@@ -172,7 +43,12 @@ class Meter<T extends KubernetesObject> implements InformerPart<T> {
     const report = (error: unknown) => port.report(error, { subscriber: 'metrics' });
     try {
       const attributes = { name: port.name, ...port.metricAttributes };
-      this.#instruments = new Instruments(metrics, attributes, () => this.read(), report);
+      const reading = {
+        metrics: () => this.read(),
+        status: () => port.board.status,
+        nowMs: () => port.timing.scheduler.now(),
+      };
+      this.#instruments = new Instruments(metrics, attributes, reading, report);
     } catch (error) {
       // Without instruments nothing is measured, but the informer works.
       report(error);
@@ -221,6 +97,14 @@ class Meter<T extends KubernetesObject> implements InformerPart<T> {
     this.#instruments?.record(seconds);
   }
 
+  status(at: number, { attempt }: ReflectorStatus): void {
+    this.#instruments?.attempted(at, attempt);
+  }
+
+  received(_at: number, deltas: readonly Delta<T>[]): void {
+    this.#instruments?.received(deltas);
+  }
+
   committed(): void {
     this.caughtUp();
   }
@@ -230,11 +114,24 @@ class Meter<T extends KubernetesObject> implements InformerPart<T> {
   }
 }
 
+/** Options of {@link metered}. */
+export interface MeteredOptions {
+  /**
+   * Receives what the provider throws for clients, electors and members of a ring. Informers, factories and controllers
+   * report it to their own `onUnhandledError`.
+   * @defaultValue reported like rxjs's own errors: asynchronously, as uncaught errors
+   */
+  readonly onUnhandledError?: ((error: unknown) => void) | undefined;
+}
+
 /**
- * The option `metrics` of an informer or a factory: creates the instruments of client-go's informer metrics with the
- * provider, for which a `Meter` of OpenTelemetry fits. The gauges are registered while the informer runs. An error that
- * the provider throws is reported, and the informer works without instruments. Throws a `TypeError` if `provider` is not
- * a provider. client-go: tools/cache/informer_metrics.go.
+ * The option `metrics` of an informer, a factory, a controller, a client, an elector, a member of a ring and a queue: creates their
+ * instruments with the provider, for which a `Meter` of OpenTelemetry fits, under the names of client-go and
+ * controller-runtime. Call it once in a program and give the result to all of them: the clients of one result are counted
+ * together. Gauges are registered while their subject runs. An error that the provider throws is reported, and what is
+ * measured works without instruments.
+ *
+ * Throws a `TypeError` if `provider` is not a provider. client-go: tools/cache/informer_metrics.go, tools/metrics.
  *
  * @example
  * ```ts
@@ -258,14 +155,29 @@ class Meter<T extends KubernetesObject> implements InformerPart<T> {
  * names.includes('informer_objects'); // => true
  * ```
  */
-export function metered(provider: MetricsProvider): InformerPartMaker {
+export function metered(provider: MetricsProvider, options: MeteredOptions = {}): Metered {
   const isProvider = typeof provider?.createHistogram === 'function';
   const must =
     'a Meter of OpenTelemetry, or an object with createCounter, createHistogram and createObservableGauge';
   check(isProvider, 'metered: the argument', provider, must);
-  return (port: InformerPort<KubernetesObject>) => {
+  const safely = safelyBy(options.onUnhandledError);
+  const informer = (port: InformerPort<KubernetesObject>) => {
     port.attach(Meter, () => new Meter(port, provider));
   };
+  let requests: RequestFigures | undefined;
+  return Object.assign(informer, {
+    queue: (name: string, state: () => MeasuredQueue, report?: (error: unknown) => void) =>
+      queueInstruments(provider, name, state, safelyBy(report ?? options.onUnhandledError)),
+    controller: (of: MeasuredController) => reconcileFigures(provider, of),
+    request(request: { method: string; use: string }, scheduler: SchedulerLike) {
+      requests ??= new RequestFigures(provider, safely);
+      return requests.begin(request, scheduler);
+    },
+    lead: (name: string, isLeading: () => boolean) =>
+      observing(provider, safely, { name }, leadRows(isLeading)),
+    shards: (name: string, read: () => MeasuredSlots) =>
+      observing(provider, safely, { name }, slotRows(read)),
+  });
 }
 
 /** The metrics of one informer, from {@link metricsOf}. */

@@ -1,7 +1,9 @@
 /**
  * The interface for metrics: the few members of OpenTelemetry's `Meter` that this library calls. A meter of
- * `@opentelemetry/api` implements it; an adapter for another library takes about ten lines.
+ * `@opentelemetry/api` implements it; an adapter for another library takes about ten lines. `Metered` is what the
+ * parts of the library call while they are measured; `metered` makes it, so that only programs that import it contain it.
  */
+import type { Observable, SchedulerLike } from 'rxjs';
 
 /** Labels of one measurement. */
 export type MetricAttributes = Readonly<Record<string, string>>;
@@ -46,4 +48,98 @@ export interface MetricsProvider {
   createUpDownCounter(name: string, options?: MetricOptions): MetricCounter;
   createHistogram(name: string, options?: MetricOptions): MetricHistogram;
   createObservableGauge(name: string, options?: MetricOptions): MetricObservableGauge;
+}
+
+/** What `metered` reads of a controller. */
+export interface MeasuredController {
+  readonly name: string;
+  /** How many keys are reconciled at the same time at most. */
+  readonly concurrency: number;
+  readonly controller: {
+    readonly working: readonly string[];
+    readonly status: { readonly unfinished: readonly string[]; readonly ended: readonly string[] };
+  };
+  /** Receives what the provider throws. */
+  report(error: unknown): void;
+}
+
+/** What a reconciler returned. */
+export interface MeasuredResult {
+  readonly requeue?: boolean | undefined;
+  readonly requeueAfterMs?: number | undefined;
+}
+
+/** How a reconcile ended: its result, its error, or neither if its Observable was unsubscribed. */
+export interface MeasuredEnd {
+  // biome-ignore lint/suspicious/noConfusingVoidType: a reconciler may return nothing at all
+  readonly result?: MeasuredResult | undefined | void;
+  readonly error?: unknown;
+  readonly aborted?: true;
+}
+
+/** Measures one controller. */
+export interface ReconcileFigures {
+  /** Observes the gauges until `end`. */
+  begin(): void;
+  end(): void;
+  reconciled(end: MeasuredEnd, tookMs: number): void;
+}
+
+/** What is read of a queue whenever metrics are collected. */
+export interface MeasuredQueue {
+  readonly unfinishedWorkSeconds: number;
+  readonly longestRunningProcessorSeconds: number;
+}
+
+/** Receives what happens to the keys of one queue. */
+export interface QueueInstruments {
+  added(): void;
+  retried(): void;
+  got(queuedMs: number): void;
+  dropped(count: number): void;
+  done(workedMs: number): void;
+  /** Releases the gauges. */
+  close(): void;
+}
+
+/** An event of a request that is measured. */
+export interface MeasuredEvent {
+  readonly kind: string;
+  readonly status?: number;
+  readonly bytes?: Uint8Array;
+}
+
+/** Measures the events of a request from the moment at which they are subscribed. */
+export type MeasureEvents = <E extends MeasuredEvent>(events: Observable<E>) => Observable<E>;
+
+/** The slots of a member of a ring. */
+export interface MeasuredSlots {
+  readonly owned: readonly number[];
+  readonly releasing: readonly number[];
+  readonly members: readonly string[];
+}
+
+/**
+ * The option `metrics` of informers, factories, clients, electors, members of a ring, controllers and queues, which
+ * `metered(provider)` makes. They call its members.
+ */
+export interface Metered {
+  /** Measures an informer. */
+  (port: never): void;
+  /** Measures a queue. `report` receives what the provider throws. */
+  queue(
+    name: string,
+    state: () => MeasuredQueue,
+    report?: (error: unknown) => void,
+  ): QueueInstruments;
+  controller(of: MeasuredController): ReconcileFigures;
+  /** Begins to measure a request that may have to wait. Call what it returns when the request is sent. */
+  request(
+    request: { readonly method: string; readonly use: string },
+    scheduler: SchedulerLike,
+  ): MeasureEvents;
+  /** Observes whether this process leads, until the returned function is called. */
+  lead(name: string, isLeading: () => boolean): () => void;
+  /** Observes the slots of this process, until the returned function is called. */
+  shards(name: string, read: () => MeasuredSlots): () => void;
 }

@@ -25,6 +25,7 @@ function checked(options: ShardOptions): RingSettings {
     ...{ client: options.client, namespace, name, by, identity, drainMs, suffix, scheduler },
     periods,
     onError: options.onError,
+    metrics: options.metrics,
   };
 }
 

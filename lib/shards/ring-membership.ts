@@ -10,6 +10,7 @@ import { distinctUntilChanged, map, takeUntil } from 'rxjs/operators';
 import { StartStop } from '../election/start-stop.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Metered } from '../meta/metrics.ts';
 import { type ShardRange, sameRanges, shardRanges } from '../meta/shard-ranges/ranges.ts';
 import { type ShardBy, shardSlot } from '../meta/shard-ranges/shard-filter.ts';
 import { longTimer } from '../rx/long-timer.ts';
@@ -40,6 +41,7 @@ export interface RingSettings extends RingPlace {
   /** Makes the random part of an id. */
   suffix(): string;
   readonly onError?: ((error: ApiError) => void) | undefined;
+  readonly metrics?: Metered | undefined;
 }
 
 const LATE =
@@ -95,6 +97,8 @@ export class RingMembership implements DividingMember {
   #holders = 0;
   /** Whether the owner has started the member. */
   #kept = false;
+  /** Releases the gauges. */
+  #unmeasure: (() => void) | undefined;
 
   constructor(settings: RingSettings) {
     this.#settings = settings;
@@ -166,7 +170,8 @@ export class RingMembership implements DividingMember {
   #begin(): void {
     if (this.#run !== undefined) return;
     const aborting = new AbortController();
-    const { periods } = this.#settings;
+    const { periods, metrics, name } = this.#settings;
+    this.#unmeasure = metrics?.shards(name, () => this.status);
     const member = joining(this.#newId(), periods);
     const server = new RingServer(this.#settings, member.id, aborting.signal);
     const run: Run = { aborting, member, server, ending: this.#endingSlots() };
@@ -200,6 +205,7 @@ export class RingMembership implements DividingMember {
     run.aborting.abort();
     this.#publish();
     this.#stopped.next();
+    this.#unmeasure?.();
   }
 
   #enter(run: Run, input: RingInput): void {

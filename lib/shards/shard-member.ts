@@ -5,6 +5,7 @@
 import type { Observable, Subscription } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Metered } from '../meta/metrics.ts';
 import type { ShardRange } from '../meta/shard-ranges/ranges.ts';
 import type { ShardBy } from '../meta/shard-ranges/shard-filter.ts';
 import type { Timing } from '../rx/timing.ts';
@@ -42,6 +43,8 @@ export interface ShardOptions extends Timing {
   readonly drainMs?: number | undefined;
   /** Called with the error of each failed request. Failed requests are retried. */
   readonly onError?: ((error: ApiError) => void) | undefined;
+  /** Observes the slots of this process, under the name of the ring: `metered(provider)`. @defaultValue not measured */
+  readonly metrics?: Metered | undefined;
 }
 
 /**

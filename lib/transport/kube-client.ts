@@ -17,6 +17,7 @@ import {
 import { mergeMap, takeUntil } from 'rxjs/operators';
 import { checkedLimit, checkedRate, checkedTimeout } from '../checks/checked-option.ts';
 import { ApiError } from '../meta/api-error.ts';
+import type { Metered } from '../meta/metrics.ts';
 import { checkBaseUrl, checkHeaders, checkPath } from './address.ts';
 import { type CallParts, call, type KubeRequest, whereOf } from './call.ts';
 import { createFetchTransport, type Fetch } from './fetch-transport.ts';
@@ -66,6 +67,10 @@ export interface KubeClientOptions extends Omit<StreamOptions, 'scheduler'> {
    * within 5 s, informers are no longer `live`. Infinity sends no pings. @defaultValue 15000
    */
   readonly livenessMs?: number | undefined;
+  /**
+   * Counts and measures the requests, each attempt of its own: `metered(provider)`. @defaultValue not measured
+   */
+  readonly metrics?: Metered | undefined;
 }
 
 /**
@@ -148,10 +153,12 @@ export function createClient(options: KubeClientOptions): KubeClient {
     defer(() => {
       checkPath(request);
       checkHeaders(request.headers ?? {});
+      const measured = options.metrics?.request(request, scheduler);
       const headers = { ...common, ...request.headers };
       const begin = () => {
         if (request.maySend?.() === false) throw notSent(request);
-        return transport.send({ ...request, headers });
+        const events = transport.send({ ...request, headers });
+        return measured?.(events) ?? events;
       };
       const turn = request.isUrgent === true ? null : limitOf(lane)();
       return turn === null ? begin() : queuedUntil(turn, begin);

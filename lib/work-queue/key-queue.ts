@@ -5,7 +5,7 @@
 
 import { AsyncSubject, defer, interval, merge, type Observable, of, Subject } from 'rxjs';
 import { distinctUntilChanged, endWith, map, takeUntil } from 'rxjs/operators';
-import type { MetricsProvider } from '../meta/metrics.ts';
+import type { Metered } from '../meta/metrics.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type ResolvedTiming, type Timing, timingOf } from '../rx/timing.ts';
 import { QueueFigures, type QueueMetrics, type QueueState } from './queue-metrics.ts';
@@ -18,7 +18,7 @@ export interface QueueOptions extends Pick<Timing, 'scheduler'> {
   /** The label `name` of the metrics. @defaultValue '' */
   readonly name?: string | undefined;
   /** Receives the metrics of the queue until it is shut down and empty. @defaultValue none */
-  readonly metrics?: MetricsProvider | undefined;
+  readonly metrics?: Metered | undefined;
   /** Receives the errors that `metrics` throws. @defaultValue errors are reported asynchronously, as rxjs does */
   readonly onUnhandledError?: ((error: unknown) => void) | undefined;
 }

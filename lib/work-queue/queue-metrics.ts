@@ -1,6 +1,5 @@
-/** Measures a queue and reports the metrics to a provider. client-go: util/workqueue/metrics.go, with the same names. */
-import type { GaugeCallback, MetricObservableGauge, MetricsProvider } from '../meta/metrics.ts';
-import { reportingErrors } from '../rx/report-unhandled.ts';
+/** Counts what happens to the keys of a queue. client-go: util/workqueue/metrics.go. */
+import type { Metered, QueueInstruments } from '../meta/metrics.ts';
 
 /** A summary of a distribution of durations, in seconds. */
 export interface DurationSummary {
@@ -53,82 +52,58 @@ class Durations {
 /** The options of the figures of a queue. */
 export interface QueueFiguresOptions {
   readonly name?: string | undefined;
-  readonly metrics?: MetricsProvider | undefined;
+  readonly metrics?: Metered | undefined;
   /** Receives the errors that the provider throws. */
   readonly onUnhandledError?: ((error: unknown) => void) | undefined;
 }
 
-/** Counts for one queue and passes the counts on. An error that the provider throws is reported. */
+/** Counts for one queue, and tells its instruments. */
 export class QueueFigures {
   readonly #name: string;
   readonly #state: () => QueueState;
-  /** Release the callbacks of the gauges. */
-  readonly #closers: (() => void)[] = [];
-  #report: ((report: (instruments: Instruments) => void) => void) | undefined;
-  /** Calls the provider. */
-  readonly #safely: (act: () => void) => void;
+  readonly #instruments: QueueInstruments | undefined;
   #addsTotal = 0;
   #retriesTotal = 0;
   readonly #queued = new Durations();
   readonly #worked = new Durations();
 
   constructor(
-    { name = '', metrics: provider, onUnhandledError }: QueueFiguresOptions,
+    { name = '', metrics, onUnhandledError }: QueueFiguresOptions,
     state: () => QueueState,
   ) {
     this.#name = name;
     this.#state = state;
-    this.#safely = (act) => reportingErrors(act, onUnhandledError)();
-    if (provider === undefined) return;
-    const observe = (gauge: MetricObservableGauge, field: keyof QueueState) => {
-      const callback: GaugeCallback = (result) => result.observe(state()[field], { name });
-      this.#closers.push(() => gauge.removeCallback(callback));
-      gauge.addCallback(callback);
-    };
-    this.#safely(() => {
-      const instruments = instrumentsOf(provider, name, observe);
-      this.#report = (report) => this.#safely(() => report(instruments));
-      // A rate needs the value before the first retry.
-      instruments.retries.add(0, instruments.labels);
-    });
-    // If an instrument could not be created, nothing is reported to the others.
-    if (this.#report === undefined) this.close();
+    this.#instruments = metrics?.queue(name, state, onUnhandledError);
   }
 
   added(): void {
     this.#addsTotal += 1;
-    this.#report?.((to) => {
-      to.adds.add(1, to.labels);
-      to.depth.add(1, to.labels);
-    });
+    this.#instruments?.added();
   }
 
   retried(): void {
     this.#retriesTotal += 1;
-    this.#report?.((to) => to.retries.add(1, to.labels));
+    this.#instruments?.retried();
   }
 
   got(queuedMs: number): void {
     this.#queued.add(queuedMs / 1000);
-    this.#report?.((to) => {
-      to.depth.add(-1, to.labels);
-      to.queueDuration.record(queuedMs / 1000, to.labels);
-    });
+    this.#instruments?.got(queuedMs);
   }
 
   /** Subtracts keys that were dropped. */
   dropped(count: number): void {
-    if (count > 0) this.#report?.((to) => to.depth.add(-count, to.labels));
+    if (count > 0) this.#instruments?.dropped(count);
   }
 
   done(workedMs: number): void {
     this.#worked.add(workedMs / 1000);
-    this.#report?.((to) => to.workDuration.record(workedMs / 1000, to.labels));
+    this.#instruments?.done(workedMs);
   }
 
-  /** Releases the gauges, because nothing changes from now on and the provider must not read them again. */
+  /** Releases the gauges, because nothing changes from now on and they must not be read again. */
   close(): void {
-    for (const close of this.#closers.splice(0)) this.#safely(close);
+    this.#instruments?.close();
   }
 
   read(): QueueMetrics {
@@ -141,41 +116,4 @@ export class QueueFigures {
       workDurationSeconds: this.#worked.read(),
     };
   }
-}
-
-type Instruments = ReturnType<typeof instrumentsOf>;
-
-function instrumentsOf(
-  provider: MetricsProvider,
-  name: string,
-  observe: (gauge: MetricObservableGauge, field: keyof QueueState) => void,
-) {
-  const labels = { name };
-  const gauge = (metric: string, description: string, field: keyof QueueState) => {
-    observe(provider.createObservableGauge(metric, { description, unit: 's' }), field);
-  };
-  const histogram = (metric: string, description: string) =>
-    provider.createHistogram(metric, { description, unit: 's' });
-  gauge(
-    'workqueue_unfinished_work_seconds',
-    'Total processing time of the keys in progress',
-    'unfinishedWorkSeconds',
-  );
-  gauge(
-    'workqueue_longest_running_processor_seconds',
-    'Processing time of the longest running worker',
-    'longestRunningProcessorSeconds',
-  );
-  return {
-    labels,
-    depth: provider.createUpDownCounter('workqueue_depth', {
-      description: 'Keys to process',
-    }),
-    adds: provider.createCounter('workqueue_adds_total', { description: 'Keys added' }),
-    retries: provider.createCounter('workqueue_retries_total', {
-      description: 'Keys retried or delayed',
-    }),
-    queueDuration: histogram('workqueue_queue_duration_seconds', 'How long a key waits'),
-    workDuration: histogram('workqueue_work_duration_seconds', 'How long a key is processed'),
-  };
 }

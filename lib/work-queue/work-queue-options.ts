@@ -1,5 +1,5 @@
 /** The options of the operator `workQueue`. */
-import type { MetricsProvider } from '../meta/metrics.ts';
+import type { Metered } from '../meta/metrics.ts';
 import type { Timing } from '../rx/timing.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { RateLimitingQueue } from './work-queue.ts';
@@ -24,6 +24,6 @@ export interface WorkQueueOptions<K = string> extends Pick<Timing, 'scheduler'> 
   readonly drainDelayed?: boolean | undefined;
   /** The label `name` of the metrics. @defaultValue '' */
   readonly name?: string | undefined;
-  /** Receives the metrics of the queue. @defaultValue none */
-  readonly metrics?: MetricsProvider | undefined;
+  /** Measures the queue: `metered(provider)`. @defaultValue not measured */
+  readonly metrics?: Metered | undefined;
 }

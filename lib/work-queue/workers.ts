@@ -45,6 +45,8 @@ export interface WorkersOwner<K extends string, R extends ReconcileRun<K>> {
   mayBegin?(): boolean;
   /** Receives the outcomes in the order in which the runs end, and none within another. */
   outcome(run: R, outcome: Outcome<K>): void;
+  /** The reconciler has returned or failed, or was unsubscribed, after `workedMs`. */
+  ended?(run: R, end: RunEnd, workedMs: number): void;
   /** The run has ended, and its outcome was received or is dropped. `isDone`: its key needs no further one. */
   released?(run: R, isDone: boolean): void;
   /** The source or the queue has ended, and no key is left. */
@@ -187,6 +189,8 @@ export class Workers<K extends string, R extends ReconcileRun<K>> implements Run
   settle(run: R, end: RunEnd): void {
     const { key, attempt, queuedMs, startMs } = run;
     this.#busy--;
+    const workedMs = this.#passedMs() - startMs;
+    this.#owner.ended?.(run, end, workedMs);
     if (this.#closed || 'aborted' in end) {
       // Unfinished keys are returned for other consumers of the queue.
       if ('result' in end) this.#judge(key, attempt, end);
@@ -194,7 +198,6 @@ export class Workers<K extends string, R extends ReconcileRun<K>> implements Run
       this.#release(run, false);
     } else {
       const verdict = this.#judge(key, attempt, end);
-      const workedMs = this.#passedMs() - startMs;
       const outcome = { key, attempt, queuedMs, workedMs, ...verdict };
       this.out.run(() => this.#deliver(run, outcome));
     }

@@ -8,6 +8,7 @@ import {
   type GaugeCallback,
   type LeaderElector,
   type MetricsProvider,
+  metered,
   type ReconcileResult,
 } from 'rx-informer';
 import { BehaviorSubject, Observable, Subject } from 'rxjs';
@@ -313,7 +314,7 @@ describe('a term that ends', () => {
     const { scheduler, control } = rig(...Array.from({ length: 10 }, (_, at) => `p${at}`));
     const { leading$, leaderElection } = foreign(false);
     const controller = control({
-      metrics,
+      metrics: metered(metrics),
       leaderElection,
       reconcile: (_key, { signal }) =>
         new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
@@ -322,12 +323,14 @@ describe('a term that ends', () => {
     for (let term = 0; term < 5; term++) {
       leading$.next(true);
       await scheduler.advance(0);
-      expect([depth, gauges.size]).toEqual([9, 2]);
+      // Four are the controller's.
+      expect([depth, gauges.size]).toEqual([9, 4 + 2]);
       leading$.next(false);
       await scheduler.advance(0);
-      expect([depth, gauges.size]).toEqual([0, 0]);
+      expect([depth, gauges.size]).toEqual([0, 4]);
     }
     await controller.stop();
+    expect(gauges.size).toBe(0);
   });
 });
 

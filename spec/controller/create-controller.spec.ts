@@ -303,7 +303,7 @@ describe('what a program gives to a controller to observe it', () => {
         act(span),
     };
     const controller = control({
-      metrics,
+      metrics: metered(metrics),
       reconcile: traced(tracer, async (key) => {
         calls.push(key);
         throw new TerminalError('no');

@@ -1,19 +1,8 @@
 /** Tests that the queries of the Grafana dashboard ask for what the library measures. */
-import {
-  audit,
-  createClient,
-  createController,
-  createInformerFactory,
-  type GaugeCallback,
-  type MetricAttributes,
-  type MetricsProvider,
-  metered,
-} from 'rx-informer';
-import { pods } from 'rx-informer/resources';
-import { createFakeApiServer } from 'rx-informer/testing';
 import { expect, test } from 'vitest';
+import { scrapedProgram } from '../metrics/running-program.ts';
 import { dashboard } from './dashboard.ts';
-import { type Instrument, PromQl } from './promql.ts';
+import { PromQl } from './promql.ts';
 
 /** Panel units of Grafana, by the units that result from the queries. */
 const GRAFANA_UNITS: Readonly<Record<string, string>> = {
@@ -21,58 +10,10 @@ const GRAFANA_UNITS: Readonly<Record<string, string>> = {
   '/min': 'cpm',
   '': 'short',
   's/s': 'short',
+  'By/s': 'Bps',
 };
 
-/** The instruments that a factory and a controller create and use, with the labels of what they measured. */
-async function measured(): Promise<ReadonlyMap<string, Instrument>> {
-  const instruments = new Map<string, { -readonly [K in keyof Instrument]: Instrument[K] }>();
-  const gauges = new Set<[string, GaugeCallback]>();
-  const label = (name: string, attributes: MetricAttributes = {}) => {
-    const found = instruments.get(name);
-    if (found !== undefined) found.labels = new Set([...found.labels, ...Object.keys(attributes)]);
-  };
-  const create =
-    (kind: Instrument['kind']) =>
-    (name: string, { unit = '' }: { readonly unit?: string | undefined } = {}) => {
-      instruments.set(name, { kind, unit, labels: new Set() });
-      const measure = (_: number, attributes?: MetricAttributes) => label(name, attributes);
-      return {
-        add: measure,
-        record: measure,
-        addCallback: (callback: GaugeCallback) => gauges.add([name, callback]),
-        removeCallback: () => undefined,
-      };
-    };
-  const provider: MetricsProvider = {
-    createCounter: create('counter'),
-    createUpDownCounter: create('gauge'),
-    createHistogram: create('histogram'),
-    createObservableGauge: create('gauge'),
-  };
-  const server = createFakeApiServer();
-  server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
-  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
-  const factory = createInformerFactory(client, {
-    metrics: metered(provider),
-    audit: audit({ periodMs: 60_000 }),
-  });
-  const controller = createController({
-    for: factory.informer(pods),
-    metrics: provider,
-    reconcile: () => ({ requeueAfterMs: 60_000 }),
-  });
-  factory.start();
-  controller.start();
-  await controller.whenReady();
-  for (const [name, callback] of gauges) {
-    callback({ observe: (_, attributes) => label(name, attributes) });
-  }
-  await controller.stop();
-  await factory.stop();
-  return instruments;
-}
-
-const instruments = await measured();
+const { instruments } = await scrapedProgram();
 
 test('each panel asks for metrics and labels of the library, in PromQL, and has their unit', () => {
   const used = new Set<string>();

@@ -48,9 +48,10 @@ const meter = new MeterProvider({
 }).getMeter('life');
 
 const server = createFakeApiServer();
-const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+const metrics = metered(meter);
+const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, metrics });
 const factory = createInformerFactory(client, {
-  metrics: metered(meter),
+  metrics,
   audit: audit({ periodMs: 60_000 }),
   backoff: exponentialBackoff({ baseMs: 200, capMs: 2_000 }),
   resources: [
@@ -73,7 +74,7 @@ const controller = createController({
   name: 'web',
   for: podInformer,
   concurrency: 2,
-  metrics: meter,
+  metrics,
   reconcile: async (key) => {
     await pause(troubles.has('failing reconciles') ? 700 : 20 + 30 * Math.random());
     if (troubles.has('failing reconciles') && key.endsWith('7'))

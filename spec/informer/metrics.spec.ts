@@ -69,6 +69,7 @@ describe('metrics', () => {
         processingLatencySeconds: zero,
         storeResourceVersion: '',
         refused: 0,
+        refusedItems: 0,
         reconnects: 0,
         relists: 0,
         auditCompared: 0,
@@ -130,6 +131,10 @@ describe('metrics', () => {
       informer_pending_notifications: [0, labels],
       informer_objects: [1, labels],
       informer_refused_objects: [0, labels],
+      informer_synced: [1, labels],
+      informer_live: [1, labels],
+      informer_stale_seconds: [0, labels],
+      informer_blocked: [0, { ...labels, reason: 'wrong-kind' }],
     });
     expect(sums.get('informer_relists_total')).toBe(1);
     await informer.stop();

@@ -4,6 +4,7 @@ import {
   createWorkQueue,
   type GaugeCallback,
   type MetricsProvider,
+  metered,
   type QueueMetrics,
   workQueue,
 } from 'rx-informer';
@@ -47,7 +48,7 @@ describe('metrics of a queue', () => {
   it("K13: are reported to a provider under client-go's names (TestMetrics)", async () => {
     const time = new VirtualTime();
     const { provider, values, labels, sum, gauge } = recorder();
-    const queue = createWorkQueue({ name: 'test', scheduler: time, metrics: provider });
+    const queue = createWorkQueue({ name: 'test', scheduler: time, metrics: metered(provider) });
     queue.add('foo');
     expect([sum('workqueue_adds_total'), sum('workqueue_depth')]).toEqual([1, 1]);
     await time.advance(50);
@@ -72,7 +73,10 @@ describe('metrics of a queue', () => {
 
   it('K13: count retries and delayed adds', () => {
     const { provider, values, sum } = recorder();
-    const queue = createRateLimitingQueue({ scheduler: new VirtualTime(), metrics: provider });
+    const queue = createRateLimitingQueue({
+      scheduler: new VirtualTime(),
+      metrics: metered(provider),
+    });
     // Before the first retry, because a rate needs that value.
     expect(values.get('workqueue_retries_total')).toEqual([0]);
     queue.addRateLimited('foo');
@@ -84,7 +88,7 @@ describe('metrics of a queue', () => {
 
   it('K13: release their gauges when the queue is shut down and every key is done (TestMetricShutdown)', () => {
     const { provider, gauges } = recorder();
-    const queue = createWorkQueue({ metrics: provider });
+    const queue = createWorkQueue({ metrics: metered(provider) });
     queue.add('foo');
     queue.tryGet();
     queue.shutDown();
@@ -135,7 +139,7 @@ describe('metrics of a queue', () => {
   it('K13: release their gauges when an operator completes or is unsubscribed', () => {
     const scheduler = new VirtualTime();
     const { provider, gauges, sum } = recorder();
-    const options = { metrics: provider, scheduler };
+    const options = { metrics: metered(provider), scheduler };
     of('a', 'b')
       .pipe(workQueue(() => {}, options))
       .subscribe();
@@ -157,7 +161,7 @@ describe('metrics of a queue', () => {
       throw full;
     };
     const queue = createWorkQueue({
-      metrics: { ...provider, createCounter: () => ({ add: fail }) },
+      metrics: metered({ ...provider, createCounter: () => ({ add: fail }) }),
     });
     queue.add('foo');
     await allReported();
@@ -174,10 +178,10 @@ describe('metrics of a queue', () => {
     };
     const { provider, gauges } = recorder();
     const makes = createWorkQueue({
-      metrics: { ...provider, createHistogram: fail('no histogram') },
+      metrics: metered({ ...provider, createHistogram: fail('no histogram') }),
     });
     const gives = createWorkQueue({
-      metrics: {
+      metrics: metered({
         ...provider,
         createObservableGauge: (name) => ({
           addCallback: (callback) => gauges.set(name, callback),
@@ -186,7 +190,7 @@ describe('metrics of a queue', () => {
             fail('not given back')();
           },
         }),
-      },
+      }),
     });
     for (const queue of [makes, gives]) {
       queue.add('foo');
@@ -205,7 +209,7 @@ describe('metrics of a queue', () => {
 
   it("K13: can be reported to OpenTelemetry's meter without an adapter", () => {
     expectTypeOf<Meter>().toExtend<MetricsProvider>();
-    const queue = createWorkQueue({ metrics: metrics.getMeter('my-controller') });
+    const queue = createWorkQueue({ metrics: metered(metrics.getMeter('my-controller')) });
     queue.add('foo');
     expect(queue.tryGet()).toBe('foo');
   });

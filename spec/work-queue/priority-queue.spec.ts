@@ -1,4 +1,9 @@
-import { createPriorityQueue, type PriorityQueue, type PriorityQueueOptions } from 'rx-informer';
+import {
+  createPriorityQueue,
+  metered,
+  type PriorityQueue,
+  type PriorityQueueOptions,
+} from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
@@ -295,7 +300,7 @@ describe('a priority queue', () => {
     const none = () => undefined;
     const gauge = { addCallback: none, removeCallback: none };
     const { queue } = prioritised({
-      metrics: {
+      metrics: metered({
         createCounter: (name) => ({
           add(value) {
             if (!name.endsWith('retries_total') || value === 0) return;
@@ -306,7 +311,7 @@ describe('a priority queue', () => {
         createUpDownCounter: () => ({ add: none }),
         createHistogram: () => ({ record: none }),
         createObservableGauge: () => gauge,
-      },
+      }),
       rateLimiter: { when: () => 0, forget: none, numRequeues: () => 0 },
     });
     queue.addRateLimited('web');

@@ -1,0 +1,222 @@
+/** The metrics and the instruments of one informer. client-go: tools/cache/informer_metrics.go. */
+import type { Observable, Subscription } from 'rxjs';
+import { unaudited } from '../audit/status.ts';
+import type { MetricAttributes, MetricCounter, MetricsProvider } from '../meta/metrics.ts';
+import type { ResourceVersion } from '../meta/resource-version.ts';
+import { type GaugeRow, Gauges, type Safely, safelyBy } from '../metrics/gauges.ts';
+import type { InformerStatus } from './status/status.ts';
+
+/** The metrics of an informer. Durations are in seconds, the unit of monitoring systems. */
+export interface InformerMetrics {
+  readonly name: string;
+  /** Objects in the store. */
+  readonly objects: number;
+  /** Deltas that wait for the commit (client-go's informer_queued_items). */
+  readonly queuedItems: number;
+  /** Changes that wait for busy handlers. */
+  readonly pendingNotifications: number;
+  /**
+   * Durations from the pop of a batch to the return of its last callback (client-go's
+   * informer_processing_latency_seconds).
+   */
+  readonly processingLatencySeconds: {
+    readonly count: number;
+    readonly sum: number;
+    readonly max: number;
+  };
+  readonly storeResourceVersion: ResourceVersion | '';
+  /** Refused objects. */
+  readonly refused: number;
+  /** Received items that were not objects of the resource. */
+  readonly refusedItems: number;
+  readonly reconnects: number;
+  readonly relists: number;
+  /** Objects that the audit of this run compared with the server. */
+  readonly auditCompared: number;
+  /** Objects that differed in the audit of this run. */
+  readonly auditDiffered: number;
+}
+
+const NUMBER_DIGITS = 15;
+
+/**
+ * The last digits of a version, because a version may exceed the exact range of numbers. They show whether it advances.
+ */
+function versionNumber(version: string): number {
+  return Number(version.slice(-NUMBER_DIGITS)) || 0;
+}
+
+/** The metrics that only grow within a run. */
+type Counted = 'reconnects' | 'relists' | 'refusedItems' | 'auditCompared' | 'auditDiffered';
+
+export function countsOf(status: InformerStatus): Record<Counted, number> {
+  const { reconnects, relists, refusedItems, audit } = status;
+  const { compared, differed } = typeof audit === 'object' ? audit : unaudited;
+  return { reconnects, relists, refusedItems, auditCompared: compared, auditDiffered: differed };
+}
+
+/** The deltas that are events of a watch, or objects of a list. */
+const EVENTS: ReadonlySet<string> = new Set(['added', 'updated', 'deleted', 'refused']);
+
+const BLOCKED = ['unauthorized', 'forbidden', 'no-such-resource', 'wrong-kind'] as const;
+
+/** What the instruments of an informer read whenever metrics are collected. */
+interface MeterReading {
+  metrics(): InformerMetrics;
+  status(): InformerStatus;
+  nowMs(): number;
+}
+
+/** The gauges of an informer. */
+function rowsOf({ metrics, status, nowMs }: MeterReading): GaugeRow[] {
+  return [
+    ['informer_queued_items', 'Deltas that wait for the commit', () => metrics().queuedItems],
+    [
+      'informer_store_resource_version',
+      'The last digits of the resourceVersion',
+      () => versionNumber(metrics().storeResourceVersion),
+    ],
+    [
+      'informer_pending_notifications',
+      'Changes that wait for handlers',
+      () => metrics().pendingNotifications,
+    ],
+    ['informer_objects', 'Objects in the store', () => metrics().objects],
+    ['informer_refused_objects', 'Objects that were refused', () => metrics().refused],
+    [
+      'informer_synced',
+      '1 if a complete list is in the store, otherwise 0',
+      () => Number(status().synced),
+    ],
+    [
+      'informer_live',
+      '1 if the store follows the server, otherwise 0',
+      () => Number(status().live),
+    ],
+    [
+      'informer_stale_seconds',
+      'How long ago the objects were last known to be current; 0 while they are',
+      () => {
+        const now = nowMs();
+        return Math.max(0, now - (status().staleSinceMs ?? now)) / 1000;
+      },
+    ],
+    [
+      'informer_blocked',
+      '1 for the reason for which the server refuses the requests, 0 for the others',
+      () => {
+        const { blocked } = status();
+        return BLOCKED.map((reason) => [{ reason }, Number(reason === blocked)] as const);
+      },
+    ],
+  ];
+}
+
+/** The instruments of one informer, which measure while a run is alive. */
+export class Instruments {
+  readonly #latency: { record(value: number, attributes?: MetricAttributes): void };
+  readonly #gauges: Gauges;
+  readonly #counters: {
+    readonly counter: MetricCounter;
+    readonly name: Counted;
+    last: number;
+  }[];
+  readonly #retries: MetricCounter;
+  readonly #events: MetricCounter;
+  readonly #attributes: MetricAttributes;
+  /** Calls the provider, whose errors go to `onUnhandledError`. */
+  readonly #safely: Safely;
+  #counting: Subscription | undefined;
+  /** The failures in a row of each reflector. */
+  readonly #attempts: number[] = [];
+  /** Events that are not in the counter yet. */
+  #received = 0;
+
+  constructor(
+    metrics: MetricsProvider,
+    attributes: MetricAttributes,
+    reading: MeterReading,
+    report: (error: unknown) => void,
+  ) {
+    this.#attributes = attributes;
+    this.#safely = safelyBy(report);
+    const counterOf = (of: string, description: string) =>
+      metrics.createCounter(`informer_${of}_total`, { description });
+    const counter = (name: Counted, of: string, description: string) => ({
+      counter: counterOf(of, description),
+      name,
+      last: 0,
+    });
+    this.#latency = metrics.createHistogram('informer_processing_latency_seconds', {
+      description: 'Time from the pop of a batch to its last callback',
+      unit: 's',
+    });
+    const [queued, ...rows] = rowsOf(reading);
+    if (queued === undefined) throw new TypeError('no gauges');
+    const [name, description, read] = queued;
+    // A call of the counter for each event would cost as much as the event, so events are added when metrics are collected.
+    const reads = () => {
+      this.#flush();
+      return read();
+    };
+    this.#gauges = new Gauges(
+      metrics,
+      attributes,
+      [[name, description, reads], ...rows],
+      this.#safely,
+    );
+    this.#counters = [
+      counter('reconnects', 'reconnects', 'Watches that were reopened'),
+      counter('relists', 'relists', 'Lists after the first'),
+      counter('refusedItems', 'refused_items', 'Received items that were no objects of the kind'),
+      counter('auditCompared', 'audit_compared', 'Objects that were compared with the server'),
+      counter('auditDiffered', 'audit_differed', 'Objects that differed from the server'),
+    ];
+    this.#retries = counterOf('retries', 'Failures after which a request is sent again');
+    this.#events = counterOf('events', 'Events that were received, without bookmarks');
+  }
+
+  #flush(): void {
+    const received = this.#received;
+    this.#received = 0;
+    if (received > 0) this.#safely(() => this.#events.add(received, this.#attributes));
+  }
+
+  begin(status$: Observable<InformerStatus>): void {
+    this.#gauges.begin();
+    // A rate needs the value before the first event.
+    const counters = [...this.#counters.map(({ counter }) => counter), this.#retries, this.#events];
+    for (const counter of counters) this.#safely(() => counter.add(0, this.#attributes));
+    this.#counting = status$.subscribe((status) => {
+      const counts = countsOf(status);
+      for (const each of this.#counters) {
+        const now = counts[each.name];
+        const grown = now - each.last;
+        each.last = now;
+        if (grown > 0) this.#safely(() => each.counter.add(grown, this.#attributes));
+      }
+    });
+  }
+
+  end(): void {
+    this.#flush();
+    this.#gauges.end();
+    this.#counting?.unsubscribe();
+    this.#attempts.length = 0;
+  }
+
+  /** The status of a reflector has changed. */
+  attempted(at: number, attempt: number): void {
+    const failures = attempt - (this.#attempts[at] ?? 0);
+    this.#attempts[at] = attempt;
+    if (failures > 0) this.#safely(() => this.#retries.add(failures, this.#attributes));
+  }
+
+  received(deltas: readonly { readonly type: string }[]): void {
+    for (const { type } of deltas) if (EVENTS.has(type)) this.#received += 1;
+  }
+
+  record(seconds: number): void {
+    this.#safely(() => this.#latency.record(seconds, this.#attributes));
+  }
+}
