@@ -6,7 +6,8 @@ unset KUBECONFIG KUBECONFIG_E2E # the checks start their own API server
 logs=$(mktemp -d)
 go_version=1.26.0
 go_folder=${XDG_CACHE_HOME:-$HOME/.cache}/rx-informer/go-$go_version
-PATH="$PATH:$go_folder/bin" # where `install_go` puts it
+promtool_folder=${XDG_CACHE_HOME:-$HOME/.cache}/rx-informer/promtool
+PATH="$PATH:$go_folder/bin:$promtool_folder" # where `install_go` and `install_promtool` put them
 
 # step NAME COMMAND...: runs a command, prints its output when it has ended, and notes its seconds, those of its processors, and its exit
 # code.
@@ -56,11 +57,17 @@ finish() {
   return "$code"
 }
 
-apt_install() {
+as_root() {
   local run=()
   [ "$(id -u)" = 0 ] || run=(sudo)
-  "${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-  "${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+  "${run[@]}" env DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+apt_update() { as_root apt-get update -qq; }
+
+apt_install() {
+  apt_update
+  as_root apt-get install -y -qq --no-install-recommends "$@"
 }
 
 # Debian's Go is older than the modules of the servers allow. The Go module proxy serves the compiler, too.
@@ -94,6 +101,18 @@ prepare() {
   PATH="$PATH:/usr/sbin" command -v nginx >/dev/null || apt_install nginx-light || return
   [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || apt_install chromium || return
   if has_go; then npm run build:binaries; else PATH="$go_folder/bin:$PATH" npm run build:binaries; fi
+}
+
+# Debian's package of Prometheus would start a server where it is installed, so only the tool is taken out of it.
+install_promtool() {
+  apt_update && (cd "$logs" && apt-get download -qq prometheus && dpkg -x prometheus_*.deb prometheus) &&
+    mkdir -p "$promtool_folder" && mv "$logs/prometheus/usr/bin/promtool" "$promtool_folder"
+}
+
+# Each alert fires under its fault, and only then, in the virtual time of promtool.
+alerts() {
+  command -v promtool >/dev/null || install_promtool || return
+  promtool check rules examples/grafana/alerts.yml && promtool test rules spec/grafana/alerts.test.yml
 }
 
 # take_steps LAST FUNCTION: calls the function with the numbers from 1 to the last one, without those that another lane has
