@@ -108,6 +108,7 @@ export {
   resourceVersionChanged,
   resynced,
 } from './controller/predicates.ts';
+export { liveness, type Probed, type ProbeResult, readiness } from './controller/probes.ts';
 export {
   type ClusterReconcileRequest,
   type ReconcileInCluster,

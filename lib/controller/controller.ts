@@ -138,11 +138,14 @@ export interface Controller {
   readonly status$: Observable<ControllerStatus>;
   readonly status: ControllerStatus;
   /**
-   * False once a source has ended while the controller runs, and while a reconcile outlasts the lead that it began in. For a
-   * liveness probe that fails several times before it restarts the process.
+   * False once a source has ended while the controller runs, and while a reconcile outlasts the lead that it began in. `liveness`
+   * answers a probe so, with the reason.
    */
   readonly healthy$: Observable<boolean>;
-  /** Whether the controller reconciles: the caches are complete and, with an election, this process leads. For a readiness probe. */
+  /**
+   * Whether the controller reconciles: the caches are complete and, with an election, this process leads. For a probe call `readiness`,
+   * for which a standby is ready.
+   */
   readonly ready$: Observable<boolean>;
   /** The number of keys that wait for a worker. */
   readonly queued: number;

@@ -192,7 +192,7 @@ describe('the project of rx-informer init controller', () => {
       expect(await probe('/healthz')).toBe(200);
       expect(await probe('/')).toBe(503);
       const says = async () => (await answered('/readyz')).text();
-      await eventually(async () => expect(await says()).toBe('ok: running\n'));
+      await eventually(async () => expect(await says()).toMatch(/^ok\npainter: running\n/));
       const place = { namespace: 'shop', name: 'first' };
       server.objects.create(widgets, { metadata: place });
       await eventually(() => {

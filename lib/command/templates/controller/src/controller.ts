@@ -9,6 +9,8 @@ import {
   generationChanged,
   type InformerStatus,
   type KubeClient,
+  type KubernetesObject,
+  type SharedInformer,
 } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
 import { distinctUntilKeyChanged, type Observable, type SchedulerLike } from 'rxjs';
@@ -42,6 +44,8 @@ function logBlocked(status$: Observable<InformerStatus>, log: Options['log']): v
 /** A running controller. */
 export interface Running {
   readonly controller: Controller;
+  /** The caches, for the probes. */
+  readonly informers: readonly Pick<SharedInformer<KubernetesObject>, 'name' | 'status'>[];
   /** Stops the work, then releases the Lease, then stops the informers. */
   stop(): Promise<void>;
 }
@@ -98,6 +102,7 @@ export function startController(client: KubeClient, options: Options): Running {
   controller.start();
   return {
     controller,
+    informers: [wanted, known],
     async stop() {
       await controller.stop();
       await recorder.close();

@@ -3,18 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
+import { liveness, readiness } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { type Running, startController } from './controller.ts';
 
 const log = (line: string) => console.log(`${new Date().toISOString()} ${line}`);
 
 let running: Running | undefined;
-let healthy = true;
-/** A process that waits for the lead (`standby`) is ready, too; otherwise a rollout would not end. */
+/** A process that waits for the lead is ready, too. Whether the API server answers is no reason to restart. */
 const probes = createServer(({ url }, response) => {
-  const { synced = false, phase = 'starting' } = running?.controller.status ?? {};
-  const isWell = url === '/healthz' ? healthy : url === '/readyz' && synced;
-  response.writeHead(isWell ? 200 : 503).end(`${isWell ? 'ok' : 'not ok'}: ${phase}\n`);
+  const parts = running === undefined ? [] : [running.controller, ...running.informers];
+  const { status, body } =
+    url === '/healthz'
+      ? liveness(...parts)
+      : url === '/readyz' && running !== undefined
+        ? readiness(...parts)
+        : readiness(() => 'starting, or no path of a probe');
+  response.writeHead(status).end(body);
 });
 const port = process.env['PORT'] ?? '8080';
 // Before the controller starts: a process without probes must not take the lead.
@@ -27,15 +32,11 @@ try {
 
 const client = await clientFromKubeConfig();
 const identity = `${hostname()}-${randomUUID().slice(0, 8)}`;
-const { controller, stop } = startController(client, { identity, log });
-running = { controller, stop };
-const following = controller.healthy$.subscribe((now) => {
-  healthy = now;
-});
+const started = startController(client, { identity, log });
+running = started;
 
 async function end() {
-  following.unsubscribe();
-  await stop();
+  await started.stop();
   await client.close();
   probes.close();
   log('ended');
