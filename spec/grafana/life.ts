@@ -13,11 +13,13 @@ import {
   createClient,
   createController,
   createInformerFactory,
+  createLeaderElector,
+  createShardMember,
   exponentialBackoff,
   forResource,
   metered,
 } from 'rx-informer';
-import { configMaps, pods } from 'rx-informer/resources';
+import { configMaps, leases, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 
 /** The parts of OpenTelemetry's packages that are called here. They are not among the packages of this repository. */
@@ -47,7 +49,7 @@ const meter = new MeterProvider({
   ],
 }).getMeter('life');
 
-const server = createFakeApiServer();
+const server = createFakeApiServer({ resources: [pods, configMaps, leases] });
 const metrics = metered(meter);
 const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, metrics });
 const factory = createInformerFactory(client, {
@@ -70,11 +72,14 @@ factory.informer(configMaps);
 addEventHandler(podInformer, {
   onUpdate: () => (troubles.has('slow handler') ? pause(400) : undefined),
 });
+const ofTheProcess = { client, metrics, namespace: 'shop', identity: 'life' };
+const member = createShardMember({ ...ofTheProcess, name: 'ring' });
 const controller = createController({
   name: 'web',
   for: podInformer,
   concurrency: 2,
   metrics,
+  leaderElection: () => createLeaderElector({ ...ofTheProcess, name: 'web' }),
   reconcile: async (key) => {
     await pause(troubles.has('failing reconciles') ? 700 : 20 + 30 * Math.random());
     if (troubles.has('failing reconciles') && key.endsWith('7'))
@@ -127,9 +132,13 @@ const timetable: readonly (readonly [number, () => unknown])[] = [
   [240, () => troubles.delete('slow handler')],
   [250, () => troubles.add('failing reconciles')],
   [310, () => troubles.delete('failing reconciles')],
-  [330, () => server.faults.healAll()],
-  [340, () => server.faults.dropWatches()],
+  // Longer than the Lease: the data are old, and nobody leads.
+  [315, () => server.faults.refuse()],
+  [316, () => server.faults.dropWatches()],
+  [350, () => server.faults.healAll()],
+  [380, () => server.faults.dropWatches()],
 ];
 for (const [atSeconds, happens] of timetable) setTimeout(happens, atSeconds * 1_000);
 factory.start();
 controller.start();
+member.start();

@@ -55,7 +55,7 @@ function rig(provider?: MetricsProvider, onUnhandledError?: (error: unknown) => 
 describe('an informer', () => {
   it('I126: shows for how long its objects are stale, and that it is not live', async () => {
     const { time, server, factory, shown, settled } = rig();
-    factory.informer(pods);
+    const informer = factory.informer(pods);
     factory.start();
     await time.advance(5_000);
     expect(shown('informer_stale_seconds')).toEqual({ 'informer_stale_seconds{}': 0 });
@@ -68,6 +68,7 @@ describe('an informer', () => {
     expect(shown('informer_stale_seconds')['informer_stale_seconds{}']).toBeCloseTo(90, 0);
     const { 'informer_retries_total{}': retries = 0 } = shown('informer_retries');
     expect(retries).toBeGreaterThan(3);
+    expect(retries).toBe(informer.status.attempt);
     outage.heal();
     await time.advance(60_000);
     expect(shown('informer_stale_seconds')).toEqual({ 'informer_stale_seconds{}': 0 });
