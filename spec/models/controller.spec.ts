@@ -13,17 +13,20 @@ import {
 import { BehaviorSubject, type Observable, timer } from 'rxjs';
 import { finalize, map } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
+import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import * as fc from '../support/fast-check.ts';
 import { modified, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 
-const NAMES = ['a', 'b', 'c'];
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+/** Longer than the runs that may follow each other without a turn of the event loop. */
+const BUSY_MS = 9;
 /** Longer than any run, so that every run is waited for. */
 const DRAIN_MS = 50;
 
 const aRun = fc.record({
   ms: fc.integer({ min: 0, max: 8 }),
-  how: fc.constantFrom('sync', 'sync', 'promise', 'deaf promise', 'observable'),
+  how: fc.constantFrom('sync', 'busy', 'busy', 'promise', 'deaf promise', 'observable'),
   answer: fc.constantFrom('ok', 'ok', 'ok', 'fail', 'requeue'),
 });
 const aStep = fc.record({
@@ -48,6 +51,9 @@ interface Run {
 
 function staged({ elected, concurrency, runs }: Story) {
   const scheduler = new VirtualTime();
+  const clock = new Clock(scheduler);
+  /** The busy runs since the event loop has turned. */
+  let inARow = 0;
   const source = scriptedListWatch();
   const informer = createSharedInformer(source, { scheduler });
   source.listed(1, ...NAMES.map((name) => pod(name, 1)));
@@ -120,7 +126,13 @@ function staged({ elected, concurrency, runs }: Story) {
       if (signal.aborted) inHand.delete(run);
       return later$;
     }
-    if (how === 'sync') {
+    if (how === 'busy') {
+      // It keeps the thread.
+      clock.set(BUSY_MS);
+      if (inARow++ === 0) scheduler.schedule(() => (inARow = 0));
+      if (inARow > 2) wrong.push(`${key}: ${inARow} busy runs keep timers waiting`);
+    }
+    if (how === 'sync' || how === 'busy') {
       inHand.delete(run);
       return finish();
     }
@@ -138,7 +150,7 @@ function staged({ elected, concurrency, runs }: Story) {
   const controller = createController<Pod>({
     name: 'model',
     for: informer,
-    scheduler,
+    scheduler: clock,
     concurrency,
     reconcile,
     ...(elected ? { leaderElection: { leading$ } as unknown as LeaderElector } : {}),

@@ -100,7 +100,7 @@ const pipelines = fc.record({
 
 const steps = fc.array(
   fc.record({
-    what: fc.constantFrom('put', 'remove', 'choose', 'stop', 'restart'),
+    what: fc.constantFrom('put', 'remove', 'choose', 'stop', 'restart', 'replace'),
     at: fc.nat(2),
     name: fc.constantFrom('a', 'b'),
   }),
@@ -167,6 +167,10 @@ describe('RxJS operators that pass sets on', () => {
           status: { phase: 'watching', live: true },
         });
       };
+      // The view subscribes to all of its sources again when one of them runs again.
+      const runsAgain = (source: Source) => {
+        if (readSources().includes(source)) for (const each of readSources()) stopped.delete(each);
+      };
       await check();
       for (const { what, at, name } of taken) {
         const source = sources[at % sources.length] as Source;
@@ -181,11 +185,15 @@ describe('RxJS operators that pass sets on', () => {
         } else if (what === 'stop' && !stopped.has(source)) {
           stopped.add(source);
           await from.stop();
+        } else if (what === 'replace' && source === 'clusters' && !stopped.has(source)) {
+          // The informer of one cluster, which other code has removed.
+          const factory = clusters.get('east')?.factory;
+          await factory?.stop(pods);
+          factory?.informer(pods);
+          if (factory !== undefined) runsAgain(source);
         } else if (what === 'restart' && stopped.delete(source)) {
           from.start();
-          // The view subscribes to all of them again.
-          if (readSources().includes(source))
-            for (const each of readSources()) stopped.delete(each);
+          runsAgain(source);
         }
         await check();
       }

@@ -154,6 +154,8 @@ export interface TabOptions extends Partial<ConnectWorkerOptions> {
 export class BrowserRig {
   readonly scheduler: SchedulerLike;
   readonly server: FakeApiServer;
+  /** How the workers reach the server. */
+  fetch: typeof globalThis.fetch = (...request) => this.server.fetch(...request);
   readonly sent: unknown[] = [];
   readonly frozen = new Set<object>();
   /** Sessions in the order of their begin. */
@@ -429,7 +431,7 @@ export class BrowserRig {
             status: 401,
           }) as never;
         }
-        return await this.server.fetch(input, init);
+        return await this.fetch(input, init);
       },
       lingerMs: undefined,
       hiddenGraceMs: 60_000,

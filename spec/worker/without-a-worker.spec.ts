@@ -18,6 +18,7 @@ import { type WorkerCluster, workerQuery } from 'rx-informer/worker';
 import { config, merge, type Observable } from 'rxjs';
 import { takeWhile, tap } from 'rxjs/operators';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Act, actOf, ChangingCluster } from '../support/changing-cluster.ts';
 import * as fc from '../support/fast-check.ts';
 import { BrowserRig } from './browser-rig.ts';
 
@@ -118,11 +119,18 @@ class Life {
   #factory: InformerFactory | undefined;
   readonly tab: Followed;
   #page: Followed | undefined;
-  #pods = 0;
+  readonly #cluster = new ChangingCluster(this.rig.server, {
+    resource: pods,
+    places: ['p', 'q', 'r', 's'].flatMap((name) =>
+      ['x', 'y'].map((namespace) => ({ namespace, name })),
+    ),
+    contentOf: (n) => ({ status: { phase: n % 6 === 5 ? 'bad' : 'good' } }),
+  });
 
   constructor(query: string) {
     this.#query = query;
     this.rig.queries = STREAMS;
+    this.rig.factoryOptions = () => ({ onWarning: () => undefined });
     this.rig.onFactory = (factory) => {
       this.#factory = factory;
     };
@@ -130,7 +138,7 @@ class Life {
   }
 
   async begin(): Promise<void> {
-    for (const namespace of ['x', 'x', 'y']) this.#create(namespace, 'good');
+    for (const at of [0, 2, 1]) this.#cluster.act(['put', at, 0]);
     await this.rig.pass(1_000);
     this.#page = this.#follow(viewOf(this.#query, createLiveQueries(this.factory)));
     await this.compare('the begin');
@@ -145,30 +153,16 @@ class Life {
     return this.#factory;
   }
 
-  #create(namespace: string, phase: string): void {
-    const metadata = { namespace, name: `p${this.#pods++}` };
-    this.rig.server.objects.create(pods, { metadata, status: { phase } });
-  }
-
-  step([what, which]: Step): void {
-    const { rig, factory } = this;
-    const { objects, faults } = rig.server;
-    const namespace = which % 2 === 0 ? 'x' : 'y';
-    const present = objects.list(pods);
-    const metadata = present[which % Math.max(1, present.length)]?.metadata;
-    if (what === 'create') this.#create(namespace, which === 6 ? 'bad' : 'good');
-    else if (what === 'delete' && metadata !== undefined) objects.delete(pods, metadata as never);
-    else if (what === 'stop') void factory.stop();
+  step(step: Step): void {
+    const { factory } = this;
+    const [what, at] = step;
+    const namespace = at % 2 === 0 ? 'x' : 'y';
+    if (what === 'stop') void factory.stop();
     else if (what === 'start') factory.start();
     else if (what === 'remove') void factory.stop(pods, { namespace });
     else if (what === 'request') factory.acquire(pods, { namespace });
     else if (what === 'subscribe') for (const each of [this.tab, this.#page]) each?.subscribe();
-    else if (what === 'cut') faults.closeWatches();
-    else if (what === 'refuse') faults.failNext({}, { status: 403, times: 2 });
-    else if (what === 'delay') {
-      const delayed = faults.delay(3_000);
-      rig.scheduler.schedule(() => delayed.heal(), 2_000);
-    }
+    else if (what !== 'pass') this.#cluster.act(step as Act);
   }
 
   /** The tab shows what the page shows, once the messages that are on their way have arrived. */
@@ -185,11 +179,10 @@ class Life {
 }
 
 const KINDS = [
-  ...['create', 'create', 'delete', 'stop', 'start', 'remove', 'request', 'request'],
-  ...['subscribe', 'cut', 'refuse', 'delay', 'pass'],
+  ...(['put', 'put', 'delete', 'recreate', 'purge', 'close', 'forbid', 'slow', 'heal'] as const),
+  ...(['stop', 'start', 'remove', 'request', 'request', 'subscribe', 'pass'] as const),
 ] as const;
-type Step = readonly [what: (typeof KINDS)[number], which: number];
-const step: fc.Arbitrary<Step> = fc.tuple(fc.constantFrom(...KINDS), fc.nat(7));
+type Step = Act<(typeof KINDS)[number]>;
 
 describe('a tab and a page without a worker', () => {
   // A run that fails after the streams of a view have completed has nobody else to tell.
@@ -207,8 +200,8 @@ describe('a tab and a page without a worker', () => {
       await life.begin();
       const before = life.tab.shown;
       expect(before).toMatchObject({ total: 2, synced: true, stale: undefined });
-      for (const each of ['remove', 'delay', 'request'] as const) {
-        life.step([each, 0]);
+      for (const each of ['remove', 'slow', 'request'] as const) {
+        life.step([each, 0, 59]);
         await life.compare(each);
       }
       const { rows, total } = before;
@@ -221,10 +214,10 @@ describe('a tab and a page without a worker', () => {
   it('B1: the streams of a tab error with the query, and another subscriber asks it again', async () => {
     const life = new Life('failing');
     await life.begin();
-    life.step(['create', 6]);
+    life.step(['put', 4, 5]);
     await life.rig.pass(1_000);
     expect(life.tab.shown).toMatchObject({ total: 2, error: 'a bad row', ends: ['a bad row'] });
-    life.step(['subscribe', 0]);
+    life.step(['subscribe', 0, 0]);
     await life.rig.pass(1_000);
     expect(life.tab.shown).toMatchObject({ total: 3, synced: true, error: undefined });
     expect(life.tab.ends).toEqual(['a bad row']);
@@ -233,7 +226,7 @@ describe('a tab and a page without a worker', () => {
   it.each(NAMES)(
     'B1, B17: show the same of the query "%s", whatever happens to its informers',
     async (name) => {
-      const steps = fc.array(step, { minLength: 3, maxLength: 12, size: 'max' });
+      const steps = fc.array(actOf(...KINDS), { minLength: 3, maxLength: 12, size: 'max' });
       await fc.assert(
         fc.asyncProperty(steps, async (all) => {
           const life = new Life(name);
