@@ -4,7 +4,6 @@
  */
 import {
   addEventHandler,
-  createSharedInformer,
   type DeliveryPolicy,
   deliver,
   type SharedInformer,
@@ -19,7 +18,7 @@ import {
   modified,
   type Pod,
   pod,
-  scriptedListWatch,
+  scriptedInformer,
 } from '../support/scripted-list-watch.ts';
 import { gone, rig, STORY, settle } from './rig.ts';
 import { unhandled } from './unhandled.ts';
@@ -228,8 +227,7 @@ describe('a consumer that changes a part that several versions share, without th
   };
 
   async function spoilt() {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer<Pod>(source, { mutationGuard: 'off', backoff: () => 0 });
+    const { source, informer } = scriptedInformer({ mutationGuard: 'off', backoff: () => 0 });
     informer.start();
     source.listed(1, labelled('a', 1), labelled('b', 1));
     await settle();

@@ -21,7 +21,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../store/sets.ts';
 import { eventually } from '../support/patience.ts';
-import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { type Pod, pod, scriptedInformer } from '../support/scripted-list-watch.ts';
 import { unhandled } from './unhandled.ts';
 
 class ConsumerError extends Error {}
@@ -209,8 +209,7 @@ describe('an option that fails', () => {
     'R22: a backoff that %s is replaced by the default wait',
     async (_, backoff) => {
       const time = new VirtualTime();
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, { scheduler: time, random: () => 0, backoff });
+      const { source, informer } = scriptedInformer({ scheduler: time, random: () => 0, backoff });
       informer.start();
       source.listed(1, pod('a', 1));
       source.fail(new Error('lost'));

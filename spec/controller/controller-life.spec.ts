@@ -19,14 +19,14 @@ import {
   modified,
   type Pod,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 import { leaseServer } from './lease-server.ts';
 
 function rig(...names: string[]) {
   const scheduler = new VirtualTime();
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source, { name: 'webs', scheduler });
+  const { source, informer } = scriptedInformer({ name: 'webs', scheduler });
   onTestFinished(() => informer.stop());
   source.listed(1, ...names.map((name) => pod(name, 1)));
   const calls: string[] = [];

@@ -26,6 +26,7 @@ import {
   modified,
   type Pod,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 
@@ -43,8 +44,7 @@ function rig(name = 'webs'): Rig & {
   control(options?: Partial<ControllerOptions<Pod>>): ReturnType<typeof createController>;
 } {
   const scheduler = new VirtualTime();
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source, { name, scheduler });
+  const { source, informer } = scriptedInformer({ name, scheduler });
   onTestFinished(() => informer.stop());
   const calls: string[] = [];
   const outcomes: ControllerOutcome[] = [];
@@ -335,8 +335,7 @@ describe('what a program gives to a controller to observe it', () => {
     };
     const instrument = () => ({ add: fail, record: fail, addCallback: fail, removeCallback: fail });
     const reported: string[] = [];
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       scheduler: new VirtualTime(),
       metrics: metered({
         createCounter: instrument,

@@ -1,21 +1,14 @@
 /** A controller with leader election, which reconciles only while it leads. */
-import {
-  ApiError,
-  createController,
-  createLeaderElector,
-  createSharedInformer,
-  type LeaderElector,
-} from 'rx-informer';
+import { ApiError, createController, createLeaderElector, type LeaderElector } from 'rx-informer';
 import { BehaviorSubject } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { added, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { added, pod, scriptedInformer } from '../support/scripted-list-watch.ts';
 import { leaseServer } from './lease-server.ts';
 
 function rig() {
   const scheduler = new VirtualTime();
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source, { scheduler });
+  const { source, informer } = scriptedInformer({ scheduler });
   onTestFinished(() => informer.stop());
   const running: { key: string; signal: AbortSignal; done: () => void }[] = [];
   const options = {

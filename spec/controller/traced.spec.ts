@@ -3,7 +3,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Attributes, Context, Exception, Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import {
   createController,
-  createSharedInformer,
   type ReconcileObject,
   type ReconcileRequest,
   TerminalError,
@@ -14,7 +13,7 @@ import { config, NEVER, Observable, of, throwError } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { allReported } from '../support/reported-errors.ts';
-import { type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { type Pod, pod, scriptedInformer } from '../support/scripted-list-watch.ts';
 
 class RecordedSpan implements Span {
   readonly attributes: Attributes = {};
@@ -81,8 +80,7 @@ const REQUEST: ReconcileRequest<Pod> = {
 function rig(reconcile: ReconcileObject<Pod>, options?: TracedOptions) {
   const tracer = new RecordingTracer();
   const scheduler = new VirtualTime();
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source, { name: 'webs', scheduler });
+  const { source, informer } = scriptedInformer({ name: 'webs', scheduler });
   const types: string[] = [];
   const controller = createController<Pod>({
     for: informer,

@@ -17,6 +17,7 @@ import {
   modified,
   type Pod,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 import { logging, settle, slowInformer, slowly } from './handler-rig.ts';
@@ -39,8 +40,7 @@ describe('an async handler', () => {
   });
 
   it('I19: a callback without a promise runs within the commit, also after callbacks with promises', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const log: string[] = [];
     addEventHandler(informer, {
       onAdd: async ({ metadata }) => log.push(metadata.name),
@@ -159,8 +159,7 @@ describe('an async handler', () => {
 
   it('I21: each notification carries its cause, and only additions of the first list are initial (TestResetWatch)', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { scheduler: time, backoff: () => 0 });
+    const { source, informer } = scriptedInformer({ scheduler: time, backoff: () => 0 });
     const log: string[] = [];
     addEventHandler(informer, logging(log), { resyncPeriodMs: 60_000 });
     source.listed(1, pod('a', 1), pod('b', 1));
@@ -184,8 +183,7 @@ describe('an async handler', () => {
   });
 
   it('I21: every callback takes its objects and one notification, and isInInitialList is true only for additions of the first list', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const calls: unknown[][] = [];
     const of = (object: Pod) => object.metadata.resourceVersion;
     addEventHandler(informer, {
@@ -219,8 +217,7 @@ describe('an async handler', () => {
 
 describe('a deletion', () => {
   it('S7, I21: a deletion carries its key, its UID and a state, also if the deletion itself was missed (TestDeletionHandlingObjectToName, TestDeletedObjectGetKey, TestDeletedObjectGetObjectName)', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer<Pod>(source);
+    const { source, informer } = scriptedInformer();
     const gone: unknown[] = [];
     addEventHandler(informer, {
       onDelete: (deletion, { key }) => gone.push([key === deletion.key, deletion]),
@@ -322,8 +319,7 @@ describe('the queue of a busy handler', () => {
 
   it('I20: the resyncs of a handler are left out while that handler has paused reading', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { scheduler: time });
+    const { source, informer } = scriptedInformer({ scheduler: time });
     const slow = slowly();
     const registration = addEventHandler(informer, slow.handler, {
       delivery: { kind: 'buffer', limit: 2, overflow: 'pause' },
@@ -364,8 +360,7 @@ describe('the queue of a busy handler', () => {
   });
 
   it('I20: ready is called after each batch, with its changes', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const log: string[] = [];
     const gate = new Subject<void>();
     const batches: number[] = [];
@@ -427,8 +422,7 @@ describe('the queue of a busy handler', () => {
   });
 
   it('I20: a handler that is awaited each time processes 30,000 objects and 30,000 events', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { onWarning: () => undefined });
+    const { source, informer } = scriptedInformer({ onWarning: () => undefined });
     let calls = 0;
     const registration = addEventHandler(informer, {
       onAdd: async () => calls++,
@@ -455,8 +449,7 @@ describe('the queue of a busy handler', () => {
     const step = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('put', 'end', 'finish'));
     await fc.assert(
       fc.asyncProperty(policies, fc.array(step, { maxLength: 40 }), async (delivery, steps) => {
-        const source = scriptedListWatch();
-        const informer = createSharedInformer(source);
+        const { source, informer } = scriptedInformer();
         const had = new Map<string, Pod>();
         const calls: (() => void)[] = [];
         const wait = () => new Promise<void>((resolve) => calls.push(resolve));
@@ -507,8 +500,7 @@ describe('a stop', () => {
   });
 
   it('I7: a handler may stop its own informer and await the stop', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const log: string[] = [];
     addEventHandler(informer, {
       onAdd: async ({ metadata }) => {
@@ -563,8 +555,7 @@ describe('a slow handler', () => {
   it('I24: a slow handler without promises is named, too, by default on the console', async () => {
     const time = new VirtualTime();
     const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
+    const { source, informer } = scriptedInformer({ name: 'pods', scheduler: time });
     addEventHandler(informer, { onAdd: () => time.jump(150) });
     source.listed(1, ...Array.from({ length: 1100 }, (_, at) => pod(`p${at}`, 1)));
     informer.start();

@@ -6,12 +6,17 @@ import type { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../support/brief.ts';
-import { added, modified, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import {
+  added,
+  modified,
+  pod,
+  scriptedInformer,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
 import { logging, settle, slowInformer } from './handler-rig.ts';
 
 function running(options: { lingerMs?: number } = {}) {
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source, options);
+  const { source, informer } = scriptedInformer(options);
   source.listed(1, pod('web', 1));
   return { source, informer };
 }
@@ -208,8 +213,7 @@ describe('a subscriber that unsubscribes in a callback', () => {
   });
 
   it('I3, I1: a subscriber that unsubscribes while its subscription starts the run holds no run', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { lingerMs: 0 });
+    const { source, informer } = scriptedInformer({ lingerMs: 0 });
     const leave = new Subject<void>();
     source.listed(1, pod('web', 1));
     informer.status$.subscribe(({ phase }) => {
@@ -221,8 +225,7 @@ describe('a subscriber that unsubscribes in a callback', () => {
   });
 
   it('I3, I1: a subscriber that unsubscribes with the first set starts no run, also under a policy', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     for (const changes$ of [informer.changes$, deliver(informer, { kind: 'conflate' }).changes$]) {
       expect(brief(await firstValueFrom(changes$))).toBe('snapshot!');
       expect([source.asked, informer.status.phase]).toEqual([[], 'idle']);
@@ -276,8 +279,7 @@ describe('stop', () => {
   });
 
   it('I7: no callback begins after the stop of an idle informer', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { lingerMs: 0 });
+    const { source, informer } = scriptedInformer({ lingerMs: 0 });
     const slow = slowInformer([], {}, {}).slow;
     addEventHandler(informer, slow.handler);
     source.listed(1, pod('a', 1), pod('b', 1));
@@ -310,8 +312,7 @@ describe('an informer that does not run', () => {
 
   it('I9: whenSynced rejects when the informer goes idle or is stopped, and while it is stopped', async () => {
     const scheduler = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { scheduler, lingerMs: 10, name: 'pods' });
+    const { source, informer } = scriptedInformer({ scheduler, lingerMs: 10, name: 'pods' });
     const reasons: string[] = [];
     const wait = () => informer.whenSynced().catch(({ message }) => reasons.push(message));
     informer.changes$.subscribe().unsubscribe();

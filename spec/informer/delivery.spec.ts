@@ -19,12 +19,12 @@ import {
   modified,
   type Pod,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 
 function slow(make: (ready: () => Subject<void>) => DeliveryPolicy<Pod>) {
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source);
+  const { source, informer } = scriptedInformer();
   source.listed(1, pod('web', 1));
   informer.start();
   const gate = new Subject<void>();
@@ -113,8 +113,7 @@ describe('delivery', () => {
 
   it('I11: pause stops reading until the buffer is empty again', () =>
     marbles(({ scheduler }) => {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, { scheduler });
+      const { source, informer } = scriptedInformer({ scheduler });
       source.listed(1);
       informer.start();
       const gate = new Subject<void>();
@@ -134,8 +133,7 @@ describe('delivery', () => {
     }));
 
   it('I11: reading resumes if a subscriber that paused reading unsubscribes', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     source.listed(1, pod('web', 1));
     informer.start();
     const policy = { kind: 'buffer', limit: 1, overflow: 'pause', ready: () => NEVER } as const;
@@ -152,8 +150,7 @@ describe('delivery', () => {
   });
 
   it('I11: a subscriber without capacity delays neither the store nor other subscribers', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const objects = Array.from({ length: 500 }, (_, at) => pod(`p${at}`, 1));
     source.listed(1, ...objects);
     informer.start();
@@ -173,8 +170,7 @@ describe('delivery', () => {
   });
 
   it('I11: without ready each set is delivered synchronously', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     source.listed(1, pod('web', 1));
     informer.start();
     const seen: string[] = [];
@@ -192,8 +188,7 @@ describe('delivery', () => {
   ] as const) {
     const overflow = 'overflow' in policy ? ` with ${policy.overflow}` : '';
     it(`I1, I11: ${policy.kind}${overflow} delivers a change once if ready fires between the commit and its delivery`, async () => {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source);
+      const { source, informer } = scriptedInformer();
       const gate = new Subject<void>();
       let open = false;
       // Receives each commit before the delivery.
@@ -285,8 +280,7 @@ describe('delivery', () => {
   });
 
   it('I11: an empty snapshot is delivered immediately', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { informer } = scriptedInformer();
     const first = firstValueFrom(
       deliver(informer, { kind: 'conflate', ready: () => NEVER }).changes$,
     );

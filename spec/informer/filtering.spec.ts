@@ -12,6 +12,7 @@ import {
   modified,
   type Pod,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 import { logging, settle } from './handler-rig.ts';
@@ -173,8 +174,7 @@ describe('a filtering handler', () => {
   it('I3, I23: if the filter and the handler fail in one call, one error reports both', async () => {
     const failing = (how: 'throws' | 'rejects') => {
       const errors: unknown[] = [];
-      const source = scriptedListWatch();
-      const informer = createSharedInformer<Pod>(source, {
+      const { source, informer } = scriptedInformer({
         onUnhandledError: (error) => errors.push(error),
       });
       addEventHandler(

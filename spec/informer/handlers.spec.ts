@@ -10,13 +10,13 @@ import {
   deleted,
   modified,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 
 describe('handlers', () => {
   it('I12: a registration is synced once its handler has returned for the first list', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const during: boolean[] = [];
     const registration = addEventHandler(informer, {
       onAdd: () => {
@@ -74,8 +74,7 @@ describe('handlers', () => {
   });
 
   it('I17: one handler may be registered twice, and each registration is removed separately', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const other = createSharedInformer(scriptedListWatch());
     const received: string[] = [];
     const handler = {
@@ -97,8 +96,7 @@ describe('handlers', () => {
   });
 
   it('I3, I17: a removal in its own callback takes effect immediately, also within one set', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const received: string[] = [];
     const registration = addEventHandler(informer, {
       onAdd: (object) => {
@@ -114,8 +112,7 @@ describe('handlers', () => {
   });
 
   it('I1: a late handler receives the contents of the store as initial, then all later changes', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     source.listed(1, pod('web', 1));
     informer.start();
     const received: [string, boolean][] = [];
@@ -133,8 +130,7 @@ describe('handlers', () => {
   });
 
   it('S5: in each callback the store shows the complete relist', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { backoff: () => 0 });
+    const { source, informer } = scriptedInformer({ backoff: () => 0 });
     source.listed(1, pod('a', 1), pod('b', 1));
     informer.start();
     const seen: unknown[] = [];
@@ -158,8 +154,7 @@ describe('handlers', () => {
 
   it('I18: each registration has its own resync period of at least a second, or 0 for never (TestListenerResyncPeriods)', () =>
     marbles(({ scheduler }) => {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, { scheduler });
+      const { source, informer } = scriptedInformer({ scheduler });
       const ticks: [string, number][] = [];
       const listen = (name: string, resyncPeriodMs: number) =>
         addEventHandler(
@@ -276,8 +271,7 @@ describe('handlers', () => {
   });
 
   it('S8: an event is an add or an update by the contents of the store, not by the type that the server sent', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const log: string[] = [];
     addEventHandler(informer, {
       onAdd: (object) => log.push(`+${object.metadata.resourceVersion}`),

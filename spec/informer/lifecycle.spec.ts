@@ -18,14 +18,19 @@ import { describe, expect, it } from 'vitest';
 import { portOf } from '../../lib/informer/part.ts';
 import { brief } from '../support/brief.ts';
 import { eventually } from '../support/patience.ts';
-import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import {
+  added,
+  type Pod,
+  pod,
+  scriptedInformer,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
 import { logging } from './handler-rig.ts';
 
 describe('lifecycle', () => {
   it('I5: the first subscriber starts one run, which lingers after the last subscriber leaves', () =>
     marbles(({ scheduler }) => {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
+      const { source, informer } = scriptedInformer({ lingerMs: 30, scheduler });
       const at = (frame: number, act: () => void) => scheduler.schedule(act, frame);
       const held: Subscription[] = [];
       source.listed(1, pod('web', 1));
@@ -52,8 +57,7 @@ describe('lifecycle', () => {
 
   it('I5, I8: an idle informer with a handler keeps its store, and the next run reports the difference', () =>
     marbles(({ scheduler }) => {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
+      const { source, informer } = scriptedInformer({ lingerMs: 30, scheduler });
       const log: string[] = [];
       const registration = addEventHandler(informer, logging(log));
       source.listed(1, pod('web', 1), pod('db', 1));
@@ -74,8 +78,7 @@ describe('lifecycle', () => {
 
   it('I5: start() keeps the informer running, also called twice; handlers and status$ start nothing', () =>
     marbles(({ scheduler }) => {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, { lingerMs: 30, scheduler });
+      const { source, informer } = scriptedInformer({ lingerMs: 30, scheduler });
       addEventHandler(informer, { onAdd: () => undefined });
       informer.status$.subscribe();
       informer.synced$.subscribe();
@@ -93,8 +96,7 @@ describe('lifecycle', () => {
     }));
 
   it('I7: stop() completes the streams of data and leaves the store readable', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const completed: string[] = [];
     const streams = ['changes$', 'added$', 'updated$', 'deleted$', 'snapshot$'] as const;
     const all = { ...informer, ...metricsOf(informer) };
@@ -112,8 +114,7 @@ describe('lifecycle', () => {
   });
 
   it('I7: status$, synced$ and metrics$ show the next run, and complete with the removal of the informer', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const phases: string[] = [];
     const synced: boolean[] = [];
     const objects: number[] = [];
@@ -182,8 +183,7 @@ describe('lifecycle', () => {
   });
 
   it('I7: stop() before the start, and a second stop(), are harmless', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     await informer.stop();
     await informer.stop();
     expect(informer.isStopped).toBe(true);
@@ -230,8 +230,7 @@ describe('lifecycle', () => {
   });
 
   it('I8: a start after a stop begins a new generation, which reports only the difference', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const log: string[] = [];
     addEventHandler(informer, {
       onAdd: (object) => log.push(`+${object.metadata.name}`),
@@ -255,8 +254,7 @@ describe('lifecycle', () => {
   });
 
   it('I8: a new generation is not synced before its first list', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     source.listed(1, pod('web', 1));
     informer.start();
     expect([informer.hasSynced, informer.lastSyncResourceVersion]).toEqual([true, '1']);
@@ -269,8 +267,7 @@ describe('lifecycle', () => {
 
 describe('an informer whose onError returns stop', () => {
   it('R13, I7: the informer is stopped when onError returns stop, and can be started again', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       onError: (error) => (error.code === 403 ? 'stop' : 'retry'),
     });
     let completed = false;

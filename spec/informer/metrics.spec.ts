@@ -14,7 +14,13 @@ import {
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { added, modified, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import {
+  added,
+  modified,
+  pod,
+  scriptedInformer,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
 import { settle, slowly } from './handler-rig.ts';
 
 /** A metrics provider that records its calls. */
@@ -54,8 +60,7 @@ function recorder() {
 
 describe('metrics', () => {
   it('I27: metrics$ emits on subscription, after each commit, and when a handler has caught up', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { name: 'pods' });
+    const { source, informer } = scriptedInformer({ name: 'pods' });
     const seen: InformerMetrics[] = [];
     metricsOf(informer).metrics$.subscribe((metrics) => seen.push(metrics));
     expect(source.asked).toEqual([]);

@@ -16,7 +16,13 @@ import { sharedInformerOf } from '../../lib/informer/create-shared-informer.ts';
 import { InformerLifecycle } from '../../lib/informer/lifecycle.ts';
 import { type InformerPart, portOf } from '../../lib/informer/part.ts';
 import type { SourceSet } from '../../lib/informer/sources.ts';
-import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import {
+  added,
+  type Pod,
+  pod,
+  scriptedInformer,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
 
 /** A part that writes down its calls. */
 function recorder(): InformerPart<Pod> & { readonly log: string[] } {
@@ -38,8 +44,7 @@ function attached(informer: SharedInformer<Pod>) {
 
 describe('the parts of an informer', () => {
   it('a part hears of each run, its sources, statuses, deltas and commits, in this order', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const { log } = attached(informer);
     expect(log).toEqual([]);
     source.listed(1, pod('a', 1));
@@ -98,8 +103,7 @@ describe('the parts of an informer', () => {
   });
 
   it('a part that joins within a callback receives that commit or a later one, never an earlier one', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     let part: ReturnType<typeof recorder> | undefined;
     source.listed(1, pod('a', 1));
     informer.changes$.subscribe(({ added }) => {

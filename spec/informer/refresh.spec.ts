@@ -5,7 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { brief } from '../store/sets.ts';
 import { eventually } from '../support/patience.ts';
-import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import {
+  added,
+  type Pod,
+  pod,
+  scriptedInformer,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
 
 const lost = (retryAfterMs?: number) =>
   ApiError.fromStatus(
@@ -16,8 +22,7 @@ const lost = (retryAfterMs?: number) =>
 
 function started(options: SharedInformerOptions<Pod> = {}) {
   const time = new VirtualTime();
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source, { scheduler: time, random: () => 0, ...options });
+  const { source, informer } = scriptedInformer({ scheduler: time, random: () => 0, ...options });
   const sets: string[] = [];
   informer.changes$.subscribe((set) => sets.push(brief(set)));
   source.listed(5, pod('a', 1));
@@ -267,8 +272,7 @@ describe('refresh', () => {
 
   it('I81: the first list, which is in progress, serves the refresh', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { scheduler: time });
+    const { source, informer } = scriptedInformer({ scheduler: time });
     informer.start();
     const done: unknown[] = [];
     void informer.refresh().then(() => done.push(informer.indexer.size));

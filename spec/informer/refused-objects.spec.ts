@@ -21,7 +21,7 @@ import {
   modified,
   type Pod,
   pod,
-  scriptedListWatch,
+  scriptedInformer,
 } from '../support/scripted-list-watch.ts';
 
 /**
@@ -351,8 +351,7 @@ describe('an informer that refuses every object', () => {
   });
 
   it('I63: refusals one by one in a watch cost in proportion to their number, too', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { indexers: { never: refuse } });
+    const { source, informer } = scriptedInformer({ indexers: { never: refuse } });
     source.listed(1);
     informer.start();
     /** The CPU time of each quarter of the events in milliseconds, sent one at a time. */

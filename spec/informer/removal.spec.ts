@@ -8,7 +8,13 @@ import {
 import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { added, modified, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import {
+  added,
+  modified,
+  pod,
+  scriptedInformer,
+  scriptedListWatch,
+} from '../support/scripted-list-watch.ts';
 import { logging, settle, slowInformer, slowly } from './handler-rig.ts';
 
 /** Whether a promise has resolved by now. */
@@ -93,8 +99,7 @@ describe('removal', () => {
 
   it('I7, I22: a handler that is removed when the run begins leaves no timer', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { scheduler: time });
+    const { source, informer } = scriptedInformer({ scheduler: time });
     const slow = slowly();
     const { onAdd } = slow.handler;
     const registration: EventHandlerRegistration = addEventHandler(
@@ -120,8 +125,7 @@ describe('removal', () => {
 
   it('I18, I22: removing a handler ends its resync timer', async () => {
     const scheduler = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { scheduler });
+    const { source, informer } = scriptedInformer({ scheduler });
     source.listed(1, pod('web', 1));
     informer.start();
     const before = scheduler.pending;
@@ -134,8 +138,7 @@ describe('removal', () => {
   });
 
   it('I22: a removal does not wait for the callback that makes the call', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const log: string[] = [];
     const immediate = addEventHandler(informer, {
       onAdd: async ({ metadata }) => {
@@ -176,8 +179,7 @@ describe('removal', () => {
   });
 
   it('I22: a removal before the start, or of a handler that waits for its policy, resolves immediately (TestShutDownEventHandler_Lifecycles)', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const early = addEventHandler(informer, {});
     expect(await isResolved(early.remove())).toBe(true);
     const stuck = addEventHandler(
@@ -218,8 +220,7 @@ describe('removal', () => {
   });
 
   it('I17: each of many registrations is removed separately (TestSharedInformerRemoveHandler, TestSharedInformerMultipleRegistration, TestRemoveWhileActive)', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const log: string[] = [];
     const handler = logging(log);
     const registrations = [1, 2, 3].map(() => addEventHandler(informer, handler));

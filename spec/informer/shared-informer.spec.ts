@@ -21,6 +21,7 @@ import {
   modified,
   type Pod,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 import { logging, settle } from './handler-rig.ts';
@@ -115,8 +116,7 @@ describe('a run', () => {
   });
 
   it('I1, I5: handlers that are added before, during and after the start receive every change (TestSharedInformerStartRace, TestSharedInformerInitializationRace)', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const logs: string[][] = [];
     const listen = () => {
       const log: string[] = [];
@@ -158,8 +158,7 @@ describe('a run', () => {
       [false, 0],
     ] as const) {
       const time = new VirtualTime();
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, { scheduler: time, resyncPeriodMs: 1000 });
+      const { source, informer } = scriptedInformer({ scheduler: time, resyncPeriodMs: 1000 });
       for (let at = 0; at < handlers; at++) {
         addEventHandler(informer, {}, { resyncPeriodMs: 2000 });
       }
@@ -218,8 +217,7 @@ describe('resyncs', () => {
     'I18, I21: a relist reports the difference to all handlers, and unchanged objects only as resyncs: informer %i, handler %i (TestSharedInformerWatchDisruption)',
     async (resyncPeriodMs, other) => {
       const time = new VirtualTime();
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, {
+      const { source, informer } = scriptedInformer({
         scheduler: time,
         resyncPeriodMs,
         backoff: () => 0,
@@ -290,8 +288,7 @@ describe('resyncs', () => {
   it('I18: a handler that joins a run without a check period keeps its period', async () => {
     const time = new VirtualTime();
     for (const never of [undefined, 0, Number.POSITIVE_INFINITY]) {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, {
+      const { source, informer } = scriptedInformer({
         scheduler: time,
         ...(never === undefined ? {} : { resyncPeriodMs: never }),
       });
@@ -309,8 +306,7 @@ describe('resyncs', () => {
 
   it('I18, I20: the resyncs of a busy handler wait as one update per key', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { scheduler: time });
+    const { source, informer } = scriptedInformer({ scheduler: time });
     const log: string[] = [];
     const waiting: (() => void)[] = [];
     const wait = () => new Promise<void>((resolve) => waiting.push(resolve));
@@ -334,8 +330,7 @@ describe('many handlers', () => {
     const step = fc.tuple(fc.nat(99), fc.nat(5), fc.constantFrom('put', 'end', 'toggle', 'asynch'));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 200, maxLength: 400 }), async (steps) => {
-        const source = scriptedListWatch();
-        const informer = createSharedInformer(source);
+        const { source, informer } = scriptedInformer();
         const workers = new Map<number, EventHandlerRegistration>();
         const stories = new Map<EventHandlerRegistration, Map<string, Pod>>();
         const join = (asynch: boolean) => {

@@ -28,6 +28,7 @@ import {
   modified,
   type Pod,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 
@@ -37,8 +38,7 @@ const word = (status: InformerStatus) =>
 
 describe('status', () => {
   it('I16: status$ emits transitions only; an advancing version is not a transition', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const words: string[] = [];
     informer.status$.subscribe((status) => words.push(word(status)));
     informer.start();
@@ -82,8 +82,7 @@ describe('status', () => {
 
   it('I71: staleSinceMs is the time from which the copy in the store is stale, until a list replaces it or the store is emptied', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, {
+    const { source, informer } = scriptedInformer({
       scheduler: time,
       lingerMs: 0,
       random: () => 0,
@@ -119,8 +118,7 @@ describe('status', () => {
 
   it('I16: the status shows a failure until a retry succeeds, and data streams do not error', () =>
     marbles(({ scheduler }) => {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, { scheduler, random: () => 0 });
+      const { source, informer } = scriptedInformer({ scheduler, random: () => 0 });
       const words: string[] = [];
       const sets: string[] = [];
       let errors = 0;
@@ -228,8 +226,7 @@ describe('status', () => {
   it('I13: an object that an index function refused is tried again at a resync', () =>
     marbles(({ scheduler }) => {
       let refuses = true;
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, {
+      const { source, informer } = scriptedInformer({
         scheduler,
         resyncPeriodMs: 1000,
         indexers: {
@@ -276,8 +273,7 @@ describe('status', () => {
     }));
 
   it('F3, I16: deletions of unknown keys are counted, not delivered', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     source.listed(1);
     informer.start();
     const sets: string[] = [];
@@ -446,8 +442,7 @@ describe('live', () => {
 
   it('I80: is true from the response to a watch until its end, and false while the informer does not run', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { scheduler: time, random: () => 0 });
+    const { source, informer } = scriptedInformer({ scheduler: time, random: () => 0 });
     const shown: string[] = [];
     informer.status$.subscribe(({ phase, live }) => shown.push(`${phase}${live ? ' live' : ''}`));
     informer.start();

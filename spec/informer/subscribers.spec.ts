@@ -12,6 +12,7 @@ import {
   deleted,
   modified,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 
@@ -42,8 +43,7 @@ describe('isolation', () => {
       const elsewhere: unknown[] = [];
       config.onUnhandledError = (error) => elsewhere.push(error);
       const reported: [string, string, string][] = [];
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source, {
+      const { source, informer } = scriptedInformer({
         ...{ name: 'pods', scheduler: time, ...options },
         onUnhandledError: (error, context) =>
           reported.push([context.informer, context.subscriber, (error as Error).message]),
@@ -109,8 +109,7 @@ describe('subscribers', () => {
   });
 
   it('I1: a subscriber that joins in a callback of indexer.snapshot$ receives that commit once', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     source.listed(1, pod('web', 1));
     informer.start();
     const seen: string[] = [];
@@ -160,8 +159,7 @@ describe('subscribers', () => {
   });
 
   it('I3, I1: a subscriber that takes only the snapshot starts no run', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { lingerMs: 0 });
+    const { source, informer } = scriptedInformer({ lingerMs: 0 });
     informer.changes$.pipe(take(1)).subscribe();
     expect(informer.status.phase).toBe('idle');
     expect(source.open).toBe(0);

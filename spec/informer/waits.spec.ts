@@ -9,12 +9,12 @@ import {
   deleted,
   modified,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 
 function synced(...objects: ReturnType<typeof pod>[]) {
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source);
+  const { source, informer } = scriptedInformer();
   source.listed(10, ...objects);
   informer.start();
   return { source, informer };
@@ -31,8 +31,7 @@ async function settled<T>(promise: Promise<T>): Promise<T | 'pending' | string> 
 
 describe('whenSynced', () => {
   it('I9: resolves once the first list is in the store', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const wait = informer.whenSynced();
     informer.start();
     expect(await settled(wait)).toBe('pending');
@@ -72,8 +71,7 @@ describe('whenSynced', () => {
 
   it('I9: the timeout error says that the informer was not started, or which error blocks it', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
+    const { source, informer } = scriptedInformer({ name: 'pods', scheduler: time });
     await expect(time.until(informer.whenSynced({ timeoutMs: 5 }))).rejects.toThrow(
       'pods is not synced after 5 ms: it was not started',
     );
@@ -166,8 +164,7 @@ describe('whenObserved', () => {
   });
 
   it('I10, I62: a deletion cannot be observed before the first list', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const wait = informer.whenObserved('shop/web', { uid: 'web', deleted: true });
     informer.start();
     expect(await settled(wait)).toBe('pending');
@@ -223,8 +220,7 @@ describe('whenObserved', () => {
 
   it('I10: whenAtLeast resolves with a list or a bookmark that is not older than the version', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
+    const { source, informer } = scriptedInformer({ name: 'pods', scheduler: time });
     const first = informer.whenAtLeast('5');
     expect(await settled(informer.whenAtLeast('0'))).toMatch(
       /whenAtLeast: the version is "0"; it must be/,
@@ -251,8 +247,7 @@ describe('whenObserved', () => {
 
   it('I10: the timeout error says which version the store has', async () => {
     const time = new VirtualTime();
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { scheduler: time });
+    const { source, informer } = scriptedInformer({ scheduler: time });
     source.listed(10);
     informer.start();
     const wait = informer.whenObserved('shop/web', '99', { timeoutMs: 5 });

@@ -21,6 +21,7 @@ import {
   deleted,
   type Pod,
   pod,
+  scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
 
@@ -251,8 +252,7 @@ describe('namespace', () => {
 
 describe('before the store is synced', () => {
   it("L5: the first read warns with the informer's name; later reads and reads of a synced store do not", async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source, { name: 'ui/pods' });
+    const { source, informer } = scriptedInformer({ name: 'ui/pods' });
     const onWarning = vi.fn();
     const lister = createLister(informer, pods, { onWarning });
     expect(lister.list()).toEqual([]);
@@ -307,8 +307,7 @@ async function state(promise: Promise<unknown>): Promise<string> {
 }
 
 function running(time = new VirtualTime()) {
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source, { name: 'pods', scheduler: time });
+  const { source, informer } = scriptedInformer({ name: 'pods', scheduler: time });
   const lister = createLister(informer, pods);
   source.listed(10, pod('a', 5));
   informer.start();

@@ -5,7 +5,6 @@
 
 import {
   createController,
-  createSharedInformer,
   type LeaderElector,
   type ReconcileObject,
   type ReconcileResult,
@@ -16,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { Clock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import * as fc from '../support/fast-check.ts';
-import { modified, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { modified, type Pod, pod, scriptedInformer } from '../support/scripted-list-watch.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 /** Longer than the runs that may follow each other without a turn of the event loop. */
@@ -54,8 +53,7 @@ function staged({ elected, concurrency, runs }: Story) {
   const clock = new Clock(scheduler);
   /** The busy runs since the event loop has turned. */
   let inARow = 0;
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source, { scheduler });
+  const { source, informer } = scriptedInformer({ scheduler });
   source.listed(1, ...NAMES.map((name) => pod(name, 1)));
   informer.start();
   const leading$ = new BehaviorSubject(true);

@@ -34,6 +34,7 @@ import { allReported } from '../support/reported-errors.ts';
 import {
   added,
   deleted,
+  scriptedInformer,
   scriptedListWatch,
   pod as servedPod,
 } from '../support/scripted-list-watch.ts';
@@ -87,8 +88,7 @@ it('I112: a listener that is no function is refused at once, and holds nothing',
 
 describe('a view over stop and start', () => {
   it('Q5: subscribes again when its informer runs again, if it was given the status', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const view = toView<Pod>({ status$: informer.status$ })(informer.changes$);
     const { leave, renders } = reactStore(view);
     source.listed(1, servedPod('a', 1));
@@ -108,8 +108,7 @@ describe('a view over stop and start', () => {
   });
 
   it('Q5: subscribes again with its next subscriber, also for the earlier subscribers', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const view = toView<Pod>()(informer.changes$);
     const stayed = reactStore(view);
     source.listed(1, servedPod('a', 1));
@@ -126,8 +125,7 @@ describe('a view over stop and start', () => {
   });
 
   it('Q5: continues after another stop of a stopped informer', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const view = toView<Pod>({ status$: informer.status$ })(informer.changes$);
     const { leave } = reactStore(view);
     source.listed(1, servedPod('a', 1));
@@ -141,8 +139,7 @@ describe('a view over stop and start', () => {
   });
 
   it('Q5: continues after a slow pipe, which completes when the informer runs again', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const ready = new Subject<void>();
     const { changes$ } = deliver(informer, { kind: 'conflate', ready: () => ready });
     const view = toView<Pod>({ status$: informer.status$ })(changes$);
@@ -160,8 +157,7 @@ describe('a view over stop and start', () => {
   });
 
   it('Q5: a pipe that completes by itself has ended, also after a stop and a start', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     source.listed(1, servedPod('a', 1));
     informer.start();
     const view = toView<Pod>({ status$: informer.status$ })(informer.changes$.pipe(take(2)));
@@ -178,8 +174,7 @@ describe('a view over stop and start', () => {
   });
 
   it('Q14: shows the status of the informer through operators of RxJS', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const passed$ = informer.changes$.pipe(tap(), tap()).pipe(tap());
     const view = toView(passed$.pipe(conflateByKey(), tap()));
     const leave = view.subscribe(() => undefined);
@@ -222,8 +217,7 @@ describe('a view over stop and start', () => {
   it.each(all)(
     'Q14: shows the status of the informer behind %s, in %s',
     async (_name, _in, behind) => {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source);
+      const { source, informer } = scriptedInformer();
       const view = toView(behind(informer.changes$));
       view.subscribe(() => undefined);
       source.listed(1, servedPod('a', 1));
@@ -235,8 +229,7 @@ describe('a view over stop and start', () => {
   it.each(all)(
     'Q5: shows the stop of the informer behind %s, in %s',
     async (_name, _in, behind) => {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source);
+      const { source, informer } = scriptedInformer();
       const view = toView(behind(informer.changes$));
       view.subscribe(() => undefined);
       source.listed(1, servedPod('a', 1));
@@ -250,8 +243,7 @@ describe('a view over stop and start', () => {
   it.each(all)(
     'Q5: follows the next run of the informer behind %s, in %s',
     async (_name, _in, behind) => {
-      const source = scriptedListWatch();
-      const informer = createSharedInformer(source);
+      const { source, informer } = scriptedInformer();
       const view = toView(behind(informer.changes$));
       view.subscribe(() => undefined);
       source.listed(1, servedPod('a', 1));
@@ -289,8 +281,7 @@ describe('a view over stop and start', () => {
   );
 
   it('Q85: is not live before its rows, which wait for a frame', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const frame = new Subject<void>();
     const view = informer.changes$.pipe(conflateByKey({ ready: () => frame }), toView());
     const seen: string[] = [];
@@ -311,8 +302,7 @@ describe('a view over stop and start', () => {
   });
 
   it('Q85: is not live over the rows of a former subscription, until this one has rows', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     source.listed(1, servedPod('a', 1), servedPod('b', 1));
     informer.start();
     let gate: Subject<void> | null = null;
@@ -336,8 +326,7 @@ describe('a view over stop and start', () => {
   });
 
   it('Q85: shows the phase while a parameter has no value, and is not live', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     source.listed(1, servedPod('a', 1));
     const predicate$ = new Subject<() => boolean>();
     const view = informer.changes$.pipe(liveFilter(predicate$), toView());
@@ -367,8 +356,7 @@ describe('a view over stop and start', () => {
   });
 
   it('Q85: has the error of a failed pipe and is not live, until it subscribes to the pipe again', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const failures = new Subject<never>();
     const view = toView<Pod>({ status$: informer.status$ })(merge(informer.changes$, failures));
     const first: unknown[] = [];

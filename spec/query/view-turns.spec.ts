@@ -18,7 +18,12 @@ import { map, takeUntil } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Pod, pod } from '../delta/pods.ts';
 import { eventually } from '../support/patience.ts';
-import { added, scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
+import {
+  added,
+  scriptedInformer,
+  scriptedListWatch,
+  pod as servedPod,
+} from '../support/scripted-list-watch.ts';
 import { type Item, World } from './world.ts';
 
 const names = (view: View<Pod>) =>
@@ -169,8 +174,7 @@ describe('an order without a total', () => {
 
 describe('the status of a view', () => {
   it('Q14: is that of the informer of its pipe, also of a delivery policy', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const { changes$ } = deliver(informer, { kind: 'conflate' });
     const views = [
       informer.changes$.pipe(toView()),
@@ -280,8 +284,7 @@ describe('the status of a view', () => {
 
 describe('the listeners of a view', () => {
   it('Q16: are called once a turn, after everything that it changes', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const view = informer.changes$.pipe(toView());
     const seen: string[] = [];
     view.subscribe(() => {
@@ -407,8 +410,7 @@ describe('the listeners of a view', () => {
   });
 
   it('Q19: the error of a run that took the place of a slow one reaches items$', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { source, informer } = scriptedInformer();
     const broken = new Subject<never>();
     const ready = new Subject<void>();
     const { changes$ } = deliver(informer, { kind: 'conflate', ready: () => ready });
@@ -460,8 +462,7 @@ describe('the listeners of a view', () => {
   });
 
   it('Q19: a subscriber of a stopped view makes one subscription', async () => {
-    const source = scriptedListWatch();
-    const informer = createSharedInformer(source);
+    const { informer } = scriptedInformer();
     let runs = 0;
     const pipe$ = new Observable<ChangeSet<Pod>>((subscriber) => {
       runs++;

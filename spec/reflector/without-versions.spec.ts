@@ -1,16 +1,14 @@
 /** Servers whose lists have no version: nothing says where a watch stood, so the next one would miss changes. */
-import { createSharedInformer } from 'rx-informer';
 import { afterEach, describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { key, modified, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
+import { key, modified, type Pod, pod, scriptedInformer } from '../support/scripted-list-watch.ts';
 
 const MINUTE_MS = 60_000;
 
 /** An informer whose list had this version and two objects, and what happened to the watch afterwards. */
 async function informed(version: string) {
   const time = new VirtualTime();
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source, { scheduler: time, random: () => 0.5 });
+  const { source, informer } = scriptedInformer({ scheduler: time, random: () => 0.5 });
   informer.start();
   source.listed(version as never, pod('a', 1), pod('b', 1));
   await time.advance(MINUTE_MS);

@@ -1,13 +1,16 @@
 /** A ListerWatcher that a test controls: lists are answered on demand, watches are subjects. */
 
-import type {
-  KubernetesObject,
-  ListerWatcher,
-  ListPart,
-  ListRequest,
-  WatchEvent,
-  WatchRequest,
-  WatchSignal,
+import {
+  createSharedInformer,
+  type KubernetesObject,
+  type ListerWatcher,
+  type ListPart,
+  type ListRequest,
+  type SharedInformer,
+  type SharedInformerOptions,
+  type WatchEvent,
+  type WatchRequest,
+  type WatchSignal,
 } from 'rx-informer';
 import { Observable, Subject, type Subscriber } from 'rxjs';
 
@@ -123,4 +126,13 @@ export function scriptedListWatch(scope?: string): ScriptedListWatch {
       for (const watch of [...watches]) watch.complete();
     },
   };
+}
+
+/** An informer, and the ListerWatcher that a test controls. */
+export function scriptedInformer(options?: SharedInformerOptions<Pod>): {
+  readonly source: ScriptedListWatch;
+  readonly informer: SharedInformer<Pod>;
+} {
+  const source = scriptedListWatch();
+  return { source, informer: createSharedInformer<Pod>(source, options) };
 }

@@ -2,7 +2,6 @@
 import {
   type AnyChangeSet,
   type ChangeSet,
-  createSharedInformer,
   type KubernetesObject,
   liveFilter,
   liveMap,
@@ -20,7 +19,7 @@ import {
   modified,
   type Pod,
   pod,
-  scriptedListWatch,
+  scriptedInformer,
 } from '../../support/scripted-list-watch.ts';
 import { Mirror } from '../mirror.ts';
 
@@ -73,8 +72,7 @@ const version = (name: string) =>
   liveMap<Pod, string>(({ metadata }) => `${name}${metadata.resourceVersion}`);
 
 function informed() {
-  const source = scriptedListWatch();
-  const informer = createSharedInformer(source);
+  const { source, informer } = scriptedInformer();
   return { source, informer, changes$: informer.changes$ };
 }
 
