@@ -77,6 +77,15 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.getByRole('menuitemcheckbox', { name: 'Pod IP' }).waitFor();
     expect(await violations(page), 'columns').toEqual([]);
     await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    expect(await violations(page), 'keys').toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press(':');
+    await page.getByRole('textbox', { name: /kind, a namespace or an/ }).fill('shop');
+    await page.getByRole('option', { name: /Namespace/ }).waitFor();
+    expect(await violations(page), 'jump').toEqual([]);
+    await page.keyboard.press('Escape');
     await page.getByRole('textbox', { name: /Filter/ }).fill('app in (web');
     await page.getByText(/label selector/).waitFor();
     expect(await violations(page), 'a selector that is not valid').toEqual([]);

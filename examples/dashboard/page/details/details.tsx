@@ -8,6 +8,7 @@ import { go, noFilter, type ObjectName } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
 import { type Kind, namespaceIn } from '../kinds/kind.ts';
+import { focusTable } from '../layout/focus.ts';
 import { StatusBadge } from '../table/cells.tsx';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './details.module.css';
@@ -22,7 +23,7 @@ import { YamlView } from './yaml-view.tsx';
 const close = () => {
   go({ object: undefined, tab: '' });
   // The keyboard continues where it was before the details were opened.
-  document.querySelector<HTMLElement>('[role=grid],[role=treegrid]')?.focus();
+  focusTable();
 };
 
 export function Details(props: { readonly of: ObjectName; readonly isReadOnly: boolean }) {

@@ -1,10 +1,9 @@
 /** The layout of the page. */
 import { AppShell } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useEffect } from 'react';
+import { Suspense, useEffect } from 'react';
 import { useInfo } from '../cluster/use-info.ts';
 import { usePage } from '../cluster/use-live.ts';
-import { Details } from '../details/details.tsx';
 import { kindOf } from '../kinds/index.ts';
 import { useActivity } from '../panels/activity-log.tsx';
 import { SidePanel } from '../panels/side-panel.tsx';
@@ -17,6 +16,14 @@ import { LiveTable } from '../table/live-table.tsx';
 import { TableProvider } from '../table/use-table.tsx';
 import classes from './app.module.css';
 import { Header } from './header.tsx';
+import { KeysOfPage } from './keys.tsx';
+import { loadedLater } from './loaded.tsx';
+
+const importDetails = async () => (await import('../details/details.tsx')).Details;
+const Details = loadedLater(importDetails);
+
+/** Safari has no `requestIdleCallback`. */
+const requestIdle = globalThis.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
 
 export function App() {
   return (
@@ -32,6 +39,8 @@ function Shell() {
   const [menuIsOpen, menu] = useDisclosure(false);
   const { title } = kindOf(kind);
   useActivity();
+  // So that the first click does not wait for it.
+  useEffect(() => void requestIdle(() => void importDetails().catch(() => undefined)), []);
   useEffect(() => {
     document.title = `${object?.name ?? title} — rx-informer`;
   }, [object, title]);
@@ -60,14 +69,17 @@ function Shell() {
         <div className={classes.content}>
           <LiveTable key={kind} />
           {object !== undefined && (
-            <Details
-              key={`${object.kind}/${object.uid}/${object.name}`}
-              of={object}
-              isReadOnly={info === undefined || info.readOnly === true}
-            />
+            <Suspense>
+              <Details
+                key={`${object.kind}/${object.uid}/${object.name}`}
+                of={object}
+                isReadOnly={info === undefined || info.readOnly === true}
+              />
+            </Suspense>
           )}
         </div>
       </AppShell.Main>
+      <KeysOfPage />
       {!isHidden && (
         <AppShell.Aside className={classes.side} aria-label="Panel">
           <SidePanel info={info} />

@@ -13,8 +13,9 @@ import type { DashboardInfo } from '../../shared/messages.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
+import { dialog$ } from './focus.ts';
 import classes from './header.module.css';
-import { GaugeIcon, MoonIcon, SunIcon, UnplugIcon } from './icons.tsx';
+import { GaugeIcon, KeyboardIcon, MoonIcon, SearchIcon, SunIcon, UnplugIcon } from './icons.tsx';
 
 export function Header(props: {
   readonly info: DashboardInfo | undefined;
@@ -45,6 +46,12 @@ export function Header(props: {
         )}
       </Group>
       <Group gap="xs" wrap="nowrap">
+        <DialogButton dialog="jump" label="Jump to a kind, a namespace or an object">
+          <SearchIcon />
+        </DialogButton>
+        <DialogButton dialog="keys" label="Show the keys" visibleFrom="sm">
+          <KeyboardIcon />
+        </DialogButton>
         <PanelButton panel="queries" label="Queries" icon={<GaugeIcon />} />
         {info?.embedded !== undefined && (
           <PanelButton panel="server" label="Demo server" icon={<UnplugIcon />} />
@@ -52,6 +59,27 @@ export function Header(props: {
         <SchemeButton />
       </Group>
     </Group>
+  );
+}
+
+function DialogButton(props: {
+  readonly dialog: 'jump' | 'keys';
+  readonly label: string;
+  readonly visibleFrom?: 'sm';
+  readonly children: React.ReactNode;
+}) {
+  const { dialog, label, children, ...shown } = props;
+  return (
+    <ActionIcon
+      {...shown}
+      variant="default"
+      size="lg"
+      aria-label={label}
+      title={label}
+      onClick={() => dialog$.next(dialog)}
+    >
+      {children}
+    </ActionIcon>
   );
 }
 

@@ -5,6 +5,7 @@ import { paused$ } from '../cluster/cluster.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import { namespaceIn, rowsName } from '../kinds/kind.ts';
+import { FILTER_ID, focusTable } from '../layout/focus.ts';
 import { PauseIcon, PlayIcon, SearchIcon } from '../layout/icons.tsx';
 import { ColumnMenu } from './column-menu.tsx';
 import { parseFilter } from './filter.ts';
@@ -31,6 +32,7 @@ export function FilterBar() {
     <search className={classes.bar} aria-label={`Filter ${kind.title}`}>
       <TextInput
         className={classes.text}
+        id={FILTER_ID}
         aria-label={`Filter ${kind.title}: ${HINT}`}
         placeholder="Filter: words or app=web"
         // Only here, because under the complete box the hint would cover what the user reads after the layout has moved.
@@ -45,6 +47,9 @@ export function FilterBar() {
         value={filter}
         error={problem}
         onChange={(event) => go({ filter: event.currentTarget.value })}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter' || key === 'ArrowDown' || key === 'Escape') focusTable();
+        }}
         rightSection={
           filter !== '' && (
             <CloseButton size="sm" aria-label="Clear the text" onClick={() => go({ filter: '' })} />

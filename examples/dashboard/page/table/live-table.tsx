@@ -5,7 +5,7 @@
 import { useElementSize } from '@mantine/hooks';
 import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type CSSProperties, useLayoutEffect, useMemo, useRef } from 'react';
+import { type CSSProperties, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { useView } from 'rx-informer/react/worker';
 import { go } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
@@ -85,6 +85,14 @@ export function LiveTable() {
   const open = (row: Row) => onSelect(row, kind.id);
   const keys = useRowKeys({ order: held ?? order, rows, virtualizer, scroller, open });
   const hold = useHold(scroller, keys.active);
+  // The next Tab leads to the rows, unless the user is elsewhere already.
+  useEffect(() => {
+    const { activeElement } = document;
+    const isFree = activeElement === null || activeElement === document.body;
+    if (isFree || activeElement.closest('nav') !== null) {
+      scroller.current?.parentElement?.focus({ preventScroll: true });
+    }
+  }, []);
   const grid = (
     // Rows are placed by transforms, which a <table> does not allow.
     // biome-ignore lint/a11y/noStaticElementInteractions: the role is grid or treegrid
@@ -102,7 +110,10 @@ export function LiveTable() {
       aria-busy={!isListed}
       tabIndex={0}
       onKeyDown={keys.onKeyDown}
-      onFocus={hold.onFocus}
+      onFocus={(event) => {
+        keys.onFocus(event);
+        hold.onFocus();
+      }}
       onBlur={hold.onBlur}
     >
       {/* biome-ignore lint/a11y/useSemanticElements: a grid has no element of its own */}
@@ -144,7 +155,7 @@ export function LiveTable() {
     </div>
   );
   return (
-    <div className={classes.frame} ref={frame}>
+    <div className={classes.frame} ref={frame} tabIndex={-1}>
       {grid}
       {held !== undefined && held.waiting > 0 && <HeldNote waiting={held.waiting} />}
       {/* Beside the grid, which may contain only rows. */}

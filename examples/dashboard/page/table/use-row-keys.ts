@@ -4,9 +4,11 @@
  */
 import type { Virtualizer } from '@tanstack/react-virtual';
 import {
+  type FocusEvent,
   type KeyboardEvent,
   type RefObject,
   useCallback,
+  useEffect,
   useLayoutEffect,
   useRef,
   useState,
@@ -30,6 +32,8 @@ export interface RowKeys {
   readonly active: string | undefined;
   /** The id of its element; `undefined` while it is not rendered. */
   readonly activeId: string | undefined;
+  /** Makes the first row active when the keyboard arrives. */
+  readonly onFocus: (event: FocusEvent<HTMLDivElement>) => void;
   readonly onKeyDown: (event: KeyboardEvent<HTMLDivElement>) => void;
   readonly onSelect: (row: Row) => void;
 }
@@ -68,6 +72,15 @@ export function useRowKeys(options: RowKeysOptions): RowKeys {
   /** Whether the user has moved the active row, rather than the cluster. */
   const isMoving = useRef(false);
 
+  /** Whether the keyboard has arrived. */
+  const [hasKeyboard, setKeyboard] = useState(false);
+  const onFocus = ({ target, currentTarget }: FocusEvent<HTMLDivElement>) =>
+    setKeyboard(target === currentTarget && target.matches(':focus-visible'));
+  // The rows may come later than the keyboard.
+  const firstRow = hasKeyboard && activeRow === undefined ? order?.idAt(0) : undefined;
+  useEffect(() => {
+    if (firstRow !== undefined) setActive(firstRow);
+  }, [firstRow]);
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     if (event.target !== event.currentTarget || order === undefined) return;
     const row = order.at(index);
@@ -90,5 +103,6 @@ export function useRowKeys(options: RowKeysOptions): RowKeys {
   }, []);
   const active = order?.at(index)?.uid;
   const isRendered = rows.some(({ uid }) => uid === active);
-  return { active, activeId: isRendered ? `row-${active}` : undefined, onKeyDown, onSelect };
+  const activeId = isRendered ? `row-${active}` : undefined;
+  return { active, activeId, onFocus, onKeyDown, onSelect };
 }

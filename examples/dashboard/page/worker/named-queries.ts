@@ -7,6 +7,7 @@ import { retryNow } from './cluster-factory.ts';
 import { detailQueries } from './detail-queries.ts';
 import { explanationOf, truthOf } from './one-row.ts';
 import { ownRowsOf, queryOf, rowsOf, type Selectors } from './row-queries.ts';
+import { search } from './search.ts';
 import { failureOf } from './uncreated.ts';
 
 /** Which rows a table reads. */
@@ -29,6 +30,7 @@ export const queries = {
   /** The rows of kinds that the browser does not store. */
   momentaryRows: rows,
   listed,
+  search,
   explanation: ({ kind, ...selectors }: RowsOf, live: LiveQueries) =>
     explanationOf(live, queryOf(kindOf(kind), selectors)),
   /** A command, which each tab sends with another time. */

@@ -1,0 +1,139 @@
+/** Jumps to a kind, a namespace or an object whose name the user types. */
+import { Combobox, Group, Loader, Text, TextInput, useCombobox } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useEffect, useState } from 'react';
+import { useQuery } from 'rx-informer/react/worker';
+import { workerQuery } from 'rx-informer/worker';
+import type { Queries } from '../cluster/cluster.ts';
+import { go, goToKind, page$ } from '../cluster/page-state.ts';
+import { onlyNamespace } from '../cluster/settings.ts';
+import { kindGroups, kindOf } from '../kinds/index.ts';
+import { namespaceKind } from '../kinds/others.ts';
+import { podKind } from '../kinds/pods.ts';
+import { ShortName, StatusBadge } from '../table/cells.tsx';
+import { compareFound, type Found, isFound, MOST, rankOf } from '../worker/search.ts';
+import { Dialog, useLeave } from './dialog.tsx';
+import { focusTable } from './focus.ts';
+import { SearchIcon } from './icons.tsx';
+import classes from './jump.module.css';
+import { type Asked, kindsFor, namedKinds, searchOf } from './jump-target.ts';
+import { useNames } from './use-names.ts';
+
+const WAIT_MS = 120;
+const isWhole = onlyNamespace === '';
+/** Their informer mostly runs, and their names change all the time. */
+const followed = podKind.id;
+const listed = namedKinds(kindGroups, isWhole).filter(({ id }) => id !== followed);
+
+/** The objects that a text asks for. */
+function useFound(asked: Asked | undefined) {
+  const { names, isLoading } = useNames(listed);
+  const { words = [], kinds = [] } = asked ?? {};
+  const isFollowed = kinds.some(({ id }) => id === followed);
+  const { rows, synced, status } = useQuery(
+    isFollowed ? workerQuery<Queries, 'search'>('search', { words, kind: followed }) : undefined,
+  );
+  const among = names.filter(
+    (name) => kinds.some(({ id }) => id === name.kind) && isFound(name, words),
+  );
+  const found = [
+    ...(isFollowed ? rows : []),
+    ...among.map((name) => ({ ...name, rank: rankOf(name, words) })),
+  ].sort(compareFound);
+  const waits = isFollowed && !synced && status.error === undefined;
+  return { found: found.slice(0, MOST), isSearching: asked !== undefined && (isLoading || waits) };
+}
+
+function openKind(id: string): void {
+  const isHere = page$.value.kind === id;
+  goToKind(id);
+  // The table of another kind takes the focus itself.
+  if (isHere) focusTable();
+}
+
+function openFound({ kind, uid, namespace, name }: Found): void {
+  if (kind !== namespaceKind.id) {
+    go({ object: { kind, uid, namespace, name }, tab: '' });
+    return;
+  }
+  const isNamespaced = kindOf(page$.value.kind).resource.namespaced;
+  if (!isNamespaced) goToKind('pods');
+  go({ namespace: name, object: undefined });
+  focusTable();
+}
+
+export function Jump({ onClose }: { readonly onClose: () => void }) {
+  const [text, setText] = useState('');
+  const leave = useLeave(onClose);
+  const combobox = useCombobox({ opened: true, onDropdownClose: leave });
+  const kinds = kindsFor(text, kindGroups, isWhole);
+  const [settled] = useDebouncedValue(text, WAIT_MS);
+  const { found, isSearching } = useFound(searchOf(settled, kindGroups, isWhole));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other options, so that Enter takes the first of them
+  useEffect(() => void combobox.selectFirstOption(), [text, found.length]);
+  const choose = (value: string) => {
+    onClose();
+    const [what, which = ''] = value.split(' ');
+    const object = what === 'object' ? found.find(({ uid }) => uid === which) : undefined;
+    if (object === undefined) openKind(which);
+    else openFound(object);
+  };
+  return (
+    <Dialog title="Jump to" closeLabel="Close without a jump" size="lg" onClose={leave}>
+      <Combobox store={combobox} onOptionSubmit={choose}>
+        <Combobox.EventsTarget>
+          <TextInput
+            data-autofocus
+            aria-label="A kind, a namespace or an object"
+            placeholder="deployments, ns shop, web-0, pod checkout …"
+            leftSection={isSearching ? <Loader size={14} /> : <SearchIcon />}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+        </Combobox.EventsTarget>
+        <Combobox.Options className={classes.options} aria-label="Where to">
+          {kinds.length > 0 && (
+            <Combobox.Group label="Kinds">
+              {kinds.map(({ id, title }) => (
+                <Combobox.Option key={id} className={classes.option} value={`kind ${id}`}>
+                  {title}
+                </Combobox.Option>
+              ))}
+            </Combobox.Group>
+          )}
+          {found.length > 0 && (
+            <Combobox.Group label="Objects">
+              {found.map((object) => (
+                <FoundOption key={object.uid} object={object} />
+              ))}
+            </Combobox.Group>
+          )}
+          {kinds.length === 0 && found.length === 0 && !isSearching && (
+            <Combobox.Empty>
+              {settled.length < 2 ? 'Write two letters or more.' : 'Nothing has this name.'}
+            </Combobox.Empty>
+          )}
+        </Combobox.Options>
+      </Combobox>
+    </Dialog>
+  );
+}
+
+function FoundOption({ object }: { readonly object: Found }) {
+  const { kind, uid, namespace, name, status, tone } = object;
+  const what = kindOf(kind).resource.kind;
+  return (
+    <Combobox.Option className={classes.option} value={`object ${uid}`}>
+      <Group gap="sm" wrap="nowrap" justify="space-between">
+        <span className={classes.found}>
+          <ShortName text={name} />
+          <Text size="xs" className={classes.where}>
+            {kind === namespaceKind.id ? 'Namespace: show what is in it' : what}
+            {namespace !== '' && ` in ${namespace}`}
+          </Text>
+        </span>
+        {status !== '' && <StatusBadge tone={tone} text={status} />}
+      </Group>
+    </Combobox.Option>
+  );
+}

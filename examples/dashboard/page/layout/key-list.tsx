@@ -1,0 +1,37 @@
+/** The list of the keys, which `?` opens. */
+import { Kbd, Table } from '@mantine/core';
+import { Dialog, useLeave } from './dialog.tsx';
+
+const keys: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [['/'], 'filter the table'],
+  [[':', 'Ctrl K'], 'jump to a kind, a namespace or an object'],
+  [['?'], 'show these keys'],
+  [['↑', '↓'], 'go to another row'],
+  [['Page ↑', 'Page ↓', 'Home', 'End'], 'go further'],
+  [['Enter'], 'open the row'],
+  [['→', '←'], 'open and close a branch of the application tree'],
+  [['Esc'], 'close the details, or leave the filter'],
+];
+
+export function KeyList({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title="Keys" closeLabel="Close the list of keys" onClose={useLeave(onClose)}>
+      <Table>
+        <Table.Tbody>
+          {keys.map(([names, what]) => (
+            <Table.Tr key={what}>
+              <Table.Th scope="row">
+                {names.map((name) => (
+                  <Kbd key={name} mr={4} style={{ whiteSpace: 'nowrap' }}>
+                    {name}
+                  </Kbd>
+                ))}
+              </Table.Th>
+              <Table.Td>{what}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Dialog>
+  );
+}

@@ -1,0 +1,93 @@
+/** Tests the keys of the dashboard: to the first row, to the filter, and to any kind, namespace or object. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
+import { launchChromium } from './chromium.ts';
+import { live, type OpenDashboard, openDashboard } from './open-dashboard.ts';
+
+let browser: Browser;
+let opened: OpenDashboard | undefined;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+});
+
+async function open(query = ''): Promise<Page> {
+  opened = await openDashboard(browser, { query });
+  await live(opened.page);
+  return opened.page;
+}
+
+const jumpBox = (page: Page) => page.getByRole('textbox', { name: /kind, a namespace or an/ });
+
+/** Opens the jump, writes a text, and takes the first option as soon as it has the name. */
+async function jump(page: Page, text: string, option: RegExp): Promise<void> {
+  await page.keyboard.press(':');
+  await jumpBox(page).fill(text);
+  await page.locator('[role=option][data-combobox-selected]').filter({ hasText: option }).waitFor();
+  await page.keyboard.press('Enter');
+}
+
+test('the first row is one Tab away, and Enter opens it', async () => {
+  const page = await open();
+  await page.keyboard.press('Tab');
+  const first = page.locator('[data-uid][aria-rowindex="2"]');
+  await eventually(async () => expect(await first.getAttribute('data-active')).toBe('true'));
+  await page.keyboard.press('Enter');
+  const name = await first.locator('[data-column=name]').textContent();
+  await page.getByRole('dialog', { name: `Pod ${name}` }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(opened?.complaints).toEqual([]);
+});
+
+test('"/" leads to the filter, and Enter from there to the rows', async () => {
+  const page = await open();
+  await page.keyboard.press('/');
+  await page.keyboard.type('storefront/');
+  expect(page.url()).toContain('filter=storefront%2F');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-active=true] [data-column=name]', { hasText: 'storefront' }).waitFor();
+});
+
+test('"?" shows the keys, and Escape returns from there and from the jump to where the user was', async () => {
+  const page = await open();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('?');
+  const list = page.getByRole('dialog', { name: 'Keys' });
+  await list.getByText('jump to a kind').waitFor();
+  await page.keyboard.press('Escape');
+  await list.waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+k');
+  await jumpBox(page).waitFor();
+  await page.keyboard.press('Escape');
+  await jumpBox(page).waitFor({ state: 'detached' });
+  const role = () => document.activeElement?.getAttribute('role');
+  await eventually(async () => expect(await page.evaluate(role)).toBe('grid'));
+});
+
+test('":" and Ctrl+K lead to a kind by its short name, to a namespace and to an object', async () => {
+  const page = await open();
+  await jump(page, 'svc', /^Services$/);
+  await page.getByRole('grid', { name: 'Services' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.locator('[data-uid][data-active=true]').waitFor();
+  await jump(page, 'ns shop', /shop.*what is in it/);
+  await page.getByText('Namespace shop').waitFor();
+  const named = opened?.cluster.list().find(({ metadata }) => metadata?.namespace === 'search');
+  const name = named?.metadata?.name ?? '';
+  await page.keyboard.press('Control+k');
+  await jumpBox(page).fill(name);
+  await page
+    .locator('[role=option][data-combobox-selected]', { hasText: name.slice(-5) })
+    .waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: `Pod ${name}` }).waitFor();
+  expect(opened?.complaints).toEqual([]);
+});
