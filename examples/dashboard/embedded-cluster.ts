@@ -7,6 +7,7 @@ import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { Ledger } from './embedded/ledger.ts';
 import { LogWriter } from './embedded/log-writer.ts';
+import { metricsFor } from './embedded/metrics.ts';
 import { createPace } from './embedded/pace.ts';
 import { populate } from './embedded/populate.ts';
 import { Random } from './embedded/random.ts';
@@ -52,6 +53,8 @@ export interface EmbeddedCluster {
   readonly explanations: readonly string[];
   /** Must be called with the path of each request, so that the log that it may read exists. */
   prepare(path: string): void;
+  /** The answer of its metrics server to a path; `undefined` if the path is not one of it. */
+  metrics(path: string): object | undefined;
   hurt(fault: FaultName): void;
   truth(resourceVersion: string): Truth;
   close(): Promise<void>;
@@ -166,6 +169,7 @@ export async function createEmbeddedCluster(
     list: () => server.objects.list(pods),
     writer: writerOf(server),
     explanations: seeded.map(({ explanation }) => explanation),
+    metrics: (path) => metricsFor(path, server.objects.list(pods), world.nodes),
     prepare: (path) => logs.prepare(path),
     hurt(fault) {
       const heal = hurt(server, fault);

@@ -23,6 +23,8 @@ export interface ClusterProxy {
   readonly traffic: ProxyTraffic;
   /** Whether a path belongs to the Kubernetes API. */
   owns(path: string): boolean;
+  /** Whether a request is one that is forwarded. */
+  allows(method: string, path: string): boolean;
   forward(request: IncomingMessage, response: ServerResponse, url: URL): void;
 }
 
@@ -171,5 +173,6 @@ export function createClusterProxy(client: KubeClient, rules: ProxyRules = {}): 
     }
   }
 
-  return { traffic, owns: (path) => ROOTS.test(path), forward };
+  const allows = (method: string, path: string) => !('sentence' in judge(method, path, rules));
+  return { traffic, owns: (path) => ROOTS.test(path), allows, forward };
 }

@@ -70,6 +70,10 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     if (pathname !== target.split('?', 1)[0]) {
       return (response) => answerText(response, 400, NOT_UNDERSTOOD);
     }
+    const metrics = request.method === 'GET' ? embedded?.metrics(pathname) : undefined;
+    if (metrics !== undefined && proxy.allows('GET', pathname)) {
+      return (response) => answerJson(response, 200, metrics);
+    }
     if (proxy.owns(pathname)) {
       embedded?.prepare(pathname);
       return (response) => proxy.forward(request, response, url);

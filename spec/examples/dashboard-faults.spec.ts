@@ -132,7 +132,7 @@ describe.each([0, 13])('a seeded fault, after %i rounds', (rounds) => {
 
   test('probe: the kubelet restarts a container that listens on another port', async () => {
     const found = await withFault('probe', 'token-issuer', rounds);
-    expect(found.statuses).toEqual(Array(3).fill('Running'));
+    expect(found.statuses).toEqual(Array(3).fill('Not ready'));
     for (const pod of found.pods) {
       expect(podStatus(pod).ready).toBe(0);
       expect(podStatus(pod).restarts).toBeGreaterThanOrEqual(6);

@@ -114,6 +114,14 @@ describe('the worst reason of the pods', () => {
     expect(rolledUp(ready, [state('e', 'Evicted', 'bad', '', 'Failed')])).toBe(ready);
   });
 
+  test('says "Not ready" for pods that run and are restarted again and again', () => {
+    const restarted = state('r', 'Not ready', 'bad', 'restarted 6 times');
+    const why = '1 of 1 Pod: Not ready — restarted 6 times';
+    expect(said(rolledUp(state('s', 'Not ready', 'busy'), [restarted]))).toEqual([
+      ...['Not ready', 'bad', why],
+    ]);
+  });
+
   test('is in the rows of ReplicaSets and Deployments', () => {
     for (const [kind, plural] of [
       [replicaSetKind, 'replicasets'],

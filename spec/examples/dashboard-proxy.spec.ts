@@ -91,6 +91,21 @@ describe('reads', () => {
     }
   });
 
+  test('what Pods and Nodes use is read, in one namespace if only that is shown', () => {
+    const root = '/apis/metrics.k8s.io/v1beta1';
+    const isForwarded = (method: string, path: string, rules: ProxyRules = {}) =>
+      !('sentence' in judge(method, `${root}${path}`, rules));
+    for (const path of ['/pods', '/namespaces/shop/pods', '/nodes']) {
+      expect(isForwarded('GET', path), path).toBe(true);
+      expect(isForwarded('PATCH', path), path).toBe(false);
+    }
+    for (const path of ['', '/services', '/namespaces/shop/pods/web-0/log', '/nodes/a/proxy']) {
+      expect(isForwarded('GET', path), path).toBe(false);
+    }
+    expect(isForwarded('GET', '/pods', { namespace: 'shop' })).toBe(false);
+    expect(isForwarded('GET', '/namespaces/shop/pods', { namespace: 'shop' })).toBe(true);
+  });
+
   test('selectors are forwarded', async () => {
     const selected = await ask(
       '/api/v1/pods?fieldSelector=metadata.namespace%3Dshop&labelSelector=!x',

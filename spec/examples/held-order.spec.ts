@@ -45,14 +45,14 @@ test('rows that come, leave or move wait, and values change, until the order is 
   update(pod('d'), pod('d', 'Failed'));
   changes$.next(changeSet({ added: [pod('a', 'Failed')] }));
   changes$.next(changeSet({ deleted: [pod('c')] }));
-  expect(shown()).toEqual(['b Running', 'c Running (gone)', 'd Failed']);
+  expect(shown()).toEqual(['b Not ready', 'c Not ready (gone)', 'd Failed']);
   expect(queries.held$.value?.waiting).toBe(3);
   expect(queries.held$.value?.indexOf('d')).toBe(2);
   update(pod('d', 'Failed'), pod('d'));
   expect(queries.held$.value?.waiting).toBe(2);
   update(pod('d'), pod('d', 'Failed'));
   queries.release();
-  expect(shown()).toEqual(['a Failed', 'd Failed', 'b Running']);
+  expect(shown()).toEqual(['a Failed', 'd Failed', 'b Not ready']);
   stop();
 });
 
@@ -61,10 +61,10 @@ test('another filter or sort shows its rows at once', () => {
   queries.hold();
   update(pod('d'), pod('d', 'Failed'));
   page$.next({ ...page$.value, sort: { key: 'name', descending: true } });
-  expect(shown()).toEqual(['d Failed', 'c Running', 'b Running']);
+  expect(shown()).toEqual(['d Failed', 'c Not ready', 'b Not ready']);
   queries.hold();
   page$.next({ ...page$.value, filter: 'shop/c' });
-  expect(shown()).toEqual(['c Running']);
+  expect(shown()).toEqual(['c Not ready']);
   queries.hold();
   stop();
   expect(queries.held$.value).toBeUndefined();

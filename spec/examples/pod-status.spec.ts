@@ -23,9 +23,12 @@ const named = (what: string) => {
 };
 
 describe('a row', () => {
-  test.each(printedPods)('shows for $what: $columns', (pod) => {
+  test.each(printedPods)('shows for $what: $columns, but "Not ready"', (pod) => {
     const { ready, status, restarts } = podRow(podOf(pod));
-    expect([ready, status, restarts]).toEqual(pod.columns);
+    const [printed, text, count] = pod.columns;
+    const [is, of] = printed.split('/');
+    const isNotReady = text === 'NotReady' || (text === 'Running' && is !== of);
+    expect([ready, status, restarts]).toEqual([printed, isNotReady ? 'Not ready' : text, count]);
   });
 
   test('has the tone of its status', () => {
@@ -79,13 +82,13 @@ describe('a pod that kubectl prints like a healthy one', () => {
           containerStatuses: [{ ...container, ready: false, restartCount, lastState }],
         },
       });
-    // As kubectl prints it.
+    // kubectl prints Running.
     expect(row(5)).toMatchObject({
-      status: 'Running',
+      status: 'Not ready',
       tone: 'bad',
       why: 'restarted 5 times, last exit code 143',
     });
-    expect([row(1).status, row(1).why]).toEqual(['Running', '']);
+    expect([row(1).status, row(1).why]).toEqual(['Not ready', '']);
   });
 });
 

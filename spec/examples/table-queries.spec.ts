@@ -271,7 +271,7 @@ test('the chosen namespace does not filter a kind whose objects are in no namesp
 
 test('the Pods show why they are in trouble if they are filtered so, unless the user chose columns', () => {
   const ids = (isTrouble: boolean, chosen?: readonly string[]) =>
-    shownColumns(podKind, chosen, isTrouble).map(({ id }) => id);
+    shownColumns(podKind, chosen, { isTrouble }).map(({ id }) => id);
   expect(ids(true)).toContain('why');
   expect(ids(false)).not.toContain('why');
   expect(ids(true)).toEqual(expect.arrayContaining(ids(false)));

@@ -1,9 +1,9 @@
 /**
- * Decides which requests to the cluster are forwarded: reads of the kinds that the page shows, logs, edits of one
+ * Decides which requests to the cluster are forwarded: reads of the kinds that the page shows and of what Pods and Nodes use, logs, edits of one
  * object, and reviews of the user's own rights. Everything else is refused. Secrets, tokens, exec, proxies and
  * discovery need no list of their own, because no pattern of this file matches their paths.
  */
-import { rootOf, type ShownKind, shownKinds } from '../shared/kinds.ts';
+import { meteredKinds, rootOf, type ShownKind, shownKinds } from '../shared/kinds.ts';
 
 /** The restrictions of the command line. */
 export interface ProxyRules {
@@ -41,7 +41,7 @@ interface Target {
 export const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
 const PATH =
-  /^(?<root>\/api\/v1|\/apis\/[a-z.]+\/v1)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+))?(?<log>\/log)?$/;
+  /^(?<root>\/api\/v1|\/apis\/[a-z0-9.]+\/v1(?:beta1)?)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+))?(?<log>\/log)?$/;
 /** A name of an object: DNS labels joined by dots. Such a name has no escapes, slashes or double dots. */
 const NAME = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -59,7 +59,9 @@ const parameters = {
   review: [],
 };
 
-const kindOf = new Map(shownKinds.map((kind) => [`${rootOf(kind)}/${kind.plural}`, kind]));
+const kindOf = new Map(
+  [...shownKinds, ...meteredKinds].map((kind) => [`${rootOf(kind)}/${kind.plural}`, kind]),
+);
 
 function targetOf(path: string): Target | undefined {
   const { root, namespace, plural, name, log } = PATH.exec(path)?.groups ?? {};
@@ -72,7 +74,7 @@ function targetOf(path: string): Target | undefined {
   if (namespace !== undefined && !kind.namespaced) return undefined;
   if (namespace === undefined && kind.namespaced && name !== undefined) return undefined;
   const isLog = log !== undefined;
-  if (isLog && (kind.plural !== 'pods' || name === undefined)) return undefined;
+  if (isLog && (kind.kind !== 'Pod' || name === undefined)) return undefined;
   return { kind, namespace, name, isLog };
 }
 

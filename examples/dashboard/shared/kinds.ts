@@ -23,6 +23,7 @@ function shown(
 
 const core = ['', 'v1'] as const;
 const apps = ['apps', 'v1'] as const;
+const metrics = ['metrics.k8s.io', 'v1beta1'] as const;
 const editable = { editable: true };
 
 /** All kinds. */
@@ -39,6 +40,12 @@ export const shownKinds: readonly ShownKind[] = [
   shown(apps, ['statefulsets', 'StatefulSet'], editable),
   shown(apps, ['daemonsets', 'DaemonSet'], editable),
   shown(['batch', 'v1'], ['jobs', 'Job'], editable),
+];
+
+/** What Pods and Nodes use. The proxy forwards reads of it, and the page has no table of it. */
+export const meteredKinds: readonly ShownKind[] = [
+  shown(metrics, ['pods', 'PodMetrics']),
+  shown(metrics, ['nodes', 'NodeMetrics'], { namespaced: false }),
 ];
 
 /** The path of the API that serves a kind: `/api/v1`, `/apis/apps/v1`. */

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import type { KubernetesObject, Stored } from 'rx-informer';
 import { useQuery } from 'rx-informer/react/worker';
+import type { Event } from 'rx-informer/resources';
 import { type WorkerQuery, workerQuery } from 'rx-informer/worker';
 import type { Queries } from '../cluster/cluster.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
@@ -22,7 +23,11 @@ interface ChildrenProps {
 }
 
 export function Children({ kind, object }: ChildrenProps) {
-  if (kind.id === 'events') return null;
+  if (kind.id === 'events') {
+    const { uid = '' } = (object as Stored<Event>).involvedObject;
+    return <Events uids={[uid]} title="Events of the same object" />;
+  }
+  if (kind.id === 'namespaces') return <NamespaceEvents name={object.metadata.name} />;
   if (kind.id === 'nodes') return <NodeEvents name={object.metadata.name} />;
   if (selectorOf(kind, object) === undefined) return <Events uids={[object.metadata.uid]} />;
   return <Selected kind={kind} object={object} />;
@@ -99,9 +104,15 @@ function More(props: {
 }
 
 /** The events about objects. */
-function Events({ uids }: { readonly uids: readonly string[] }) {
+function Events(props: { readonly uids: readonly string[]; readonly title?: string }) {
+  const { uids, title } = props;
   const query = workerQuery<Queries, 'eventsOf'>('eventsOf', [...uids].sort());
-  return <EventList query={query} areOfSeveral={uids.length > 1} />;
+  return <EventList query={query} areOfSeveral={uids.length > 1} {...(title && { title })} />;
+}
+
+function NamespaceEvents({ name }: { readonly name: string }) {
+  const query = workerQuery<Queries, 'eventsIn'>('eventsIn', name);
+  return <EventList query={query} areOfSeveral title="Events in the namespace" />;
 }
 
 function NodeEvents({ name }: { readonly name: string }) {
@@ -113,12 +124,13 @@ function EventList(props: {
   readonly query: WorkerQuery<Row>;
   /** Whether each event says which object it is about. */
   readonly areOfSeveral: boolean;
+  readonly title?: string;
 }) {
-  const { query, areOfSeveral } = props;
+  const { query, areOfSeveral, title = 'Events' } = props;
   const { rows, synced, status } = useQuery(query);
   const [showsAll, showAll] = useState(false);
   return (
-    <Section title="Events">
+    <Section title={title}>
       {rows.length === 0 && (
         <p className={classes.quiet}>
           {synced

@@ -26,7 +26,10 @@ function containerFacts(pod: Pod, container: Container): Facts {
   };
 }
 
-function podFacts(pod: Pod): readonly { readonly title: string; readonly facts: Facts }[] {
+function podFacts(
+  pod: Pod,
+  used: Facts,
+): readonly { readonly title: string; readonly facts: Facts }[] {
   const { spec, status, metadata } = pod;
   const { namespace = '' } = metadata ?? {};
   const { cpu, memory } = podRequests(pod);
@@ -39,7 +42,10 @@ function podFacts(pod: Pod): readonly { readonly title: string; readonly facts: 
         Node: node && reference({ kind: 'Node', name: node }),
         'Pod IP': status?.podIP,
         'Service account': spec?.serviceAccountName,
-        Requests: `${cpuText(cpu.milli)}, ${bytesText(memory.value)} memory`,
+        ...used,
+        ...(used['CPU'] === undefined && {
+          Requests: `${cpuText(cpu.milli)}, ${bytesText(memory.value)} memory`,
+        }),
       },
     },
     ...(spec?.containers ?? []).flatMap((container) => [
@@ -68,23 +74,27 @@ function ownFacts(object: Stored<KubernetesObject>): Facts {
 export function factsOf(
   kind: Kind,
   object: Stored<KubernetesObject>,
+  /** What the object uses now, in words. */
+  used: Facts = {},
 ): readonly { readonly title: string; readonly facts: Facts }[] {
   const { namespace = '', creationTimestamp, uid } = object.metadata;
   const owner = ownerOf(object);
-  const pod = kind.id === 'pods' ? podFacts(object as Pod) : [];
+  const pod = kind.id === 'pods' ? podFacts(object as Pod, used) : [];
   const common = {
     Owner: owner && reference({ ...owner, namespace }),
     Created: creationTimestamp,
     'Deletion requested': object.metadata.deletionTimestamp,
     UID: uid,
   };
-  const node = kind.id === 'nodes' ? nodeFacts(object as Stored<Node>) : {};
+  const node = kind.id === 'nodes' ? { ...nodeFacts(object as Stored<Node>), ...used } : {};
   const usage = kind.id === 'quotas' ? usageOf(object as ResourceQuota) : [];
-  const used = usage.map(({ resource, text }) => [resource, text]);
+  const ofQuota = usage.map(({ resource, text }) => [resource, text]);
   const [first, ...rest] = pod;
   if (first !== undefined) return [{ ...first, facts: { ...first.facts, ...common } }, ...rest];
   return [
-    ...(used.length === 0 ? [] : [{ title: 'Used', facts: Object.fromEntries(used) as Facts }]),
+    ...(ofQuota.length === 0
+      ? []
+      : [{ title: 'Used', facts: Object.fromEntries(ofQuota) as Facts }]),
     { title: kind.resource.kind, facts: { ...ownFacts(object), ...node, ...common } },
   ];
 }

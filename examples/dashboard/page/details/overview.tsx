@@ -1,8 +1,12 @@
 /** The overview of an object: why it is in trouble, its facts, conditions, pods and events. */
 import { Alert, Anchor } from '@mantine/core';
 import type { KubernetesObject, Stored } from 'rx-informer';
+import { useQuery } from 'rx-informer/react/worker';
+import { workerQuery } from 'rx-informer/worker';
+import type { Queries } from '../cluster/cluster.ts';
 import { go } from '../cluster/page-state.ts';
-import type { Kind } from '../kinds/kind.ts';
+import type { Kind, Row } from '../kinds/kind.ts';
+import { usageKey, usageWords } from '../kinds/usage.ts';
 import { Age, StatusBadge } from '../table/cells.tsx';
 import { Children } from './children.tsx';
 import classes from './details.module.css';
@@ -19,6 +23,7 @@ interface OverviewProps {
 
 export function Overview({ kind, object }: OverviewProps) {
   const row = useRow(kind, object);
+  const used = useUsageWords(kind, row);
   const own = troublesOf(object);
   // What the pods say is the cause of what the conditions of their owner say.
   const isTold = kind.id === 'pods' || own.some(({ text }) => text === row?.why);
@@ -55,7 +60,7 @@ export function Overview({ kind, object }: OverviewProps) {
         </p>
       )}
       <Children kind={kind} object={object} />
-      {factsOf(kind, object).map(({ title, facts }) => (
+      {factsOf(kind, object, used).map(({ title, facts }) => (
         <Pairs key={title} title={title} pairs={facts} />
       ))}
       <Conditions object={object} />
@@ -63,6 +68,14 @@ export function Overview({ kind, object }: OverviewProps) {
       <Pairs title="Annotations" pairs={annotations} />
     </>
   );
+}
+
+/** What the object uses now, in words. */
+function useUsageWords({ metered: of }: Kind, row: Row | undefined) {
+  const key = row && usageKey(row);
+  const query = of && key && workerQuery<Queries, 'usedOf'>('usedOf', { of, key });
+  const { rows } = useQuery(query || undefined);
+  return row === undefined ? {} : usageWords(row, rows[0]);
 }
 
 function Conditions({ object }: { readonly object: KubernetesObject }) {

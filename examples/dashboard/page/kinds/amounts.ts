@@ -16,10 +16,11 @@ function ofCpu(milli: number): Amount {
   return { text: digits(milli / 1000), unit: 'CPU' };
 }
 
+const powers: Readonly<Record<string, number>> = { GiB: 30, MiB: 20, KiB: 10 };
+
 function ofBytes(bytes: number): Amount {
-  const [power, unit] =
-    bytes >= 2 ** 30 ? [30, 'GiB'] : bytes >= 2 ** 20 ? [20, 'MiB'] : [10, 'KiB'];
-  return { text: coarse.format(bytes / 2 ** power), unit };
+  const unit = bytes >= 2 ** 30 ? 'GiB' : bytes >= 2 ** 20 ? 'MiB' : 'KiB';
+  return { text: coarse.format(bytes / 2 ** (powers[unit] ?? 0)), unit };
 }
 
 function amountOf(resource: string, quantity: string | number): Amount {
@@ -48,6 +49,20 @@ export const cpuOf = (usedMilli: number, limitMilli: number): string =>
 
 export const bytesOf = (used: number, limit: number): string =>
   usedOf(ofBytes(used), ofBytes(limit));
+
+/** The same without the unit of CPU, which the column names; without a limit only what is used. */
+export const plainCpuOf = (usedMilli: number, limitMilli: number): string =>
+  limitMilli === 0
+    ? ofCpu(usedMilli).text
+    : `${ofCpu(usedMilli).text} of ${ofCpu(limitMilli).text}`;
+
+/** In the unit of the limit, which is shorter than two units. */
+export function plainBytesOf(used: number, limit: number): string {
+  if (limit === 0) return bytesText(used);
+  const { text, unit } = ofBytes(limit);
+  const inUnit = used / 2 ** (powers[unit] ?? 0);
+  return `${coarse.format(Number(inUnit.toPrecision(2)))} of ${text} ${unit}`;
+}
 
 /** What is used of a limit of a quota, by the name of its resource, such as `requests.cpu`. */
 export function quantityOf(

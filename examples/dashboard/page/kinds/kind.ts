@@ -45,6 +45,10 @@ export interface Column {
   readonly largestFirst?: boolean;
   /** Whether the column is hidden until the user chooses it. */
   readonly optional?: boolean;
+  /** Whether the column shows what `metrics.k8s.io` says. It is left out where that is not served. */
+  readonly isUsage?: boolean;
+  /** The least width in pixels beside the details, where a column with one has its place before the others. */
+  readonly narrow?: number;
   /** Whether an optional column is shown while the table is filtered to rows in trouble. */
   readonly inTrouble?: boolean;
 }
@@ -69,6 +73,8 @@ export interface Kind<T extends KubernetesObject = never> {
   readonly id: string;
   readonly title: string;
   readonly resource: Resource<T>;
+  /** What the objects use is known to `metrics.k8s.io` under this plural. */
+  readonly metered?: 'pods' | 'nodes';
   /** Only the metadata of the objects is read. @defaultValue complete objects */
   readonly as?: 'metadata';
   readonly columns: readonly Column[];
@@ -140,8 +146,21 @@ export function textOf(...parts: readonly string[]): string {
   return parts.join(' ').toLowerCase();
 }
 
-export const nameColumn: Column = { id: 'name', title: 'Name', type: 'name', width: 190, grow: 2 };
-export const statusColumn: Column = { id: 'status', title: 'Status', type: 'status', width: 162 };
+export const nameColumn: Column = {
+  id: 'name',
+  title: 'Name',
+  type: 'name',
+  width: 210,
+  grow: 2,
+  narrow: 168,
+};
+export const statusColumn: Column = {
+  id: 'status',
+  title: 'Status',
+  type: 'status',
+  width: 156,
+  narrow: 126,
+};
 export const ageColumn: Column = {
   id: 'createdMs',
   title: 'Age',
@@ -155,13 +174,21 @@ export const namespaceColumn: Column = {
   type: 'text',
   width: 104,
   grow: 0.4,
+  narrow: 90,
 };
 export const ownerColumn: Column = {
   id: 'owner',
   title: 'Owner',
   type: 'owner',
-  width: 168,
+  width: 160,
   grow: 1.6,
 };
-export const whyColumn: Column = { id: 'why', title: 'Why', type: 'why', width: 220, grow: 3 };
+export const whyColumn: Column = {
+  id: 'why',
+  title: 'Why',
+  type: 'why',
+  width: 220,
+  grow: 3,
+  narrow: 110,
+};
 export const byName: Sort = { key: 'name', descending: false };

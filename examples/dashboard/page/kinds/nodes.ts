@@ -24,6 +24,7 @@ import {
   type Tone,
   textOf,
 } from './kind.ts';
+import { usageColumns } from './usage.ts';
 
 /** A node that reports pressure, or that is not ready, is in trouble. */
 function nodeState({ spec, status }: Node): { readonly status: string; readonly tone: Tone } {
@@ -91,18 +92,20 @@ export const nodeKind = defineKind({
   id: 'nodes',
   title: 'Nodes',
   resource: nodes,
+  metered: 'nodes',
   sort: byName,
   tones: { good: 'Ready', busy: 'Cordoned', bad: 'In trouble' },
   columns: [
     { ...nameColumn, width: 140, grow: 1 },
     { ...statusColumn, width: 128 },
     { id: 'pods', title: 'Pods', type: 'number', width: 66, largestFirst: true },
-    { id: 'cpu', title: 'CPU requested', type: 'share', width: 192, grow: 1, largestFirst: true },
+    ...usageColumns.map((column) => ({ ...column, title: `${column.title} used` })),
+    { id: 'cpu', title: 'CPU requested', type: 'share', width: 168, grow: 1, largestFirst: true },
     {
       id: 'memory',
       title: 'Memory requested',
       type: 'share',
-      width: 192,
+      width: 172,
       grow: 1,
       largestFirst: true,
     },

@@ -1,8 +1,8 @@
 /**
- * The status of a pod, as `kubectl get pods` prints it. The reason for which a container waits or has ended says more
+ * The status of a pod, as `kubectl get pods` prints it, but "Not ready" where kubectl says `Running`. The reason for which a container waits or has ended says more
  * than the phase. An init container that always restarts is a native sidecar and counts as a container. kubectl:
  * pkg/printers/internalversion/printers.go, printPod. A pod that is never ready and is restarted again and again is
- * `Running` for kubectl, too, but in trouble here.
+ * in trouble here.
  */
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import type { Tone } from './kind.ts';
@@ -19,13 +19,16 @@ export interface PodStatus {
   readonly restarts: number;
 }
 
+/** The status of a pod that runs and is not ready. */
+const NOT_READY = 'Not ready';
+
 const BUSY = new Set([
   'Pending',
   'SchedulingGated',
   'ContainerCreating',
   'PodInitializing',
   'Terminating',
-  'NotReady',
+  NOT_READY,
 ]);
 const DONE = new Set(['Succeeded', 'Completed']);
 
@@ -92,7 +95,7 @@ function running(pod: Pod, before: string): ContainersStatus {
   if (text === 'Completed') {
     if (ready > 0 && hasCondition(pod, 'Ready')) text = 'Running';
     else if (failed !== undefined) text = failed;
-    else if (ready > 0) text = 'NotReady';
+    else if (ready > 0) text = NOT_READY;
   }
   return { text, ready, restarts };
 }
@@ -107,12 +110,11 @@ function unschedulable({ status }: Pod): string | undefined {
   return found && (found.message ?? 'no node has room for it');
 }
 
-function toneOf(text: string, isReady: boolean, pod: Pod): Tone {
+function toneOf(text: string, pod: Pod): Tone {
   if (DONE.has(text)) return 'done';
   if (text === 'Pending' && unschedulable(pod) !== undefined) return 'bad';
   if (BUSY.has(text) || /^Init:\d/.test(text)) return 'busy';
-  if (text !== 'Running') return 'bad';
-  return isReady ? 'good' : 'busy';
+  return text === 'Running' ? 'good' : 'bad';
 }
 
 /** Why a pod is in trouble: what the scheduler says, what a container waits for, or how it has ended. */
@@ -157,7 +159,8 @@ export function podStatus(pod: Pod): PodStatus {
   const containers = own + always.length;
   const isReady = ready === containers;
   const fails = text === 'Running' && !isReady && restarts >= MANY_RESTARTS;
-  const tone = fails ? 'bad' : toneOf(text, isReady, pod);
+  if (text === 'Running' && !isReady) text = NOT_READY;
+  const tone = fails ? 'bad' : toneOf(text, pod);
   const why = tone === 'bad' ? whyOf(pod, restarts) : '';
   return { text, tone, why, ready, containers, restarts };
 }

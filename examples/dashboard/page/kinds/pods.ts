@@ -14,6 +14,7 @@ import {
   whyColumn,
 } from './kind.ts';
 import { podStatus } from './pod-status.ts';
+import { boundsOf, usageColumns } from './usage.ts';
 
 /** The row of a pod. */
 export function podRow(pod: Pod): Row {
@@ -26,6 +27,7 @@ export function podRow(pod: Pod): Row {
     ready: `${ready}/${containers}`,
     readyShare: containers === 0 ? 0 : ready / containers + containers / 1e6,
     restarts,
+    ...boundsOf(pod),
     node,
     ip: pod.status?.podIP ?? '',
     text: textOf(`${row.namespace}/${row.name}`, node, row.owner),
@@ -36,6 +38,7 @@ export const podKind = defineKind({
   id: 'pods',
   title: 'Pods',
   resource: pods,
+  metered: 'pods',
   sort: byName,
   tones: { good: 'Running', busy: 'In progress', bad: 'In trouble', done: 'Completed' },
   columns: [
@@ -43,10 +46,11 @@ export const podKind = defineKind({
     statusColumn,
     { id: 'ready', title: 'Ready', type: 'text', width: 62, by: 'readyShare' },
     { id: 'restarts', title: 'Restarts', type: 'number', width: 82, largestFirst: true },
-    { ...whyColumn, optional: true, inTrouble: true },
+    { ...whyColumn, width: 300, optional: true, inTrouble: true },
+    ...usageColumns,
     ageColumn,
     namespaceColumn,
-    { id: 'node', title: 'Node', type: 'text', width: 92, grow: 0.4 },
+    { id: 'node', title: 'Node', type: 'text', width: 92, grow: 0.4, narrow: 78 },
     ownerColumn,
     { id: 'ip', title: 'Pod IP', type: 'text', width: 104, optional: true },
   ],

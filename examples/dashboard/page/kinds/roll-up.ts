@@ -68,8 +68,7 @@ export function rolledUp(row: Row, pods: readonly Row[]): Row {
   const reason = `${count(status)} of ${pods.length} ${plural(pods.length)}: ${status}`;
   const text = why ? `${reason} — ${why}` : reason;
   if (row.tone !== 'bad') {
-    // A pod that is restarted again and again is running, and its workload is not ready.
-    return { ...row, status: status === 'Running' ? 'Not ready' : status, tone: 'bad', why: text };
+    return { ...row, status, tone: 'bad', why: text };
   }
   return { ...row, why: row['status'] === 'FailedCreate' ? `${row['why']}; ${text}` : text };
 }

@@ -47,7 +47,13 @@ function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
       return <Owner text={String(value)} />;
     case 'share':
       if (value === '') return <None label="not known" />;
-      return <Share share={Number(value)} text={String(row[`${column.id}Text`])} />;
+      return (
+        <Share
+          share={Number(value)}
+          text={String(row[`${column.id}Text`])}
+          {...(column.isUsage && { title: String(row[`${column.id}Title`]) })}
+        />
+      );
     case 'text':
       if (value === '') return <None />;
       return <span title={String(value)}>{value}</span>;
@@ -138,13 +144,20 @@ function Owner({ text }: { readonly text: string }) {
 }
 
 /** A part of a limit, as a bar and in words. */
-export function Share({ share, text }: { readonly share: number; readonly text: string }) {
+export function Share(props: {
+  readonly share: number;
+  readonly text: string;
+  /** In more words. The bar is shorter then. */
+  readonly title?: string;
+}) {
+  const { share, text, title = `${text} (${Math.round(share * 100)} %)` } = props;
   const tone = share > 0.9 ? 'bad' : share > 0.75 ? 'busy' : 'good';
   return (
     <span
       className={classes.share}
       data-tone={tone}
-      title={`${text} (${Math.round(share * 100)} %)`}
+      data-short={props.title !== undefined}
+      title={title}
     >
       <span className={classes.track}>
         <span className={classes.fill} style={{ transform: `scaleX(${Math.min(1, share)})` }} />

@@ -12,7 +12,7 @@ import { usePage, useValue } from '../cluster/use-live.ts';
 import type { Row } from '../kinds/kind.ts';
 import { columnsOf, features } from './cells.tsx';
 import { ColumnHeader } from './column-header.tsx';
-import { useIsTrouble } from './column-menu.tsx';
+import { useIsMetered, useIsTrouble } from './column-menu.tsx';
 import { fittingColumns, shownColumns } from './shown-columns.ts';
 import classes from './table.module.css';
 import { TableRow } from './table-row.tsx';
@@ -24,7 +24,7 @@ import { useTableQueries } from './use-table.tsx';
 /** The height of a row, in pixels; the style sheet repeats it. */
 const ROW_HEIGHT = 34;
 
-/** The width of a table, in pixels, that has room for the reason of a trouble. */
+/** The width of a table, in pixels, on which there is room for the most important columns. */
 const WIDE = 720;
 
 const onSelect = ({ kind: ofRow, uid, namespace, name }: Row, kind: string) =>
@@ -58,15 +58,15 @@ export function LiveTable() {
   const sort = page.sort ?? kind.sort;
   const sorting = useMemo<SortingState>(() => [{ id: sort.key, desc: sort.descending }], [sort]);
   const { ref: frame, width } = useElementSize();
-  const isTrouble = useIsTrouble();
-  // Beside the details and for the reason of a trouble there is less room, so the last columns are left out instead of
-  // cut, unless the user chose them. On a phone the table scrolls.
-  const isFull = page.object !== undefined || (isTrouble && width >= WIDE);
-  const isNarrow = isFull && page.columns === undefined && width > 0;
+  const hasDetails = page.object !== undefined;
+  const isTrouble = useIsTrouble() || hasDetails;
+  const isMetered = useIsMetered(kind);
+  // Columns without room are left out instead of cut, unless the user chose them. On a phone the table scrolls.
+  const fits = page.columns === undefined && (hasDetails || width >= WIDE);
   const shown = useMemo(() => {
-    const chosen = shownColumns(kind, page.columns, isTrouble);
-    return isNarrow ? fittingColumns(chosen, width) : chosen;
-  }, [kind, page.columns, isNarrow, isTrouble, width]);
+    const chosen = shownColumns(kind, page.columns, { isTrouble, isMetered });
+    return fits && width > 0 ? fittingColumns(chosen, width) : chosen;
+  }, [kind, page.columns, fits, isTrouble, isMetered, width]);
   const columns = useMemo(() => columnsOf(shown), [shown]);
   const table = useTable({
     features,

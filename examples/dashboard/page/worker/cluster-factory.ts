@@ -14,6 +14,7 @@ import { settingsOf } from '../../shared/settings.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { storedKinds } from '../kinds/stored.ts';
 import { natsListWatch } from './nats.ts';
+import { readUsageOver } from './usage.ts';
 
 /** How long an informer runs on after the last tab has left its page, so that coming back costs no list. */
 const LINGER_MS = 30_000;
@@ -38,6 +39,7 @@ export function factoryOf(session: WorkerSession): InformerFactory {
   // The embedded cluster sends a bookmark every two seconds, a real one every minute.
   const timeouts = cluster === 'embedded' ? { idleTimeoutMs: 6000, requestTimeoutMs: 6000 } : {};
   const client = createClient({ baseUrl: globalThis.location.origin, fetch });
+  readUsageOver(client, namespace, demand);
   factory = createInformerFactory(client, {
     ...timeouts,
     listWatch: nats === '' ? undefined : natsListWatch(nats, bucket),

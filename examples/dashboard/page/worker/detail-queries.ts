@@ -21,6 +21,9 @@ function requestsOf(pod: Pod): Requests {
   return { milliCpu: cpu.milli, bytes: memory.value };
 }
 
+/** The most events that the details of a namespace list. */
+const MOST_EVENTS = 50;
+
 const worstFirst = { bad: 0, busy: 1, good: 2, done: 3 };
 
 const rank = ({ tone }: Row) => worstFirst[tone];
@@ -73,6 +76,9 @@ export const detailQueries = {
     };
     return liveQuery({ ...eventRows, where }) as LiveQuery<Row>;
   },
+  /** The events in a namespace, of which the first ones say most. */
+  eventsIn: (namespace: string) =>
+    liveQuery({ ...eventRows, namespace, limit: MOST_EVENTS }) as LiveQuery<Row>,
   requestsOn: (node: string) =>
     liveQuery({
       from: pods,

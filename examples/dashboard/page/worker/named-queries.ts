@@ -1,14 +1,16 @@
 /** The queries with functions, and the streams, that the tabs ask by name. */
-import { count, type LiveQueries, liveGroupBy, liveQuery } from 'rx-informer';
+import { count, type LiveQueries, liveFilter, liveGroupBy, liveQuery } from 'rx-informer';
 import { replicaSets } from 'rx-informer/resources';
 import { kindOf } from '../kinds/index.ts';
 import type { Row } from '../kinds/kind.ts';
+import type { Used } from '../kinds/usage.ts';
 import { retryNow } from './cluster-factory.ts';
 import { detailQueries } from './detail-queries.ts';
 import { explanationOf, truthOf } from './one-row.ts';
 import { ownRowsOf, queryOf, rowsOf, type Selectors } from './row-queries.ts';
 import { search } from './search.ts';
 import { failureOf } from './uncreated.ts';
+import { type Metered, usedBy } from './usage.ts';
 
 /** Which rows a table reads. */
 interface RowsOf extends Selectors {
@@ -38,6 +40,11 @@ export const queries = {
     retryNow(kindOf(kind));
     return listed(kind, live);
   },
+  /** One row if the cluster says what is used. */
+  isMetered: (of: Metered) => usedBy(of).pipe(liveGroupBy(() => 'all', { count: count<Used>() })),
+  /** What one Pod or Node uses. */
+  usedOf: ({ of, key }: { readonly of: Metered; readonly key: string }) =>
+    usedBy(of).pipe(liveFilter((used: Used) => used.key === key)),
   truth: (_none: undefined, live: LiveQueries) => truthOf(live),
   uncreated: () =>
     liveQuery({

@@ -6,6 +6,7 @@ import {
   type KubernetesObject,
   type LiveQueries,
   type LiveQuery,
+  liveJoin,
   liveQuery,
   liveSort,
   type OrderedChangeStream,
@@ -14,6 +15,8 @@ import {
 } from 'rx-informer';
 import type { Kind, Row, Streams } from '../kinds/kind.ts';
 import { orderOf } from '../kinds/order.ts';
+import { type Used, usageKey, withUsage } from '../kinds/usage.ts';
+import { usedBy } from './usage.ts';
 
 /** The shortest time between two renderings of changed rows, in milliseconds, so that time is left for input. */
 const PAINT_EVERY_MS = 200;
@@ -61,6 +64,13 @@ export function ownRowsOf(live: LiveQueries, kind: Kind, selectors?: Selectors):
   return live.stream(queryOf(kind, selectors)).pipe(paced());
 }
 
+/** The rows with what the objects use, if the cluster says it. */
+function metered(kind: Kind, rows$: ChangeStream<Row>): ChangeStream<Row> {
+  if (kind.metered === undefined) return rows$;
+  const on = { left: usageKey, right: ({ key }: Used) => key };
+  return rows$.pipe(liveJoin(usedBy(kind.metered), { on, one: true, project: withUsage }));
+}
+
 /** The rows of a kind with what other kinds add to them, in the order that a table begins with. */
 export function rowsOf(
   live: LiveQueries,
@@ -71,5 +81,7 @@ export function rowsOf(
   const joined$ = kind.join?.(own$, streamsOf(live)) ?? own$;
   // The page makes the rows of a tree of its branches.
   if (kind.show !== undefined) return joined$;
-  return (joined$ as ChangeStream<Row>).pipe(liveSort(orderOf(kind.sort, kind.columns)));
+  return metered(kind, joined$ as ChangeStream<Row>).pipe(
+    liveSort(orderOf(kind.sort, kind.columns)),
+  );
 }

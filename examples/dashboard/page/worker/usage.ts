@@ -1,0 +1,131 @@
+/**
+ * What Pods and Nodes use now, from `metrics.k8s.io`, which serves lists without versions and watches. A cluster may not serve it, or
+ * not to this user: then nothing is known, and nothing is said.
+ */
+import {
+  type ChangeStream,
+  createChangeSet,
+  type Demand,
+  type KubeClient,
+  liveShare,
+  parseQuantity,
+  type Stored,
+} from 'rx-informer';
+import {
+  catchError,
+  defer,
+  exhaustMap,
+  from,
+  map,
+  type Observable,
+  of,
+  startWith,
+  take,
+  timer,
+} from 'rxjs';
+import type { Used } from '../kinds/usage.ts';
+
+/** What has metrics. */
+export type Metered = 'pods' | 'nodes';
+
+/** The metrics server itself measures every 15 s. */
+const EVERY_MS = 30_000;
+
+const ROOT = '/apis/metrics.k8s.io/v1beta1';
+
+interface Metrics {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly usage?: Amounts;
+  readonly containers?: readonly { readonly usage: Amounts }[];
+}
+
+interface Amounts {
+  readonly cpu: string;
+  readonly memory: string;
+}
+
+/** Two digits, so that a row is not replaced for a difference that nobody sees. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(2));
+}
+
+function usedIn({ metadata, usage, containers = [] }: Metrics): Used {
+  const { name, namespace } = metadata;
+  const all = usage === undefined ? containers.map((each) => each.usage) : [usage];
+  const sum = (of: (amounts: Amounts) => number) =>
+    rounded(all.reduce((total, amounts) => total + of(amounts), 0));
+  return {
+    key: namespace === undefined ? name : `${namespace}/${name}`,
+    milliCpu: sum(({ cpu }) => parseQuantity(cpu).milli),
+    bytes: sum(({ memory }) => parseQuantity(memory).value),
+  };
+}
+
+function isSame(one: Used | undefined, other: Used): boolean {
+  return one?.milliCpu === other.milliCpu && one.bytes === other.bytes;
+}
+
+/** The change sets of lists: only what differs from the list before. It begins empty and complete, so that nothing waits for it. */
+export function changesOfUsage(lists$: Observable<readonly Used[]>): ChangeStream<Used> {
+  let known = new Map<string, Stored<Used>>();
+  let rev = 0;
+  return lists$.pipe(
+    startWith([]),
+    map((list) => {
+      const next = new Map<string, Stored<Used>>();
+      const changes = [];
+      for (const used of list) {
+        const { key } = used;
+        const previous = known.get(key);
+        const object = previous && isSame(previous, used) ? previous : (used as Stored<Used>);
+        next.set(key, object);
+        if (object !== previous)
+          changes.push({ id: key, key, object, ...(previous && { previous }) });
+      }
+      for (const [key, previous] of known)
+        if (!next.has(key)) changes.push({ id: key, key, previous });
+      known = next;
+      const reset = rev === 0;
+      const cause = reset ? ('snapshot' as const) : ('watch' as const);
+      const head = { rev: ++rev, cause, reset, synced: true, initial: false, resourceVersion: '' };
+      return createChangeSet<Used>(head, changes);
+    }),
+  ) as ChangeStream<Used>;
+}
+
+/** Reads a list again and again while somebody looks. */
+function listsOf(client: KubeClient, path: string, demand: Demand | undefined) {
+  const read = async () => (await client.request<{ items: readonly Metrics[] }>({ path })).items;
+  return timer(0, EVERY_MS).pipe(
+    exhaustMap(() =>
+      defer(() => demand?.() ?? of(true)).pipe(
+        take(1),
+        exhaustMap(() => from(read())),
+        map((items) => items.map(usedIn)),
+        catchError(() => of([])),
+      ),
+    ),
+  );
+}
+
+let streams: Readonly<Record<Metered, ChangeStream<Used>>> | undefined;
+
+/** Begins a session of the worker. Nothing is read before somebody asks. */
+export function readUsageOver(
+  client: KubeClient,
+  namespace: string,
+  demand: Demand | undefined,
+): void {
+  const within = namespace === '' ? '' : `/namespaces/${namespace}`;
+  const stream = (path: string) =>
+    defer(() => changesOfUsage(listsOf(client, `${ROOT}${path}`, demand))).pipe(
+      liveShare(),
+    ) as ChangeStream<Used>;
+  streams = { pods: stream(`${within}/pods`), nodes: stream('/nodes') };
+}
+
+/** What is used, by the names of the Pods or the Nodes. */
+export function usedBy(metered: Metered): ChangeStream<Used> {
+  if (streams === undefined) throw new Error('the worker has no session');
+  return streams[metered];
+}

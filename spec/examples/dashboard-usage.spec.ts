@@ -1,0 +1,121 @@
+/** Tests what the dashboard says about the CPU and memory that Pods and Nodes use. */
+import { toView } from 'rx-informer';
+import type { Pod } from 'rx-informer/resources';
+import { Subject } from 'rxjs';
+import { expect, test } from 'vitest';
+import { metricsFor } from '../../examples/dashboard/embedded/metrics.ts';
+import { nodeKind } from '../../examples/dashboard/page/kinds/nodes.ts';
+import { podKind, podRow } from '../../examples/dashboard/page/kinds/pods.ts';
+import {
+  type Used,
+  usageKey,
+  usageWords,
+  withUsage,
+} from '../../examples/dashboard/page/kinds/usage.ts';
+import { fittingColumns, shownColumns } from '../../examples/dashboard/page/table/shown-columns.ts';
+import { changesOfUsage } from '../../examples/dashboard/page/worker/usage.ts';
+
+const container = (resources: object) => ({ name: 'c', image: 'x', resources });
+const podWith = (...all: readonly object[]): Pod => ({
+  metadata: { name: 'web-0', namespace: 'shop', uid: 'u' },
+  spec: { nodeName: 'n1', containers: all.map(container) },
+  status: { phase: 'Running' },
+});
+
+const MIB = 2 ** 20;
+const used = (milliCpu: number, mib: number): Used => {
+  return { key: 'shop/web-0', milliCpu, bytes: mib * MIB };
+};
+
+test('the usage of a Pod stands beside its requests and limits', () => {
+  const requests = { cpu: '200m', memory: '128Mi' };
+  const row = podRow(podWith({ requests, limits: { memory: '256Mi' } }));
+  expect(usageKey(row)).toBe('shop/web-0');
+  expect(withUsage(row, used(120, 240))).toMatchObject({
+    usedCpuText: '0.12 of 0.2',
+    usedCpuTitle: '0.12 CPU used, 0.2 CPU requested, no limit',
+    usedMemory: 240 / 256,
+    usedMemoryText: '240 of 256 MiB',
+    usedMemoryTitle: '240 MiB used, 128 MiB requested, limit 256 MiB',
+  });
+  expect(usageWords(row, used(120, 240))).toEqual({
+    CPU: '0.12 CPU used, 0.2 CPU requested, no limit',
+    Memory: '240 MiB used, 128 MiB requested, limit 256 MiB',
+  });
+});
+
+test('memory is in the unit of its limit', () => {
+  const row = podRow(podWith({ limits: { memory: '2Gi' } }));
+  expect(withUsage(row, used(1, 543))['usedMemoryText']).toBe('0.5 of 2 GiB');
+});
+
+test('a Pod may use more than it requests, but not more than its limit', () => {
+  const requested = podRow(podWith({ requests: { cpu: '100m' } }));
+  // A bar turns yellow above it.
+  expect(withUsage(requested, used(900, 1))['usedCpu']).toBe(0.75);
+  const limited = podRow(podWith({ limits: { cpu: '1' } }));
+  expect(withUsage(limited, used(950, 1))['usedCpu']).toBe(0.95);
+  // A container without a limit may use all that there is.
+  const half = podRow(podWith({ limits: { cpu: '1' } }, {}));
+  expect(withUsage(half, used(950, 1))['usedCpuTitle']).toMatch(/no limit$/);
+});
+
+test('where nothing is known, nothing is said', () => {
+  const row = podRow(podWith({}));
+  expect(withUsage(row)).toBe(row);
+  expect(usageWords(row, undefined)).toEqual({});
+  for (const kind of [podKind, nodeKind]) {
+    const ids = (isMetered: boolean, chosen?: string[]) =>
+      shownColumns(kind, chosen, { isMetered }).map(({ id }) => id);
+    expect(ids(true)).toEqual(expect.arrayContaining(['usedCpu', 'usedMemory']));
+    expect(ids(false)).not.toContain('usedCpu');
+    expect(ids(false, ['name', 'usedCpu'])).toEqual(['name']);
+  }
+});
+
+test('only rows whose usage differs change, and those of ended Pods go', () => {
+  const lists$ = new Subject<readonly Used[]>();
+  const changes$ = changesOfUsage(lists$);
+  const seen: string[][] = [];
+  const leave = changes$.subscribe(({ changes, synced }) => {
+    expect(synced).toBe(true);
+    seen.push(changes.map(({ key, object }) => `${key} ${object?.milliCpu ?? 'gone'}`));
+  });
+  const view = toView(changes$);
+  expect(view.getSnapshot().rows).toEqual([]);
+  const of = (key: string, milliCpu: number) => ({ key, milliCpu, bytes: 1 });
+  lists$.next([of('a', 1), of('b', 2)]);
+  lists$.next([of('a', 1), of('b', 3), of('c', 4)]);
+  lists$.next([]);
+  leave.unsubscribe();
+  expect(seen).toEqual([[], ['a 1', 'b 2'], ['b 3', 'c 4'], ['a gone', 'b gone', 'c gone']]);
+});
+
+test('the embedded metrics server answers for running Pods, and sums them per Node', () => {
+  const pods = [
+    podWith({ requests: { cpu: '200m', memory: '128Mi' } }),
+    { ...podWith({}), status: { phase: 'Pending' } },
+  ];
+  const node = { name: 'n1', uid: 'n', ip: '', requested: 0, cordoned: false };
+  const items = (path: string) => {
+    const list = metricsFor(`/apis/metrics.k8s.io/v1beta1${path}`, pods, [node]);
+    return (list as { items: { metadata: { name: string } }[] }).items;
+  };
+  expect(items('/pods')).toHaveLength(1);
+  expect(items('/namespaces/other/pods')).toEqual([]);
+  expect(items('/nodes')[0]).toMatchObject({ metadata: { name: 'n1' }, window: '15s' });
+  expect(metricsFor('/api/v1/pods', pods, [node])).toBeUndefined();
+});
+
+test('beside the details, the reason, the namespace and the node keep their places', () => {
+  const all = shownColumns(podKind, undefined, { isTrouble: true, isMetered: true });
+  const ids = (width: number) => fittingColumns(all, width).map(({ id }) => id);
+  // The table of a window of 1440 pixels, and of 1280.
+  for (const width of [660, 573]) {
+    expect(ids(width).slice(0, 2)).toEqual(['name', 'status']);
+    expect(ids(width)).toEqual(expect.arrayContaining(['why', 'namespace', 'node']));
+    const least = fittingColumns(all, width).reduce((sum, column) => sum + column.width, 0);
+    expect(least).toBeLessThanOrEqual(width);
+  }
+  expect(ids(2000)).toEqual(all.map(({ id }) => id));
+});
