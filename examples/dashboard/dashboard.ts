@@ -90,6 +90,7 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
       files,
       cluster: `${'cluster' in choice ? choice.cluster.name : 'embedded cluster'}${nats ? ' over NATS' : ''}`,
       port,
+      context: options.context,
       ...(embedded === undefined ? {} : { embedded }),
     });
   const close = async () => {

@@ -19,6 +19,8 @@ export interface DashboardServerOptions {
   readonly files: PageFiles;
   /** The cluster's name to display. */
   readonly cluster: string;
+  /** The context of the kubeconfig, if one was chosen. */
+  readonly context?: string | undefined;
   readonly embedded?: EmbeddedCluster;
   /** The restrictions of the proxy, as the page must know them. */
   readonly rules?: ProxyRules;
@@ -44,9 +46,10 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-function infoOf({ cluster, embedded, rules }: DashboardServerOptions): DashboardInfo {
+function infoOf({ cluster, context, embedded, rules }: DashboardServerOptions): DashboardInfo {
   return {
     cluster,
+    ...(context === undefined ? {} : { context }),
     ...(rules?.namespace === undefined ? {} : { namespace: rules.namespace }),
     ...(rules?.readOnly ? { readOnly: true } : {}),
     ...(embedded === undefined ? {} : { embedded: { pods: embedded.pods, rate: embedded.rate } }),

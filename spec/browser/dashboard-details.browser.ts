@@ -1,10 +1,17 @@
 /** Tests the details of an object in the dashboard: live, after a deletion, with logs, and edited by draft. */
+import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { type Received, recordRequests } from './dashboard-requests.ts';
-import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
+import {
+  live,
+  type OpenDashboard,
+  type OpenOptions,
+  openDashboard,
+  phone,
+} from './open-dashboard.ts';
 
 let browser: Browser;
 let opened: OpenDashboard | undefined;
@@ -212,6 +219,70 @@ test('a pod shows its environment, without the values of config maps and secrets
     .first()
     .waitFor();
 });
+
+test('the logs of a workload are one, are searched, and are saved as a file', async () => {
+  opened = await openDashboard(browser, {
+    start: { fault: 'crash-loop' },
+    query: '?kind=deployments&filter=settlement',
+  });
+  const { page } = opened;
+  await live(page);
+  await page.locator('[data-uid]').first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Logs', { exact: true }).click();
+  const log = page.getByTestId('container-log');
+  const line = log.getByText(/^settlement-\S+ .*SETTLEMENT_DB_URL is not set/).first();
+  await line.waitFor();
+  await dialog.getByRole('textbox', { name: 'Only lines with' }).fill('SETTLEMENT_db_URL');
+  await eventually(async () => {
+    const texts = await log.locator('> div').allTextContents();
+    expect(texts.filter((text) => !text.includes('SETTLEMENT_DB_URL'))).toEqual([]);
+  });
+  await dialog.getByText('wrap lines').click();
+  expect(await line.evaluate((each) => getComputedStyle(each).whiteSpace)).toBe('pre');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('button', { name: 'Download' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toBe('settlement.log');
+  expect(await readFile(await file.path(), 'utf8')).toContain('SETTLEMENT_DB_URL is not set');
+  expect(opened.complaints).toEqual([]);
+});
+
+test('a line of kubectl is copied', async () => {
+  opened = await openDashboard(browser, {
+    browser: { permissions: ['clipboard-read', 'clipboard-write'] },
+  });
+  const { page } = opened;
+  await live(page);
+  await page.locator('[data-uid]').first().click();
+  const dialog = page.getByRole('dialog');
+  const name = await dialog.getByRole('heading', { level: 2 }).textContent();
+  await dialog.getByRole('button', { name: 'Copy a name or a command' }).click();
+  await page.getByRole('menuitem', { name: 'kubectl describe' }).click();
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  await eventually(async () => expect(await copied()).toMatch(`describe pod/${name}`));
+});
+
+for (const size of [{ width: 1440, height: 900 }, phone.viewport]) {
+  test(`"Review the change" is on a screen of ${size.width} pixels`, async () => {
+    opened = await openDashboard(browser, { browser: { viewport: size } });
+    const { page } = opened;
+    await live(page);
+    await page.locator('[data-uid]').first().click();
+    await page.getByRole('dialog').getByText('Edit', { exact: true }).click();
+    const button = page.getByRole('button', { name: 'Review the change' });
+    await button.waitFor();
+    const box = await button.boundingBox();
+    expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThanOrEqual(size.height);
+    expect(
+      await button.evaluate((each) => {
+        const { x, y, width, height } = each.getBoundingClientRect();
+        return each.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+      }),
+    ).toBe(true);
+  });
+}
 
 test('config maps have a table and details, without their contents', async () => {
   let received: readonly Received[] = [];

@@ -10,6 +10,8 @@ export type FaultName = (typeof faultNames)[number];
 export interface DashboardInfo {
   /** The name of the cluster to display. */
   readonly cluster: string;
+  /** The context of the kubeconfig, if one was chosen. */
+  readonly context?: string;
   /** Set if only this namespace is shown. Requests for other namespaces, and for all of them, are refused. */
   readonly namespace?: string;
   /** Set if edits are refused. */

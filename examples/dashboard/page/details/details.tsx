@@ -1,8 +1,7 @@
 /** The details of one object, live. If the object is deleted, its last known state stays visible. */
-import { Alert, Button, CloseButton, Loader, SegmentedControl } from '@mantine/core';
+import { Alert, Button, CloseButton, Group, Loader, SegmentedControl } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
-import type { Pod } from 'rx-informer/resources';
 import { errorWords } from '../cluster/error-words.ts';
 import { go, noFilter, type ObjectName } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
@@ -11,13 +10,15 @@ import { type Kind, namespaceIn } from '../kinds/kind.ts';
 import { focusTable } from '../layout/focus.ts';
 import { StatusBadge } from '../table/cells.tsx';
 import { useTableQueries } from '../table/use-table.tsx';
+import { CopyMenu, portsOf } from './copy-menu.tsx';
 import classes from './details.module.css';
 import { isEditable } from './draft.ts';
 import { EditObject } from './edit-object.tsx';
+import { copiesOf } from './kubectl.ts';
 import { Logs } from './logs.tsx';
 import { Overview } from './overview.tsx';
 import { useLastObject } from './use-last-object.ts';
-import { useRow } from './use-pods.ts';
+import { selectorOf, useRow } from './use-pods.ts';
 import { YamlView } from './yaml-view.tsx';
 
 const close = () => {
@@ -26,8 +27,13 @@ const close = () => {
   focusTable();
 };
 
-export function Details(props: { readonly of: ObjectName; readonly isReadOnly: boolean }) {
-  const { of, isReadOnly } = props;
+export function Details(props: {
+  readonly of: ObjectName;
+  readonly isReadOnly: boolean;
+  /** The context of the kubeconfig, for lines of kubectl. */
+  readonly context: string | undefined;
+}) {
+  const { of, isReadOnly, context } = props;
   const kind = kindOf(of.kind);
   const { object, isDeleted, successor, synced, error } = useLastObject(kind, of);
   const title = useRef<HTMLHeadingElement>(null);
@@ -57,7 +63,10 @@ export function Details(props: { readonly of: ObjectName; readonly isReadOnly: b
             />
           )}
         </div>
-        <CloseButton aria-label="Close the details" onClick={close} />
+        <Group gap={4} wrap="nowrap">
+          <CopyMenu copies={copiesOf(kind, of, context, portsOf(object))} />
+          <CloseButton aria-label="Close the details" onClick={close} />
+        </Group>
       </div>
       {isDeleted && (
         <Deleted of={of} kind={kind} isKnown={object !== undefined} successor={successor} />
@@ -134,9 +143,10 @@ function Body(props: {
 }) {
   const { kind, object, isDeleted, isReadOnly } = props;
   const { tab } = usePage();
+  const hasLogs = kind.id === 'pods' || selectorOf(kind, object) !== undefined;
   const tabs = [
     { value: '', label: 'Overview' },
-    ...(kind.id === 'pods' ? [{ value: 'logs', label: 'Logs' }] : []),
+    ...(hasLogs ? [{ value: 'logs', label: 'Logs' }] : []),
     { value: 'yaml', label: 'YAML' },
     ...(isEditable(kind.resource) && !isDeleted && !isReadOnly
       ? [{ value: 'edit', label: 'Edit' }]
@@ -158,7 +168,7 @@ function Body(props: {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by the keyboard */}
       <div className={classes.body} data-testid="details" tabIndex={0}>
         {shown === '' && <Overview kind={kind} object={object} />}
-        {shown === 'logs' && <Logs pod={object as Stored<Pod>} isDeleted={isDeleted} />}
+        {shown === 'logs' && <Logs kind={kind} object={object} isDeleted={isDeleted} />}
         {shown === 'yaml' && <YamlView object={object} />}
         {shown === 'edit' && <EditObject kind={kind} object={object} />}
       </div>

@@ -10,12 +10,19 @@ export function isEditable({ group, plural }: Resource<never>): boolean {
   return shownKinds.some((kind) => kind.group === group && kind.plural === plural && kind.editable);
 }
 
+/** An object as YAML, with its members in one order everywhere: what it is, what it should be, and how it is. */
+export function yamlText(object: Stored<KubernetesObject>): string {
+  const { apiVersion, kind, metadata, status, ...fields } = object as Stored<KubernetesObject> &
+    Fields;
+  const ordered = { apiVersion, kind, metadata, ...fields, status };
+  return stringify(ordered, { lineWidth: 0 });
+}
+
 /** The text of a draft: without what belongs to the server. */
 export function draftText(object: Stored<KubernetesObject>): string {
   const { status: _status, metadata, ...rest } = object as Stored<KubernetesObject> & Fields;
   const { resourceVersion: _v, generation: _g, managedFields: _m, ...named } = metadata;
-  const { apiVersion, kind, ...fields } = rest;
-  return stringify({ apiVersion, kind, metadata: named, ...fields }, { lineWidth: 0 });
+  return yamlText({ ...rest, metadata: named } as Stored<KubernetesObject>);
 }
 
 /** The object of a text. Throws an error whose message names the line. */

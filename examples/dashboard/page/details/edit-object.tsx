@@ -85,16 +85,14 @@ export function EditObject({ kind, object }: EditObjectProps) {
       ) : (
         <Textarea
           aria-label="Draft as YAML"
-          autosize
-          minRows={12}
           spellCheck={false}
-          classNames={{ input: classes.draft }}
+          classNames={{ root: classes.editor, input: classes.draft }}
           value={text}
           error={problem}
           onChange={(event) => setText(event.currentTarget.value)}
         />
       )}
-      <Group gap="sm" mt="sm">
+      <Group gap="sm" mt="sm" className={classes.actions}>
         {reviews ? (
           <>
             <Button size="xs" loading={pending > 0} onClick={() => void send()}>

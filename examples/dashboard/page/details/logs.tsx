@@ -1,43 +1,104 @@
-/** The log of a container, followed while it is shown. */
-import { Button, Checkbox, Group, Select } from '@mantine/core';
+/** The logs of a pod, or of all pods of a workload, while they are shown. */
+import { Button, Checkbox, Group, Highlight, Select, TextInput } from '@mantine/core';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { ApiError, createResourceClient, type Stored } from 'rx-informer';
+import {
+  ApiError,
+  createResourceClient,
+  type KubernetesObject,
+  type PodLogOptions,
+  type Stored,
+} from 'rx-informer';
+import { useQuery } from 'rx-informer/react/worker';
 import { type Pod, pods } from 'rx-informer/resources';
+import { concatMap, from, map, type Observable, of, timer } from 'rxjs';
 import { client } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
+import type { Kind } from '../kinds/kind.ts';
+import type { PodContainers } from '../worker/detail-queries.ts';
 import classes from './details.module.css';
 import { KEPT, type Log, logOf, noLog } from './log-lines.ts';
+import { type LogSource, manyLogs } from './many-logs.ts';
+import { podsQuery } from './use-pods.ts';
 
-/** Reads the last lines and follows the log until the component leaves. */
-function useLog(pod: Stored<Pod>, container: string, previous: boolean): [Log, () => void] {
-  const { name, namespace = '', uid } = pod.metadata;
+/** How often several logs are read, in milliseconds. */
+const AGAIN_MS = 5000;
+/** The most containers whose logs are read at once. */
+const MOST = 10;
+/** The choice of all pods or all containers. */
+const ALL = '*';
+
+const wordsOf = (error: unknown) => errorWords(ApiError.from(error, 'The log'));
+
+function read({ pod: name, namespace, container }: LogSource, options: PodLogOptions) {
+  return createResourceClient(client, pods).log({ name, namespace }, { container, ...options });
+}
+
+/** The lines of one log, which is followed, or of several ones. */
+function linesOf(sources: readonly LogSource[], previous: boolean): Observable<string> {
+  const [first] = sources;
+  if (first === undefined) return of();
+  if (sources.length === 1) return read(first, { previous, follow: !previous, tailLines: KEPT });
+  const tailLines = Math.ceil(KEPT / sources.length);
+  const ticks$ = previous ? of(0) : timer(0, AGAIN_MS);
+  const readOne = (source: LogSource, request: PodLogOptions) =>
+    read(source, { previous, ...request });
+  return manyLogs(sources, readOne, ticks$, { tailLines, wordsOf });
+}
+
+/** Reads the last lines, and those that follow until the component leaves. */
+function useLog(sources: readonly LogSource[], previous: boolean): [Log, () => void] {
   const [log, setLog] = useState(noLog);
   const [attempt, setAttempt] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new pod or a new attempt reads the log again
+  const key = JSON.stringify(sources);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other containers or a new attempt read the logs again
   useEffect(() => {
     setLog(noLog);
-    const options = { container, previous, follow: !previous, tailLines: KEPT };
-    const texts$ = createResourceClient(client, pods).log({ name, namespace }, options);
-    const subscription = logOf(texts$, (error) =>
-      errorWords(ApiError.from(error, 'The log')),
-    ).subscribe(setLog);
+    const subscription = logOf(linesOf(sources, previous), wordsOf).subscribe(setLog);
     return () => subscription.unsubscribe();
-  }, [name, namespace, uid, container, previous, attempt]);
+  }, [key, previous, attempt]);
   return [log, () => setAttempt((count) => count + 1)];
 }
 
-export function Logs({
-  pod,
-  isDeleted,
-}: {
-  readonly pod: Stored<Pod>;
+/** The pods of which there are logs: the pod itself, or those that a workload selects. */
+function usePodContainers(kind: Kind, object: Stored<KubernetesObject>): readonly PodContainers[] {
+  const { rows } = useQuery(
+    kind.id === 'pods' ? undefined : podsQuery('containersOf', kind, object),
+  );
+  if (kind.id !== 'pods') return rows as readonly PodContainers[];
+  const { metadata, spec } = object as Stored<Pod>;
+  const { containers = [], initContainers = [] } = spec ?? {};
+  const names = [...containers, ...initContainers].map(({ name }) => name);
+  const { name, namespace = '' } = metadata;
+  return [{ name, namespace, containers: names }];
+}
+
+export function Logs(props: {
+  readonly kind: Kind;
+  readonly object: Stored<KubernetesObject>;
   readonly isDeleted: boolean;
 }) {
-  const { containers = [], initContainers = [] } = pod.spec ?? {};
-  const names = [...containers, ...initContainers].map(({ name }) => name);
-  const [container, setContainer] = useState(names[0] ?? '');
+  const { kind, object, isDeleted } = props;
+  const all = usePodContainers(kind, object);
+  const isOfOne = kind.id === 'pods';
+  const [pod, setPod] = useState(ALL);
+  const [container, setContainer] = useState(isOfOne ? (all[0]?.containers[0] ?? ALL) : ALL);
   const [previous, setPrevious] = useState(false);
-  const [{ lines, end }, again] = useLog(pod, container, previous);
+  const [wraps, setWraps] = useState(true);
+  const [search, setSearch] = useState('');
+  const chosen = all.filter(({ name }) => pod === ALL || pod === name);
+  const names = [...new Set(chosen.flatMap(({ containers }) => containers))];
+  const everything = chosen.flatMap(({ name, namespace, containers }) =>
+    containers
+      .filter((each) => container === ALL || container === each)
+      .map((each): LogSource => {
+        const label = isOfOne ? each : `${name} ${names.length > 1 ? each : ''}`.trim();
+        return { namespace, pod: name, container: each, label };
+      }),
+  );
+  const sources = everything.slice(0, MOST);
+  const [{ lines, end }, again] = useLog(sources, previous);
+  const word = search.toLowerCase();
+  const found = word === '' ? lines : lines.filter(({ text }) => text.toLowerCase().includes(word));
   const scroller = useRef<HTMLElement>(null);
   const followsEnd = useRef(true);
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs after each new line
@@ -47,38 +108,80 @@ export function Logs({
   }, [lines]);
   return (
     <>
-      <Group gap="sm" mb="xs">
-        <Select
-          size="xs"
-          aria-label="Container"
-          data={names}
+      <Group gap="xs" mb="xs">
+        {!isOfOne && (
+          <Choice
+            label="Pod"
+            every={`All ${all.length} Pods`}
+            names={all.map(({ name }) => name)}
+            value={pod}
+            onChange={setPod}
+          />
+        )}
+        <Choice
+          label="Container"
+          every="All containers"
+          names={names}
           value={container}
-          allowDeselect={false}
-          comboboxProps={{ withinPortal: false }}
-          onChange={(next) => setContainer(next ?? '')}
+          onChange={setContainer}
         />
+        <TextInput
+          size="xs"
+          className={classes.search}
+          aria-label="Only lines with"
+          placeholder="Only lines with …"
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+      </Group>
+      <Group gap="md" mb="xs">
         <Checkbox
           size="xs"
           label="before its last restart"
           checked={previous}
           onChange={(event) => setPrevious(event.currentTarget.checked)}
         />
+        <Checkbox
+          size="xs"
+          label="wrap lines"
+          checked={wraps}
+          onChange={(event) => setWraps(event.currentTarget.checked)}
+        />
+        <Download sources={sources} previous={previous} name={object.metadata.name} />
       </Group>
+      {everything.length > MOST && (
+        <p className={classes.note}>
+          {MOST} of {everything.length} logs are shown. Choose a Pod to see another one.
+        </p>
+      )}
       <section
         ref={scroller}
         className={classes.code}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by the keyboard
         tabIndex={0}
-        aria-label={`Log of ${container}`}
+        aria-label="Log"
         data-testid="container-log"
+        data-wraps={wraps}
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
           followsEnd.current = scrollHeight - scrollTop - clientHeight < 24;
         }}
       >
-        {lines.map(({ id, text }) => (
-          <div key={id}>{text || ' '}</div>
+        {found.map(({ id, text }) => (
+          <div key={id}>
+            {search === '' ? (
+              text || ' '
+            ) : (
+              <Highlight inherit span highlight={search}>
+                {text}
+              </Highlight>
+            )}
+          </div>
         ))}
-        {lines.length === 0 && end === '' && <div className={classes.quiet}>No line yet.</div>}
+        {found.length === 0 && end === '' && (
+          <div className={classes.quiet}>
+            {lines.length === 0 ? 'No line yet.' : `None of ${lines.length} lines has this text.`}
+          </div>
+        )}
       </section>
       {end !== '' && (
         <Group gap="sm" mt="xs" role="status">
@@ -91,5 +194,73 @@ export function Logs({
         </Group>
       )}
     </>
+  );
+}
+
+function Choice(props: {
+  readonly label: string;
+  /** The name of the choice of all. */
+  readonly every: string;
+  readonly names: readonly string[];
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}) {
+  const { label, every, names, value, onChange } = props;
+  const one = names.map((name) => ({ value: name, label: name }));
+  return (
+    <Select<string>
+      size="xs"
+      aria-label={label}
+      data={names.length === 1 ? one : [{ value: ALL, label: every }, ...one]}
+      value={(names.length === 1 ? names[0] : value) ?? ALL}
+      allowDeselect={false}
+      comboboxProps={{ withinPortal: false }}
+      onChange={(next) => onChange(next ?? ALL)}
+    />
+  );
+}
+
+/** Reads the logs from their beginnings, and gives them to the browser as a file. */
+function Download(props: {
+  readonly sources: readonly LogSource[];
+  readonly previous: boolean;
+  readonly name: string;
+}) {
+  const { sources, previous, name } = props;
+  const [isReading, setReading] = useState(false);
+  const download = () => {
+    const lines: string[] = [];
+    const labelled = (source: LogSource) =>
+      read(source, { previous }).pipe(
+        map((line) => (sources.length === 1 ? line : `${source.label}  ${line}`)),
+      );
+    setReading(true);
+    from(sources)
+      .pipe(concatMap(labelled))
+      .subscribe({
+        next: (line) => lines.push(line),
+        error: (error: unknown) => save([...lines, `(${wordsOf(error)})`]),
+        complete: () => save(lines),
+      });
+    const save = (all: readonly string[]) => {
+      setReading(false);
+      const url = URL.createObjectURL(new Blob([`${all.join('\n')}\n`], { type: 'text/plain' }));
+      const link = document.createElement('a');
+      link.href = url;
+      link.download = `${name}.log`;
+      link.click();
+      URL.revokeObjectURL(url);
+    };
+  };
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      loading={isReading}
+      disabled={sources.length === 0}
+      onClick={download}
+    >
+      Download
+    </Button>
   );
 }

@@ -22,16 +22,22 @@ export function selectorOf(kind: Kind, object: KubernetesObject): LabelSelectorO
   return { matchLabels: selector as Readonly<Record<string, string>> };
 }
 
+/** A query of the pods that an object selects; `undefined` if it selects none. */
+export function podsQuery<N extends 'podsOf' | 'containersOf'>(
+  name: N,
+  kind: Kind,
+  object: Stored<KubernetesObject> | undefined,
+) {
+  const selector = object && selectorOf(kind, object);
+  if (selector === undefined) return undefined;
+  const namespace = object?.metadata.namespace ?? '';
+  const of = { namespace, labelSelector: formatLabelSelector(selector) };
+  return workerQuery<Queries, 'podsOf' | 'containersOf'>(name, of);
+}
+
 /** The rows of the pods that an object selects, the worst first. Any number of components share one query. */
 export function usePods(kind: Kind, object: Stored<KubernetesObject> | undefined): readonly Row[] {
-  const selector = object && selectorOf(kind, object);
-  const query =
-    selector &&
-    workerQuery<Queries, 'podsOf'>('podsOf', {
-      namespace: object.metadata.namespace ?? '',
-      labelSelector: formatLabelSelector(selector),
-    });
-  return useQuery(query).rows;
+  return useQuery(podsQuery('podsOf', kind, object)).rows as readonly Row[];
 }
 
 /** The row of an object, with the worst reason of its pods. */

@@ -2,9 +2,9 @@
 import { Button, CopyButton } from '@mantine/core';
 import { diffLines } from 'diff';
 import { useMemo, useState } from 'react';
-import type { KubernetesObject } from 'rx-informer';
-import { stringify } from 'yaml';
+import type { KubernetesObject, Stored } from 'rx-informer';
 import classes from './details.module.css';
+import { yamlText } from './draft.ts';
 
 interface Line {
   readonly id: string;
@@ -24,8 +24,23 @@ function linesOf(before: string, now: string): readonly Line[] {
     .map((line, at) => ({ ...line, id: `${at}` }));
 }
 
-export function YamlView({ object }: { readonly object: KubernetesObject }) {
-  const text = useMemo(() => stringify(object, { lineWidth: 0 }), [object]);
+const KEY = /^((?:\s|- )*)([^\s:"'#-][^:]*|"[^"]+")(:(?: .*)?)$/;
+
+/** A line with its key in another colour. */
+function YamlLine({ text }: { readonly text: string }) {
+  const [, before, key, after] = KEY.exec(text) ?? [];
+  if (key === undefined) return text || ' ';
+  return (
+    <>
+      {before}
+      <span className={classes.key}>{key}</span>
+      {after}
+    </>
+  );
+}
+
+export function YamlView({ object }: { readonly object: Stored<KubernetesObject> }) {
+  const text = useMemo(() => yamlText(object), [object]);
   const [shown, setShown] = useState({ before: text, now: text });
   if (shown.now !== text) setShown({ before: shown.now, now: text });
   const lines = useMemo(() => linesOf(shown.before, shown.now), [shown]);
@@ -41,7 +56,7 @@ export function YamlView({ object }: { readonly object: KubernetesObject }) {
       <section className={`${classes.code} ${classes.whole}`} aria-label="YAML" data-testid="yaml">
         {lines.map(({ id, text: line, isNew }) => (
           <div key={id} data-new={isNew}>
-            {line || ' '}
+            <YamlLine text={line} />
           </div>
         ))}
       </section>

@@ -150,7 +150,7 @@ export const nameColumn: Column = {
   id: 'name',
   title: 'Name',
   type: 'name',
-  width: 210,
+  width: 222,
   grow: 2,
   narrow: 168,
 };
@@ -165,7 +165,7 @@ export const ageColumn: Column = {
   id: 'createdMs',
   title: 'Age',
   type: 'age',
-  width: 66,
+  width: 62,
   largestFirst: true,
 };
 export const namespaceColumn: Column = {
@@ -189,6 +189,6 @@ export const whyColumn: Column = {
   type: 'why',
   width: 220,
   grow: 3,
-  narrow: 110,
+  narrow: 100,
 };
 export const byName: Sort = { key: 'name', descending: false };

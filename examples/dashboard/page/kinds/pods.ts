@@ -44,8 +44,8 @@ export const podKind = defineKind({
   columns: [
     nameColumn,
     statusColumn,
-    { id: 'ready', title: 'Ready', type: 'text', width: 62, by: 'readyShare' },
-    { id: 'restarts', title: 'Restarts', type: 'number', width: 82, largestFirst: true },
+    { id: 'ready', title: 'Ready', type: 'text', width: 56, by: 'readyShare' },
+    { id: 'restarts', title: 'Restarts', type: 'number', width: 78, largestFirst: true },
     { ...whyColumn, width: 300, optional: true, inTrouble: true },
     ...usageColumns,
     ageColumn,

@@ -74,6 +74,7 @@ function Shell() {
                 key={`${object.kind}/${object.uid}/${object.name}`}
                 of={object}
                 isReadOnly={info === undefined || info.readOnly === true}
+                context={info?.context}
               />
             </Suspense>
           )}

@@ -11,6 +11,7 @@ import type { Column, Row } from '../kinds/kind.ts';
 import { toggle } from '../kinds/tree.ts';
 import { DownIcon, RightIcon } from '../layout/icons.tsx';
 import classes from './cells.module.css';
+import { ShortName } from './short-name.tsx';
 
 /** The features of TanStack Table that the table uses: columns and the state of sorting. */
 export const features = tableFeatures({ rowSortingFeature });
@@ -68,20 +69,9 @@ function None({ label = 'none' }: { readonly label?: string }) {
   );
 }
 
-/** Names differ at their ends, so a long name is shortened before its last characters. */
-export function ShortName({ text }: { readonly text: string }) {
-  const at = Math.max(text.length - 6, 0);
-  return (
-    <span className={classes.short} title={text}>
-      <span className={classes.start}>{text.slice(0, at)}</span>
-      <span>{text.slice(at)}</span>
-    </span>
-  );
-}
-
 function Name({ row }: { readonly row: Row }) {
   const { depth, branch } = row;
-  if (depth === undefined) return <ShortName text={row.name} />;
+  if (depth === undefined) return <ShortName text={row.name} column="name" beside={22} />;
   return (
     <span className={classes.branch} style={{ paddingLeft: Number(depth) * 18 }}>
       {/* The arrow keys do the same for the keyboard, which moves over rows and not over their parts. */}
@@ -97,7 +87,7 @@ function Name({ row }: { readonly row: Row }) {
         {branch === 'open' && <DownIcon size={14} />}
         {branch === 'closed' && <RightIcon size={14} />}
       </span>
-      <ShortName text={row.name} />
+      <ShortName text={row.name} column="name" beside={42 + Number(depth) * 18} />
     </span>
   );
 }

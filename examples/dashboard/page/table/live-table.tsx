@@ -5,7 +5,7 @@
 import { useElementSize } from '@mantine/hooks';
 import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type CSSProperties, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { type CSSProperties, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useView } from 'rx-informer/react/worker';
 import { go } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
@@ -13,7 +13,8 @@ import type { Row } from '../kinds/kind.ts';
 import { columnsOf, features } from './cells.tsx';
 import { ColumnHeader } from './column-header.tsx';
 import { useIsMetered, useIsTrouble } from './column-menu.tsx';
-import { fittingColumns, shownColumns } from './shown-columns.ts';
+import { ColumnWidths, type Widths } from './short-name.tsx';
+import { fittingColumns, phoneColumns, shownColumns } from './shown-columns.ts';
 import classes from './table.module.css';
 import { TableRow } from './table-row.tsx';
 import { TableState } from './table-state.tsx';
@@ -26,6 +27,9 @@ const ROW_HEIGHT = 34;
 
 /** The width of a table, in pixels, on which there is room for the most important columns. */
 const WIDE = 720;
+
+/** The greatest width of the table on a phone. */
+const PHONE = 480;
 
 const onSelect = ({ kind: ofRow, uid, namespace, name }: Row, kind: string) =>
   go({ object: { kind: String(ofRow ?? kind), uid, namespace, name } });
@@ -65,8 +69,9 @@ export function LiveTable() {
   const fits = page.columns === undefined && (hasDetails || width >= WIDE);
   const shown = useMemo(() => {
     const chosen = shownColumns(kind, page.columns, { isTrouble, isMetered });
-    return fits && width > 0 ? fittingColumns(chosen, width) : chosen;
-  }, [kind, page.columns, fits, isTrouble, isMetered, width]);
+    if (width > 0 && width < PHONE) return phoneColumns(chosen, width);
+    return fits && width > 0 ? fittingColumns(chosen, width, sort.key) : chosen;
+  }, [kind, page.columns, fits, isTrouble, isMetered, width, sort.key]);
   const columns = useMemo(() => columnsOf(shown), [shown]);
   const table = useTable({
     features,
@@ -82,6 +87,16 @@ export function LiveTable() {
       if (next !== undefined) go({ sort: { key: next.id, descending: next.desc } });
     },
   });
+  const [widths, setWidths] = useState<Widths>({ byId: {}, isPhone: false });
+  useLayoutEffect(() => {
+    if (width === 0) return;
+    const headers = scroller.current?.querySelectorAll('[role=columnheader]') ?? [];
+    const measured = [...headers].map((header, at) => [
+      shown[at]?.id ?? '',
+      header.getBoundingClientRect().width,
+    ]);
+    setWidths({ byId: Object.fromEntries(measured), isPhone: width < PHONE });
+  }, [shown, width]);
   const open = (row: Row) => onSelect(row, kind.id);
   const keys = useRowKeys({ order: held ?? order, rows, virtualizer, scroller, open });
   const hold = useHold(scroller, keys.active);
@@ -101,6 +116,7 @@ export function LiveTable() {
       ref={scroller}
       className={classes.scroller}
       data-empty={total === 0}
+      data-phone={widths.isPhone}
       style={widthsOf(shown)}
       role={kind.isTree ? 'treegrid' : 'grid'}
       aria-label={kind.title}
@@ -156,7 +172,7 @@ export function LiveTable() {
   );
   return (
     <div className={classes.frame} ref={frame} tabIndex={-1}>
-      {grid}
+      <ColumnWidths value={widths}>{grid}</ColumnWidths>
       {held !== undefined && held.waiting > 0 && <HeldNote waiting={held.waiting} />}
       {/* Beside the grid, which may contain only rows. */}
       {total === 0 && <TableState />}

@@ -23,14 +23,24 @@ export function shownColumns(
   return shown.length === 0 ? kind.columns.slice(0, 1) : shown;
 }
 
+/** The width that is left for longer names before further columns get any, in pixels. */
+const FOR_NAMES = 90;
+
 const sum = (columns: readonly Column[]) => columns.reduce((all, { width }) => all + width, 0);
 
-const isLeading = (column: Column, all: readonly Column[]) =>
-  column === all[0] || column.narrow !== undefined;
+const isLeading = ({ id, narrow }: Column, first: Column | undefined) =>
+  id === first?.id || narrow !== undefined;
+
+/** The columns of a phone: beside the name there is room for the status, and the others are reached by scrolling. */
+export function phoneColumns(columns: readonly Column[], width: number): readonly Column[] {
+  const [first, second, ...others] = columns;
+  if (first?.type !== 'name' || second?.type !== 'status') return columns;
+  return [{ ...first, width: width - second.width }, second, ...others];
+}
 
 /** The first column and those with a narrow width, and the others from left to right as long as there is room. */
 function greedy(columns: readonly Column[], width: number) {
-  const leads = (column: Column) => isLeading(column, columns);
+  const leads = (column: Column) => isLeading(column, columns[0]);
   let left = width - sum(columns.filter(leads));
   const others = columns.filter((column) => {
     if (leads(column)) return false;
@@ -43,13 +53,24 @@ function greedy(columns: readonly Column[], width: number) {
 
 /**
  * The columns that fit into a width. The first one and those with a narrow width come before all others, and get their narrow
- * widths if there is no room otherwise.
+ * widths if there is no room otherwise. The column by which the table is sorted stays, too.
  */
-export function fittingColumns(columns: readonly Column[], width: number): readonly Column[] {
+export function fittingColumns(
+  columns: readonly Column[],
+  width: number,
+  sorted = '',
+): readonly Column[] {
   if (sum(columns) <= width) return columns;
   const wide = greedy(columns, width);
   if (wide.left >= 0) return wide.columns;
-  return columns
-    .filter((column) => isLeading(column, columns))
-    .map((column) => ({ ...column, width: column.narrow ?? column.width }));
+  const all = columns.map((column) => ({ ...column, width: column.narrow ?? column.width }));
+  const { columns: fitting } = greedy(all, width - FOR_NAMES);
+  const narrowed = all.filter((column) => column.id === sorted || fitting.includes(column));
+  while (sum(narrowed) > width && narrowed.length > 2) {
+    narrowed.splice(
+      narrowed.findLastIndex(({ id }) => id !== sorted),
+      1,
+    );
+  }
+  return narrowed;
 }

@@ -24,6 +24,18 @@ function requestsOf(pod: Pod): Requests {
 /** The most events that the details of a namespace list. */
 const MOST_EVENTS = 50;
 
+/** A Pod and the names of its containers. */
+export interface PodContainers {
+  readonly name: string;
+  readonly namespace: string;
+  readonly containers: readonly string[];
+}
+
+function containersIn({ metadata, spec }: Pod): PodContainers {
+  const { name = '', namespace = '' } = metadata ?? {};
+  return { name, namespace, containers: (spec?.containers ?? []).map((each) => each.name) };
+}
+
 const worstFirst = { bad: 0, busy: 1, good: 2, done: 3 };
 
 const rank = ({ tone }: Row) => worstFirst[tone];
@@ -50,6 +62,14 @@ export const detailQueries = {
       select: { key: 'row of pods', project: podRow },
       orderBy: { key: 'worst first', compare: (a, b) => byValue(rank(podRow(a)), rank(podRow(b))) },
     }) as LiveQuery<Row>,
+  /** The containers of the pods that an object selects. */
+  containersOf: (of: { readonly namespace: string; readonly labelSelector: string }) =>
+    liveQuery({
+      from: pods,
+      namespace: of.namespace,
+      labelSelector: of.labelSelector,
+      select: { key: 'containers of pods', project: containersIn },
+    }) as LiveQuery<PodContainers>,
   replicaSetsOf: (of: { readonly namespace: string; readonly owner: string }) =>
     liveQuery({
       from: replicaSets,
