@@ -1,13 +1,7 @@
 /** The logs of a pod, or of all pods of a workload, while they are shown. */
 import { Button, Checkbox, Group, Highlight, Select, TextInput } from '@mantine/core';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import {
-  ApiError,
-  createResourceClient,
-  type KubernetesObject,
-  type PodLogOptions,
-  type Stored,
-} from 'rx-informer';
+import { ApiError, createResourceClient, type KubernetesObject, type Stored } from 'rx-informer';
 import { useQuery } from 'rx-informer/react/worker';
 import { type Pod, pods } from 'rx-informer/resources';
 import { concatMap, from, map, type Observable, of, timer } from 'rxjs';
@@ -17,7 +11,8 @@ import type { Kind } from '../kinds/kind.ts';
 import type { PodContainers } from '../worker/detail-queries.ts';
 import classes from './details.module.css';
 import { KEPT, type Log, logOf, noLog } from './log-lines.ts';
-import { type LogSource, manyLogs } from './many-logs.ts';
+import { type LogRequest, type LogSource, manyLogs } from './many-logs.ts';
+import { readLog } from './read-log.ts';
 import { podsQuery } from './use-pods.ts';
 
 /** How often several logs are read, in milliseconds. */
@@ -29,19 +24,23 @@ const ALL = '*';
 
 const wordsOf = (error: unknown) => errorWords(ApiError.from(error, 'The log'));
 
-function read({ pod: name, namespace, container }: LogSource, options: PodLogOptions) {
-  return createResourceClient(client, pods).log({ name, namespace }, { container, ...options });
+/** A log that is followed. */
+function follow({ pod: name, namespace, container }: LogSource) {
+  const options = { container, follow: true, tailLines: KEPT };
+  return createResourceClient(client, pods).log({ name, namespace }, options);
 }
 
 /** The lines of one log, which is followed, or of several ones. */
 function linesOf(sources: readonly LogSource[], previous: boolean): Observable<string> {
   const [first] = sources;
   if (first === undefined) return of();
-  if (sources.length === 1) return read(first, { previous, follow: !previous, tailLines: KEPT });
+  if (sources.length === 1) {
+    return previous ? readLog(first, { previous, tailLines: KEPT }) : follow(first);
+  }
   const tailLines = Math.ceil(KEPT / sources.length);
   const ticks$ = previous ? of(0) : timer(0, AGAIN_MS);
-  const readOne = (source: LogSource, request: PodLogOptions) =>
-    read(source, { previous, ...request });
+  const readOne = (source: LogSource, request: LogRequest) =>
+    readLog(source, { previous, ...request });
   return manyLogs(sources, readOne, ticks$, { tailLines, wordsOf });
 }
 
@@ -231,7 +230,7 @@ function Download(props: {
   const download = () => {
     const lines: string[] = [];
     const labelled = (source: LogSource) =>
-      read(source, { previous }).pipe(
+      readLog(source, { previous }).pipe(
         map((line) => (sources.length === 1 ? line : `${source.label}  ${line}`)),
       );
     setReading(true);

@@ -1,0 +1,49 @@
+/**
+ * Reads the present lines of a log. A log of the client takes turns with the watches, as a list does, which is right for one that is
+ * followed; many short ones would wait some seconds each.
+ */
+import { ApiError } from 'rx-informer';
+import { mergeMap, type Observable } from 'rxjs';
+import { fromFetch } from 'rxjs/fetch';
+import type { LogSource } from './many-logs.ts';
+
+/** The parameters of a log that ends. */
+export interface EndedLogOptions {
+  readonly previous?: boolean;
+  readonly timestamps?: boolean;
+  readonly tailLines?: number;
+  readonly sinceTime?: string;
+}
+
+async function linesOf(answer: Response): Promise<readonly string[]> {
+  const text = await answer.text();
+  if (answer.ok)
+    return text
+      .replace(/\n$/, '')
+      .split('\n')
+      .filter((line, at) => line || at > 0);
+  throw new ApiError({ ...messageIn(text), code: answer.status });
+}
+
+/** The message of a Status, or the text of a proxy. */
+function messageIn(text: string): { readonly reason: string; readonly message: string } {
+  try {
+    const { reason = '', message = text } = JSON.parse(text) as {
+      reason?: string;
+      message?: string;
+    };
+    return { reason, message };
+  } catch {
+    return { reason: '', message: text };
+  }
+}
+
+export function readLog(source: LogSource, options: EndedLogOptions): Observable<string> {
+  const { namespace, pod, container } = source;
+  const query = new URLSearchParams({ container });
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && value !== false) query.set(name, String(value));
+  }
+  const url = `/api/v1/namespaces/${namespace}/pods/${pod}/log?${query}`;
+  return fromFetch(url, { selector: linesOf }).pipe(mergeMap((lines) => lines));
+}
