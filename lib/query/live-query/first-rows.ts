@@ -106,8 +106,8 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
 
   apply(_input: number, set: AnyChangeSet<unknown>): void {
     const { reset, changes } = set as Objects;
-    const isShort = !reset && this.#sets.length === 0 && changes.length <= ROWS_A_STEP;
-    if (isShort) for (const change of changes) this.#change(change);
+    const isSmall = !reset && this.#sets.length === 0 && changes.length <= ROWS_A_STEP;
+    if (isSmall) for (const change of changes) this.#change(change);
     else this.#sets.push(set as Objects);
   }
 
