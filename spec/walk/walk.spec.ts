@@ -17,7 +17,7 @@ it('one event runs through few files and functions on its way to a view, however
   const [few, many] = await Promise.all([walkOf(50), walkOf(500)]);
   expect(few.queryCalls).toBeGreaterThan(100);
   expect(few.files).toBeLessThanOrEqual(110);
-  expect(few.functions).toBeLessThanOrEqual(370);
-  expect(few.calls).toBeLessThanOrEqual(800);
+  expect(few.functions).toBeLessThanOrEqual(368);
+  expect(few.calls).toBeLessThanOrEqual(780);
   expect(many.queryCalls).toBeLessThanOrEqual(1.1 * few.queryCalls);
 });

@@ -225,7 +225,7 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
       if (before === undefined) this.#log.touch(id, before);
       this.#byId.set(id, row);
       if (before === undefined) this.#rows.insert(row);
-      else this.#rows.replace(before, row);
+      else this.#rows.replace(before, row, this.#inOrder(before, row) === 0);
       if (this.#rows.size > this.#most) this.#cut();
     } else if (before !== undefined) {
       this.#byId.delete(id);

@@ -50,13 +50,13 @@ export class SortedRows<T> {
     if (run.rows.length > LONGEST_RUN) this.#split(at, run);
   }
 
-  /** Replaces a row by another state of it, which may belong elsewhere. */
-  replace(before: SortedRow<T>, row: SortedRow<T>): void {
+  /** Replaces a row by another state of it, which may belong elsewhere, unless `stays`. */
+  replace(before: SortedRow<T>, row: SortedRow<T>, stays = false): void {
     const { run } = before;
     if (run === undefined) return this.insert(row);
     const place = run.rows.indexOf(before);
     // Compared with its neighbors first, because most changes move no row.
-    if (!this.#fits(run, place, row)) {
+    if (!stays && !this.#fits(run, place, row)) {
       this.#take(run, place);
       return this.insert(row);
     }
