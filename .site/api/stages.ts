@@ -32,6 +32,7 @@ export const STAGES: Readonly<Record<string, Stage>> = {
     guide: 'guide/sample-controller.md',
     laws: laws('work-queue'),
   },
+  metrics: { title: 'Metrics', guide: 'operations/monitoring.md' },
   election: {
     title: 'Leader election',
     guide: 'guide/sample-controller.md',

@@ -288,6 +288,7 @@ const MOMENTS: Record<string, string> = {
   'lib/audit/audit.ts': 'when a collection was last compared, for the status',
   'lib/informer/status/describe-status.ts':
     'the age of the data and the time until a retry, in words',
+  'lib/informer/metrics-part.ts': 'the age of the data, for a metric',
   'lib/informer/status/status-board.ts': 'since when the informer is idle, for the status',
   'lib/persist/shared-store.ts':
     'how old stored collections are; a clock that is set is tolerated: P12',
