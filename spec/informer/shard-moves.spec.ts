@@ -12,11 +12,9 @@ import {
   type WatchSignal,
 } from 'rx-informer';
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
-import { createFakeApiServer } from 'rx-informer/testing';
 import { BehaviorSubject, NEVER, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { VirtualTime } from '../rx/virtual-time.ts';
-import { Gate, NAMESPACES, of, shardRig } from './shard-rig.ts';
+import { Gate, of, shardRig } from './shard-rig.ts';
 
 const first = Array.from({ length: 32 }, (_, slot) => slot);
 const all = Array.from({ length: 64 }, (_, slot) => slot);
@@ -264,17 +262,7 @@ describe('a move of shards', () => {
   );
 
   it('H56: an informer that is stopped while its objects leave has no timers left', async () => {
-    const time = new VirtualTime();
-    const fake = createFakeApiServer({ scheduler: time });
-    for (const namespace of NAMESPACES) {
-      fake.objects.create(configMaps, { metadata: { namespace, name: 'one' } });
-    }
-    const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
-    const ranges$ = new BehaviorSubject(of('bar', 'cart'));
-    const informer = createShardedInformer(createListWatch(client, configMaps), {
-      scheduler: time,
-      shards: { by: 'namespace', ranges$ },
-    });
+    const { time, informer, ranges$ } = shardRig();
     addEventHandler(informer, { onLeave: () => void informer.stop() });
     informer.start();
     await time.advance(1_000);
@@ -287,17 +275,7 @@ describe('a move of shards', () => {
   });
 
   it('H58: no shard is requested before the end of a Retry-After that another request was answered with', async () => {
-    const time = new VirtualTime();
-    const fake = createFakeApiServer({ scheduler: time });
-    for (const namespace of NAMESPACES) {
-      fake.objects.create(configMaps, { metadata: { namespace, name: 'one' } });
-    }
-    const client = createClient({ baseUrl: 'http://fake', fetch: fake.fetch, scheduler: time });
-    const ranges$ = new BehaviorSubject(of('bar', 'cart'));
-    const informer = createShardedInformer(createListWatch(client, configMaps), {
-      scheduler: time,
-      shards: { by: 'namespace', ranges$ },
-    });
+    const { time, fake, informer, ranges$, keys } = shardRig();
     informer.start();
     await time.advance(2_000);
     fake.faults.failNext({ use: 'watch' }, { status: 429, retryAfterSeconds: 10 });
@@ -310,7 +288,7 @@ describe('a move of shards', () => {
     expect(fake.requests).toEqual([]);
     expect(informer.status.shards?.arriving).toEqual(of('dock'));
     await time.advance(2_000);
-    expect([...informer.indexer.listKeys()].sort()).toEqual(['bar/one', 'dock/one']);
+    expect(keys()).toEqual(['bar/one', 'dock/one']);
     expect(informer.status.live).toBe(true);
     await informer.stop();
     expect(time.pending).toBe(0);

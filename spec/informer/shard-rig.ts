@@ -23,7 +23,7 @@ import { VirtualTime } from '../rx/virtual-time.ts';
 export const of = (...namespaces: string[]): readonly ShardRange[] =>
   shardRanges(namespaces.map(shardSlotOf));
 
-export const NAMESPACES = ['bar', 'cart', 'dock', 'shop'];
+const NAMESPACES = ['bar', 'cart', 'dock', 'shop'];
 
 export interface ShardRigOptions {
   readonly server?: FakeApiServerOptions;
