@@ -9,3 +9,20 @@ export const RANDOM_SEED = Number(process.env['RANDOM_SEED'] ?? 1);
 fc.configureGlobal({ seed: RANDOM_SEED });
 
 export * from 'fast-check';
+
+/** A check whose failure is shrunk by this many tries at the most, for checks that take long. */
+export function shrinking<A extends readonly unknown[]>(
+  most: number,
+  check: (...values: A) => Promise<void>,
+): (...values: A) => Promise<void> {
+  let left = Number.POSITIVE_INFINITY;
+  return async (...values) => {
+    if (left-- <= 0) return;
+    try {
+      await check(...values);
+    } catch (error) {
+      left = Math.min(left, most);
+      throw error;
+    }
+  };
+}
