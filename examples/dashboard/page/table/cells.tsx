@@ -45,7 +45,7 @@ function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
       if (value === '') return <None label="not known" />;
       return <span className={value === 0 ? classes.faint : undefined}>{value}</span>;
     case 'owner':
-      return <Owner text={String(value)} />;
+      return <Owner text={String(value)} column={column.id} />;
     case 'share':
       if (value === '') return <None label="not known" />;
       return (
@@ -122,13 +122,14 @@ const shortKinds: ReadonlyMap<string, string> = new Map([
   ['Node', 'node'],
 ]);
 
-function Owner({ text }: { readonly text: string }) {
+function Owner({ text, column }: { readonly text: string; readonly column: string }) {
   if (text === '') return <None />;
   const [kind = '', name = ''] = text.split('/');
+  const before = `${shortKinds.get(kind) ?? kind}/`;
   return (
     <span className={classes.owner} title={text}>
-      <span className={classes.kind}>{shortKinds.get(kind) ?? kind}/</span>
-      <ShortName text={name} />
+      <span className={classes.kind}>{before}</span>
+      <ShortName text={name} column={column} beside={16} before={before} />
     </span>
   );
 }

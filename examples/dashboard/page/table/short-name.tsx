@@ -14,6 +14,7 @@ export const ColumnWidths = createContext<Widths>({ byId: {}, isPhone: false });
 /** How a text is set: `500 13px`. */
 type Font = `${number} ${number}px`;
 
+const SMALL: Font = '400 12px';
 const fonts: Readonly<Record<'phone' | 'desk', Font>> = { phone: '500 12px', desk: '500 13px' };
 
 const KEPT = 6;
@@ -32,11 +33,13 @@ export function ShortName(props: {
   readonly text: string;
   readonly column?: string;
   readonly beside?: number;
+  /** A text that stands before it; both are small then. */
+  readonly before?: string;
 }) {
-  const { text, column = '', beside = 0 } = props;
+  const { text, column = '', beside = 0, before } = props;
   const { byId, isPhone } = useContext(ColumnWidths);
   const width = byId[column];
-  const font = fonts[isPhone ? 'phone' : 'desk'];
+  const font = before === undefined ? fonts[isPhone ? 'phone' : 'desk'] : SMALL;
   const at = Math.max(text.length - KEPT, 0);
   const [start, end] = [text.slice(0, at), text.slice(at)];
   // The part before the ellipsis has exactly its width, so that no gap is left between it and the end.
@@ -44,7 +47,7 @@ export function ShortName(props: {
   const most =
     width === undefined
       ? undefined
-      : shortenedTo(start, width - beside - measure(end) - 1, measure);
+      : shortenedTo(start, width - beside - measure(`${before ?? ''}${end}`) - 1, measure);
   return (
     <span className={classes.short} title={text}>
       <span
