@@ -411,7 +411,6 @@ export type { LiveOptions, Param } from './query/engine/machine.ts';
 export type { RefusedRow } from './query/engine/refused-rows.ts';
 export { type JoinThrough, through } from './query/join/through.ts';
 export type { QueryComparison, QueryCondition } from './query/live-query/condition.ts';
-export { containsIgnoringCase } from './query/live-query/contains-ignoring-case.ts';
 export {
   type LiveQuery,
   type LiveQuerySpec,

@@ -46,8 +46,8 @@ describe('a query', () => {
       /^liveQuery: where is a list; it must be .* { and: \[ … \] }/,
     ],
     [
-      { where: { path: 'a', containsIgnoringCase: 'x' } },
-      /^liveQuery: where needs the function containsIgnoringCase\(path, text\)$/,
+      { where: { path: 'a', eq: 'x', ignoreCase: true } },
+      /^liveQuery: where.ignoreCase goes with contains or prefix alone$/,
     ],
     [{ where: {} }, /^liveQuery: where is {}; it must be { path, eq }, /],
     [{ where: { path: 'a..b', eq: 1 } }, /^liveQuery: where\.path is "a\.\.b"; it must be a path/],

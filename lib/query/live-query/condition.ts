@@ -38,8 +38,8 @@ export type QueryComparison = { readonly path: string; readonly as?: CompareAs }
   | { readonly [Op in ValueOperator]: Readonly<Record<Op, Scalar>> }[ValueOperator]
   | { readonly in: readonly Scalar[] }
   | { readonly exists: boolean }
-  | { readonly prefix: string }
-  | { readonly contains: string }
+  | { readonly prefix: string; readonly ignoreCase?: true }
+  | { readonly contains: string; readonly ignoreCase?: true }
 );
 
 /** The path in its one form. Throws a `TypeError` if the value is not a path. */
@@ -72,10 +72,7 @@ export function checkedText(field: string, value: unknown): string {
 }
 
 function comparison(field: string, given: Readonly<Record<string, unknown>>): QueryCondition {
-  if ('containsIgnoringCase' in given) {
-    refused(field, 'needs the function containsIgnoringCase(path, text)');
-  }
-  checkFields(field, given, ['path', 'as', ...OPERATORS]);
+  checkFields(field, given, ['path', 'as', 'ignoreCase', ...OPERATORS]);
   const path = checkedPath(`${field}.path`, given['path']);
   const as = checkedAs(`${field}.as`, given['as']);
   const present = OPERATORS.filter((name) => given[name] !== undefined);
@@ -84,7 +81,17 @@ function comparison(field: string, given: Readonly<Record<string, unknown>>): Qu
     const which = operator === undefined ? 'none' : present.join(' and ');
     refused(field, `must have one operator of ${OPERATORS.join(', ')}, and has ${which}`);
   }
-  return operation(field, path, as, operator, given[operator]);
+  const { ignoreCase = false } = given;
+  checkField(typeof ignoreCase === 'boolean', `${field}.ignoreCase`, ignoreCase, 'true or false');
+  const condition = operation(field, path, as, operator, given[operator]);
+  if (!ignoreCase) return condition;
+  if ('prefix' in condition) {
+    return { ...condition, prefix: condition.prefix.toLowerCase(), ignoreCase };
+  }
+  if ('contains' in condition) {
+    return { ...condition, contains: condition.contains.toLowerCase(), ignoreCase };
+  }
+  return refused(`${field}.ignoreCase`, 'goes with contains or prefix alone');
 }
 
 function operation(

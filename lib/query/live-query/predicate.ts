@@ -43,11 +43,11 @@ function compares(
   };
 }
 
-function textTest(holds: (text: string) => boolean): Test {
+function textTest(holds: (text: string) => boolean, ignoreCase = false): Test {
   const read = readingOf('text');
   return (value) => {
     const text = read(value);
-    return typeof text === 'string' && holds(text);
+    return typeof text === 'string' && holds(ignoreCase ? text.toLowerCase() : text);
   };
 }
 
@@ -70,9 +70,9 @@ function testOf(condition: QueryComparison): { readonly test: Test; readonly non
     return condition.exists ? { test: () => true } : { test: () => true, none: true };
   }
   if ('prefix' in condition) {
-    return { test: textTest((text) => text.startsWith(condition.prefix)) };
+    return { test: textTest((text) => text.startsWith(condition.prefix), condition.ignoreCase) };
   }
-  return { test: textTest((text) => text.includes(condition.contains)) };
+  return { test: textTest((text) => text.includes(condition.contains), condition.ignoreCase) };
 }
 
 function comparisonPredicate(condition: QueryComparison): Predicate {

@@ -33,6 +33,8 @@ export interface TextOperators<V> extends Operators<V> {
   readonly prefix?: string | undefined;
   /** The text of some value at the path contains this one. */
   readonly contains?: string | undefined;
+  /** Compares `prefix` or `contains` in lower case, without regard to the language. @defaultValue false */
+  readonly ignoreCase?: boolean | undefined;
 }
 
 type Text<P, V> = TextOperators<V> & { readonly path: P; readonly as?: 'text' | undefined };
@@ -44,7 +46,7 @@ type Quantities<P> = Operators<string | number> &
 type AsNumbers<P> = Operators<number> & NoText & { readonly path: P; readonly as: 'number' };
 type AsText<P> = TextOperators<string> & { readonly path: P; readonly as: 'text' };
 type None<Names extends string> = { readonly [Name in Names]?: undefined };
-type NoText = None<'prefix' | 'contains'>;
+type NoText = None<'prefix' | 'contains' | 'ignoreCase'>;
 type Truth<P> = Pick<Operators<boolean>, 'eq' | 'ne' | 'in' | 'exists'> &
   None<'lt' | 'lte' | 'gt' | 'gte' | 'as'> &
   NoText & { readonly path: P };

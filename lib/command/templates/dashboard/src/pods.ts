@@ -1,5 +1,5 @@
 /** What the table asks for: its columns, and the query of one page. */
-import { containsIgnoringCase, type LiveQuery, liveQuery } from 'rx-informer';
+import { type LiveQuery, liveQuery } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 
 /** The columns of the table: their titles, and the paths by which they are sorted. */
@@ -40,8 +40,8 @@ export function podsQuery({ filter, column, direction, page }: Choice): LiveQuer
     from: pods,
     where: {
       or: [
-        containsIgnoringCase('metadata.name', filter),
-        containsIgnoringCase('metadata.namespace', filter),
+        { path: 'metadata.name', contains: filter, ignoreCase: true },
+        { path: 'metadata.namespace', contains: filter, ignoreCase: true },
       ],
     },
     select: {
