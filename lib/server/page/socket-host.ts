@@ -118,7 +118,12 @@ class SocketHost {
       const all = parts.join(part);
       return all === undefined ? [] : [{ ...all, id }];
     });
-    this.#listener?.({ ...message, differences });
+    if (differences.length > 0 || message.differences.length === 0) {
+      return this.#listener?.({ ...message, differences });
+    }
+    // Nothing is shown of it, so no frame is waited for.
+    const { set, incarnation, epoch } = message;
+    this.#port?.post({ type: 'ack', set, incarnation, epoch });
   }
 }
 
