@@ -1,7 +1,7 @@
 /** Live queries that a server answers for many users, and pages that ask it. */
 
 export { type ConnectServerOptions, connectServer } from './page/connect-server.ts';
-export { type SocketEnd, type SocketLike, type SocketPort, socketPort } from './socket-port.ts';
+export { type SocketEnd, type SocketLike, socketPort, type UserPort } from './socket-port.ts';
 export type { ServeUsersLimits } from './users/limits.ts';
 export {
   type ConnectUserOptions,
@@ -12,4 +12,4 @@ export {
 } from './users/serve-users.ts';
 export { type TokenReviewsOptions, tokenReviews } from './users/token-reviews.ts';
 export type { ServedUser } from './users/user.ts';
-export type { SignIn, UserPort } from './users/user-connection.ts';
+export type { SignIn } from './users/user-connection.ts';

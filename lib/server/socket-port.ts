@@ -22,16 +22,16 @@ export interface SocketEnd {
   readonly reason: string;
 }
 
-/** A port whose end is noticed. */
-export interface SocketPort extends Port {
-  /** Resolves when the socket is open. */
-  readonly opened: Promise<void>;
+/** A port of a user: any that keeps the order of messages. What a `MessagePort` cannot say may be absent; a `socketPort` has all of it. */
+export interface UserPort extends Port {
+  /** Resolves when the port can send. */
+  readonly opened?: Promise<void>;
   /** Called once, when the other side or the network has ended the connection. */
-  onEnd(listener: (end: SocketEnd) => void): void;
+  onEnd?(listener: (end: SocketEnd) => void): void;
   /** Ends the connection, with a code of WebSockets. */
-  end(code: number, reason: string): void;
+  end?(code: number, reason: string): void;
   /** How many bytes wait to be sent. */
-  readonly waiting: number;
+  readonly waiting?: number;
 }
 
 const OPEN = 1;
@@ -58,7 +58,7 @@ function endOf(event: unknown): SocketEnd {
  * port.close();
  * ```
  */
-export function socketPort(socket: SocketLike): SocketPort {
+export function socketPort(socket: SocketLike): Required<UserPort> {
   const isSocket = typeof socket?.send === 'function' && typeof socket.close === 'function';
   check(isSocket, 'socketPort: the socket', socket, 'a WebSocket');
   let hasEnded = false;

@@ -344,6 +344,9 @@ describe('the options of a server and of a page', () => {
   it.each<[object, RegExp]>([
     [{ url: 'file:///x' }, /connectServer: url/],
     [{ url: '/queries' }, /connectServer: url/],
+    [{ url: undefined }, /connectServer: pass url or port$/],
+    [{ port: () => undefined }, /connectServer: pass url or port$/],
+    [{ url: undefined, port: 5 }, /connectServer: port/],
     [
       { url: 'ws://ann:password@x/' },
       /connectServer: url has a user or a password; pass credentials$/,

@@ -10,6 +10,7 @@ import {
   serveUsers,
   socketPort,
   tokenReviews,
+  type UserPort,
 } from 'rx-informer/server';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -121,5 +122,31 @@ describe('users over WebSockets', () => {
     const bytes = raw();
     bytes.onopen = () => bytes.send(new Uint8Array([1, 2, 3]));
     expect(await Promise.all([nobody, text, bytes].map(closed))).toEqual([4401, 4400, 4400]);
+  });
+
+  it('E5: a page shows its rows over the ports of a program', async () => {
+    const { api, users } = await rig();
+    api.objects.create(pods, { metadata: { namespace: 'a', name: 'web' } });
+    const portOf = (port: MessagePort): UserPort => ({
+      post: (message) => port.postMessage(message),
+      listen: (listener) => {
+        port.onmessage = ({ data }) => listener(data);
+      },
+      close: () => port.close(),
+    });
+    const port = () => {
+      const { port1, port2 } = new MessageChannel();
+      users.connect(portOf(port2), { request: null, signIn: () => ({ name: 'me' }) });
+      return portOf(port1);
+    };
+    const cluster = connectServer({ port, identity: 'me', credentials: () => ({}) });
+    const view = cluster.view(query);
+    const leave = view.subscribe(() => undefined);
+    await eventually(() =>
+      expect(view.getSnapshot().rows.map(({ name }) => name)).toEqual(['web']),
+    );
+    leave();
+    cluster.close();
+    await eventually(() => expect(users.counts.connections).toBe(0));
   });
 });

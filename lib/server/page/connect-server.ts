@@ -1,6 +1,6 @@
 /** `connectServer`, which asks a server for the answers of queries. */
 import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
-import { checkedFunction, refusal } from '../../checks/checked-option.ts';
+import { checkedFunction, ifGiven, refusal } from '../../checks/checked-option.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
 import { timingOf } from '../../rx/timing.ts';
 import type { Credentials } from '../../worker/messages.ts';
@@ -11,13 +11,15 @@ import {
   waitMsAfter,
 } from '../../worker/page/connect-worker.ts';
 import { type TabPage, thisPage } from '../../worker/page/page-life.ts';
-import type { SocketLike } from '../socket-port.ts';
+import { type SocketLike, socketPort, type UserPort } from '../socket-port.ts';
 import { socketHost } from './socket-host.ts';
 
 /** Options of {@link connectServer}. */
 export interface ConnectServerOptions {
   /** The address of the socket: `wss://…`, or of a page's own server `/queries`. */
-  readonly url: string | URL;
+  readonly url?: string | URL | undefined;
+  /** In place of `url`: makes a port to the server, such as one of an Electron program. Called for each connection. */
+  readonly port?: (() => UserPort) | undefined;
   /** Who is signed in, such as the id of the user; `undefined` while nobody is. Rows of one identity are never shown under another one. */
   readonly identity: string | undefined;
   /**
@@ -68,11 +70,16 @@ export function connectServerOf(options: ConnectServerOptions, page: TabPage): W
     'a function that returns what signIn receives',
   );
   checkedFunction(webSocket, 'connectServer: webSocket', '(url) => new WebSocket(url)');
-  const url = addressOf(options.url);
+  const { url, port } = options;
+  if ((url === undefined) === (port === undefined)) {
+    throw new TypeError('connectServer: pass url or port');
+  }
+  ifGiven(checkedFunction, port, 'connectServer: port', 'a function that makes a port');
+  const address = url === undefined ? '' : addressOf(url);
   const { random } = timingOf(options);
   const cluster = connectPeer('connectServer', {
     ...{ identity, credentials, lingerMs, scheduler },
-    hosts: [socketHost({ open: () => webSocket(url), credentials })],
+    hosts: [socketHost({ open: port ?? (() => socketPort(webSocket(address))), credentials })],
     peer: {
       ended: 'the server does not answer; the page connects again',
       unreachable: (why) => `the server cannot be reached: ${why}; the page connects again`,

@@ -8,11 +8,11 @@ import {
   isMessage,
 } from '../../worker/messages.ts';
 import type { StartHost } from '../../worker/page/hosts.ts';
-import { type SocketEnd, type SocketLike, type SocketPort, socketPort } from '../socket-port.ts';
+import type { SocketEnd, UserPort } from '../socket-port.ts';
 
 /** The parts of a socket host. */
 export interface SocketHostParts {
-  open(): SocketLike;
+  open(): UserPort;
   credentials(): Credentials | Promise<Credentials>;
 }
 
@@ -28,7 +28,7 @@ class SocketHost {
   readonly #failed: (error: Error, hasEnded?: boolean) => void;
   #listener: ((message: unknown) => void) | undefined;
   #unread: (() => void) | undefined;
-  #port: SocketPort | undefined;
+  #port: UserPort | undefined;
   /** Whether the server has answered the hello of the socket. */
   #isWelcome = false;
   /** The parts of large differences, by query. */
@@ -61,11 +61,11 @@ class SocketHost {
   #greet(hello: Hello): void {
     this.close();
     if (hello.identity === undefined) return this.#rest();
-    const port = socketPort(this.#parts.open());
+    const port = this.#parts.open();
     this.#port = port;
     this.#isWelcome = false;
     this.#parted = new Map();
-    port.onEnd((end) => {
+    port.onEnd?.((end) => {
       if (this.#port === port) this.#ended(end);
     });
     port.listen(
@@ -77,7 +77,7 @@ class SocketHost {
     void this.#signIn(port, hello);
   }
 
-  async #signIn(port: SocketPort, hello: Hello): Promise<void> {
+  async #signIn(port: UserPort, hello: Hello): Promise<void> {
     try {
       const [credentials] = await Promise.all([this.#parts.credentials(), port.opened]);
       if (this.#port === port) port.post({ ...hello, credentials });

@@ -13,9 +13,10 @@ import { newEpoch } from '../../wire/to-wire.ts';
 import type { WorkerQueries } from '../../worker/carried-query.ts';
 import type { SessionFactory } from '../../worker/server/session.ts';
 import { foreignRequest, type JudgedRequest } from '../foreign-request.ts';
+import type { UserPort } from '../socket-port.ts';
 import { type Limits, limitsOf, type ServeUsersLimits } from './limits.ts';
 import type { ServedUser } from './user.ts';
-import { endPort, type SignIn, UserConnection, type UserPort } from './user-connection.ts';
+import { endPort, type SignIn, UserConnection } from './user-connection.ts';
 import { UserSessions } from './user-sessions.ts';
 
 /** Options of {@link serveUsers}. */

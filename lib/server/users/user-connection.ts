@@ -7,20 +7,13 @@ import { looseTimer } from '../../rx/long-timer.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { publicError, readable } from '../../wire/public-error.ts';
 import { MOST_OF_MESSAGE, MOST_OF_ROW } from '../../wire/to-wire.ts';
-import { type Credentials, type FromTab, type Port, PROTOCOL } from '../../worker/messages.ts';
+import { type Credentials, type FromTab, PROTOCOL } from '../../worker/messages.ts';
 import { ServedTab } from '../../worker/server/served-tab.ts';
-import type { SocketEnd } from '../socket-port.ts';
+import type { UserPort } from '../socket-port.ts';
 import { type Limits, MessageRate } from './limits.ts';
 import { type Hello, readMessage } from './read-message.ts';
 import { checkedUser, type ServedUser } from './user.ts';
 import type { Entered, UserSessions } from './user-sessions.ts';
-
-/** A port of a connection. A `socketPort` has all of it. */
-export interface UserPort extends Port {
-  onEnd?(listener: (end: SocketEnd) => void): void;
-  end?(code: number, reason: string): void;
-  readonly waiting?: number;
-}
 
 /** The first message of a connection. */
 export interface SignIn {
