@@ -102,8 +102,9 @@ export function socketPort(socket: SocketLike): Required<UserPort> {
       end({ code, reason });
     },
     close: () => {
-      socket.close(1000, '');
+      // First, because a socket that connects may end within the call.
       hasEnded = true;
+      socket.close(1000, '');
     },
     get waiting() {
       return socket.bufferedAmount;

@@ -45,15 +45,19 @@ function carried(thrown: unknown, depth: number): CarriedError {
   return { ...texts, cause: inner, api: { code, reason, retryAfterMs, status } };
 }
 
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
 /** The error that was carried: an `ApiError` again if it was one, with the stack of the other side. */
-export function readError({ name, message, stack, cause, api }: CarriedError): Error {
+export function readError(carried: CarriedError, depth: number = DEPTH): Error {
+  const { stack, cause, api } = carried;
   // The other side may send anything.
-  const inner = cause ? readError(cause) : undefined;
+  const [name, message] = [textOf(carried.name), textOf(carried.message)];
+  const inner = cause && depth > 0 ? readError(cause, depth - 1) : undefined;
   const error =
     api === undefined
       ? Object.assign(new Error(message, inner && { cause: inner }), { name })
       : new ApiError({ ...api, message, cause: inner });
-  if (stack !== undefined) error.stack = stack;
+  if (typeof stack === 'string') error.stack = stack;
   return error;
 }
 

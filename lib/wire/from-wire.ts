@@ -54,6 +54,11 @@ class Reading {
         `fromWire: a message has version ${wire}, and this one reads version ${WIRE}; load the page again`,
       );
     }
+    const { status, rows = [] } = difference;
+    const isRows = rows.every((row) => Array.isArray(row) && typeof row[0] === 'string');
+    if (!isRows || (status !== undefined && !Array.isArray(status?.['refusedRows']))) {
+      throw new TypeError('fromWire: the rows or the status of a message are not those of toWire');
+    }
     if (epoch !== this.#epoch) {
       if (this.#epoch !== undefined) this.#view.lose(undefined, this.heardMs);
       this.#epoch = epoch;

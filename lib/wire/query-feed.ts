@@ -1,5 +1,5 @@
 /** One query of one reader: gathers what has changed since the reader has been told, while the reader is busy or hidden. */
-import { EMPTY, type Observable, type SchedulerLike, Subscription } from 'rxjs';
+import { EMPTY, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { catchError } from 'rxjs/operators';
 import { type RowsOfSets, RowsView } from '../query/view/rows-view.ts';
 import { NO_ROWS, type View, type ViewStatus } from '../query/view/view.ts';
@@ -38,6 +38,20 @@ export interface QueryFeedParts {
   readonly carriage: Carriage;
   /** A difference is waiting for `take`. Not called again before. */
   onWaiting(): void;
+}
+
+/** Calls `then` after a stream has completed and its subscriber knows it. */
+function afterEnd<T>(source: Observable<T>, then: () => void): Observable<T> {
+  return new Observable((subscriber) =>
+    source.subscribe({
+      next: (value) => subscriber.next(value),
+      error: (error) => subscriber.error(error),
+      complete: () => {
+        subscriber.complete();
+        then();
+      },
+    }),
+  );
 }
 
 /** The most refused rows that a message of limited size names. */
@@ -98,6 +112,8 @@ export class QueryFeed {
     this.#view = new RowsView({
       rows: this.#untold,
       source: answer.stream.pipe(
+        // The view tells nobody of the end of a run, which changes no row.
+        (source) => afterEnd(source, () => this.#announce()),
         // Not an error of the view, which would report it.
         catchError((error: unknown) => {
           this.#failure = { error };

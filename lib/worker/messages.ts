@@ -94,7 +94,12 @@ export type FromWorker =
   | { readonly type: 'unknown' }
   | { readonly type: 'pong' }
   /** The session of an identity has ended. */
-  | { readonly type: 'signed-out'; readonly identity: string }
+  | {
+      readonly type: 'signed-out';
+      readonly identity: string;
+      /** It answers the last hello, also the first one. */
+      readonly ofHello?: true;
+    }
   /** Answered by `ack`, also without a difference. */
   | (Session & {
       readonly type: 'rows';

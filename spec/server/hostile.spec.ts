@@ -47,6 +47,10 @@ describe('a hostile client', () => {
       },
     ],
     ['a deep list', '['.repeat(20_000) + ']'.repeat(20_000)],
+    [
+      'a hello with deep credentials',
+      `{"type":"hello","protocol":2,"isHidden":false,"credentials":${'['.repeat(8_000)}${']'.repeat(8_000)}}`,
+    ],
   ])('E9: %s ends the connection, and nothing is answered', async (_what, message) => {
     const rig = new UsersRig();
     const { send, end, received } = rig.raw();
@@ -69,6 +73,45 @@ describe('a hostile client', () => {
     raw.send({ ...message, ...of });
     await rig.pass(100);
     expect(raw.end()?.code).toBe(4400);
+  });
+
+  it.each<[string, unknown]>([
+    ['whose message has no text', { message: { toString: 1, valueOf: 1 } }],
+    ['without members', {}],
+    ['of many causes', `${'{"cause":'.repeat(6_000)}{}${'}'.repeat(6_000)}`],
+  ])(
+    'E9: an answer with an error %s ends no process, and the connection goes on',
+    async (_what, error) => {
+      const { rig, raw, of } = await signedIn();
+      raw.send({ type: 'identity', identity: 'me' });
+      await rig.pass(100);
+      const { id } = raw.received.find(({ type }) => type === 'credentials') as { id: number };
+      const text = typeof error === 'string' ? error : JSON.stringify(error);
+      const head = JSON.stringify({ type: 'credentials', id, ...of }).slice(0, -1);
+      raw.send(`${head},"error":${text}}`);
+      await rig.pass(100);
+      raw.send({ type: 'ping' });
+      await rig.pass(100);
+      expect([raw.received.at(-1), raw.end()]).toEqual([{ type: 'pong' }, undefined]);
+    },
+  );
+
+  it('E9: a port that throws, as that of a window that is gone, ends its connection alone', async () => {
+    const rig = new UsersRig();
+    let listener: (message: unknown) => void = () => undefined;
+    const port = {
+      post: () => {
+        throw new Error('Object has been destroyed');
+      },
+      listen: (each: typeof listener) => {
+        listener = each;
+      },
+      close: () => undefined,
+    };
+    rig.users.connect(port, { request: null, signIn: () => ({ name: 'ann' }) });
+    listener({ type: 'hello', protocol: 2, identity: 'x', isHidden: false });
+    await rig.pass(100);
+    expect(rig.users.counts.connections).toBe(0);
   });
 
   it('E9: a message of another start, or of another session, opens nothing', async () => {
@@ -159,6 +202,17 @@ describe('a hostile client', () => {
       | { error: { message: string } }
       | undefined;
     expect(many?.error.message).toMatch(/this user has 5 queries/);
+    // Those that run already are answered, as after a reconnect.
+    second.received.length = 0;
+    const again = rig.raw();
+    again.hello();
+    await rig.pass(100);
+    for (const id of [2, 3]) {
+      again.send({ type: 'open', id, query: { ...QUERY, limit: id }, ...again.session() });
+    }
+    await rig.pass(100);
+    expect(again.received.filter(({ type }) => type === 'refused')).toEqual([]);
+    expect(again.received.filter(({ type }) => type === 'rows')).not.toEqual([]);
   });
 
   it('E9: an edit is refused, and nothing is written', async () => {

@@ -1,5 +1,5 @@
 /** Tests a server of users: who sees what, what follows a sign-out, a lost server and other rights. */
-import { liveQuery } from 'rx-informer';
+import { createInformerFactory, liveQuery } from 'rx-informer';
 import { pods, secrets } from 'rx-informer/resources';
 import { workerQuery } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
@@ -138,8 +138,9 @@ describe('the sign-in', () => {
     const none = followed(nobody.view(namesOf('a')));
     await rig.pass(5_000);
     expect(none.shown()).toMatchObject({ list: '', synced: false });
-    expect(nobody.connection).toMatchObject({ phase: 'failed' });
-    expect(nobody.connection.error?.message).toMatch(/the credentials are of nobody \(4401\)/);
+    expect(nobody.connection).toMatchObject({ phase: 'signed-out' });
+    await rig.pass(60_000);
+    expect(rig.sockets).toHaveLength(2);
     expect(shown()).toEqual({ list: 'api web', ...LIVE });
     rig.review = () => undefined;
     await rig.pass(61_000);
@@ -157,6 +158,130 @@ describe('the sign-in', () => {
     page.signedIn('t-ann');
     await rig.pass(5_000);
     expect(shown()).toEqual({ list: 'api web', ...LIVE });
+  });
+
+  it('E7: a page whose credentials were of nobody connects at once when somebody signs in', async () => {
+    const rig = new UsersRig();
+    let token = 't-none';
+    const page = rig.page('ann', { identity: 'ann', credentials: () => ({ token }) });
+    const { shown } = followed(page.view(namesOf('a')));
+    await rig.pass(5_000);
+    expect(page.connection.phase).toBe('signed-out');
+    token = 't-ann';
+    page.signedIn('ann');
+    await rig.pass(1_000);
+    expect([shown(), rig.sockets.length]).toEqual([{ list: 'api web', ...LIVE }, 2]);
+  });
+
+  it.each<[string, () => never]>([
+    [
+      'throw',
+      () => {
+        throw new Error('no session');
+      },
+    ],
+    ['reject', () => Promise.reject(new Error('no session')) as never],
+  ])(
+    'E6: credentials that %s are tried again, and not after the page has closed',
+    async (_how, credentials) => {
+      const rig = new UsersRig();
+      let isBroken = true;
+      const page = rig.page('t-ann', {
+        credentials: () => (isBroken ? credentials() : { token: 't-ann' }),
+      });
+      await rig.pass(100);
+      expect(page.connection.phase).toBe('failed');
+      expect(page.connection.error?.message).toMatch(/credentials: no session/);
+      isBroken = false;
+      page.close();
+      await rig.pass(60_000);
+      expect([page.connection.phase, rig.users.counts.connections]).toEqual(['left', 0]);
+      expect(rig.toServer.join('')).not.toContain('t-ann');
+    },
+  );
+
+  it('E6: a socket that cannot be made, or ends while it is closed, is tried again', async () => {
+    const rig = new UsersRig();
+    let tries = 0;
+    const page = rig.page('t-ann', {
+      webSocket: () => {
+        if (++tries < 3) throw new SyntaxError('no socket');
+        const socket = rig.socket();
+        const { close } = socket;
+        // As that of Node while it connects.
+        socket.close = (code, reason) => {
+          socket.onclose?.({ code: 1006, reason: '' } as never);
+          close(code, reason);
+        };
+        return socket;
+      },
+    });
+    page.signedIn('t-ann');
+    const { shown } = followed(page.view(namesOf('a')));
+    await rig.pass(10_000);
+    expect(shown()).toEqual({ list: 'api web', ...LIVE });
+    page.signedIn('bob');
+    page.signedIn('t-ann');
+    await rig.pass(10_000);
+    expect([shown().list, rig.users.counts.connections]).toEqual(['api web', 1]);
+    page.close();
+    await rig.pass(5_000);
+    expect([page.connection.phase, rig.users.counts.connections]).toEqual(['left', 0]);
+  });
+
+  it('E5: a factory that is never made holds no user up: the next connection after the linger asks for another', async () => {
+    let isHanging = true;
+    const rig = new UsersRig({ lingerMs: 1_000, limits: { connectionsOfUser: 2 } });
+    const inner = rig.client('t-ann');
+    rig.users = rig.serve({
+      ...{ lingerMs: 1_000, limits: { connectionsOfUser: 2 } },
+      createFactory: () =>
+        isHanging
+          ? new Promise<never>(() => undefined)
+          : createInformerFactory(inner, { scheduler: rig.scheduler }),
+    });
+    const raws = [rig.raw(), rig.raw()];
+    for (const { hello } of raws) hello();
+    await rig.pass(11_000);
+    expect(raws.map(({ end }) => end()?.code)).toEqual([4408, 4408]);
+    await rig.pass(2_000);
+    expect(rig.users.counts).toEqual({ users: 0, connections: 0, signingIn: 0 });
+    isHanging = false;
+    const { shown } = followed(rig.page('t-ann').view(namesOf('a')));
+    await rig.pass(5_000);
+    expect(shown()).toEqual({ list: 'api web', ...LIVE });
+  });
+
+  it('E5: a factory that is made after its connection has ended, or after a drain, is stopped once', async () => {
+    for (const how of ['cut', 'drain']) {
+      const rig = new UsersRig();
+      let made: (factory: never) => void = () => undefined;
+      rig.users = rig.serve({
+        lingerMs: 1_000,
+        createFactory: () =>
+          new Promise<never>((resolve) => {
+            made = resolve;
+          }),
+      });
+      const raw = rig.raw();
+      raw.hello();
+      await rig.pass(100);
+      if (how === 'drain') rig.users.drain();
+      else rig.cut(raw.page);
+      await rig.pass(2_000);
+      let stops = 0;
+      const factory = createInformerFactory(rig.client('t-ann'), { scheduler: rig.scheduler });
+      const { stop } = factory;
+      Object.assign(factory, {
+        stop: () => {
+          stops++;
+          return stop();
+        },
+      });
+      made(factory as never);
+      await rig.pass(60_000);
+      expect([how, stops, rig.users.counts.users]).toEqual([how, 1, 0]);
+    }
   });
 
   it('E7: a sign-out of the page ends its connection, and another user connects with other credentials', async () => {

@@ -323,6 +323,9 @@ describe('the order of messages', () => {
     ],
     ['is text', ([first]) => [JSON.stringify(first)], /not one of toWire; parse the JSON first/],
     ['is nothing', () => [null], /not one of toWire/],
+    ['has other rows', ([first]) => [{ ...first, rows: [[1]] }], /not those of toWire/],
+    ['has another status', ([first]) => [{ ...first, status: 5 }], /not those of toWire/],
+    ['has the status null', ([first]) => [{ ...first, status: null }], /not those of toWire/],
   ])('E3: a message that %s is an error of the view', (_what, of, message) => {
     const parts = new Subject<never>();
     const view = fromWire(parts);
@@ -366,6 +369,28 @@ describe('the order of messages', () => {
       true,
       true,
       undefined,
+    ]);
+  });
+
+  it('E1: a stream that completes after its last set completes the messages and the view', () => {
+    const changes$ = new Subject<never>();
+    const { messages, end } = read(changes$);
+    const parts = new Subject<WireMessage>();
+    const view = fromWire(parts);
+    let ended = '';
+    view.items$.subscribe({
+      complete: () => {
+        ended = 'complete';
+      },
+    });
+    changes$.next(changeSet({ added: [rowOf(0)] }) as never);
+    changes$.complete();
+    expect([messages.at(-1)?.run, end()]).toEqual(['ended', 'complete']);
+    for (const message of messages) parts.next(message);
+    expect([ended, view.getSnapshot().rows.length, view.getSnapshot().synced]).toEqual([
+      'complete',
+      1,
+      true,
     ]);
   });
 

@@ -53,6 +53,11 @@ export class SharedQueries {
     return this.#pipelines.get(key)?.channel.view === view;
   }
 
+  /** Whether an answer is that of a pipeline, which may linger. */
+  runs(answer: object): boolean {
+    return [...this.#pipelines.values()].some(({ channel }) => channel === answer);
+  }
+
   /** The sources that the pipeline of a query reads, or would read if it began now. */
   plansOf(query: LiveQuery): readonly SourcePlan[] {
     return this.#currentOf(query)?.plans ?? planOf(query, this.#informers);

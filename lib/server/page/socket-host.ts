@@ -18,8 +18,6 @@ export interface SocketHostParts {
 
 type Hello = Extract<FromTab, { type: 'hello' }>;
 
-/** The code with which a server ends the connection of nobody. */
-const NOBODY = 4401;
 /** An incarnation that no server has. */
 const NO_SERVER = '';
 
@@ -29,8 +27,6 @@ class SocketHost {
   #listener: ((message: unknown) => void) | undefined;
   #unread: (() => void) | undefined;
   #port: UserPort | undefined;
-  /** Whether the server has answered the hello of the socket. */
-  #isWelcome = false;
   /** The parts of large differences, by query. */
   #parted = new Map<number, JoinedParts>();
 
@@ -53,17 +49,22 @@ class SocketHost {
   }
 
   close(): void {
-    this.#port?.close();
+    const port = this.#port;
     this.#port = undefined;
+    port?.close();
   }
 
   /** Connects for a user, or for nobody not at all. */
   #greet(hello: Hello): void {
     this.close();
     if (hello.identity === undefined) return this.#rest();
-    const port = this.#parts.open();
+    let port: UserPort;
+    try {
+      port = this.#parts.open();
+    } catch (error) {
+      return this.#failed(error as Error);
+    }
     this.#port = port;
-    this.#isWelcome = false;
     this.#parted = new Map();
     port.onEnd?.((end) => {
       if (this.#port === port) this.#ended(end);
@@ -102,14 +103,16 @@ class SocketHost {
 
   #ended({ code, reason }: SocketEnd): void {
     this.#port = undefined;
-    // The server has said that the user is signed out. Somebody who signs in connects again.
-    if (code === NOBODY && this.#isWelcome) return;
     const why = reason === '' ? 'the connection has ended' : reason;
     this.#failed(new Error(`${why} (${code})`), true);
   }
 
   #take(message: FromWorker): void {
-    if (message.type === 'welcome') this.#isWelcome = true;
+    if (message.type === 'signed-out') {
+      // The server ends the socket. Somebody who signs in connects again.
+      this.#listener?.({ ...message, ofHello: true });
+      return this.#rest();
+    }
     if (message.type !== 'rows') return this.#listener?.(message);
     const differences = message.differences.flatMap((part): AskedDifference[] => {
       const { id } = part;

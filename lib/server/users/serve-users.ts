@@ -4,10 +4,12 @@ import {
   checkedDuration,
   checkedFunction,
   checkedList,
+  ifGiven,
   refusal,
 } from '../../checks/checked-option.ts';
 import { isFields } from '../../meta/json-fields.ts';
 import { longInterval } from '../../rx/long-timer.ts';
+import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { timingOf } from '../../rx/timing.ts';
 import { newEpoch } from '../../wire/to-wire.ts';
 import type { WorkerQueries } from '../../worker/carried-query.ts';
@@ -24,7 +26,7 @@ export interface ServeUsersOptions {
   /**
    * Makes the factory of informers of one user, with a client that has the user's own rights: the API server decides what the user
    * sees. It is called with the first connection of the user, and again for other groups. The factory is stopped when the user has
-   * left. If it throws, the connection ends with the code 4500, and the error is reported as unhandled.
+   * left. If it throws, the connection ends with the code 4500, and `onUnhandledError` receives the error.
    */
   readonly createFactory: (user: ServedUser) => SessionFactory | Promise<SessionFactory>;
   /**
@@ -40,6 +42,11 @@ export interface ServeUsersOptions {
   readonly origins?: readonly string[] | undefined;
   /** How long the informers of a user stay after the last connection has ended, in milliseconds. @defaultValue 30000 */
   readonly lingerMs?: number | undefined;
+  /**
+   * Receives what `createFactory` has thrown, and that `signIn` has returned no user, as a `TypeError`. @defaultValue they are uncaught errors,
+   * which end a program of Node
+   */
+  readonly onUnhandledError?: ((error: unknown) => void) | undefined;
   /** @defaultValue rxjs's `asyncScheduler` */
   readonly scheduler?: SchedulerLike | undefined;
   /** Makes the name of this start of the server. @defaultValue `Math.random` */
@@ -103,6 +110,7 @@ class UsersServer implements ServedUsers {
       'serveUsers: createFactory',
       '(user) => createInformerFactory(…)',
     );
+    ifGiven(checkedFunction, options.onUnhandledError, 'serveUsers: onUnhandledError');
     for (const name of ['hosts', 'origins'] as const) {
       const list = options[name];
       if (list !== undefined) checkedList(list, `serveUsers: ${name}`, 'a list of texts');
@@ -140,6 +148,7 @@ class UsersServer implements ServedUsers {
     const connection: UserConnection = new UserConnection({
       ...{ port, incarnation: this.#incarnation, sessions: this.#sessions, signIn },
       ...{ limits: this.#limits, scheduler: this.#scheduler },
+      report: this.#options.onUnhandledError ?? reportUnhandled,
       onSignedIn: () => this.#signedIn(address),
       onEnd: () => this.#forget(connection),
     });
@@ -161,7 +170,8 @@ class UsersServer implements ServedUsers {
     const { hosts, origins = [] } = this.#options;
     const { headers } = request;
     const { origin, 'sec-fetch-site': _site, ...others } = headers;
-    const isAllowed = typeof origin === 'string' && origins.includes(origin);
+    const isAllowed =
+      typeof origin === 'string' && origins.some((each) => each.toLowerCase() === origin);
     const judged = isAllowed ? { headers: others } : { headers };
     return foreignRequest(judged, { hosts }) !== undefined;
   }

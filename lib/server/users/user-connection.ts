@@ -4,7 +4,6 @@
  */
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { looseTimer } from '../../rx/long-timer.ts';
-import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { publicError, readable } from '../../wire/public-error.ts';
 import { MOST_OF_MESSAGE, MOST_OF_ROW } from '../../wire/to-wire.ts';
 import { type Credentials, type FromTab, PROTOCOL } from '../../worker/messages.ts';
@@ -13,6 +12,7 @@ import type { UserPort } from '../socket-port.ts';
 import { type Limits, MessageRate } from './limits.ts';
 import { type Hello, readMessage } from './read-message.ts';
 import { checkedUser, type ServedUser } from './user.ts';
+import type { UserSession } from './user-session.ts';
 import type { Entered, UserSessions } from './user-sessions.ts';
 
 /** The first message of a connection. */
@@ -31,6 +31,8 @@ export interface UserConnectionParts {
   readonly limits: Limits;
   readonly scheduler: SchedulerLike;
   signIn(first: SignIn): unknown;
+  /** Tells the program of an error of its own. */
+  report(error: unknown): void;
   /** The connection has signed in for the first time, or has ended before that. */
   onSignedIn(): void;
   onEnd(): void;
@@ -114,7 +116,14 @@ export class UserConnection {
     this.#limitSignIn();
     port.onEnd?.(() => this.#close());
     port.listen(
-      (message) => this.#receive(message),
+      (message) => {
+        try {
+          this.#receive(message);
+        } catch {
+          // Such as one that is nested too deep for what reads it. Whoever sends it must not end the process of all.
+          this.end('malformed');
+        }
+      },
       () => this.end('malformed'),
     );
   }
@@ -149,7 +158,12 @@ export class UserConnection {
   #post(message: unknown): void {
     const { port } = this.#parts;
     if (this.#life.closed) return;
-    port.post(message);
+    try {
+      port.post(message);
+    } catch {
+      // A port whose other side is gone, as that of a window of Electron.
+      return this.#close();
+    }
     if ((port.waiting ?? 0) > MOST_WAITING) this.end('unread');
   }
 
@@ -222,7 +236,7 @@ export class UserConnection {
     try {
       user = checkedUser(given);
     } catch (error) {
-      reportUnhandled(error);
+      this.#parts.report(error);
       return this.end('unverified');
     }
     const before = this.#user;
@@ -230,16 +244,20 @@ export class UserConnection {
     if (user === undefined || isOther || this.#isOver(user)) return this.#signOut();
     const isFull = sessions.connectionsOf(user) >= limits.connectionsOfUser;
     if (before === undefined && isFull) return this.end('many');
-    let entered: Entered;
+    const entered = sessions.enter(user);
+    // Also while the factory is made, which may never happen.
+    own.add(() => {
+      if (this.#entered !== entered) entered.leave();
+    });
+    let session: UserSession;
     try {
-      entered = await sessions.enter(user);
+      session = await entered.session;
     } catch (error) {
-      reportUnhandled(error);
+      this.#parts.report(error);
       if (!own.closed) this.end('failed');
       return;
     }
-    if (own.closed) return entered.leave();
-    this.#begin(user, entered, credentials);
+    if (!own.closed) this.#begin(user, entered, session, credentials);
   }
 
   #isOver({ expiresMs = Number.POSITIVE_INFINITY }: ServedUser): boolean {
@@ -247,10 +265,12 @@ export class UserConnection {
   }
 
   /** The user is verified: the first time, or again, perhaps with other rights. */
-  #begin(user: ServedUser, entered: Entered, credentials: unknown): void {
+  #begin(user: ServedUser, entered: Entered, session: UserSession, credentials: unknown): void {
     const { scheduler, incarnation } = this.#parts;
     this.#markSignedIn();
     this.#user = user;
+    const before = this.#entered;
+    this.#entered = entered;
     this.#signed.unsubscribe();
     const signed = new Subscription();
     this.#signed = signed;
@@ -263,14 +283,13 @@ export class UserConnection {
       );
       signed.add(looseTimer(leftMs, scheduler, () => this.#signOut()));
     }
-    const former = this.#entered;
-    this.#entered = entered;
-    former?.leave();
-    if (former?.session === entered.session) return;
+    before?.leave();
+    const former = this.#tab.session;
+    if (former === session) return;
     // The client connects again, and its rows are stale until it is answered with the other rights.
     if (former !== undefined) return this.end('changed');
-    this.#tab.enter(entered.session);
-    this.#post({ type: 'welcome', incarnation, epoch: entered.session.epoch });
+    this.#tab.enter(session);
+    this.#post({ type: 'welcome', incarnation, epoch: session.epoch });
   }
 
   /** Asks the client for new credentials. */

@@ -44,11 +44,15 @@ export class UserSession implements TabSession {
 
   answerOf(query: CarriedQuery): AskedAnswer {
     checkQuerySize(query);
-    const { queries, mostPipelines } = this.#parts;
-    if (this.#answers.size >= mostPipelines) {
-      const message = `this user has ${mostPipelines} queries; close some, and ask again in a minute`;
-      throw readable(new RangeError(message));
-    }
+    const answer = this.#answer(query);
+    const { mostPipelines } = this.#parts;
+    if (this.#answers.size < mostPipelines || this.#answers.runs(answer)) return answer;
+    const message = `this user has ${mostPipelines} queries; close some, and ask again in a minute`;
+    throw readable(new RangeError(message));
+  }
+
+  #answer(query: CarriedQuery): AskedAnswer {
+    const { queries } = this.#parts;
     if ('named' in query) {
       const { named } = query;
       const isKnown = typeof named === 'string' && Object.hasOwn(queries, named);

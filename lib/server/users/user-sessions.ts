@@ -22,10 +22,10 @@ interface Used {
   readonly holders: Holders;
 }
 
-/** A connection's part in a session. */
+/** A connection's part in a session, from the moment it asks for it. */
 export interface Entered {
-  readonly key: string;
-  readonly session: UserSession;
+  /** Rejects with what `createFactory` has thrown. */
+  readonly session: Promise<UserSession>;
   leave(): void;
 }
 
@@ -48,17 +48,11 @@ export class UserSessions {
     return this.#used.get(keyOfUser(user))?.holders.count ?? 0;
   }
 
-  /** Enters the session of a user. Rejects with what `createFactory` has thrown. */
-  async enter(user: ServedUser): Promise<Entered> {
+  /** Enters the session of a user. */
+  enter(user: ServedUser): Entered {
     const key = keyOfUser(user);
-    const used = this.#used.get(key) ?? this.#begin(key, user);
-    const leave = used.holders.hold();
-    try {
-      return { key, session: await used.session, leave };
-    } catch (error) {
-      leave();
-      throw error;
-    }
+    const { session, holders } = this.#used.get(key) ?? this.#begin(key, user);
+    return { session, leave: holders.hold() };
   }
 
   /** Ends all sessions. */

@@ -30,7 +30,7 @@ export function checkedUser(given: unknown): ServedUser | undefined {
   must('extra', isExtra, extra, 'lists of texts');
   const isTime = expiresMs === undefined || (typeof expiresMs === 'number' && expiresMs > 0);
   must('expiresMs', isTime, expiresMs, 'a time in milliseconds since 1970');
-  return { name, uid, groups, extra, expiresMs };
+  return { name, uid, groups: groups && [...groups], extra, expiresMs };
 }
 
 /** The text that is equal for users with equal rights. */

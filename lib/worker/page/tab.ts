@@ -143,7 +143,8 @@ export class Tab {
     if (message.type === 'welcome') return this.#welcomed(message);
     if (message.type === 'signed-out') {
       // Another user, or the same one again, may have signed in here meanwhile.
-      if (message.identity === this.#identity && this.#former !== undefined) this.#signOut();
+      const isOwn = this.#former !== undefined || message.ofHello;
+      if (message.identity === this.#identity && isOwn) this.#signOut();
       return;
     }
     // A message of a worker or of a session that has ended.

@@ -127,13 +127,14 @@ export class WorkerLink {
         this.#again('lost', ApiError.local('Unexpected', UNREAD));
       },
     );
-    this.post(hello());
     // Longer with each try, because a worker of the page begins to load again.
     const limitMs = HELLO_MS * Math.min(1 + this.#failures, MOST_HELLOS);
     this.#timer = looseTimer(limitMs, scheduler, () => {
       if (at === 0 && this.#mayMove) this.#expect(host);
       this.#failed(at, new Error(`it has not answered within ${limitMs} ms`));
     });
+    // Last, because a host may fail at once.
+    this.post(hello());
   }
 
   /** Goes on without the first host, until it answers. */

@@ -56,6 +56,11 @@ export class Answers {
     return this.#shared.channelOf(query);
   }
 
+  /** Whether an answer is computed already, also if nobody asks it at present. */
+  runs(answer: AskedAnswer): boolean {
+    return this.#shared.runs(answer) || [...this.#streams.values()].some((each) => each === answer);
+  }
+
   /** Ends all streams, also those that linger. */
   end(): void {
     for (const each of [...this.#streams.values()]) each.end();
