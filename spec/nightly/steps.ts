@@ -220,6 +220,13 @@ export const NIGHT: readonly Step[] = [
     repeat: '`npm run bench -- query --only SCENARIO`, with the scenario of the log',
   },
   {
+    name: 'bench of users',
+    command: npm('bench', 'users'),
+    counts: {},
+    figures: /^(?:\d+ users|first answers|server|from a write).*/,
+    repeat: '`npm run bench -- users`, with more users: `-- users 100`',
+  },
+  {
     name: 'planted',
     command: npm('test:mutation', 'planted'),
     counts: {},

@@ -1,7 +1,7 @@
 /**
  * Measures a server of users: its CPU and memory, and the time from a write to the row in a page.
  *
- *   npm run bench:users -- [USERS=50] [PODS=2000] [SECONDS=10]
+ *   npm run bench -- users [USERS=50] [PODS=2000] [SECONDS=10]
  *
  * Each user has five queries of ten windows and sorts, over a socket of its own in this process, which acknowledges as a page does.
  */
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { liveQuery } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 
-const [count = 50, objects = 2_000, seconds = 10] = process.argv.slice(2).map(Number);
+const [count = 50, objects = 2_000, seconds = 10] = process.argv.slice(3).map(Number);
 const changesPerSecond = 20;
 
 interface Used {
