@@ -336,6 +336,7 @@ export type {
   MeasuredController,
   MeasuredEnd,
   MeasuredEvent,
+  MeasuredPublisher,
   MeasuredQueue,
   MeasuredResult,
   MeasuredSlots,
@@ -349,6 +350,7 @@ export type {
   MetricsProvider,
   QueueInstruments,
   ReconcileFigures,
+  SnapshotFigures,
 } from './meta/metrics.ts';
 export {
   type PodRequestsOptions,

@@ -8,16 +8,20 @@ import { check } from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type {
   MeasuredController,
+  MeasuredPublisher,
   MeasuredQueue,
   MeasuredSlots,
   Metered,
+  MetricAttributes,
   MetricsProvider,
 } from '../meta/metrics.ts';
 import { observing, safelyBy } from '../metrics/gauges.ts';
 import { leadRows, slotRows } from '../metrics/ownership.ts';
+import { publisherRows } from '../metrics/publisher-rows.ts';
 import { queueInstruments } from '../metrics/queue-instruments.ts';
 import { reconcileFigures } from '../metrics/reconcile-figures.ts';
 import { RequestFigures } from '../metrics/request-figures.ts';
+import { snapshotFigures } from '../metrics/snapshot-figures.ts';
 import type { Delta } from '../reflector/delta.ts';
 import type { ReflectorStatus } from '../reflector/status.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
@@ -117,7 +121,7 @@ class Meter<T extends KubernetesObject> implements InformerPart<T> {
 /** Options of {@link metered}. */
 export interface MeteredOptions {
   /**
-   * Receives what the provider throws for clients, electors and members of a ring. Informers, factories and controllers
+   * Receives what the provider throws for clients, electors, members of a ring, publishers and stores. Informers, factories and controllers
    * report it to their own `onUnhandledError`.
    * @defaultValue reported like rxjs's own errors: asynchronously, as uncaught errors
    */
@@ -125,8 +129,8 @@ export interface MeteredOptions {
 }
 
 /**
- * The option `metrics` of an informer, a factory, a controller, a client, an elector, a member of a ring and a queue: creates their
- * instruments with the provider, for which a `Meter` of OpenTelemetry fits, under the names of client-go and
+ * The option `metrics` of an informer, a factory, a controller, a client, an elector, a member of a ring, a queue, a publisher and a store: creates
+ * their instruments with the provider, for which a `Meter` of OpenTelemetry fits, under the names of client-go and
  * controller-runtime. Call it once in a program and give the result to all of them: the clients of one result are counted
  * together. Gauges are registered while their subject runs. An error that the provider throws is reported, and what is
  * measured works without instruments.
@@ -177,6 +181,10 @@ export function metered(provider: MetricsProvider, options: MeteredOptions = {})
       observing(provider, safely, { name }, leadRows(isLeading)),
     shards: (name: string, read: () => MeasuredSlots) =>
       observing(provider, safely, { name }, slotRows(read)),
+    snapshots: (name: string, labels: MetricAttributes | undefined, reasons: readonly string[]) =>
+      snapshotFigures(provider, { name, ...labels }, reasons, safely),
+    publisher: (labels: MetricAttributes, read: () => MeasuredPublisher) =>
+      observing(provider, safely, labels, publisherRows(read)),
   });
 }
 

@@ -119,8 +119,25 @@ export interface MeasuredSlots {
   readonly members: readonly string[];
 }
 
+/** Counts what happens to the stored objects of one collection. */
+export interface SnapshotFigures {
+  /** A change was written. */
+  written(): void;
+  /** Nothing is written any more, or what was stored was not read. */
+  notStored(reason: string): void;
+}
+
+/** What is read of a publisher whenever metrics are collected. */
+export interface MeasuredPublisher {
+  readonly sequence: number;
+  readonly tooLarge: readonly unknown[];
+  readonly unwritable: readonly unknown[];
+  /** How long ago it last wrote, in milliseconds. Absent while another process writes. */
+  readonly silentMs: number | undefined;
+}
+
 /**
- * The option `metrics` of informers, factories, clients, electors, members of a ring, controllers and queues, which
+ * The option `metrics` of informers, factories, clients, electors, members of a ring, controllers, queues, publishers and stores, which
  * `metered(provider)` makes. They call its members.
  */
 export interface Metered {
@@ -142,4 +159,12 @@ export interface Metered {
   lead(name: string, isLeading: () => boolean): () => void;
   /** Observes the slots of this process, until the returned function is called. */
   shards(name: string, read: () => MeasuredSlots): () => void;
+  /** Measures the stored objects of an informer. `reasons` are those for which something is not stored. */
+  snapshots(
+    name: string,
+    labels: MetricAttributes | undefined,
+    reasons: readonly string[],
+  ): SnapshotFigures;
+  /** Observes a publisher, until the returned function is called. */
+  publisher(labels: MetricAttributes, read: () => MeasuredPublisher): () => void;
 }

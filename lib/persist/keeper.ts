@@ -19,6 +19,7 @@ import { KnownHead } from './known-head.ts';
 import type { CollectionKeeper, SharedStore } from './shared-store.ts';
 import { clusterIn, hasKnownFormat, isUsable, snapshotId } from './snapshot-head.ts';
 import type { SnapshotChange } from './snapshot-store.ts';
+import { StoreReport } from './store-report.ts';
 import { readParts, storedStates } from './stored-json.ts';
 import { type LoadedSnapshot, type WarmSource, warmListWatch } from './warm-list-watch.ts';
 
@@ -26,16 +27,16 @@ type Deltas<T> = readonly Delta<T>[];
 
 /** How long changes are collected before they are written, in milliseconds. */
 const COLLECT_MS = 1_000;
-const OTHER = 'another informer of this program stores it under the same identity';
+
 /** Keeps the objects of one ListerWatcher during one run. */
 export class Keeper<T extends KubernetesObject> implements WarmSource<T>, CollectionKeeper {
   ending: Promise<void> | undefined;
   readonly #port: InformerPort<T>;
   readonly #shared: SharedStore;
-  readonly #collection: ReadCollection;
   readonly #scope: string | undefined;
   readonly #id: string;
   readonly #known: KnownHead;
+  readonly #report: StoreReport;
   /** `loading`: a warm start is possible or in progress. `off`: nothing is written any more. */
   #phase: 'loading' | 'listing' | 'following' | 'off' = 'loading';
   mayStream: () => boolean = () => true;
@@ -61,7 +62,6 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
   readonly #before: Promise<void>;
   /** Whether the collection is this keeper's. Otherwise another informer stores it, which may never end, so this one lists. */
   #isOwner: boolean;
-  #hasWarned = false;
   /** Whether the informer had no object of the scope when the run began. */
   readonly #wasEmpty: boolean;
 
@@ -74,10 +74,10 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
     this.#port = port;
     this.#shared = shared;
     this.#scope = scope;
-    this.#collection = collection;
     this.#wasEmpty = isEmptyScope(port.store, scope);
     this.#id = snapshotId(collection, shared.options);
     this.#known = new KnownHead(collection, shared.options, port.timing, () => this.#schedule());
+    this.#report = new StoreReport(port, collection, shared.options.metrics);
     const before = shared.claim(this.#id, this, port.timing.scheduler);
     this.#before = before ?? Promise.resolve();
     this.#isOwner = before !== undefined;
@@ -129,15 +129,15 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
     const stored = await this.#shared
       .read(this.#id, this.#before, scheduler)
       .catch((error: unknown) => {
-        this.#off(`the store cannot be read: ${ApiError.from(error, 'read').message}`);
+        this.#phase = 'off';
+        this.#report.notStored('read-failed', ApiError.from(error, 'read').message);
       });
     if (stored === undefined || !this.isWarm) return undefined;
     const { options } = this.#shared;
     // Only the server can say whether its cluster is this one.
     const head = this.#known.headIn(clusterIn(stored.head));
     if (!isUsable(stored, head, { maxAgeMs: options.maxAgeMs, nowMs: scheduler.now() })) {
-      if (!hasKnownFormat(stored.head))
-        this.#warn('it was written by another version of rx-informer');
+      if (!hasKnownFormat(stored.head)) this.#report.notStored('other-version');
       return undefined;
     }
     const isSame = async (listed: Promise<unknown>) => head === (await this.#known.within(listed));
@@ -145,7 +145,7 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
       onPart: () => {
         this.#shownMs = stored.savedAtMs;
       },
-      onDamage: (why) => this.#warn(why),
+      onDamage: (why) => this.#report.notStored('damaged', why),
     });
     return { resourceVersion: stored.resourceVersion, isSame, parts };
   }
@@ -249,7 +249,9 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
   #schedule(): void {
     if (!this.#mayWrite() || this.#timer !== undefined || this.#isWriting) return;
     if (this.#known.head === '')
-      return this.#known.askAgain((why) => this.#phase !== 'off' && this.#warn(why));
+      return this.#known.askAgain(
+        (why) => this.#phase !== 'off' && this.#report.notStored('unknown-cluster', why),
+      );
     this.#timer = looseTimer(COLLECT_MS, this.#port.timing.scheduler, () => this.#write());
   }
 
@@ -260,7 +262,7 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
     // A refused object has no state that could be stored. The version on disk stays, so that its event arrives again.
     if (!this.#mayWrite() || this.#known.head === '' || this.#port.store.refused.size > 0) return;
     if (!this.#isOwner) {
-      if (!this.#hasWarned) this.#warn(OTHER);
+      if (!this.#report.hasWarned) this.#report.notStored('other-informer');
       return;
     }
     // Only the end of a run does not wait for the write before, which may still ask for everything.
@@ -274,14 +276,17 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
       .run(async (store) => {
         // The stored collection may have been deleted since this write was queued.
         if (this.#stored === 'no') return undefined;
-        return store.write(this.#id, (this.#stored === 'asks' && whole) || change);
+        const result = await store.write(this.#id, (this.#stored === 'asks' && whole) || change);
+        this.#report.written();
+        return result;
       })
       .then(
         (result) => {
           if (result === 'rewrite') this.#stored = 'asks';
         },
         (error: unknown) => {
-          this.#off(`the store cannot be written: ${ApiError.from(error, 'write').message}`);
+          this.#phase = 'off';
+          this.#report.notStored('write-failed', ApiError.from(error, 'write').message);
           this.#delete();
         },
       )
@@ -307,17 +312,6 @@ export class Keeper<T extends KubernetesObject> implements WarmSource<T>, Collec
     this.#stored = 'no';
     if (!this.#isOwner) return;
     this.#shared.run((store) => store.delete(this.#id)).catch(() => undefined);
-  }
-
-  #off(why: string): void {
-    this.#phase = 'off';
-    this.#warn(why);
-  }
-
-  #warn(why: string): void {
-    this.#hasWarned = true;
-    const message = `${this.#collection.get({}).path} is not stored, or was not read from the store: ${why}`;
-    this.#port.warn({ type: 'not-stored', message });
   }
 
   /** Deletes what is stored, and stores nothing more in this run. */

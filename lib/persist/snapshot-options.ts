@@ -2,6 +2,7 @@
 
 import { checkedList, checkedName, checkedTimeout } from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import type { Metered } from '../meta/metrics.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
 
 /** The options that all stores of snapshots have. */
@@ -27,12 +28,15 @@ export interface SnapshotOptions {
   readonly appVersion?: string | undefined;
   /** Objects that were last confirmed longer ago, in milliseconds, are deleted and not shown. @defaultValue 24 hours */
   readonly maxAgeMs?: number | undefined;
+  /** Counts what is written and why something is not stored: `metered(provider)`. @defaultValue not measured */
+  readonly metrics?: Metered | undefined;
 }
 
 type Defined<O> = { readonly [Name in keyof O]-?: Exclude<O[Name], undefined> };
 
 /** The options with their defaults. */
-export type CheckedSnapshotOptions = Defined<Omit<SnapshotOptions, 'configMaps'>>;
+export type CheckedSnapshotOptions = Defined<Omit<SnapshotOptions, 'configMaps' | 'metrics'>> &
+  Pick<SnapshotOptions, 'metrics'>;
 
 const DAY_MS = 86_400_000;
 
@@ -80,5 +84,6 @@ export function checkedSnapshotOptions(
   return {
     ...{ identity, kinds, env: env ?? 'left-out', transformVersion, appVersion },
     maxAgeMs: checkedTimeout(maxAgeMs, `${maker}: maxAgeMs`),
+    metrics: options.metrics,
   };
 }

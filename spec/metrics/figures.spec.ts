@@ -8,12 +8,14 @@ import {
   createShardMember,
   type MetricsProvider,
   metered,
+  snapshotsIn,
   TerminalError,
 } from 'rx-informer';
 import { leases, pods } from 'rx-informer/resources';
 import { createFakeApiServer, createVirtualTime } from 'rx-informer/testing';
 import { config, Observable } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { MemoryStore } from '../persist/memory-store.ts';
 import { recordedMetrics } from './recorded-metrics.ts';
 
 /** The labels of the informer of pods. */
@@ -118,6 +120,44 @@ describe('an informer', () => {
     await time.advance(1_000);
     await settled(factory.stop());
     expect(shown('informer_events')).toEqual({ 'informer_events_total{}': 3 });
+  });
+});
+
+describe('stored objects', () => {
+  it('P37: are counted by their writes, and by the reasons for which they are not stored', async () => {
+    const { time, scheduler, metrics, server, client, shown, settled } = rig();
+    const store = new MemoryStore();
+    const factory = createInformerFactory(client, {
+      ...{ scheduler, onWarning: () => undefined },
+      persist: snapshotsIn(store, { identity: 'a', kinds: [pods], env: 'stored', metrics }),
+    });
+    factory.informer(pods);
+    factory.start();
+    await time.advance(60_000);
+    const { length: first } = store.written;
+    expect(first).toBeGreaterThan(0);
+    server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-1' } });
+    await time.advance(60_000);
+    expect(store.written).toHaveLength(first + 1);
+    expect(shown('informer_snapshot')).toEqual({
+      'informer_snapshot_writes_total{}': first + 1,
+    });
+    const failed = (reason: string) => `informer_not_stored_total{reason="${reason}"}`;
+    const none = Object.fromEntries(
+      [
+        ...['damaged', 'other-informer', 'other-version'],
+        ...['read-failed', 'unknown-cluster', 'write-failed'],
+      ].map((reason) => [failed(reason), 0]),
+    );
+    expect(shown('informer_not_stored')).toEqual(none);
+    store.failing.write = new Error('the disk is full');
+    server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-2' } });
+    await time.advance(60_000);
+    expect(shown('informer_not_stored')).toEqual({ ...none, [failed('write-failed')]: 1 });
+    expect(shown('informer_snapshot')).toEqual({
+      'informer_snapshot_writes_total{}': first + 1,
+    });
+    await settled(factory.stop());
   });
 });
 

@@ -1,4 +1,8 @@
-/** A program in virtual time with everything that is measured: informers, a controller, an election, a ring, and a client. */
+/**
+ * A program in virtual time with everything that is measured: informers, a controller, an election, a ring, a client, a store, and
+ * a publisher whose NATS refuses every request.
+ */
+import type { NatsConnection } from '@nats-io/nats-core';
 import {
   audit,
   createClient,
@@ -8,9 +12,12 @@ import {
   createResourceClient,
   createShardMember,
   metered,
+  snapshotsIn,
 } from 'rx-informer';
+import { publishToNats } from 'rx-informer/nats';
 import { configMaps, leases, pods } from 'rx-informer/resources';
 import { createFakeApiServer, createVirtualTime } from 'rx-informer/testing';
+import { MemoryStore } from '../persist/memory-store.ts';
 import { type RecordedMetrics, recordedMetrics } from './recorded-metrics.ts';
 
 const RESULTS = [
@@ -19,6 +26,16 @@ const RESULTS = [
   { requeueAfterMs: 600_000 },
   new Error('the disk is full'),
 ] as const;
+
+const refusing = {
+  options: { inboxPrefix: '_INBOX' },
+  features: { get: () => ({ ok: true, min: '2.12.0' }) },
+  isClosed: () => false,
+  status: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) }),
+  request: async () => {
+    throw new Error('no responders');
+  },
+} as unknown as NatsConnection;
 
 /** Runs the program for a minute and a half, in which its watches are dropped, and scrapes it. */
 export async function scrapedProgram(): Promise<
@@ -32,9 +49,11 @@ export async function scrapedProgram(): Promise<
   const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler, metrics });
   for (const [at] of RESULTS.entries())
     server.objects.create(pods, { metadata: { namespace: 'shop', name: `web-${at}` } });
+  const store = new MemoryStore();
   const factory = createInformerFactory(client, {
-    ...{ scheduler, metrics },
+    ...{ scheduler, metrics, onWarning: () => undefined },
     audit: audit({ periodMs: 60_000 }),
+    persist: snapshotsIn(store, { identity: 'a', kinds: [pods], env: 'stored', metrics }),
   });
   const lease = { client, scheduler, metrics, namespace: 'shop' };
   const controller = createController({
@@ -48,6 +67,9 @@ export async function scrapedProgram(): Promise<
     },
   });
   const member = createShardMember({ ...lease, name: 'ring', identity: 'a' });
+  const publisher = publishToNats(factory.informer(pods), {
+    ...{ connection: refusing, resource: pods, bucket: 'k8s', scheduler, metrics },
+  });
   factory.start();
   controller.start();
   member.start();
@@ -58,7 +80,7 @@ export async function scrapedProgram(): Promise<
     .catch(() => undefined);
   await time.advance(80_000);
   const series = recorded.scrape();
-  const stopped = Promise.all([controller.stop(), member.stop(), factory.stop()]);
+  const stopped = Promise.all([publisher.stop(), controller.stop(), member.stop(), factory.stop()]);
   await time.advance(60_000);
   await stopped;
   return { instruments: recorded.instruments, series };

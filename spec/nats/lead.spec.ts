@@ -4,11 +4,13 @@ import {
   createLeaderElector,
   createListWatch,
   createSharedInformer,
+  metered,
 } from 'rx-informer';
 import { publishToNats } from 'rx-informer/nats';
 import { leases, pods } from 'rx-informer/resources';
 import { createFakeApiServer, createVirtualTime } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
+import { recordedMetrics } from '../metrics/recorded-metrics.ts';
 import { FakeConnection } from './fake-connection.ts';
 
 const place = { namespace: 'shop', name: 'publisher' };
@@ -24,21 +26,37 @@ async function scene() {
     createLeaderElector({ ...place, client, identity, ...timing });
   const fake = new FakeConnection();
   const own = elector('a');
+  const recorded = recordedMetrics();
   const informer = createSharedInformer(createListWatch(client, pods, timing), timing);
   const publisher = publishToNats(informer, {
     ...{ connection: fake.connection, resource: pods, bucket: 'test', elector: own, ...timing },
+    metrics: metered(recorded.provider),
   });
   await time.advance(1_000);
   expect(own.isLeading).toBe(true);
   const other = elector('b');
   other.start();
   const holder = () => server.objects.get(leases, place)?.spec?.holderIdentity;
+  const ages = () =>
+    Object.entries(recorded.scrape()).flatMap(([series, value]) =>
+      series.startsWith('informer_nats_write_age_seconds{') ? [value] : [],
+    );
   const stop = async () => {
     const stopped = Promise.all([publisher.stop(), other.stop(), informer.stop()]);
     await time.advance(60_000);
     await stopped;
   };
-  return { time, fake, own, other, publisher, holder, stop };
+  return {
+    time,
+    fake,
+    own,
+    other,
+    publisher,
+    holder,
+    ages,
+    observed: () => recorded.observed,
+    stop,
+  };
 }
 
 describe('the lead of a publisher', () => {
@@ -84,5 +102,21 @@ describe('the lead of a publisher', () => {
     await time.advance(60_000);
     expect(holder()).toBe('b');
     await stop();
+  });
+
+  it('J73: is seen in the metrics: the age of the last write, only in the process that leads', async () => {
+    const { time, fake, own, ages, observed, holder, stop } = await scene();
+    expect(ages()).toHaveLength(1);
+    const [before = 0] = ages();
+    await time.advance(5_000);
+    // Nothing could be written, because the bucket does not answer as one.
+    expect(ages()).toEqual([before + 5]);
+    fake.report('disconnect');
+    await time.advance(60_000);
+    expect([own.isLeading, holder()]).toEqual([false, 'b']);
+    expect(ages()).toEqual([]);
+    expect(observed()).toBeGreaterThan(0);
+    await stop();
+    expect(observed()).toBe(0);
   });
 });

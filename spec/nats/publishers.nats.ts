@@ -6,12 +6,14 @@ import {
   createListWatch,
   createShardedInformer,
   createSharedInformer,
+  metered,
   shardRanges,
 } from 'rx-informer';
 import { leases, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { recordedMetrics } from '../metrics/recorded-metrics.ts';
 import { eventually } from '../support/patience.ts';
 import { NatsServer } from './nats-server.ts';
 import { beats, contents, patient, Scene } from './scene.ts';
@@ -57,6 +59,23 @@ describe('a publisher', () => {
     await eventually(() => contents(informer).join() === truthOf(), 'the difference');
     expect(sets).toEqual([1_600]);
     expect(informer.status.relists).toBe(0);
+  });
+
+  it('J73: shows the place and the objects that it could not write in the metrics', async () => {
+    const { provider, scrape } = recordedMetrics();
+    scene.create('shop', 'big', { value: 'x'.repeat(70_000) });
+    scene.create('shop', 'web-0');
+    const { publisher } = await scene.publisher({ metrics: metered(provider) });
+    const shown = () =>
+      Object.entries(scrape()).flatMap(([series, value]) =>
+        series.startsWith('informer_nats_sequence') || series.includes('too-large') ? [value] : [],
+      );
+    await eventually(() => publisher.status.objects === 1, 'web-0 is in the bucket');
+    await eventually(
+      () => shown().join() === [1, publisher.status.sequence].join(),
+      'one is too large, and the place is that of the status',
+    );
+    expect(publisher.status.sequence).toBeGreaterThan(0);
   });
 
   it('J11: an object that is too large is named, is not in the bucket in any state, and enters it when it fits', async () => {

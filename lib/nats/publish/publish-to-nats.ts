@@ -10,6 +10,7 @@ import {
 import type { LeaderElector } from '../../election/leader-elector.ts';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { Metered } from '../../meta/metrics.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { type Backoff, exponentialBackoff, reliableBackoff } from '../../rx/backoff.ts';
 import { type Timing, timingOf } from '../../rx/timing.ts';
@@ -50,6 +51,8 @@ export interface PublishToNatsOptions<T extends KubernetesObject = KubernetesObj
   readonly batchSize?: number | undefined;
   /** The wait after a failure. @defaultValue `exponentialBackoff()` */
   readonly backoff?: Backoff | undefined;
+  /** Observes what is written and refused, with the bucket as the label `name`: `metered(provider)`. @defaultValue not measured */
+  readonly metrics?: Metered | undefined;
 }
 
 /** A running publisher. */
@@ -118,6 +121,13 @@ export function publishToNats<T extends KubernetesObject>(
     backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),
     scheduler,
     random,
+    metrics: options.metrics,
+    labels: {
+      name: bucket,
+      group: resource.group,
+      version: resource.version,
+      resource: resource.plural,
+    },
     where: `publishing ${resourceName(resource)} to the NATS bucket ${bucket}`,
   });
   let stopped: Promise<void> | undefined;

@@ -2,6 +2,7 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { SchedulerLike } from 'rxjs';
 import type { LeaderElector } from '../../election/leader-elector.ts';
+import type { Metered, MetricAttributes } from '../../meta/metrics.ts';
 import type { Backoff } from '../../rx/backoff.ts';
 import type { RecordSettings } from './messages.ts';
 
@@ -20,4 +21,7 @@ export interface PublisherSettings {
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
   readonly where: string;
+  readonly metrics: Metered | undefined;
+  /** The labels of the metrics. */
+  readonly labels: MetricAttributes;
 }

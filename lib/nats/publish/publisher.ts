@@ -57,6 +57,9 @@ export class Publisher<T extends KubernetesObject> {
   #comparedMs = 0;
   #beganSetMs = Number.NEGATIVE_INFINITY;
   #recordedMs = 0;
+  /** When something was last written, or this process began to lead. Absent while another one does. */
+  #wroteMs: number | undefined;
+  readonly #unmeasure: (() => void) | undefined;
   #attempt = 0;
   /** Whether something has changed since the loop last looked. */
   #isWoken = false;
@@ -76,6 +79,11 @@ export class Publisher<T extends KubernetesObject> {
     this.#lead = new Lead(lead, () => this.#wake$.next());
     this.#feed = new ChangeFeed(informer, () => this.#wake$.next());
     this.#work.add(this.#feed.start());
+    this.#unmeasure = settings.metrics?.publisher(settings.labels, () => {
+      const wroteMs = this.#wroteMs;
+      const silentMs = wroteMs === undefined ? undefined : this.#passedMs() - wroteMs;
+      return { ...this.status$.value, silentMs };
+    });
     this.done = this.#run();
   }
 
@@ -85,6 +93,7 @@ export class Publisher<T extends KubernetesObject> {
     await this.done;
     await this.#lead.stop();
     this.#work.unsubscribe();
+    this.#unmeasure?.();
     this.#show('stopped', 'stopped');
     this.status$.complete();
   }
@@ -96,6 +105,7 @@ export class Publisher<T extends KubernetesObject> {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       this.#isWoken = false;
+      this.#wroteMs = this.#leads ? (this.#wroteMs ?? this.#passedMs()) : undefined;
       try {
         if (!this.#leads) await this.#standBy();
         else if (!this.#feed.isSynced) await this.#waitForInformer();
@@ -231,7 +241,8 @@ export class Publisher<T extends KubernetesObject> {
       if (!this.#leads) throw new Error(`${where}: lost the Lease`);
       const send = () => publishAtomically(connection, batch, where);
       const first = await unlessLost(connection, send, where);
-      published.stored(batch, first, resourceVersion, this.#passedMs());
+      this.#wroteMs = this.#passedMs();
+      published.stored(batch, first, resourceVersion, this.#wroteMs);
     }
   }
 
