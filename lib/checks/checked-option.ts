@@ -48,6 +48,13 @@ export function checkedFunction<F>(given: F, name: string, must = 'a function'):
   return given;
 }
 
+/** The option `metrics`. A meter itself has none of the methods that are called. */
+export function checkedMetered<M>(metrics: M, name: string): M {
+  const isMetered = metrics === undefined || typeof metrics === 'function';
+  check(isMetered, name, metrics, 'what metered(provider) returned');
+  return metrics;
+}
+
 /** True or false: a text such as 'false' would count as true. */
 export function checkedBoolean(given: boolean, name: string): boolean {
   check(typeof given === 'boolean', name, given, 'true or false');

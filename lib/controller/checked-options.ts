@@ -1,8 +1,8 @@
 /** Refuses invalid options of a controller. */
 import {
-  check,
   checkedDuration,
   checkedFunction,
+  checkedMetered,
   checkedTimes,
   checkedWholeLimit,
   ifGiven,
@@ -19,6 +19,5 @@ export function checkOptions<T extends KubernetesObject>(
   ifGiven(checkedTimes, maxRetries, `${name}: maxRetries`);
   ifGiven(checkedDuration, ageingMs, `${name}: ageingMs`);
   checkedFunction(reconcile, `${name}: reconcile`);
-  const isMetered = metrics === undefined || typeof metrics.controller === 'function';
-  check(isMetered, `${name}: metrics`, metrics, 'what metered(provider) returned');
+  checkedMetered(metrics, `${name}: metrics`);
 }

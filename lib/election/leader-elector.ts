@@ -5,7 +5,7 @@
  * leader stops before that wait has ended; each measures by its own clock. Only the speed of the clocks must be about the same.
  */
 import { type Observable, Subscription } from 'rxjs';
-import { checkedName } from '../checks/checked-option.ts';
+import { checkedMetered, checkedName } from '../checks/checked-option.ts';
 import type { ApiError } from '../meta/api-error.ts';
 import type { Metered } from '../meta/metrics.ts';
 import { type Timing, timingOf } from '../rx/timing.ts';
@@ -82,6 +82,7 @@ function checked(options: LeaderElectorOptions): LeaseElectorOptions {
   checkName(options.namespace, 'createLeaderElector: namespace', 63);
   checkName(options.name, 'createLeaderElector: name', 253);
   checkedName(options.identity, 'createLeaderElector: identity');
+  checkedMetered(options.metrics, 'createLeaderElector: metrics');
   const periods = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
   checkPeriods('createLeaderElector', JITTER, periods);
   const { releaseOnCancel = true } = options;

@@ -1,6 +1,11 @@
 /** The options of stores of snapshots, and which kinds and which parts of their objects may be stored. */
 
-import { checkedList, checkedName, checkedTimeout } from '../checks/checked-option.ts';
+import {
+  checkedList,
+  checkedMetered,
+  checkedName,
+  checkedTimeout,
+} from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import type { Metered } from '../meta/metrics.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
@@ -84,6 +89,6 @@ export function checkedSnapshotOptions(
   return {
     ...{ identity, kinds, env: env ?? 'left-out', transformVersion, appVersion },
     maxAgeMs: checkedTimeout(maxAgeMs, `${maker}: maxAgeMs`),
-    metrics: options.metrics,
+    metrics: checkedMetered(options.metrics, `${maker}: metrics`),
   };
 }

@@ -1,6 +1,6 @@
 /** Creates a member of a ring, and validates its options. */
 
-import { checkedDuration, checkedWord } from '../checks/checked-option.ts';
+import { checkedDuration, checkedMetered, checkedWord } from '../checks/checked-option.ts';
 import { checkName, checkPeriods } from '../election/checked-lease.ts';
 import { timingOf } from '../rx/timing.ts';
 import { RingMembership, type RingSettings } from './ring-membership.ts';
@@ -25,7 +25,7 @@ function checked(options: ShardOptions): RingSettings {
     ...{ client: options.client, namespace, name, by, identity, drainMs, suffix, scheduler },
     periods,
     onError: options.onError,
-    metrics: options.metrics,
+    metrics: checkedMetered(options.metrics, 'createShardMember: metrics'),
   };
 }
 

@@ -15,7 +15,12 @@ import {
   throwError,
 } from 'rxjs';
 import { mergeMap, takeUntil } from 'rxjs/operators';
-import { checkedLimit, checkedRate, checkedTimeout } from '../checks/checked-option.ts';
+import {
+  checkedLimit,
+  checkedMetered,
+  checkedRate,
+  checkedTimeout,
+} from '../checks/checked-option.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { Metered } from '../meta/metrics.ts';
 import { checkBaseUrl, checkHeaders, checkPath } from './address.ts';
@@ -129,6 +134,7 @@ export function createClient(options: KubeClientOptions): KubeClient {
   const burst = checkedLimit(options.burst ?? 100, 'createClient: burst');
   const bound = options.maxBodyBytes ?? 64 * 2 ** 20;
   const maxBodyBytes = checkedLimit(bound, 'createClient: maxBodyBytes');
+  checkedMetered(options.metrics, 'createClient: metrics');
   const livenessMs = checkedTimeout(options.livenessMs ?? 15_000, 'createClient: livenessMs');
   const transport =
     options.transport ??

@@ -1,4 +1,5 @@
 /** Counts what happens to the keys of a queue. client-go: util/workqueue/metrics.go. */
+import { checkedMetered } from '../checks/checked-option.ts';
 import type { Metered, QueueInstruments } from '../meta/metrics.ts';
 
 /** A summary of a distribution of durations, in seconds. */
@@ -73,7 +74,11 @@ export class QueueFigures {
   ) {
     this.#name = name;
     this.#state = state;
-    this.#instruments = metrics?.queue(name, state, onUnhandledError);
+    this.#instruments = checkedMetered(metrics, 'the queue: metrics')?.queue(
+      name,
+      state,
+      onUnhandledError,
+    );
   }
 
   added(): void {

@@ -6,7 +6,7 @@
 
 import { Observable, type OperatorFunction } from 'rxjs';
 import { takeUntil } from 'rxjs/operators';
-import { checkedTimes, checkedWholeLimit } from '../checks/checked-option.ts';
+import { checkedMetered, checkedTimes, checkedWholeLimit } from '../checks/checked-option.ts';
 import { limiterOf, RateLimitingKeyQueue } from './rate-limiting-queue.ts';
 import {
   type Outcome,
@@ -119,6 +119,7 @@ export function workQueue<K extends string = string>(
   const { concurrency = 1, maxRetries = 0 } = options;
   checkedWholeLimit(concurrency, 'workQueue: concurrency');
   checkedTimes(maxRetries, 'workQueue: maxRetries');
+  checkedMetered(options.metrics, 'workQueue: metrics');
   return (source) =>
     new Observable<Outcome<K>>((subscriber) => {
       const { queue, leave } = queueOf(options);

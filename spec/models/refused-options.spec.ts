@@ -11,6 +11,7 @@ import {
   createShardFilter,
   createShardMember,
   createSharedInformer,
+  createWorkQueue,
   defineResource,
   finalizer,
   indexedDbSnapshots,
@@ -25,7 +26,9 @@ import {
   sum,
   through,
   traced,
+  workQueue,
 } from 'rx-informer';
+import { publishToNats } from 'rx-informer/nats';
 import { fileSnapshots, viteProxy } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
@@ -51,6 +54,22 @@ const NOTHING: readonly unknown[] = [5n, true, cycle, 'x'.repeat(100_000)];
 const OPTIONS: Readonly<Record<string, (value: never) => unknown>> = {
   'createClient: qps': (qps) => createClient({ baseUrl: '', qps }),
   'createClient: livenessMs': (livenessMs) => createClient({ baseUrl: '', livenessMs }),
+  // A meter itself is an object, too.
+  'createClient: metrics': (metrics) => createClient({ baseUrl: '', metrics }),
+  'createLeaderElector: metrics': (metrics) => createLeaderElector({ ...lease, metrics }),
+  'createShardMember: metrics': (metrics) => createShardMember({ ...lease, metrics }),
+  'publishToNats: metrics': (metrics) =>
+    publishToNats(informer as never, {
+      connection: {} as never,
+      resource: pods,
+      bucket: 'k8s',
+      metrics,
+    }),
+  'indexedDbSnapshots: metrics': (metrics) =>
+    indexedDbSnapshots({ identity: 'a', kinds: [], metrics }),
+  'workQueue: metrics': (metrics) => workQueue(() => undefined, { metrics }),
+  'the queue: metrics': (metrics) => createWorkQueue({ metrics }),
+  'jobs: metrics': (metrics) => controller({ metrics }),
   'createFakeApiServer: allows': (allows) => createFakeApiServer({ allows }),
   'createFakeApiServer: resources': (resources) => createFakeApiServer({ resources }),
   'createLiveQueries: ready': (ready) => createLiveQueries(factory, { ready }),

@@ -2,6 +2,7 @@
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { Observable } from 'rxjs';
 import {
+  checkedMetered,
   checkedPeriod,
   checkedSentCount,
   checkedSentPeriod,
@@ -121,7 +122,7 @@ export function publishToNats<T extends KubernetesObject>(
     backoff: reliableBackoff(options.backoff ?? exponentialBackoff()),
     scheduler,
     random,
-    metrics: options.metrics,
+    metrics: checkedMetered(options.metrics, named('metrics')),
     labels: {
       name: bucket,
       group: resource.group,
