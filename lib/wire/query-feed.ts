@@ -90,6 +90,8 @@ export class QueryFeed {
   readonly #differences: RowDifferences;
   /** The parts of a difference that the reader was not sent yet. */
   #parted: RowDifference[] = [];
+  /** Whether something has changed that the present parts do not tell. */
+  #isBehind = false;
   /** The status that the reader has been told. */
   #told: ViewStatus | undefined;
   /** The refused rows that the reader has been told. */
@@ -153,11 +155,12 @@ export class QueryFeed {
     this.#isAnnounced = false;
     if (!this.#isShown) return undefined;
     if (this.#parted.length === 0) {
+      this.#isBehind = false;
       const { limits } = this.#parts.carriage;
       this.#parted = partsOf(this.#difference(), limits?.message);
     }
     const part = this.#parted.shift();
-    if (part?.more) this.#announce();
+    if (part?.more || this.#isBehind) this.#announce();
     return part;
   }
 
@@ -199,6 +202,7 @@ export class QueryFeed {
   }
 
   #announce(): void {
+    if (this.#parted.length > 0) this.#isBehind = true;
     if (this.#isAnnounced || !this.#isShown) return;
     this.#isAnnounced = true;
     this.#parts.onWaiting();

@@ -292,6 +292,19 @@ describe('the size of messages', () => {
     expect(end()).toBe('complete');
   });
 
+  it('E2: what changes while the parts are sent is sent after them', () => {
+    const added = Array.from({ length: 40 }, (_, at) => rowOf(at, 'x'.repeat(10_000)));
+    const acks$ = new Subject<number>();
+    const changes$ = new Subject<never>();
+    const { messages } = read(changes$, { acks$ });
+    acks$.next(1);
+    changes$.next(changeSet({ added }) as never);
+    expect(messages.at(-1)?.more).toBe(true);
+    changes$.next(changeSet({ deleted: [rowOf(0)] }) as never);
+    for (let n = 2; n <= messages.length; n++) acks$.next(n);
+    expect(messages.at(-1)).toMatchObject({ n: 9, gone: ['u0'], total: 39 });
+  });
+
   it('E2: a row of over 262,144 characters is refused, and the others are sent', () => {
     const added = [rowOf(0), rowOf(1, 'x'.repeat(262_144)), rowOf(2)];
     const { messages } = read(of(changeSet({ added })) as never);

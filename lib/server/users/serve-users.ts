@@ -60,7 +60,7 @@ export interface ConnectUserOptions {
    * such as one within a program.
    */
   readonly request: JudgedRequest | null;
-  /** Where the request comes from, such as `request.socket.remoteAddress`, to which a limit applies. @defaultValue one for all */
+  /** Where the request comes from, such as `request.socket.remoteAddress`, to which a limit applies. @defaultValue no limit per address */
   readonly address?: string | undefined;
   /**
    * Names the user of the credentials that the client has sent, as a `TokenReview` does. Called for the first message, then every
@@ -131,7 +131,7 @@ class UsersServer implements ServedUsers {
   }
 
   connect(port: UserPort, options: ConnectUserOptions): void {
-    const { request, address = '', signIn } = options ?? {};
+    const { request, address: given, signIn } = options ?? {};
     const must = '(first) => the user, or undefined';
     checkedFunction(signIn, 'serveUsers: connect: signIn', must);
     if (request !== null && !isFields(request?.headers)) {
@@ -140,10 +140,12 @@ class UsersServer implements ServedUsers {
     if (this.#isDrained) return endPort(port, 'drained');
     if (request !== null && this.#isForeign(request)) return endPort(port, 'foreign');
     const { connections, signingIn, signingInOfAddress } = this.#limits;
+    const address = given ?? '';
     const ofAddress = this.#signingIn.get(address) ?? 0;
     const counts = this.counts;
     const isFull = counts.connections >= connections || counts.signingIn >= signingIn;
-    if (isFull || ofAddress >= signingInOfAddress) return endPort(port, 'many');
+    const isOften = given !== undefined && ofAddress >= signingInOfAddress;
+    if (isFull || isOften) return endPort(port, 'many');
     this.#signingIn.set(address, ofAddress + 1);
     const connection: UserConnection = new UserConnection({
       ...{ port, incarnation: this.#incarnation, sessions: this.#sessions, signIn },

@@ -27,6 +27,8 @@ for (let at = 0; at < count; at++) {
 const users = serveUsers({
   createFactory: () =>
     createInformerFactory(createClient({ baseUrl: 'http://fake', fetch: api.fetch })),
+  // All connections begin at once.
+  limits: { signingIn: 10_000 },
 });
 const server = createServer();
 new WebSocketServer({ server, maxPayload: 65_536 }).on('connection', (socket, request) => {
