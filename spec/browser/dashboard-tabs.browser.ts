@@ -75,7 +75,13 @@ async function killWorker(url: string): Promise<void> {
   const { targetId } = worker;
   const { sessionId } = await session.send('Target.attachToTarget', { targetId, flatten: false });
   const message = { id: 1, method: 'Runtime.evaluate', params: { expression: 'self.close()' } };
+  // A message that a busy worker has not read when the session ends is lost.
+  const done = new Promise<void>((resolve) => {
+    session.on('Target.receivedMessageFromTarget', () => resolve());
+    session.on('Target.detachedFromTarget', () => resolve());
+  });
   await session.send('Target.sendMessageToTarget', { sessionId, message: JSON.stringify(message) });
+  await done;
   // A worker with a debugger stays.
   await session.detach();
 }
