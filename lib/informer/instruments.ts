@@ -67,10 +67,17 @@ interface MeterReading {
   nowMs(): number;
 }
 
-/** The gauges of an informer. */
-function rowsOf({ metrics, status, nowMs }: MeterReading): GaugeRow[] {
+/** The gauges of an informer. `collecting` is called first when metrics are collected. */
+function rowsOf({ metrics, status, nowMs }: MeterReading, collecting: () => void): GaugeRow[] {
   return [
-    ['informer_queued_items', 'Deltas that wait for the commit', () => metrics().queuedItems],
+    [
+      'informer_queued_items',
+      'Deltas that wait for the commit',
+      () => {
+        collecting();
+        return metrics().queuedItems;
+      },
+    ],
     [
       'informer_store_resource_version',
       'The last digits of the resourceVersion',
@@ -151,20 +158,9 @@ export class Instruments {
       description: 'Time from the pop of a batch to its last callback',
       unit: 's',
     });
-    const [queued, ...rows] = rowsOf(reading);
-    if (queued === undefined) throw new TypeError('no gauges');
-    const [name, description, read] = queued;
     // A call of the counter for each event would cost as much as the event, so events are added when metrics are collected.
-    const reads = () => {
-      this.#flush();
-      return read();
-    };
-    this.#gauges = new Gauges(
-      metrics,
-      attributes,
-      [[name, description, reads], ...rows],
-      this.#safely,
-    );
+    const rows = rowsOf(reading, () => this.#flush());
+    this.#gauges = new Gauges(metrics, attributes, rows, this.#safely);
     this.#counters = [
       counter('reconnects', 'reconnects', 'Watches that were reopened'),
       counter('relists', 'relists', 'Lists after the first'),

@@ -21,6 +21,15 @@ export function safelyBy(report: ((error: unknown) => void) | undefined): Safely
   return (act) => reportingErrors(act, report)();
 }
 
+/** What is made with the provider, or what does nothing if the provider throws. */
+export function madeSafely<T>(safely: Safely, nothing: T, make: () => T): T {
+  let made = nothing;
+  safely(() => {
+    made = make();
+  });
+  return made;
+}
+
 /** The gauges of one subject, with its labels. */
 export class Gauges {
   readonly #gauges: { readonly gauge: MetricObservableGauge; readonly callback: GaugeCallback }[];
@@ -68,10 +77,8 @@ export function observing(
   labels: MetricAttributes,
   rows: readonly GaugeRow[],
 ): () => void {
-  let gauges: Gauges | undefined;
-  safely(() => {
-    gauges = new Gauges(provider, labels, rows, safely);
-  });
+  const make = () => new Gauges(provider, labels, rows, safely);
+  const gauges = madeSafely<Gauges | undefined>(safely, undefined, make);
   gauges?.begin();
   return () => gauges?.end();
 }

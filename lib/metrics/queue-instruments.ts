@@ -1,6 +1,6 @@
 /** The instruments of a work queue. client-go: util/workqueue/metrics.go, with the same names. */
 import type { MeasuredQueue, MetricsProvider, QueueInstruments } from '../meta/metrics.ts';
-import { Gauges, type Safely } from './gauges.ts';
+import { Gauges, madeSafely, type Safely } from './gauges.ts';
 
 const NOTHING: QueueInstruments = {
   added() {},
@@ -18,11 +18,7 @@ export function queueInstruments(
   state: () => MeasuredQueue,
   safely: Safely,
 ): QueueInstruments {
-  let instruments = NOTHING;
-  safely(() => {
-    instruments = instrumentsOf(provider, name, state, safely);
-  });
-  return instruments;
+  return madeSafely(safely, NOTHING, () => instrumentsOf(provider, name, state, safely));
 }
 
 function instrumentsOf(

@@ -5,7 +5,7 @@ import type {
   MetricsProvider,
   ReconcileFigures,
 } from '../meta/metrics.ts';
-import { Gauges, safelyBy } from './gauges.ts';
+import { Gauges, madeSafely, type Safely, safelyBy } from './gauges.ts';
 
 const RESULTS = ['success', 'error', 'requeue', 'requeue_after'] as const;
 
@@ -25,17 +25,13 @@ export function reconcileFigures(
   of: MeasuredController,
 ): ReconcileFigures {
   const safely = safelyBy((error) => of.report(error));
-  let figures = NOTHING;
-  safely(() => {
-    figures = figuresOf(provider, of, safely);
-  });
-  return figures;
+  return madeSafely(safely, NOTHING, () => figuresOf(provider, of, safely));
 }
 
 function figuresOf(
   provider: MetricsProvider,
   of: MeasuredController,
-  safely: (act: () => void) => void,
+  safely: Safely,
 ): ReconcileFigures {
   const labels = { controller: of.name };
   const total = provider.createCounter('controller_runtime_reconcile_total', {

@@ -1,6 +1,6 @@
 /** Counts what is written of stored collections, and why something is not. */
 import type { MetricAttributes, MetricsProvider, SnapshotFigures } from '../meta/metrics.ts';
-import type { Safely } from './gauges.ts';
+import { madeSafely, type Safely } from './gauges.ts';
 
 const NOTHING: SnapshotFigures = { written() {}, notStored() {} };
 
@@ -11,8 +11,7 @@ export function snapshotFigures(
   reasons: readonly string[],
   safely: Safely,
 ): SnapshotFigures {
-  let figures = NOTHING;
-  safely(() => {
+  return madeSafely<SnapshotFigures>(safely, NOTHING, () => {
     const writes = provider.createCounter('informer_snapshot_writes_total', {
       description: 'Changes that were written to the store of the option persist',
     });
@@ -23,10 +22,9 @@ export function snapshotFigures(
     // A rate needs the value before the first event.
     writes.add(0, labels);
     for (const reason of reasons) failures.add(0, { ...labels, reason });
-    figures = {
+    return {
       written: () => safely(() => writes.add(1, labels)),
       notStored: (reason) => safely(() => failures.add(1, { ...labels, reason })),
     };
   });
-  return figures;
 }

@@ -8,7 +8,7 @@ import { Waiting } from '../store/waiting.ts';
 import { carryError, carryStatus, type ErrorCarrier } from './carried-errors.ts';
 import { unsendable } from './json-data.ts';
 import { partsOf } from './parts-of.ts';
-import { readable } from './public-error.ts';
+import { publicError, readable } from './public-error.ts';
 import type { RowDifference } from './row-difference.ts';
 import { RowDifferences } from './row-differences.ts';
 
@@ -30,6 +30,17 @@ export interface Carriage {
   readonly carry?: ErrorCarrier | undefined;
   /** The most characters of a row, and about the most of a message. @defaultValue no limit */
   readonly limits?: { readonly row: number; readonly message: number } | undefined;
+}
+
+/** The most characters of a row. */
+const MOST_OF_ROW = 262_144;
+/** About the most characters of a message. One row may be longer. */
+const MOST_OF_MESSAGE = 65_536;
+
+/** How messages leave the machine. */
+export function publicCarriage(operator: string, scheduler: SchedulerLike): Carriage {
+  const limits = { row: MOST_OF_ROW, message: MOST_OF_MESSAGE };
+  return { operator, scheduler, carry: publicError, limits };
 }
 
 /** The parts of a feed. */

@@ -1,20 +1,15 @@
 /** `toWire`, which makes messages of a stream of change sets, for a view on another machine. */
 import { asyncScheduler, isObservable, Observable, type SchedulerLike } from 'rxjs';
 import { check, refusal } from '../checks/checked-option.ts';
-import { atEndOfTurn, inTurn } from '../rx/drain.ts';
+import { AFTER_ALL, atEndOfTurn, inTurn } from '../rx/drain.ts';
 import { timingOf } from '../rx/timing.ts';
+import { uniqueText } from '../rx/unique-text.ts';
 import type { AnyChangeSet } from '../store/change-set.ts';
-import { publicError } from './public-error.ts';
-import { QueryFeed } from './query-feed.ts';
+import { publicCarriage, QueryFeed } from './query-feed.ts';
 import type { RowDifference } from './row-difference.ts';
 
 /** The version of the messages. */
 export const WIRE = 1;
-
-/** The most characters of a row. */
-export const MOST_OF_ROW = 262_144;
-/** About the most characters of a message. One row may be longer. */
-export const MOST_OF_MESSAGE = 65_536;
 
 /** A message about the rows of a stream: data of JSON. */
 export interface WireMessage extends RowDifference {
@@ -37,14 +32,6 @@ export interface ToWireOptions {
   readonly scheduler?: SchedulerLike | undefined;
   /** Makes the epochs. @defaultValue `Math.random` */
   readonly random?: (() => number) | undefined;
-}
-
-/** After all views have been brought up to date. */
-const AFTER_ALL = 1e9;
-
-/** A text that no other subscription has. Not `randomUUID`, which pages of plain HTTP do not have. */
-export function newEpoch(random: () => number): string {
-  return Array.from({ length: 4 }, () => random().toString(36).slice(2)).join('');
 }
 
 /**
@@ -89,12 +76,9 @@ export function toWire<T, O>(
     throw refusal('toWire: acks$', acks$, 'an Observable of the numbers of messages');
   }
   const { random } = timingOf(options);
-  const carriage = {
-    ...{ operator: 'toWire', scheduler, carry: publicError },
-    limits: { row: MOST_OF_ROW, message: MOST_OF_MESSAGE },
-  };
+  const carriage = publicCarriage('toWire', scheduler);
   return new Observable((subscriber) => {
-    const epoch = newEpoch(random);
+    const epoch = uniqueText(random);
     let n = 0;
     let isBusy = false;
     let isWaiting = false;
@@ -106,10 +90,9 @@ export function toWire<T, O>(
       const difference = feed.take();
       if (difference === undefined) return;
       isBusy = acks$ !== undefined;
-      const { run, error, more } = difference;
+      const { run, error } = difference;
       subscriber.next({ wire: WIRE, epoch, n: ++n, ...difference });
       if (run === 'ended' || error !== undefined) subscriber.complete();
-      else if (more) schedule();
     };
     const schedule = () => {
       if (isScheduled) return;

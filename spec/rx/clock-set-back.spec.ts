@@ -288,8 +288,7 @@ const MOMENTS: Record<string, string> = {
   'lib/wire/query-feed.ts': 'from which on the moments of a status are told',
   'lib/wire/remote-view.ts': 'from which on the moments of a status were told',
   'lib/wire/from-wire.ts': 'when the last message came, which a user reads',
-  'lib/server/users/user-connection.ts':
-    'when credentials end; how many messages may come, of which a wrong answer lets more or fewer pass once',
+  'lib/server/users/user-connection.ts': 'when credentials end',
   'lib/audit/audit.ts': 'when a collection was last compared, for the status',
   'lib/informer/status/describe-status.ts':
     'the age of the data and the time until a retry, in words',

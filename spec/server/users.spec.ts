@@ -367,20 +367,13 @@ describe('the sign-in', () => {
     ['a user whose credentials have ended', { name: 'ann', expiresMs: 1 }, 4401],
     ['no answer', new Promise(() => undefined), 4408],
   ])('E7: a sign-in that returns %s ends the connection', async (_what, answer, code) => {
-    const errors: unknown[] = [];
-    const { config } = await import('rxjs');
-    config.onUnhandledError = (error) => errors.push(error);
-    try {
-      const rig = new UsersRig();
-      rig.review = () => (answer === 'reject' ? Promise.reject(new Error('no')) : answer);
-      const { hello, received, end } = rig.raw();
-      hello();
-      await rig.pass(11_000);
-      expect([end()?.code, received.filter(({ type }) => type === 'welcome')]).toEqual([code, []]);
-      expect([rig.made, rig.users.counts.connections]).toEqual([[], 0]);
-    } finally {
-      config.onUnhandledError = null;
-    }
+    const rig = new UsersRig({ onUnhandledError: () => undefined });
+    rig.review = () => (answer === 'reject' ? Promise.reject(new Error('no')) : answer);
+    const { hello, received, end } = rig.raw();
+    hello();
+    await rig.pass(11_000);
+    expect([end()?.code, received.filter(({ type }) => type === 'welcome')]).toEqual([code, []]);
+    expect([rig.made, rig.users.counts.connections]).toEqual([[], 0]);
   });
 
   it('E7: a review that does not answer within 10 seconds ends a connection that has signed in', async () => {
@@ -427,30 +420,23 @@ describe('what errors of a server say', () => {
   });
 
   it('E8: a factory that cannot be made is reported to the program, and the next connection tries again', async () => {
-    const { config } = await import('rxjs');
     const errors: unknown[] = [];
-    config.onUnhandledError = (error) => errors.push(error);
-    try {
-      let isBroken = true;
-      const rig = new UsersRig();
-      const serve = rig.serve.bind(rig);
-      const inner = rig.client('t-ann');
-      const { createInformerFactory } = await import('rx-informer');
-      rig.users = serve({
-        createFactory: async () => {
-          if (isBroken) throw new Error('secret of the program');
-          return createInformerFactory(inner, { scheduler: rig.scheduler });
-        },
-      });
-      const { shown } = followed(rig.page('t-ann').view(namesOf('a')));
-      await rig.pass(2_000);
-      expect(errors.map(String)).toContain('Error: secret of the program');
-      expect(rig.toPages.join()).not.toMatch(/secret/);
-      isBroken = false;
-      await rig.pass(30_000);
-      expect(shown()).toEqual({ list: 'api web', ...LIVE });
-    } finally {
-      config.onUnhandledError = null;
-    }
+    let isBroken = true;
+    const rig = new UsersRig();
+    const inner = rig.client('t-ann');
+    rig.users = rig.serve({
+      onUnhandledError: (error) => errors.push(error),
+      createFactory: async () => {
+        if (isBroken) throw new Error('secret of the program');
+        return createInformerFactory(inner, { scheduler: rig.scheduler });
+      },
+    });
+    const { shown } = followed(rig.page('t-ann').view(namesOf('a')));
+    await rig.pass(2_000);
+    expect(errors.map(String)).toContain('Error: secret of the program');
+    expect(rig.toPages.join()).not.toMatch(/secret/);
+    isBroken = false;
+    await rig.pass(30_000);
+    expect(shown()).toEqual({ list: 'api web', ...LIVE });
   });
 });

@@ -1,6 +1,6 @@
 /** `snapshotOf`: several views as one, which changes once a turn. */
 import { Observable } from 'rxjs';
-import { atEndOfTurn } from '../../rx/drain.ts';
+import { AFTER_ALL, atEndOfTurn } from '../../rx/drain.ts';
 import { Held, notify } from './listeners.ts';
 import type { View, ViewSnapshot } from './view.ts';
 
@@ -27,9 +27,6 @@ export interface SnapshotOf<V extends readonly View<unknown>[]> {
    */
   readonly subscribe: (listener: () => void) => () => void;
 }
-
-/** After all operators and views have been brought up to date. */
-const AFTER_ALL = 1e9;
 
 class ViewSnapshots<V extends readonly View<unknown>[]> extends Held implements SnapshotOf<V> {
   readonly #views: V;

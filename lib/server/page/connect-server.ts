@@ -10,7 +10,7 @@ import {
   type WorkerCluster,
   waitMsAfter,
 } from '../../worker/page/connect-worker.ts';
-import { type TabPage, thisPage } from '../../worker/page/page-life.ts';
+import { thisPage } from '../../worker/page/page-life.ts';
 import { type SocketLike, socketPort, type UserPort } from '../socket-port.ts';
 import { socketHost } from './socket-host.ts';
 
@@ -60,44 +60,6 @@ function addressOf(url: string | URL): string {
   return address.href;
 }
 
-/** The cluster of a page, whose life is given. */
-export function connectServerOf(options: ConnectServerOptions, page: TabPage): WorkerCluster {
-  const { identity, credentials, lingerMs, scheduler = asyncScheduler } = options;
-  const { webSocket = (url: string) => new WebSocket(url) as SocketLike } = options;
-  checkedFunction(
-    credentials,
-    'connectServer: credentials',
-    'a function that returns what signIn receives',
-  );
-  checkedFunction(webSocket, 'connectServer: webSocket', '(url) => new WebSocket(url)');
-  const { url, port } = options;
-  if ((url === undefined) === (port === undefined)) {
-    throw new TypeError('connectServer: pass url or port');
-  }
-  ifGiven(checkedFunction, port, 'connectServer: port', 'a function that makes a port');
-  const address = url === undefined ? '' : addressOf(url);
-  const { random } = timingOf(options);
-  const cluster = connectPeer('connectServer', {
-    ...{ identity, credentials, lingerMs, scheduler },
-    hosts: [socketHost({ open: port ?? (() => socketPort(webSocket(address))), credentials })],
-    peer: {
-      ended: 'the server does not answer; the page connects again',
-      unreachable: (why) => `the server cannot be reached: ${why}; the page connects again`,
-      waitMs: (failures) => waitMsAfter(failures) + random() * SPREAD_MS,
-    },
-    // Its death is noticed by pings, not by a lock of the browser.
-    page: { ...page, whenFree: undefined },
-  });
-  const tab = tabOf(cluster);
-  let expiry = Subscription.EMPTY;
-  cluster.connection$.subscribe(({ phase }) => {
-    const isLost = phase === 'lost' || phase === 'failed';
-    if (!isLost) expiry.unsubscribe();
-    else if (expiry.closed) expiry = looseTimer(SHOWN_MS, scheduler, () => tab.expire());
-  });
-  return cluster;
-}
-
 /**
  * Connects a page to a server that answers its queries ({@link serveUsers}), over one WebSocket. The cluster is that of
  * {@link connectWorker}: views, and the hooks of `rx-informer/react/worker` below a `WorkerProvider`.
@@ -124,5 +86,38 @@ export function connectServerOf(options: ConnectServerOptions, page: TabPage): W
  * ```
  */
 export function connectServer(options: ConnectServerOptions): WorkerCluster {
-  return connectServerOf(options, thisPage(options.scheduler));
+  const { identity, credentials, lingerMs, scheduler = asyncScheduler } = options;
+  const { webSocket = (url: string) => new WebSocket(url) as SocketLike } = options;
+  checkedFunction(
+    credentials,
+    'connectServer: credentials',
+    'a function that returns what signIn receives',
+  );
+  checkedFunction(webSocket, 'connectServer: webSocket', '(url) => new WebSocket(url)');
+  const { url, port } = options;
+  if ((url === undefined) === (port === undefined)) {
+    throw new TypeError('connectServer: pass url or port');
+  }
+  ifGiven(checkedFunction, port, 'connectServer: port', 'a function that makes a port');
+  const address = url === undefined ? '' : addressOf(url);
+  const { random } = timingOf(options);
+  const cluster = connectPeer('connectServer', {
+    ...{ identity, credentials, lingerMs, scheduler },
+    hosts: [socketHost({ open: port ?? (() => socketPort(webSocket(address))), credentials })],
+    peer: {
+      ended: 'the server does not answer; the page connects again',
+      unreachable: (why) => `the server cannot be reached: ${why}; the page connects again`,
+      waitMs: (failures) => waitMsAfter(failures) + random() * SPREAD_MS,
+    },
+    // Its death is noticed by pings, not by a lock of the browser.
+    page: { ...thisPage(scheduler), whenFree: undefined },
+  });
+  const tab = tabOf(cluster);
+  let expiry = Subscription.EMPTY;
+  cluster.connection$.subscribe(({ phase }) => {
+    const isLost = phase === 'lost' || phase === 'failed';
+    if (!isLost) expiry.unsubscribe();
+    else if (expiry.closed) expiry = looseTimer(SHOWN_MS, scheduler, () => tab.expire());
+  });
+  return cluster;
 }

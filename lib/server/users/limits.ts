@@ -1,6 +1,8 @@
 /** What one user and all users together may ask of a server. */
+import type { SchedulerLike } from 'rxjs';
 import { checkedCount } from '../../checks/checked-option.ts';
 import { isFields } from '../../meta/json-fields.ts';
+import { tokenReservations } from '../../rx/token-bucket.ts';
 import { readable } from '../../wire/public-error.ts';
 
 /** The limits of {@link serveUsers}. */
@@ -79,23 +81,8 @@ export function checkQuerySize(query: unknown): void {
   walk(query, '', 1);
 }
 
-/** How many messages a connection may send: a bucket that fills with time. */
-export class MessageRate {
-  readonly #perSecond: number;
-  #left: number;
-  #atMs: number;
-
-  constructor(perSecond: number, nowMs: number) {
-    this.#perSecond = perSecond;
-    this.#left = perSecond * 10;
-    this.#atMs = nowMs;
-  }
-
-  /** Whether another message may come now. */
-  take(nowMs: number): boolean {
-    const since = Math.max(0, nowMs - this.#atMs) / 1_000;
-    this.#atMs = nowMs;
-    this.#left = Math.min(this.#left + since * this.#perSecond, this.#perSecond * 10) - 1;
-    return this.#left >= 0;
-  }
+/** Whether another message may come now: up to ten times as many at once as in a second. */
+export function messageRate(perSecond: number, scheduler: SchedulerLike): () => boolean {
+  const reserve = tokenReservations({ qps: perSecond, burst: perSecond * 10, scheduler });
+  return () => reserve() === 0;
 }

@@ -31,13 +31,9 @@ const FORMS: Readonly<Record<string, Test>> = {
     (error === undefined || isFields(error)),
 };
 
-function isKnown(value: unknown): value is FromTab {
-  if (!isFields(value) || typeof value['type'] !== 'string') return false;
-  const { type } = value;
-  return Object.hasOwn(FORMS, type) && FORMS[type]?.(value) === true;
-}
-
-/** The message, if it has the form of one; `undefined` otherwise. */
-export function readMessage(value: unknown): FromTab | undefined {
-  return isKnown(value) ? value : undefined;
+/** Whether a message has the form of one that a tab sends. */
+export function isMessageOfTab(message: unknown): message is FromTab {
+  if (!isFields(message) || typeof message['type'] !== 'string') return false;
+  const { type } = message;
+  return Object.hasOwn(FORMS, type) && FORMS[type]?.(message) === true;
 }

@@ -11,7 +11,7 @@ import { isFields } from '../../meta/json-fields.ts';
 import { longInterval } from '../../rx/long-timer.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { timingOf } from '../../rx/timing.ts';
-import { newEpoch } from '../../wire/to-wire.ts';
+import { uniqueText } from '../../rx/unique-text.ts';
 import type { WorkerQueries } from '../../worker/carried-query.ts';
 import type { SessionFactory } from '../../worker/server/session.ts';
 import { foreignRequest, type JudgedRequest } from '../foreign-request.ts';
@@ -118,7 +118,7 @@ class UsersServer implements ServedUsers {
     this.#options = options;
     this.#limits = limitsOf(limits);
     this.#scheduler = scheduler;
-    this.#incarnation = newEpoch(timingOf(options).random);
+    this.#incarnation = uniqueText(timingOf(options).random);
     this.#sessions = new UserSessions({
       ...{ createFactory, queries, scheduler, limits: this.#limits },
       lingerMs: checkedDuration(lingerMs, 'serveUsers: lingerMs'),

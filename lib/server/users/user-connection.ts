@@ -4,13 +4,13 @@
  */
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { looseTimer } from '../../rx/long-timer.ts';
-import { publicError, readable } from '../../wire/public-error.ts';
-import { MOST_OF_MESSAGE, MOST_OF_ROW } from '../../wire/to-wire.ts';
+import { readable } from '../../wire/public-error.ts';
+import { publicCarriage } from '../../wire/query-feed.ts';
 import { type Credentials, type FromTab, PROTOCOL } from '../../worker/messages.ts';
 import { ServedTab } from '../../worker/server/served-tab.ts';
 import type { UserPort } from '../socket-port.ts';
-import { type Limits, MessageRate } from './limits.ts';
-import { type Hello, readMessage } from './read-message.ts';
+import { type Limits, messageRate } from './limits.ts';
+import { type Hello, isMessageOfTab } from './read-message.ts';
 import { checkedUser, type ServedUser } from './user.ts';
 import type { UserSession } from './user-session.ts';
 import type { Entered, UserSessions } from './user-sessions.ts';
@@ -83,9 +83,9 @@ export function endPort(port: UserPort, reason: EndReason): void {
 export class UserConnection {
   readonly #parts: UserConnectionParts;
   readonly #tab: ServedTab;
-  readonly #rate: MessageRate;
+  readonly #mayCome: () => boolean;
   /** Of sign-ins, each of which may send a request. */
-  readonly #signIns: MessageRate;
+  readonly #maySignIn: () => boolean;
   /** Everything that ends with the connection. */
   readonly #life = new Subscription();
   /** Ends when another sign-in begins, or the session ends. */
@@ -98,20 +98,10 @@ export class UserConnection {
   constructor(parts: UserConnectionParts) {
     this.#parts = parts;
     const { port, incarnation, limits, scheduler } = parts;
-    this.#rate = new MessageRate(limits.messagesPerSecond, scheduler.now());
-    this.#signIns = new MessageRate(1, scheduler.now());
-    this.#tab = new ServedTab(
-      {
-        post: (message) => this.#post(message),
-        listen: () => undefined,
-        close: () => undefined,
-      },
-      incarnation,
-      {
-        ...{ operator: 'serveUsers', scheduler, carry: publicError },
-        limits: { row: MOST_OF_ROW, message: MOST_OF_MESSAGE },
-      },
-    );
+    this.#mayCome = messageRate(limits.messagesPerSecond, scheduler);
+    this.#maySignIn = messageRate(1, scheduler);
+    const carriage = publicCarriage('serveUsers', scheduler);
+    this.#tab = new ServedTab({ post: (message) => this.#post(message) }, incarnation, carriage);
     this.#life.add(() => this.#leave());
     this.#limitSignIn();
     port.onEnd?.(() => this.#close());
@@ -167,14 +157,12 @@ export class UserConnection {
     if ((port.waiting ?? 0) > MOST_WAITING) this.end('unread');
   }
 
-  #receive(value: unknown): void {
+  #receive(message: unknown): void {
     if (this.#life.closed) return;
-    const { incarnation, scheduler } = this.#parts;
-    if (!this.#rate.take(scheduler.now())) return this.end('flood');
-    const message = readMessage(value);
-    if (message === undefined) return this.end('malformed');
+    if (!this.#mayCome()) return this.end('flood');
+    if (!isMessageOfTab(message)) return this.end('malformed');
     const isSignIn = message.type === 'hello' || message.type === 'identity';
-    if (isSignIn && !this.#signIns.take(scheduler.now())) return this.end('flood');
+    if (isSignIn && !this.#maySignIn()) return this.end('flood');
     if (message.type === 'hello') return this.#greet(message);
     if (this.#hello === undefined) return this.end('malformed');
     if (message.type === 'bye') return this.end('left');
@@ -184,7 +172,7 @@ export class UserConnection {
       if (message.identity === undefined) return this.end('left');
       return void this.#renew();
     }
-    if (message.incarnation !== incarnation) return this.#post({ type: 'unknown' });
+    if (message.incarnation !== this.#parts.incarnation) return this.#post({ type: 'unknown' });
     // A message of a session that has ended meanwhile.
     if (message.epoch !== this.#tab.session?.epoch) return;
     this.#take(message);

@@ -1,6 +1,5 @@
 /** The informers of one user, which all connections of this user share. */
 
-import { EditableLayer } from '../../factory/edits/editable-layer.ts';
 import { informersOfFactory } from '../../factory/factory-informers.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
@@ -32,10 +31,7 @@ export class UserSession implements TabSession {
     this.epoch = parts.epoch;
     const { factory, queries } = parts;
     const informers: InformerPool = informersOfFactory('serveUsers: createFactory', factory);
-    this.#answers = new Answers({
-      ...{ informers, queries, lingerMs: undefined },
-      layer: new EditableLayer(),
-    });
+    this.#answers = new Answers({ informers, queries, lingerMs: undefined });
   }
 
   get pipelines(): number {

@@ -2,6 +2,7 @@
 import { check } from '../../checks/checked-option.ts';
 import { isFields } from '../../meta/json-fields.ts';
 import type { EpochMs } from '../../rx/timing.ts';
+import { sortedJson } from '../../worker/server/answers.ts';
 
 /** A user, with the names of a `TokenReview`. */
 export interface ServedUser {
@@ -35,7 +36,6 @@ export function checkedUser(given: unknown): ServedUser | undefined {
 
 /** The text that is equal for users with equal rights. */
 export function keyOfUser({ name, uid, groups = [], extra = {} }: ServedUser): string {
-  const entries = Object.entries(extra).map(([key, values]) => [key, [...values].sort()]);
-  const sorted = entries.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
-  return JSON.stringify([name, uid, [...groups].sort(), sorted]);
+  const sorted = Object.entries(extra).map(([key, values]) => [key, [...values].sort()]);
+  return sortedJson([name, uid, [...groups].sort(), Object.fromEntries(sorted)]);
 }

@@ -16,7 +16,8 @@ export interface AnswersParts {
   readonly queries: WorkerQueries;
   /** @defaultValue that of the informers */
   readonly lingerMs: number | undefined;
-  readonly layer: Layer;
+  /** @defaultValue objects are shown as the informers have them */
+  readonly layer?: Layer | undefined;
 }
 
 /** JSON in which the order of fields does not matter. */

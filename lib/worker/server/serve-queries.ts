@@ -7,6 +7,7 @@ import {
   ifGiven,
 } from '../../checks/checked-option.ts';
 import type { PersistPart } from '../../persist/snapshots-in.ts';
+import { uniqueText } from '../../rx/unique-text.ts';
 import type { Fetch } from '../../transport/fetch-transport.ts';
 import type { WorkerQueries } from '../carried-query.ts';
 import type { Port } from '../messages.ts';
@@ -98,11 +99,6 @@ function portTo(target: MessageTarget): Port {
   };
 }
 
-/** Not `randomUUID`, which pages of plain HTTP do not have. */
-function newIncarnation(random: () => number): string {
-  return Array.from({ length: 4 }, () => random().toString(36).slice(2)).join('');
-}
-
 /** Holds a Web Lock for as long as the worker lives, and returns its name. */
 function holdLock({ navigator }: WorkerScope, incarnation: string): string | undefined {
   const locks = navigator?.locks;
@@ -161,7 +157,7 @@ export function serveQueries(options: ServeQueriesOptions): ServedQueries {
   ifGiven(checkedDuration, lingerMs, 'serveQueries: lingerMs');
   const scope = globalThis as unknown as WorkerScope;
   const isWorker = isInWorker(scope);
-  const incarnation = newIncarnation(Math.random);
+  const incarnation = uniqueText(Math.random);
   const server = new QueryServer({
     incarnation,
     lock: isWorker ? holdLock(scope, incarnation) : undefined,

@@ -3,7 +3,7 @@
  * meanwhile is folded by id into the next.
  */
 import { ApiError } from '../../meta/api-error.ts';
-import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
+import { AFTER_ALL, atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
 import { unsendable } from '../../wire/json-data.ts';
 import { type AskedAnswer, type Carriage, QueryFeed } from '../../wire/query-feed.ts';
@@ -18,9 +18,6 @@ import type {
   Session,
 } from '../messages.ts';
 import type { EditingTab } from './edits.ts';
-
-/** After all views have been brought up to date. */
-const AFTER_ALL = 1e9;
 
 /** What the tab is asked: for credentials, or for the draft of an edit. */
 interface Question {
@@ -47,7 +44,7 @@ interface Asked {
 }
 
 export class ServedTab {
-  readonly port: Port;
+  readonly #port: Pick<Port, 'post'>;
   readonly #incarnation: string;
   readonly #carriage: Carriage;
   /** Absent before the tab has said hello, while nobody is signed in, and after the session of the tab has ended. */
@@ -75,14 +72,14 @@ export class ServedTab {
   #lastQuestion = 0;
   #isScheduled = false;
 
-  constructor(port: Port, incarnation: string, carriage: Carriage) {
-    this.port = port;
+  constructor(port: Pick<Port, 'post'>, incarnation: string, carriage: Carriage) {
+    this.#port = port;
     this.#incarnation = incarnation;
     this.#carriage = carriage;
   }
 
   post(message: FromWorker): void {
-    this.port.post(message);
+    this.#port.post(message);
   }
 
   /** Begins a session, or none. The queries of the former one end. */
