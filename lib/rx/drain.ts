@@ -139,9 +139,6 @@ export function inTurn<R>(task: () => R): R {
   }
 }
 
-/** The rank of what comes after all views have been brought up to date. */
-export const AFTER_ALL = 1e9;
-
 /**
  * Runs the task at the end of the running turn, after the tasks of a lower rank. An operator has a higher rank than
  * its sources. Without a running turn the task runs immediately.

@@ -1,7 +1,8 @@
 /** `toWire`, which makes messages of a stream of change sets, for a view on another machine. */
 import { asyncScheduler, isObservable, Observable, type SchedulerLike } from 'rxjs';
 import { check, refusal } from '../checks/checked-option.ts';
-import { AFTER_ALL, atEndOfTurn, inTurn } from '../rx/drain.ts';
+import { AFTER_ALL } from '../query/view/snapshot-of.ts';
+import { atEndOfTurn, inTurn } from '../rx/drain.ts';
 import { timingOf } from '../rx/timing.ts';
 import { uniqueText } from '../rx/unique-text.ts';
 import type { AnyChangeSet } from '../store/change-set.ts';

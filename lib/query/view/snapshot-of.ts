@@ -1,6 +1,6 @@
 /** `snapshotOf`: several views as one, which changes once a turn. */
 import { Observable } from 'rxjs';
-import { AFTER_ALL, atEndOfTurn } from '../../rx/drain.ts';
+import { atEndOfTurn } from '../../rx/drain.ts';
 import { Held, notify } from './listeners.ts';
 import type { View, ViewSnapshot } from './view.ts';
 
@@ -27,6 +27,9 @@ export interface SnapshotOf<V extends readonly View<unknown>[]> {
    */
   readonly subscribe: (listener: () => void) => () => void;
 }
+
+/** The rank of what comes after all operators and views have been brought up to date. */
+export const AFTER_ALL = 1e9;
 
 class ViewSnapshots<V extends readonly View<unknown>[]> extends Held implements SnapshotOf<V> {
   readonly #views: V;

@@ -3,7 +3,8 @@
  * meanwhile is folded by id into the next.
  */
 import { ApiError } from '../../meta/api-error.ts';
-import { AFTER_ALL, atEndOfTurn, inTurn } from '../../rx/drain.ts';
+import { AFTER_ALL } from '../../query/view/snapshot-of.ts';
+import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
 import { unsendable } from '../../wire/json-data.ts';
 import { type AskedAnswer, type Carriage, QueryFeed } from '../../wire/query-feed.ts';
