@@ -1,11 +1,18 @@
 /** Live queries that a server answers for many users, and pages that ask it. */
 
 export { type ConnectServerOptions, connectServer } from './page/connect-server.ts';
+export { type AccessReviewsOptions, accessReviews } from './rights/access-reviews.ts';
+export type { AskedRights, PermittedNamespaces, Rights } from './rights/rights.ts';
+export type { RightsDecision } from './rights/user-rights.ts';
+export type { SharedQueriesByName, SharedQuery } from './shared/named-queries.ts';
 export { type SocketEnd, type SocketLike, socketPort, type UserPort } from './socket-port.ts';
 export type { ServeUsersLimits } from './users/limits.ts';
 export {
   type ConnectUserOptions,
   type ServedUsers,
+  type ServeFactoriesOptions,
+  type ServeOptions,
+  type ServeSharedOptions,
   type ServeUsersOptions,
   serveUsers,
   type UsersCounts,

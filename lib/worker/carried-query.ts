@@ -18,6 +18,15 @@ export type WorkerQueries = Readonly<
   >
 >;
 
+/** Queries with names: functions, as for {@link serveQueries}, or with what else a server must know of them. */
+export type NamedQueries = Readonly<
+  Record<string, WorkerQueries[string] | { readonly ask: WorkerQueries[string] }>
+>;
+
+type AskOf<Q> = Q extends { readonly ask: infer Ask } ? Ask : Q;
+type MadeBy<Q> = AskOf<Q> extends (...args: never) => infer Made ? Made : never;
+type ArgumentsOf<Q> = AskOf<Q> extends (...args: infer All) => unknown ? All : never;
+
 declare const rows: unique symbol;
 
 /** A query of the worker, created by {@link workerQuery}. */
@@ -33,6 +42,9 @@ export const MOST_OBJECTS = 200;
 
 /** A query as data. */
 export type CarriedQuery = Readonly<Record<string, unknown>>;
+
+/** The parameters of a query with a name, which may be anything. */
+export const paramsOf = (carried: CarriedQuery): never => carried['params'] as never;
 
 /** A query and the text that is equal for equal queries. */
 export interface CheckedQuery {
@@ -85,10 +97,10 @@ type ParamsOf<All extends readonly unknown[]> = All extends readonly []
  * query.named; // => 'podsOf'
  * ```
  */
-export function workerQuery<Q extends WorkerQueries, Name extends keyof Q & string>(
+export function workerQuery<Q extends NamedQueries, Name extends keyof Q & string>(
   named: Name,
-  ...[params]: ParamsOf<Parameters<Q[Name]>>
-): WorkerQuery<RowOfQuery<ReturnType<Q[Name]>>> {
+  ...[params]: ParamsOf<ArgumentsOf<Q[Name]>>
+): WorkerQuery<RowOfQuery<MadeBy<Q[Name]>>> {
   checkedName(named, 'workerQuery: the name', 'a name of serveQueries({ queries })');
   checkData('workerQuery: the parameters', params);
   return params === undefined ? { named } : { named, params };

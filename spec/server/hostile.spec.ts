@@ -1,5 +1,5 @@
 /** Tests a server of users against clients that send what no page sends, in every form that was thought of. */
-import type { ServeUsersOptions } from 'rx-informer/server';
+import type { ServeFactoriesOptions } from 'rx-informer/server';
 import { connectServer, serveUsers, socketPort } from 'rx-informer/server';
 import { describe, expect, it } from 'vitest';
 import { namesOf, UsersRig } from './users-rig.ts';
@@ -7,7 +7,7 @@ import { namesOf, UsersRig } from './users-rig.ts';
 const QUERY = JSON.parse(JSON.stringify(namesOf('a')));
 
 /** A connection that has signed in. */
-async function signedIn(options: Partial<ServeUsersOptions> = {}, rig = new UsersRig(options)) {
+async function signedIn(options: Partial<ServeFactoriesOptions> = {}, rig = new UsersRig(options)) {
   const raw = rig.raw();
   raw.hello();
   await rig.pass(100);

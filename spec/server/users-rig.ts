@@ -1,5 +1,11 @@
 /** A server of users in virtual time: pages, sockets that lose their ends, and an API server with tokens and roles. */
-import { createClient, createInformerFactory, liveQuery, type View } from 'rx-informer';
+import {
+  createClient,
+  createInformerFactory,
+  type InformerFactory,
+  liveQuery,
+  type View,
+} from 'rx-informer';
 import {
   clusterRoleBindings,
   clusterRoles,
@@ -9,10 +15,13 @@ import {
   secrets,
 } from 'rx-informer/resources';
 import {
+  type AccessReviewsOptions,
+  accessReviews,
   type ConnectServerOptions,
   type ConnectUserOptions,
   connectServer,
-  type ServeUsersOptions,
+  type ServeFactoriesOptions,
+  type ServeSharedOptions,
   type SocketLike,
   serveUsers,
   socketPort,
@@ -69,8 +78,10 @@ export class UsersRig {
     headers: { host: 'localhost', origin: 'http://localhost' },
   };
   isDown = false;
+  /** That of all users, if they share one. */
+  factory: InformerFactory | undefined;
 
-  constructor(options: Partial<ServeUsersOptions> = {}) {
+  constructor(options: Partial<ServeFactoriesOptions> = {}) {
     this.users = this.serve(options);
     for (const [name, namespace] of [
       ['web', 'a'],
@@ -82,7 +93,7 @@ export class UsersRig {
     this.grant('read', { kind: 'Group', name: 'team-b' }, 'b');
   }
 
-  serve(options: Partial<ServeUsersOptions> = {}) {
+  serve(options: Partial<ServeFactoriesOptions> = {}) {
     return serveUsers({
       createFactory: (user) => {
         this.made.push(user.name);
@@ -94,6 +105,27 @@ export class UsersRig {
       ...{ scheduler: this.scheduler, random: seededRandom(2) },
       ...options,
     });
+  }
+
+  /** One factory for all users, with the rights that the API server reviews. */
+  serveShared(options: Partial<ServeSharedOptions> = {}) {
+    this.users.drain();
+    const client = this.client('t-root');
+    this.factory = createInformerFactory(client, { scheduler: this.scheduler });
+    const { factory, scheduler } = this;
+    const bindings = factory.informer(roleBindings);
+    this.users = serveUsers({
+      ...{ factory, kinds: [pods, configMaps, clusterRoles], scheduler, random: seededRandom(2) },
+      rights: this.reviews({ bindings }),
+      ...options,
+    });
+    factory.start();
+    return this;
+  }
+
+  /** The rights that the API server reviews. */
+  reviews(options: AccessReviewsOptions) {
+    return accessReviews(this.client('t-root'), { scheduler: this.scheduler, ...options });
   }
 
   client(token: string) {
@@ -116,6 +148,10 @@ export class UsersRig {
     });
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
     objects.create(roleBindings, { metadata: { namespace, name }, roleRef, subjects: [subject] });
+  }
+
+  revoke(name: string, namespace: string): void {
+    this.api.objects.delete(roleBindings, { namespace, name });
   }
 
   signIn: ConnectUserOptions['signIn'] = async ({ credentials }) => {

@@ -90,7 +90,9 @@ export function createLiveQueries(
 }
 
 /** The public side of shared queries. */
-export function liveQueriesOver(queries: SharedQueries): LiveQueries {
+export function liveQueriesOver(
+  queries: Pick<SharedQueries, 'channelOf' | 'plansOf' | 'size'>,
+): LiveQueries {
   return {
     stream: (query: LiveQuery) => queries.channelOf(query).stream as never,
     view: (query: LiveQuery) => queries.channelOf(query).view as never,

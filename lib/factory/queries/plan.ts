@@ -264,3 +264,20 @@ export function planOf(query: LiveQuery, context: PlanContext): readonly SourceP
     withIndex(query, informerOfRest(query, { ...asked, namespaces }, context), context),
   ];
 }
+
+/**
+ * The source of a query that reads an informer of this scope and no other, in whatever state it is. `undefined` if the informer lacks
+ * objects that the query may ask for.
+ */
+export function planOfScope(
+  query: LiveQuery,
+  scope: ReadScope,
+  context: PlanContext,
+): SourcePlan | undefined {
+  checkIndices(query, context);
+  const local = localScope(askedScope(query, context), scope);
+  if (local === undefined) return undefined;
+  const name = context.nameOf(query.from, scope);
+  const reason = 'this informer alone is read';
+  return withIndex(query, { name, scope, use: 'wider', reason, local }, context);
+}

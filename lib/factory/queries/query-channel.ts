@@ -34,7 +34,10 @@ export interface RunningQueries {
   /** Whether all informers of the query exist, so that using it creates none. */
   isReady(): boolean;
   /** Uses the running pipeline of the query, which is created if there is none. */
-  enter(channel: QueryChannel): { readonly running: RunningQuery; readonly leave: () => void };
+  enter(channel: QueryChannel): {
+    readonly running: Pick<RunningQuery, 'answer' | 'status$'>;
+    readonly leave: () => void;
+  };
 }
 
 export class QueryChannel {
@@ -48,7 +51,7 @@ export class QueryChannel {
     this.#queries = queries;
     const origin: Origin = {
       ...{ emitter: this, rank: RANK, isOverClusters: queries.isOverClusters },
-      informers: new Set([this.#status$]),
+      informers: new Set([this.status$]),
       merge: mergePipeStatus,
       refusedRows: new Set([this.#refusedRows]),
     };
@@ -85,7 +88,7 @@ export class QueryChannel {
    * sees its informer stop and run again. If an informer is removed from the factory, nothing creates it here: the next
    * pipeline begins when the informer is requested elsewhere.
    */
-  readonly #status$: Observable<InformerStatus> = new Observable((subscriber) => {
+  readonly status$: Observable<InformerStatus> = new Observable((subscriber) => {
     let run = Subscription.EMPTY;
     let leaveFormer = () => {};
     const follow = () => {

@@ -32,6 +32,11 @@ export class SharedQueries {
     this.#layer = layer;
   }
 
+  /** The sources that the query would read if it began now. Throws a `TypeError` if it cannot be answered. */
+  protected plan(query: LiveQuery): readonly SourcePlan[] {
+    return planOf(query, this.#informers);
+  }
+
   /** How many pipelines there are, those that linger included. */
   get size(): number {
     return this.#pipelines.size;
@@ -42,7 +47,7 @@ export class SharedQueries {
     const query = checkedQuery(given);
     const known = this.#channels.get(query) ?? this.#pipelines.get(query.key)?.channel;
     if (known !== undefined) return known;
-    planOf(query, this.#informers);
+    this.plan(query);
     const channel = this.#create(query);
     this.#channels.set(query, channel);
     return channel;
@@ -60,7 +65,7 @@ export class SharedQueries {
 
   /** The sources that the pipeline of a query reads, or would read if it began now. */
   plansOf(query: LiveQuery): readonly SourcePlan[] {
-    return this.#currentOf(query)?.plans ?? planOf(query, this.#informers);
+    return this.#currentOf(query)?.plans ?? this.plan(query);
   }
 
   /** The pipeline that another user of the query would share. */
@@ -77,7 +82,7 @@ export class SharedQueries {
         created$: informers.created$ ?? EMPTY,
         isReady: () =>
           this.#currentOf(query) !== undefined ||
-          planOf(query, informers).every(({ use }) => use !== 'new'),
+          this.plan(query).every(({ use }) => use !== 'new'),
         enter: (channel) => {
           const known = this.#currentOf(query);
           const leaveKnown = known?.enter();
@@ -97,7 +102,7 @@ export class SharedQueries {
     const pipelines = this.#pipelines;
     const running: RunningQuery = new RunningQuery({
       query,
-      plans: planOf(query, informers),
+      plans: this.plan(query),
       informers,
       lingerMs: this.#lingerMs,
       scheduler: informers.scheduler,

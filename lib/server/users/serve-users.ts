@@ -1,4 +1,4 @@
-/** `serveUsers`, which answers the live queries of many users, each by informers of the user's own client. */
+/** `serveUsers`, which answers the live queries of many users, by informers of each or of all. */
 import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import {
   checkedDuration,
@@ -7,7 +7,11 @@ import {
   ifGiven,
   refusal,
 } from '../../checks/checked-option.ts';
+import type { DynamicInformerFactory } from '../../factory/create-informer-factory.ts';
+import type { InformerFactory } from '../../factory/informer-factory.ts';
 import { isFields } from '../../meta/json-fields.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { Resource } from '../../meta/resource.ts';
 import { longInterval } from '../../rx/long-timer.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { timingOf } from '../../rx/timing.ts';
@@ -15,14 +19,41 @@ import { uniqueText } from '../../rx/unique-text.ts';
 import type { WorkerQueries } from '../../worker/carried-query.ts';
 import type { SessionFactory } from '../../worker/server/session.ts';
 import { foreignRequest, type JudgedRequest } from '../foreign-request.ts';
+import type { Rights } from '../rights/rights.ts';
+import type { RightsDecision } from '../rights/user-rights.ts';
+import type { SharedQueriesByName } from '../shared/named-queries.ts';
+import { sharedFactory } from '../shared/shared-factory.ts';
 import type { UserPort } from '../socket-port.ts';
 import { type Limits, limitsOf, type ServeUsersLimits } from './limits.ts';
 import type { ServedUser } from './user.ts';
 import { endPort, type SignIn, UserConnection } from './user-connection.ts';
+import { OwnInformers, type UserInformers } from './user-session.ts';
 import { UserSessions } from './user-sessions.ts';
 
-/** Options of {@link serveUsers}. */
-export interface ServeUsersOptions {
+/** Options of {@link serveUsers} of both kinds. */
+export interface ServeOptions {
+  /** What may be asked. @defaultValue the values at each limit */
+  readonly limits?: ServeUsersLimits | undefined;
+  /** The values of `Host` to which the server answers, such as `dashboard.example.com`. @defaultValue `localhost` and addresses */
+  readonly hosts?: readonly string[] | undefined;
+  /** Other origins whose pages may connect, such as `https://portal.example.com`. @defaultValue only that of the `Host` */
+  readonly origins?: readonly string[] | undefined;
+  /** How long the informers of a user stay after the last connection has ended, in milliseconds. @defaultValue 30000 */
+  readonly lingerMs?: number | undefined;
+  /**
+   * Receives what `createFactory` has thrown, and that `signIn` has returned no user, as a `TypeError`. With one factory, also what `rights`,
+   * `onDecision` and the functions of named queries have thrown. @defaultValue the first two are uncaught errors, which end a program of
+   * Node; the others are dropped
+   */
+  readonly onUnhandledError?: ((error: unknown) => void) | undefined;
+  /** @defaultValue rxjs's `asyncScheduler` */
+  readonly scheduler?: SchedulerLike | undefined;
+  /** Makes the name of this start of the server. @defaultValue `Math.random` */
+  readonly random?: (() => number) | undefined;
+}
+
+/** Options of {@link serveUsers} with a factory for each user. */
+export interface ServeFactoriesOptions extends ServeOptions {
   /**
    * Makes the factory of informers of one user, with a client that has the user's own rights: the API server decides what the user
    * sees. It is called with the first connection of the user, and again for other groups. The factory is stopped when the user has
@@ -34,24 +65,24 @@ export interface ServeUsersOptions {
    * @defaultValue none
    */
   readonly queries?: WorkerQueries | undefined;
-  /** What may be asked. @defaultValue the values at each limit */
-  readonly limits?: ServeUsersLimits | undefined;
-  /** The values of `Host` to which the server answers, such as `dashboard.example.com`. @defaultValue `localhost` and addresses */
-  readonly hosts?: readonly string[] | undefined;
-  /** Other origins whose pages may connect, such as `https://portal.example.com`. @defaultValue only that of the `Host` */
-  readonly origins?: readonly string[] | undefined;
-  /** How long the informers of a user stay after the last connection has ended, in milliseconds. @defaultValue 30000 */
-  readonly lingerMs?: number | undefined;
-  /**
-   * Receives what `createFactory` has thrown, and that `signIn` has returned no user, as a `TypeError`. @defaultValue they are uncaught errors,
-   * which end a program of Node
-   */
-  readonly onUnhandledError?: ((error: unknown) => void) | undefined;
-  /** @defaultValue rxjs's `asyncScheduler` */
-  readonly scheduler?: SchedulerLike | undefined;
-  /** Makes the name of this start of the server. @defaultValue `Math.random` */
-  readonly random?: (() => number) | undefined;
 }
+
+/** Options of {@link serveUsers} with one factory for all users. */
+export interface ServeSharedOptions extends ServeOptions {
+  /** The factory of the informers of all users. Its client must be allowed to list and watch the kinds in all namespaces. Start it yourself. */
+  readonly factory: InformerFactory | DynamicInformerFactory;
+  /** The kinds that users may ask, each once. Their informers, of all namespaces, are held from the start. */
+  readonly kinds: readonly Resource<KubernetesObject>[];
+  /** Decides what each user may read, such as {@link accessReviews}. */
+  readonly rights: Rights;
+  /** The queries that clients may ask by name ({@link workerQuery}), with the kinds that they read. @defaultValue none */
+  readonly queries?: SharedQueriesByName | undefined;
+  /** Receives each change of what a user may read of a kind, for an audit log. It names no object. */
+  readonly onDecision?: ((decision: RightsDecision) => void) | undefined;
+}
+
+/** Options of {@link serveUsers}. */
+export type ServeUsersOptions = ServeFactoriesOptions | ServeSharedOptions;
 
 /** Options of a connection. */
 export interface ConnectUserOptions {
@@ -87,6 +118,21 @@ export interface ServedUsers {
   readonly counts: UsersCounts;
 }
 
+/** A factory for each user. */
+function factoryOfEach(options: ServeFactoriesOptions, mostPipelines: number): UserInformers {
+  const { createFactory, queries = {} } = options;
+  checkedFunction(
+    createFactory,
+    'serveUsers: createFactory',
+    '(user) => createInformerFactory(…); or give factory, kinds and rights',
+  );
+  const begin = async (user: ServedUser, epoch: number) => {
+    const factory = await createFactory(user);
+    return new OwnInformers({ epoch, factory, queries, mostPipelines });
+  };
+  return { begin, end: () => undefined };
+}
+
 /** How often a client must answer, in milliseconds. One that misses two in a row is gone. */
 const CHECK_MS = 6_000;
 
@@ -99,30 +145,36 @@ class UsersServer implements ServedUsers {
   readonly #connections = new Set<UserConnection>();
   /** How many connections sign in, by address. */
   readonly #signingIn = new Map<string, number>();
+  readonly #report: (error: unknown) => void;
+  readonly #endFactory: () => void;
   #checks = Subscription.EMPTY;
   #isDrained = false;
 
   constructor(options: ServeUsersOptions) {
-    const { createFactory, queries = {}, limits, lingerMs = 30_000 } = options;
-    const { scheduler = asyncScheduler } = options;
-    checkedFunction(
-      createFactory,
-      'serveUsers: createFactory',
-      '(user) => createInformerFactory(…)',
-    );
+    const { limits, lingerMs = 30_000, scheduler = asyncScheduler } = options;
     ifGiven(checkedFunction, options.onUnhandledError, 'serveUsers: onUnhandledError');
     for (const name of ['hosts', 'origins'] as const) {
       const list = options[name];
       if (list !== undefined) checkedList(list, `serveUsers: ${name}`, 'a list of texts');
     }
     this.#options = options;
+    this.#report = options.onUnhandledError ?? reportUnhandled;
     this.#limits = limitsOf(limits);
     this.#scheduler = scheduler;
     this.#incarnation = uniqueText(timingOf(options).random);
-    this.#sessions = new UserSessions({
-      ...{ createFactory, queries, scheduler, limits: this.#limits },
-      lingerMs: checkedDuration(lingerMs, 'serveUsers: lingerMs'),
-    });
+    checkedDuration(lingerMs, 'serveUsers: lingerMs');
+    const surroundings = {
+      ...{ scheduler, lingerMs, mostPipelines: this.#limits.pipelines },
+      random: timingOf(options).random,
+      // A client, or an API server that is away, causes them, and must not end the program.
+      report: options.onUnhandledError ?? (() => undefined),
+    };
+    const { begin, end } =
+      'factory' in options
+        ? sharedFactory(options, surroundings)
+        : factoryOfEach(options, this.#limits.pipelines);
+    this.#endFactory = end;
+    this.#sessions = new UserSessions({ begin, scheduler, lingerMs });
   }
 
   get counts(): UsersCounts {
@@ -150,7 +202,7 @@ class UsersServer implements ServedUsers {
     const connection: UserConnection = new UserConnection({
       ...{ port, incarnation: this.#incarnation, sessions: this.#sessions, signIn },
       ...{ limits: this.#limits, scheduler: this.#scheduler },
-      report: this.#options.onUnhandledError ?? reportUnhandled,
+      report: this.#report,
       onSignedIn: () => this.#signedIn(address),
       onEnd: () => this.#forget(connection),
     });
@@ -166,6 +218,7 @@ class UsersServer implements ServedUsers {
     this.#isDrained = true;
     for (const each of [...this.#connections]) each.end('drained');
     this.#sessions.end();
+    this.#endFactory();
   }
 
   #isForeign(request: JudgedRequest): boolean {
@@ -191,12 +244,12 @@ class UsersServer implements ServedUsers {
 }
 
 /**
- * Answers the live queries of many users over sockets: informers live in this process, one set for each user, and a page receives
- * the rows of its queries as differences. Pages connect with {@link connectServer}, and use the views and hooks of a worker.
+ * Answers the live queries of many users over sockets: informers live in this process, and a page receives the rows of its queries as
+ * differences. Pages connect with {@link connectServer}, and use the views and hooks of a worker.
  *
- * Nothing is answered before `signIn` has named the user. Each user is answered by a factory of `createFactory`, whose client has the
- * user's rights; equal queries of a user's pages share a pipeline and a watch, and nothing is shared between users. Edits are refused.
- * Errors say a code and a reason, without stacks, addresses and messages of functions.
+ * Nothing is answered before `signIn` has named the user. With `createFactory` each user is answered by informers of its own, whose client
+ * has the user's rights. With `factory` all users are answered by the same informers, within what `rights` permits each of them; equal queries of
+ * users with equal rights share a pipeline. Edits are refused. Errors say a code and a reason, without stacks, addresses and messages of functions.
  *
  * Throws a `TypeError` on an invalid option.
  *

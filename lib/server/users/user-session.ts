@@ -1,4 +1,4 @@
-/** The informers of one user, which all connections of this user share. */
+/** The session of a user, which all connections of this user share: what the user asks, and of which informers. */
 
 import { informersOfFactory } from '../../factory/factory-informers.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
@@ -11,9 +11,48 @@ import { Answers } from '../../worker/server/answers.ts';
 import type { TabSession } from '../../worker/server/served-tab.ts';
 import type { SessionFactory } from '../../worker/server/session.ts';
 import { checkQuerySize } from './limits.ts';
+import type { ServedUser } from './user.ts';
 
-/** The parts of a session. */
-export interface UserSessionParts {
+/** What the connections of a user ask. */
+export interface UserSession extends TabSession {
+  /** Nobody asks any more. */
+  end(): void;
+}
+
+/** Makes the sessions of users. */
+export interface UserInformers {
+  /** Begins the session of a user. `epoch` grows with each. */
+  begin(user: ServedUser, epoch: number): UserSession | Promise<UserSession>;
+  /** The server serves nobody any more. */
+  end(): void;
+}
+
+/** The error of an edit. */
+export const refusedEdit = (): Promise<never> =>
+  Promise.reject(readable(ApiError.local('Refused', 'this server takes no edits')));
+
+/** The error of a query over the limit. */
+export function refusedPipeline(most: number): Error {
+  const message = `this user has ${most} queries; close some, and ask again in a minute`;
+  return readable(new RangeError(message));
+}
+
+/** The error of a query with a name that the server does not have. */
+export function refusedName(named: unknown): Error {
+  return readable(new TypeError(`the server has no query ${JSON.stringify(named)}`));
+}
+
+/** Makes what a query is refused for readable, because it is about the data of the query. */
+export function aboutQuery<V>(answer: () => V): V {
+  try {
+    return answer();
+  } catch (error) {
+    throw error instanceof TypeError ? readable(error) : error;
+  }
+}
+
+/** The parts of a session with informers of its own. */
+export interface OwnInformersParts {
   readonly epoch: number;
   readonly factory: SessionFactory;
   readonly queries: WorkerQueries;
@@ -21,12 +60,13 @@ export interface UserSessionParts {
   readonly mostPipelines: number;
 }
 
-export class UserSession implements TabSession {
+export class OwnInformers implements UserSession {
   readonly epoch: number;
-  readonly #parts: UserSessionParts;
+  readonly edit: () => Promise<never> = refusedEdit;
+  readonly #parts: OwnInformersParts;
   readonly #answers: Answers;
 
-  constructor(parts: UserSessionParts) {
+  constructor(parts: OwnInformersParts) {
     this.#parts = parts;
     this.epoch = parts.epoch;
     const { factory, queries } = parts;
@@ -34,17 +74,12 @@ export class UserSession implements TabSession {
     this.#answers = new Answers({ informers, queries, lingerMs: undefined });
   }
 
-  get pipelines(): number {
-    return this.#answers.size;
-  }
-
   answerOf(query: CarriedQuery): AskedAnswer {
     checkQuerySize(query);
     const answer = this.#answer(query);
     const { mostPipelines } = this.#parts;
     if (this.#answers.size < mostPipelines || this.#answers.runs(answer)) return answer;
-    const message = `this user has ${mostPipelines} queries; close some, and ask again in a minute`;
-    throw readable(new RangeError(message));
+    throw refusedPipeline(mostPipelines);
   }
 
   #answer(query: CarriedQuery): AskedAnswer {
@@ -52,21 +87,11 @@ export class UserSession implements TabSession {
     if ('named' in query) {
       const { named } = query;
       const isKnown = typeof named === 'string' && Object.hasOwn(queries, named);
-      if (!isKnown)
-        throw readable(new TypeError(`the server has no query ${JSON.stringify(named)}`));
+      if (!isKnown) throw refusedName(named);
       // What its function throws is not ours to tell.
       return this.#answers.of(query);
     }
-    try {
-      return this.#answers.of(query);
-    } catch (error) {
-      // About the data of the query.
-      throw error instanceof TypeError ? readable(error) : error;
-    }
-  }
-
-  edit(): Promise<never> {
-    return Promise.reject(readable(ApiError.local('Refused', 'this server takes no edits')));
+    return aboutQuery(() => this.#answers.of(query));
   }
 
   /** Stops the informers. */

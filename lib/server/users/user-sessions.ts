@@ -1,17 +1,11 @@
 /** The sessions of all users: one for equal users, made with the first connection, and kept for a while after the last. */
 import type { SchedulerLike } from 'rxjs';
 import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
-import type { WorkerQueries } from '../../worker/carried-query.ts';
-import type { SessionFactory } from '../../worker/server/session.ts';
-import type { Limits } from './limits.ts';
 import { keyOfUser, type ServedUser } from './user.ts';
-import { UserSession } from './user-session.ts';
+import type { UserInformers, UserSession } from './user-session.ts';
 
 /** The parts of the sessions. */
-export interface UserSessionsParts {
-  createFactory(user: ServedUser): SessionFactory | Promise<SessionFactory>;
-  readonly queries: WorkerQueries;
-  readonly limits: Limits;
+export interface UserSessionsParts extends Pick<UserInformers, 'begin'> {
   readonly lingerMs: number;
   readonly scheduler: SchedulerLike;
 }
@@ -24,7 +18,7 @@ interface Used {
 
 /** A connection's part in a session, from the moment it asks for it. */
 export interface Entered {
-  /** Rejects with what `createFactory` has thrown. */
+  /** Rejects with what the making of the session has thrown. */
   readonly session: Promise<UserSession>;
   leave(): void;
 }
@@ -74,10 +68,7 @@ export class UserSessions {
   }
 
   async #make(user: ServedUser): Promise<UserSession> {
-    const { queries, limits } = this.#parts;
-    const factory = await this.#parts.createFactory(user);
-    const epoch = ++this.#lastEpoch;
-    return new UserSession({ epoch, factory, queries, mostPipelines: limits.pipelines });
+    return await this.#parts.begin(user, ++this.#lastEpoch);
   }
 
   #end(key: string, used: Used | undefined = this.#used.get(key)): void {

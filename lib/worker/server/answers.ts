@@ -7,7 +7,7 @@ import type { InformerPool } from '../../factory/shared-informers.ts';
 import { checkedQuery } from '../../query/live-query/live-query.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
 import type { AskedAnswer } from '../../wire/query-feed.ts';
-import { type CarriedQuery, checkSize, type WorkerQueries } from '../carried-query.ts';
+import { type CarriedQuery, checkSize, paramsOf, type WorkerQueries } from '../carried-query.ts';
 import { SharedAnswer } from './shared-answer.ts';
 
 /** The parts of the answers. */
@@ -73,7 +73,7 @@ export class Answers {
     if (known !== undefined) return known;
     const named = String(carried['named']);
     const where = `workerQuery ${named}`;
-    const made = this.#functionOf(named)(carried['params'] as never, this.#live);
+    const made = this.#functionOf(named)(paramsOf(carried), this.#live);
     if (isObservable(made)) return this.#share(key, where, made);
     const query = checkedQuery(made);
     checkSize(where, query);

@@ -1,0 +1,191 @@
+/** The queries with names of a shared factory: run once for equal parameters and rights, and checked to have no rows of other kinds. */
+import { EMPTY, isObservable, type Observable, of, type SchedulerLike } from 'rxjs';
+import { catchError, tap } from 'rxjs/operators';
+import { checkedFunction, checkedList } from '../../checks/checked-option.ts';
+import { liveQueriesOver } from '../../factory/queries/create-live-queries.ts';
+import type { SourcePlan } from '../../factory/queries/plan.ts';
+import type { QueryChannel } from '../../factory/queries/query-channel.ts';
+import type { InformerStatus } from '../../informer/status/status.ts';
+import { isFields } from '../../meta/json-fields.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { type Resource, resourceName } from '../../meta/resource.ts';
+import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
+import { toView } from '../../query/view/to-view.ts';
+import type { AnyChangeSet } from '../../store/change-set.ts';
+import {
+  type CarriedQuery,
+  checkSize,
+  paramsOf,
+  type WorkerQueries,
+} from '../../worker/carried-query.ts';
+import { sortedJson } from '../../worker/server/answers.ts';
+import { SharedAnswer } from '../../worker/server/shared-answer.ts';
+import { deniedError, narrowed, statusOfNothing } from '../rights/narrowed.ts';
+import type { PermittedNamespaces } from '../rights/rights.ts';
+import { refusedName } from '../users/user-session.ts';
+import type { HeldQueries } from './held-queries.ts';
+import { permittedChannel } from './permitted-query.ts';
+
+/** A query with a name that all users may ask. */
+export interface SharedQuery {
+  /** The kinds that it reads. A user who may not list and watch one of them is answered Forbidden. */
+  readonly reads: readonly Resource<KubernetesObject>[];
+  /**
+   * Makes the query of its parameters, which may be anything, so check them. What it reads by `live` is what the user may read. What it
+   * reads otherwise is shown to all.
+   */
+  readonly ask: WorkerQueries[string];
+  /** The namespaces that the query reads with these parameters. @defaultValue all that the user may read */
+  readonly namespaces?: ((params: never) => readonly string[]) | undefined;
+}
+
+/** Queries by name. */
+export type SharedQueriesByName = Readonly<Record<string, SharedQuery>>;
+
+/** The rights of a run. */
+export type PermittedKinds = ReadonlyMap<Resource, PermittedNamespaces>;
+
+/** The parts of the named queries. */
+export interface NamedQueriesParts {
+  readonly held: HeldQueries;
+  readonly queries: SharedQueriesByName;
+  readonly lingerMs: number;
+  readonly scheduler: SchedulerLike;
+  /** Tells the program with what a stream has failed. */
+  report(error: unknown): void;
+}
+
+type Answer = SharedAnswer | QueryChannel;
+
+/** Checks the option. Throws a `TypeError` that names the query. */
+export function checkNamedQueries(held: HeldQueries, queries: SharedQueriesByName): void {
+  for (const [name, query] of Object.entries(queries)) {
+    const where = `serveUsers: queries: ${name}`;
+    if (!isFields(query)) {
+      throw new TypeError(
+        `${where} must be { reads, ask } beside factory, because the rights to the kinds that it reads are the user's`,
+      );
+    }
+    checkedFunction(query.ask, `${where}: ask`, '(params, live) => a query');
+    checkedList(query.reads, `${where}: reads`, 'a list of kinds');
+    for (const kind of query.reads) held.kindOf(kind);
+  }
+}
+
+export class NamedQueries {
+  readonly #parts: NamedQueriesParts;
+  /** The streams that run, by name, parameters and rights. */
+  readonly #runs = new Map<string, SharedAnswer>();
+
+  constructor(parts: NamedQueriesParts) {
+    checkNamedQueries(parts.held, parts.queries);
+    this.#parts = parts;
+  }
+
+  /** Throws a readable `TypeError` if there is no such query. */
+  of(named: unknown): SharedQuery {
+    const { queries } = this.#parts;
+    const query =
+      typeof named === 'string' && Object.hasOwn(queries, named) ? queries[named] : undefined;
+    if (query === undefined) throw refusedName(named);
+    return query;
+  }
+
+  /** The answer for users with these rights. */
+  answer(carried: CarriedQuery, permitted: PermittedKinds): Answer {
+    const { held, lingerMs, scheduler, report } = this.#parts;
+    const rights = [...permitted].map(([{ group, plural }, each]) => [group, plural, each]);
+    const key = sortedJson([carried, rights]);
+    const known = this.#runs.get(key);
+    if (known !== undefined) return known;
+    const where = `workerQuery ${String(carried['named'])}`;
+    const reads = new NarrowedQueries(held, permitted, where);
+    const made = this.of(carried['named']).ask(paramsOf(carried), liveQueriesOver(reads));
+    if (!isObservable(made)) {
+      const query = checkedQuery(made);
+      checkSize(where, query);
+      return reads.channelOf(query);
+    }
+    let isTold = false;
+    // Each reader begins a stream that has failed again.
+    const tell = (error: unknown) => {
+      if (!isTold) report(error);
+      isTold = true;
+    };
+    const shared: SharedAnswer = new SharedAnswer({
+      ...{ where, lingerMs, scheduler },
+      source: reads.checked(made).pipe(tap({ error: tell })),
+      onBegin: () => this.#runs.set(key, shared),
+      onEnd: () => {
+        if (this.#runs.get(key) === shared) this.#runs.delete(key);
+      },
+    });
+    return shared;
+  }
+}
+
+/** The live queries of users with equal rights. */
+class NarrowedQueries {
+  readonly #held: HeldQueries;
+  readonly #permitted: PermittedKinds;
+  readonly #where: string;
+  /** The statuses of the informers whose rows were handed out. */
+  readonly #given = new WeakSet<object>();
+
+  constructor(held: HeldQueries, permitted: PermittedKinds, where: string) {
+    this.#held = held;
+    this.#permitted = permitted;
+    this.#where = where;
+  }
+
+  plansOf(query: LiveQuery): readonly SourcePlan[] {
+    const { kind, query: own } = this.#held.known(query);
+    this.#permittedOf(kind);
+    return this.#held.plansOf(own);
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** The objects of a query that may be read. */
+  channelOf(asked: LiveQuery): QueryChannel {
+    const { kind, query } = this.#held.known(checkedQuery(asked));
+    const own = narrowed(query, kind, this.#permittedOf(kind));
+    const channel =
+      own !== undefined
+        ? this.#held.channelOf(own)
+        : permittedChannel(
+            of({ nothing: statusOfNothing(deniedError([kind], false), undefined, 0) }),
+          );
+    this.#given.add(channel.status$);
+    return channel;
+  }
+
+  #permittedOf(kind: Resource): PermittedNamespaces {
+    const permitted = this.#permitted.get(kind);
+    if (permitted !== undefined) return permitted;
+    const name = resourceName(kind);
+    throw new TypeError(`${this.#where} reads ${name}, which is not in its reads; add it there`);
+  }
+
+  /** A stream of rows that come from these queries, and from no informer that the program has otherwise. */
+  checked(source: Observable<AnyChangeSet<unknown>>): Observable<AnyChangeSet<unknown>> {
+    return source.pipe(
+      tap(({ origin }) => {
+        const others = [...(origin?.informers ?? [])].filter((each) => !this.#given.has(each));
+        if (others.length === 0) return;
+        throw new TypeError(
+          `${this.#where} has rows of an informer that it was not given; read by the live queries that it receives`,
+        );
+      }),
+    );
+  }
+}
+
+/** The status of an answer, which follows it. Never errors, because the answer does. */
+export function statusOf(answer: Answer): Observable<InformerStatus> {
+  if (!(answer instanceof SharedAnswer)) return answer.status$;
+  const rows$ = answer.stream.pipe(catchError(() => EMPTY));
+  return toView(rows$).status$ as Observable<InformerStatus>;
+}

@@ -1,0 +1,65 @@
+/** A query of one user over the informers of all: the answer of what the user may read, which changes with the rights. */
+import { EMPTY, type Observable, Subscription } from 'rxjs';
+import { distinctUntilChanged, switchMap } from 'rxjs/operators';
+import { QueryChannel } from '../../factory/queries/query-channel.ts';
+import type { InformerStatus } from '../../informer/status/status.ts';
+import { shallowEqual } from '../../query/operators/shallow-equal.ts';
+import { inTurn } from '../../rx/drain.ts';
+import { type AnyChangeSet, createChangeSet } from '../../store/change-set.ts';
+import { originating } from '../../store/origin.ts';
+import { SetSource } from '../../store/set-source.ts';
+
+/** What the user may read at present: an answer that others share, as the user may see it, or why there is none. */
+export type PermittedAnswer =
+  | {
+      readonly answer: Observable<AnyChangeSet<unknown>>;
+      readonly status$: Observable<InformerStatus>;
+      /** Keeps the answer until the returned function is called. */
+      readonly enter?: (() => () => void) | undefined;
+    }
+  | { readonly nothing: InformerStatus };
+
+/** The complete answer without rows, which takes away all that were shown. */
+const noRows = (): AnyChangeSet<unknown> =>
+  createChangeSet<unknown>(
+    { rev: 0, cause: 'query', reset: true, synced: true, initial: false, resourceVersion: '' },
+    [],
+  );
+
+/** The answers, of which the last one is followed. The rows of the former one are gone before those of the next come. */
+function followed(permitted$: Observable<PermittedAnswer>): Observable<AnyChangeSet<unknown>> {
+  return originating((subscriber, tell) => {
+    let hasRows = false;
+    let run = Subscription.EMPTY;
+    const follow = (permitted: PermittedAnswer) => {
+      run.unsubscribe();
+      if (hasRows || 'nothing' in permitted) subscriber.next(noRows());
+      hasRows = 'answer' in permitted;
+      if (!('answer' in permitted)) return;
+      const { enter } = permitted;
+      const source: SetSource<unknown> = new SetSource<unknown>(() => tell(source.origin));
+      run = source.subscribe(permitted.answer, {
+        next: (set) => subscriber.next(set),
+        error: (error) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      });
+      if (enter !== undefined) run.add(enter());
+    };
+    subscriber.add(permitted$.subscribe((permitted) => inTurn(() => follow(permitted))));
+    subscriber.add(() => run.unsubscribe());
+  });
+}
+
+/** The channel of a query whose answer changes with the rights. `permitted$` begins with what is known, for each subscriber. */
+export function permittedChannel(permitted$: Observable<PermittedAnswer>): QueryChannel {
+  const status$ = permitted$.pipe(
+    switchMap((permitted) => ('nothing' in permitted ? [permitted.nothing] : permitted.status$)),
+    distinctUntilChanged<InformerStatus>(shallowEqual),
+  );
+  const running = { answer: followed(permitted$), status$ };
+  const enter = () => ({ running, leave: () => undefined });
+  return new QueryChannel(
+    { isOverClusters: false, created$: EMPTY, isReady: () => true, enter },
+    {},
+  );
+}

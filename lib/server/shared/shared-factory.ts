@@ -1,0 +1,62 @@
+/** One factory for all users: informers that are held from the start, and sessions that see what their users may read. */
+import type { SchedulerLike } from 'rxjs';
+import { checkedFunction, checkedList, ifGiven } from '../../checks/checked-option.ts';
+import type { DynamicInformerFactory } from '../../factory/create-informer-factory.ts';
+import { informersOfFactory } from '../../factory/factory-informers.ts';
+import type { InformerFactory } from '../../factory/informer-factory.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import type { Resource } from '../../meta/resource.ts';
+import type { Rights } from '../rights/rights.ts';
+import { type RightsDecision, UserRights } from '../rights/user-rights.ts';
+import type { UserInformers } from '../users/user-session.ts';
+import { HeldQueries } from './held-queries.ts';
+import { NamedQueries, type SharedQueriesByName } from './named-queries.ts';
+import { SharedSession } from './shared-session.ts';
+
+/** What users share. */
+export interface SharedFactoryOptions {
+  readonly factory: InformerFactory | DynamicInformerFactory;
+  readonly kinds: readonly Resource<KubernetesObject>[];
+  readonly rights: Rights;
+  readonly queries?: SharedQueriesByName | undefined;
+  readonly onDecision?: ((decision: RightsDecision) => void) | undefined;
+}
+
+/** What the server gives. */
+export interface SharedSurroundings {
+  readonly scheduler: SchedulerLike;
+  readonly random: () => number;
+  readonly lingerMs: number;
+  readonly mostPipelines: number;
+  report(error: unknown): void;
+}
+
+/** Holds the informers. Throws a `TypeError` on an invalid option. */
+export function sharedFactory(
+  { factory, kinds, rights, queries = {}, onDecision }: SharedFactoryOptions,
+  { scheduler, random, lingerMs, mostPipelines, report }: SharedSurroundings,
+): UserInformers {
+  const informers = informersOfFactory('serveUsers', factory);
+  if (informers.isOverClusters === true) {
+    throw new TypeError('serveUsers: factory has several clusters; give one of one cluster');
+  }
+  if (informers.hasFallback === true) {
+    throw new TypeError(
+      'serveUsers: factory has a namespaceFallback, so it may lack what users may read; leave it out, and let the client of the server list all namespaces',
+    );
+  }
+  checkedList(kinds, 'serveUsers: kinds', 'a list of kinds, such as pods of rx-informer/resources');
+  checkedFunction(rights, 'serveUsers: rights', "(user, kind) => 'all' or namespaces");
+  ifGiven(checkedFunction, onDecision, 'serveUsers: onDecision');
+  const held = new HeldQueries(informers, kinds, lingerMs);
+  const named = new NamedQueries({ held, queries, lingerMs, scheduler, report });
+  return {
+    begin: (user, epoch) => {
+      const own = new UserRights({ user, rights, scheduler, random, onDecision, report });
+      return new SharedSession({
+        ...{ epoch, held, named, rights: own, scheduler, mostPipelines, report },
+      });
+    },
+    end: () => held.end(),
+  };
+}

@@ -1,0 +1,355 @@
+/** Tests one factory for all users: each sees what the API server permits the user to list and watch, and nothing else. */
+import {
+  count,
+  createInformerFactory,
+  createLiveQueries,
+  type InformerFactory,
+  type LiveQueries,
+  liveGroupBy,
+  liveQuery,
+  namespaceFallback,
+} from 'rx-informer';
+import { configMaps, pods, secrets } from 'rx-informer/resources';
+import type { RightsDecision, SharedQueriesByName } from 'rx-informer/server';
+import { workerQuery } from 'rx-informer/worker';
+import { describe, expect, it } from 'vitest';
+import { followed, names, namesOf, UsersRig } from './users-rig.ts';
+
+const LIVE = { synced: true, stale: false, live: true, blocked: undefined, error: undefined };
+const DENIED = {
+  ...{ list: '', synced: true, stale: false, live: false, blocked: 'forbidden' },
+  error: undefined,
+};
+const watches = (rig: UsersRig, plural: string) =>
+  rig.api.openWatches.filter(({ request }) => request.path.endsWith(`/${plural}`)).length;
+
+/** Queries of the program outside those that a named query receives. */
+let outside: LiveQueries | undefined;
+const named = {
+  counts: {
+    reads: [pods],
+    ask: (_params: undefined, live: LiveQueries) =>
+      live
+        .stream(liveQuery({ from: pods }))
+        .pipe(liveGroupBy(({ metadata }) => metadata.namespace, { pods: count() })),
+  },
+  secretly: {
+    reads: [pods],
+    ask: (_params: undefined, live: LiveQueries) => live.stream(liveQuery({ from: secrets })),
+  },
+  mine: {
+    reads: [pods],
+    ask: (namespace: string) => namesOf(namespace),
+    namespaces: (namespace: string) => [namespace],
+  },
+  outside: { reads: [pods], ask: () => (outside as LiveQueries).stream(names) },
+  both: { reads: [pods, configMaps], ask: () => names },
+} satisfies SharedQueriesByName;
+
+describe('one factory for all users', () => {
+  it('E11: each user sees what the user may list and watch, by one watch for all users', async () => {
+    const rig = new UsersRig().serveShared();
+    const [ann, bob, root] = [rig.page('t-ann'), rig.page('t-bob'), rig.page('t-root')];
+    const shown = [
+      followed(ann.view(names)),
+      followed(bob.view(names)),
+      followed(root.view(names)),
+      followed(bob.view(namesOf('a'))),
+    ];
+    await rig.pass(5_000);
+    expect(shown.map((each) => each.shown())).toEqual([
+      { list: 'api web', ...LIVE },
+      { list: 'db', ...LIVE },
+      { list: 'api db web', ...LIVE },
+      DENIED,
+    ]);
+    rig.create('a', 'new');
+    await rig.pass();
+    expect(shown.map((each) => each.shown().list)).toEqual([
+      'api new web',
+      'db',
+      'api db new web',
+      '',
+    ]);
+    expect(watches(rig, 'pods')).toBe(1);
+  });
+
+  it('E11: a user of some namespaces learns which are shown, and of those that the query names', async () => {
+    const rig = new UsersRig().serveShared();
+    const ann = rig.page('t-ann');
+    const both = liveQuery({ from: pods, namespace: ['a', 'b'], limit: 9 });
+    const [all, some] = [followed(ann.view(names)), followed(ann.view(both))];
+    await rig.pass(5_000);
+    const accessOf = ({ view }: typeof all) => view.getSnapshot().status.access;
+    expect(accessOf(all)).toMatchObject({ namespaces: ['a'], missing: [] });
+    expect(accessOf(some)).toEqual({
+      ...{ namespaces: ['a'], missing: ['b'] },
+      message:
+        'listing and watching pods is not permitted; shown: namespaces a. Not permitted in b',
+    });
+  });
+
+  it('E11: two clusters that differ only in what is forbidden give the same messages', async () => {
+    const played = async (isOther: boolean) => {
+      const rig = new UsersRig().serveShared({ queries: named });
+      const hidden = (at: number) => `hidden-${at}`;
+      if (isOther) for (let at = 0; at < 20; at++) rig.create('b', hidden(at));
+      const ann = rig.page('t-ann');
+      const page = { from: pods, select: { name: 'metadata.name' }, limit: 1 } as const;
+      const views = [
+        names,
+        namesOf('b'),
+        liveQuery(page),
+        liveQuery({ ...page, offset: 1 }),
+        liveQuery({ ...page, fieldSelector: `metadata.name=${hidden(3)}`, namespace: 'b' }),
+        liveQuery({ ...page, where: { path: 'metadata.name', contains: 'hidden' } }),
+        workerQuery<typeof named, 'counts'>('counts'),
+        workerQuery<typeof named, 'secretly'>('secretly'),
+      ].map((query) => followed(ann.view(query as typeof names)));
+      await rig.pass(5_000);
+      const { objects } = rig.api;
+      for (let at = 0; isOther && at < 20; at++) {
+        objects.update(pods, {
+          metadata: { namespace: 'b', name: hidden(at), labels: { at: `${at}` } },
+        });
+        await rig.pass(100);
+      }
+      if (!isOther) await rig.pass(2_000);
+      rig.create('a', 'new');
+      await rig.pass();
+      if (isOther) objects.delete(pods, { namespace: 'b', name: hidden(3) });
+      await rig.pass(70_000);
+      // The server makes ids at random, also for what is hidden.
+      const uid = String(objects.get(pods, { namespace: 'a', name: 'new' })?.metadata?.uid);
+      const messages = rig.toPages.map((each) => each.replaceAll(uid, 'its uid'));
+      return { messages, lists: views.map(({ shown }) => shown().list) };
+    };
+    const [one, other] = [await played(false), await played(true)];
+    expect(one.lists.slice(0, 4)).toEqual(['api new web', '', 'api', 'new']);
+    expect(other.messages).toEqual(one.messages);
+    expect(one.messages.length).toBeGreaterThan(15);
+  });
+
+  it('E12: a right that is revoked takes the rows away, and one that is granted brings them, while the query is open', async () => {
+    const decisions: RightsDecision[] = [];
+    const rig = new UsersRig().serveShared({ onDecision: (each) => decisions.push(each) });
+    const ann = followed(rig.page('t-ann').view(names));
+    await rig.pass(5_000);
+    expect(ann.shown().list).toBe('api web');
+    rig.grant('read', { kind: 'User', name: 'ann' }, 'b');
+    await rig.pass(5_000);
+    expect(ann.shown()).toEqual({ list: 'api db web', ...LIVE });
+    rig.revoke('read-ann', 'b');
+    rig.revoke('read-team-a', 'a');
+    await rig.pass(5_000);
+    expect(ann.shown()).toEqual(DENIED);
+    expect(ann.view.getSnapshot().status.error).toMatchObject({
+      ...{ reason: 'Forbidden', code: 403 },
+      message: 'listing and watching pods is not permitted',
+    });
+    expect(decisions).toEqual([
+      { user: 'ann', kind: 'pods', permitted: ['a'] },
+      { user: 'ann', kind: 'pods', permitted: ['a', 'b'] },
+      { user: 'ann', kind: 'pods', permitted: [] },
+    ]);
+  });
+
+  it('E12: rights that change without a binding are noticed within a minute, and other groups ask anew', async () => {
+    const rig = new UsersRig().serveShared();
+    const root = followed(rig.page('t-root').view(names));
+    await rig.pass(5_000);
+    expect(root.shown().list).toBe('api db web');
+    rig.tokens['t-root'] = { name: 'root', groups: ['team-b'] };
+    await rig.pass(70_000);
+    expect(root.shown()).toEqual({ list: 'db', ...LIVE });
+  });
+
+  it('E12: nothing is permitted by an answer that is no list of namespaces, and a failed question takes rights away after half a minute', async () => {
+    let answer: () => unknown = () => ['a'];
+    const errors: unknown[] = [];
+    const rig = new UsersRig().serveShared({
+      rights: (async () => answer()) as never,
+      onUnhandledError: (error) => errors.push(error),
+    });
+    const ann = followed(rig.page('t-ann').view(names));
+    await rig.pass(5_000);
+    expect(ann.shown().list).toBe('api web');
+    answer = () => {
+      throw new Error('the database of rights is away at 10.0.0.1');
+    };
+    await rig.pass(75_000);
+    expect(ann.shown().list).toBe('api web');
+    await rig.pass(30_000);
+    expect(ann.shown()).toMatchObject({ list: '', synced: true, live: false });
+    expect(ann.view.getSnapshot().status.error?.message).toBe(
+      'whether pods may be read is not known',
+    );
+    expect(errors).toHaveLength(1);
+    answer = () => ['a'];
+    await rig.pass(60_000);
+    expect(ann.shown()).toEqual({ list: 'api web', ...LIVE });
+    for (const wrong of [true, '', 'a', [''], ['a', 1], undefined, null, { all: true }]) {
+      answer = () => wrong;
+      const bob = followed(rig.page('t-bob').view(names));
+      await rig.pass(5_000);
+      expect([wrong, bob.shown().list]).toEqual([wrong, '']);
+    }
+    // A question without an answer, too.
+    answer = () => new Promise(() => undefined);
+    const root = followed(rig.page('t-root').view(names));
+    await rig.pass(60_000);
+    expect(root.shown()).toMatchObject({ list: '', synced: true });
+  });
+
+  it('E13: no query of a client causes a request; what the objects of the server cannot answer is refused', async () => {
+    const rig = new UsersRig().serveShared();
+    const page = rig.page('t-root');
+    followed(page.view(names));
+    await rig.pass(5_000);
+    const before = rig.api.requests.length;
+    const refused = [
+      liveQuery({ ...{ from: pods, limit: 5 }, fieldSelector: 'spec.nodeName=n1' }),
+      liveQuery({ from: pods, as: 'metadata', limit: 5 }),
+      liveQuery({ from: secrets, limit: 5 }),
+      liveQuery({ from: pods, where: { index: 'byOwner', eq: 'x' }, limit: 5 }),
+      workerQuery<Record<string, () => typeof names>, 'nothing'>('nothing'),
+    ].map((query) => followed(page.view(query as never)));
+    const other = followed(
+      page.view(
+        liveQuery({
+          from: { ...pods, version: 'v46' },
+          select: { name: 'metadata.name' },
+          limit: 9,
+        }),
+      ),
+    );
+    await rig.pass(1_000);
+    expect(refused.map((each) => each.shown().error)).toEqual([
+      'the server has complete pods, and cannot answer fieldSelector "spec.nodeName=n1" from them; use where',
+      "the server has complete pods, and cannot answer as: 'metadata' from them; leave it out, and use select",
+      'the server does not have secrets; it has pods, configmaps, clusterroles.rbac.authorization.k8s.io',
+      expect.stringContaining('where.index is "byOwner"'),
+      'the server has no query "nothing"',
+    ]);
+    expect(other.shown().list).toBe('api web db');
+    expect(rig.api.requests.length).toBe(before);
+  });
+
+  it('E13: a user has no more queries than the limit, and what is closed makes room', async () => {
+    const rig = new UsersRig().serveShared({ limits: { pipelines: 2 } });
+    const page = rig.page('t-ann');
+    const [one] = [followed(page.view(names)), followed(page.view(namesOf('a')))];
+    const third = page.view(namesOf('b'));
+    const refused = followed(third);
+    await rig.pass(5_000);
+    expect(refused.shown().error).toMatch(/this user has 2 queries/);
+    refused.leave();
+    one.leave();
+    await rig.pass(60_000);
+    expect(followed(third).shown().list).toBe('');
+    await rig.pass(5_000);
+    expect(third.getSnapshot().error).toBeUndefined();
+  });
+
+  it('E13: the informers are held without a user, and released when the server ends', async () => {
+    const rig = new UsersRig().serveShared();
+    await rig.pass(60_000);
+    expect(watches(rig, 'pods')).toBe(1);
+    rig.users.drain();
+    await rig.pass(60_000);
+    expect(watches(rig, 'pods')).toBe(0);
+  });
+});
+
+describe('queries with names over one factory', () => {
+  it('E14: a named query reads what its user may read, and is computed once for users with equal rights', async () => {
+    const rig = new UsersRig();
+    rig.tokens['t-eve'] = { name: 'eve', groups: ['team-a'] };
+    let runs = 0;
+    const counted: SharedQueriesByName = {
+      counts: {
+        reads: [pods],
+        ask: (_params: undefined, live: LiveQueries) => {
+          runs++;
+          return named.counts.ask(_params, live);
+        },
+      },
+    };
+    rig.serveShared({ queries: counted });
+    const query = workerQuery<typeof named, 'counts'>('counts');
+    const views = ['t-ann', 't-eve', 't-bob', 't-root'].map((token) => {
+      const view = rig.page(token).view(query);
+      view.subscribe(() => undefined);
+      return view;
+    });
+    await rig.pass(5_000);
+    const rows = () => views.map((view) => view.getSnapshot().rows);
+    const [a, b] = [
+      { key: 'a', pods: 2 },
+      { key: 'b', pods: 1 },
+    ];
+    expect(rows()).toEqual([[a], [a], [b], [a, b]]);
+    expect(runs).toBe(3);
+    rig.create('a', 'new');
+    await rig.pass();
+    expect(rows()[1]).toEqual([{ key: 'a', pods: 3 }]);
+    const [status] = views.map((view) => view.getSnapshot().status);
+    expect(status).toMatchObject({ live: true, synced: true, refused: 0 });
+  });
+
+  it('E14: a query that names its namespaces needs no binding that proposes them', async () => {
+    const rig = new UsersRig();
+    rig.serveShared({ queries: named, rights: rig.reviews({ bindings: undefined }) });
+    const query = workerQuery<typeof named, 'mine'>('mine', 'a');
+    const [ann, bob] = ['t-ann', 't-bob'].map((token) => followed(rig.page(token).view(query)));
+    await rig.pass(5_000);
+    expect(ann?.shown()).toEqual({ list: 'api web', ...LIVE });
+    expect(bob?.shown()).toEqual(DENIED);
+  });
+
+  it('E14: a user without rights to one of its kinds is answered Forbidden', async () => {
+    const rig = new UsersRig().serveShared({ queries: named });
+    const both = followed(rig.page('t-ann').view(workerQuery<typeof named, 'both'>('both')));
+    await rig.pass(5_000);
+    expect(both.shown()).toEqual(DENIED);
+    expect(both.view.getSnapshot().status.error?.message).toBe(
+      'listing and watching configmaps is not permitted',
+    );
+  });
+
+  it('E14: rows of a kind that is not in reads, or of another informer, are an error of the query, of which the program is told', async () => {
+    const errors: unknown[] = [];
+    const rig = new UsersRig();
+    rig.serveShared({ queries: named, onUnhandledError: (error) => errors.push(error) });
+    outside = createLiveQueries(rig.factory as InformerFactory);
+    const page = rig.page('t-ann');
+    const secretly = followed(page.view(workerQuery<typeof named, 'secretly'>('secretly')));
+    const other = followed(page.view(workerQuery<typeof named, 'outside'>('outside')));
+    await rig.pass(5_000);
+    for (const { shown, view } of [secretly, other]) {
+      expect(shown().list).toBe('');
+      const { status, error } = view.getSnapshot();
+      expect(JSON.stringify([status.error?.message, error?.message])).not.toMatch(/secrets|reads/);
+      expect(status.error ?? error).toBeDefined();
+    }
+    expect(errors.map((each) => (each as Error).message)).toEqual([
+      'the server does not have secrets; it has pods, configmaps, clusterroles.rbac.authorization.k8s.io',
+      'workerQuery outside has rows of an informer that it was not given; read by the live queries that it receives',
+    ]);
+  });
+
+  it('E14: invalid options are refused by name', () => {
+    const rig = new UsersRig();
+    const refusal = (options: object) => () => rig.serveShared(options as never);
+    expect(refusal({ queries: { mine: () => names } })).toThrow(/queries: mine must be \{ reads/);
+    expect(refusal({ queries: { mine: { reads: [secrets], ask: () => names } } })).toThrow(
+      /does not have secrets/,
+    );
+    expect(refusal({ kinds: [pods, pods] })).toThrow(/pods is there twice/);
+    expect(refusal({ rights: 'all' })).toThrow(/rights/);
+    const factory = createInformerFactory(rig.client('t-root'), {
+      namespaceFallback: namespaceFallback(),
+    });
+    expect(refusal({ factory })).toThrow(/namespaceFallback/);
+  });
+});
