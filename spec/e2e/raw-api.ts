@@ -2,7 +2,7 @@
  * Calls the API server over plain HTTPS, without the library. Its responses are the truth for comparisons, and its
  * writes are those of other clients.
  */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent, type AgentOptions, type RequestOptions, request } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -19,6 +19,8 @@ export interface RawOptions {
   readonly body?: unknown;
   /** @defaultValue JSON; a PATCH is a merge patch */
   readonly contentType?: string;
+  /** Such as those of impersonation. A list is repeated. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** A response of any status. `body` is parsed if it is JSON. */
@@ -44,11 +46,13 @@ export interface RawApi {
   close(): void;
 }
 
-async function bodyOf(message: IncomingMessage): Promise<unknown> {
+/** The body: parsed if it is one value of JSON, and not the lines of a watch. */
+async function bodyOf(message: IncomingMessage, isWatch: boolean): Promise<unknown> {
   let text = '';
   message.setEncoding('utf8');
   for await (const chunk of message) text += chunk;
-  return (message.headers['content-type'] ?? '').includes('json') ? JSON.parse(text) : text;
+  const isJson = (message.headers['content-type'] ?? '').includes('json') && !isWatch;
+  return isJson ? JSON.parse(text) : text;
 }
 
 /** Adds the fields that items of a list lack, and removes the fields that informers remove. */
@@ -79,6 +83,7 @@ export async function openRawApi(kubeconfig: string, context?: string): Promise<
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const headers = {
       ...access.headers,
+      ...(options.headers as OutgoingHttpHeaders | undefined),
       ...(text === undefined
         ? {}
         : {
@@ -91,7 +96,7 @@ export async function openRawApi(kubeconfig: string, context?: string): Promise<
       sent.once('error', reject);
       sent.end(text);
     });
-    const answer = (await bodyOf(message)) as R;
+    const answer = (await bodyOf(message, 'watch' in query)) as R;
     return { status: message.statusCode ?? 0, headers: message.headers, body: answer };
   };
   const ok = async <R>(method: string, path: string, options?: RawOptions) => {

@@ -97,6 +97,7 @@ export const NIGHT: readonly Step[] = [
     command: npm('test:histories'),
     counts: {
       RING_SEEDS: '5000',
+      RIGHTS_SEEDS: '500',
       AUDIT_SEEDS: '20',
       NATS_SEEDS: '1000',
       PERSIST_SEEDS: '600',
@@ -164,6 +165,12 @@ export const NIGHT: readonly Step[] = [
     command: npm('test:oracle'),
     counts: { ORACLE_SEEDS: '1000' },
     repeat: '`ORACLE_SEED=… npm run test:oracle`, with the seed of the log',
+  },
+  {
+    name: 'rights',
+    command: npm('test:e2e', 'spec/e2e/user-rights.e2e.ts'),
+    counts: { REAL_RIGHTS_SEEDS: '70' },
+    repeat: '`REAL_RIGHTS_SEED=… npm run test:e2e -- user-rights`, with the seed of the log',
   },
   {
     name: 'e2e',

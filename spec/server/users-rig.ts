@@ -139,12 +139,18 @@ export class UsersRig {
     this.api.objects.create(pods, { metadata: { namespace, name } });
   }
 
-  grant(role: string, subject: { kind: string; name: string }, namespace: string): void {
+  grant(
+    role: string,
+    subject: { kind: string; name: string },
+    namespace: string,
+    resourceNames?: readonly string[],
+  ): void {
     const { objects } = this.api;
     const name = `${role}-${subject.name}`;
+    const named = resourceNames && { resourceNames: [...resourceNames] };
     objects.create(clusterRoles, {
       metadata: { name },
-      rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] }],
+      rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'], ...named }],
     });
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
     objects.create(roleBindings, { metadata: { namespace, name }, roleRef, subjects: [subject] });

@@ -17,7 +17,7 @@ export interface AskedRights {
 
 /**
  * Decides what a user may list and watch. A rejection permits nothing that was not permitted a moment ago, and it is asked again. `changes$` emits
- * which users' rights may have changed, whose open queries are asked again within a second.
+ * which users' rights may have changed, whose open queries are asked again within two seconds.
  */
 export interface Rights {
   (

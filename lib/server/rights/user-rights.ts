@@ -45,8 +45,9 @@ const SPREAD = 0.1;
 const GRACE_MS = 30_000;
 /** How long an answer may take, in milliseconds. */
 const ANSWER_MS = 15_000;
-/** Over how long questions after a change are spread, in milliseconds. */
-const CHANGE_MS = 1_000;
+/** After which time, and over how long, questions after a change are asked, in milliseconds. The API server learns of it at the same time. */
+const CHANGE_MS = 500;
+const CHANGE_SPREAD_MS = 1_000;
 
 const waitAfter = /* @__PURE__ */ exponentialBackoff({ baseMs: 1_000, capMs: 30_000, jitter: 0.2 });
 
@@ -112,7 +113,7 @@ class Questions extends Subscription {
     this.add(
       changes$.subscribe({
         next: (concerns) => {
-          if (concerns(parts.user)) this.#askIn(CHANGE_MS * parts.random());
+          if (concerns(parts.user)) this.#askIn(CHANGE_MS + CHANGE_SPREAD_MS * parts.random());
         },
         error: (error) => parts.report(error),
       }),
