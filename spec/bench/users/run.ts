@@ -1,118 +1,104 @@
 /**
  * Measures a server of users: its CPU and memory, and the time from a write to the row in a page.
  *
- *   npm run bench -- users [USERS=50] [PODS=2000] [SECONDS=10]
+ *   npm run bench -- users [USERS=50] [PODS=2000] [CHANGES=20] [SECONDS=10] [KIND=shared]
  *
- * Each user has five queries of ten windows and sorts, over a socket of its own in this process, which acknowledges as a page does.
+ * The API server, the server of users (one factory for all users, or with `each` one for each) and the sockets have processes of their
+ * own. Each user asks five of 200 queries; 40 % see all namespaces, 40 % are in 20 teams, and 20 % have namespaces of their own.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { liveQuery } from 'rx-informer';
-import { pods } from 'rx-informer/resources';
 
-const [count = 50, objects = 2_000, seconds = 10] = process.argv.slice(3).map(Number);
-const changesPerSecond = 20;
+const numbers = process.argv.slice(3, 7).map(Number);
+const [count = 50, objects = 2_000, changesPerSecond = 20, seconds = 10] = numbers;
+const kind = process.argv[7] ?? 'shared';
+/** How many sockets one process has. */
+const SOCKETS = 250;
+
+/** A process that answers each line. */
+class Answering {
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(file: string, ...args: readonly (string | number)[]) {
+    const script = fileURLToPath(new URL(file, import.meta.url));
+    const flags = ['--disable-warning=ExperimentalWarning', '--max-old-space-size=8000'];
+    this.#child = spawn(process.execPath, [...flags, script, ...args.map(String)], {
+      env: { ...process.env, NODE_ENV: 'production' },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const input = this.#child.stdout as NodeJS.ReadableStream;
+    this.#lines = createInterface({ input })[Symbol.asyncIterator]();
+  }
+
+  async next<T>(): Promise<T> {
+    return JSON.parse((await this.#lines.next()).value as string) as T;
+  }
+
+  async ask<T>(line = ''): Promise<T> {
+    this.#child.stdin?.write(`${line}\n`);
+    return await this.next<T>();
+  }
+
+  end(): void {
+    this.#child.stdin?.end();
+  }
+}
 
 interface Used {
   readonly cpuMs: number;
   readonly rss: number;
+  readonly gapMs: number;
   readonly users: number;
 }
 
-const script = fileURLToPath(new URL('server.ts', import.meta.url));
-const flags = ['--disable-warning=ExperimentalWarning'];
-const child = spawn(process.execPath, [...flags, script, `${objects}`, `${changesPerSecond}`], {
-  env: { ...process.env, NODE_ENV: 'production' },
-  stdio: ['pipe', 'pipe', 'inherit'],
-});
-const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-const next = async <T>() => JSON.parse((await lines.next()).value as string) as T;
-const used = async () => {
-  child.stdin.write('\n');
-  return await next<Used>();
-};
-
-const { port } = await next<{ readonly port: number }>();
-const select = { name: 'metadata.name', phase: 'status.phase', at: 'metadata.labels.at' } as const;
-const queries = Array.from({ length: 10 }, (_, at) =>
-  liveQuery({
-    ...{ from: pods, select, offset: (at % 5) * 10, limit: 50 },
-    orderBy: [{ path: at < 5 ? 'metadata.name' : 'spec.nodeName' }, { path: 'metadata.name' }],
-  }),
-);
-
-const delays: number[] = [];
-let answered = 0;
-let bytes = 0;
-/** From then on delays are counted. */
-let countsFrom = Number.POSITIVE_INFINITY;
-
-function connect(user: number): WebSocket {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/`);
-  const send = (message: object) => socket.send(JSON.stringify(message));
-  let session = {};
-  const complete = new Set<number>();
-  socket.onopen = () =>
-    send({
-      ...{ type: 'hello', protocol: 2, identity: 'x', isHidden: false, hasCredentials: false },
-      credentials: { user: `user-${user}` },
-    });
-  socket.onmessage = ({ data }) => {
-    bytes += String(data).length;
-    const message = JSON.parse(String(data));
-    if (message.type === 'welcome') {
-      session = { incarnation: message.incarnation, epoch: message.epoch };
-      for (let id = 0; id < 5; id++) {
-        const query = JSON.parse(JSON.stringify(queries[(user + id * 3) % queries.length]));
-        send({ type: 'open', id, query, ...session });
-      }
-    }
-    if (message.type !== 'rows') return;
-    send({ type: 'ack', set: message.set, ...session });
-    const now = performance.timeOrigin + performance.now();
-    for (const { id, synced, rows = [] } of message.differences) {
-      if (synced && !complete.has(id)) {
-        complete.add(id);
-        answered++;
-      }
-      for (const [, , row] of rows) {
-        const at = Number(row.at);
-        if (at > countsFrom) delays.push(now - at);
-      }
-    }
-  };
-  return socket;
+interface Arrived {
+  readonly answered: number;
+  readonly bytes: number;
+  readonly cpuMs: number;
+  readonly delays: readonly number[];
 }
 
-const before = await used();
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const api = new Answering('api.ts', objects, changesPerSecond);
+const { url } = await api.next<{ readonly url: string }>();
+const server = new Answering('server.ts', url, kind);
+const { port } = await server.next<{ readonly port: number }>();
+const before = await server.ask<Used>();
 const beganMs = performance.now();
-const sockets = Array.from({ length: count }, (_, user) => connect(user));
-while (answered < count * 5) await new Promise((resolve) => setTimeout(resolve, 20));
+const clients = Array.from({ length: Math.ceil(count / SOCKETS) }, (_, at) => {
+  const from = at * SOCKETS;
+  return new Answering('clients.ts', port, from, Math.min(count, from + SOCKETS));
+});
+const all = async (line = '') => await Promise.all(clients.map((each) => each.ask<Arrived>(line)));
+const sum = (arrived: readonly Arrived[], of: 'answered' | 'bytes' | 'cpuMs') =>
+  arrived.reduce((total, each) => total + each[of], 0);
+while (sum(await all(), 'answered') < count * 5) await sleep(100);
 const firstMs = performance.now() - beganMs;
-const first = await used();
-bytes = 0;
-countsFrom = performance.timeOrigin + performance.now();
-const own = process.cpuUsage();
-await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
-const last = await used();
-const ownUsed = process.cpuUsage(own);
-delays.sort((one, other) => one - other);
+await sleep(1_000);
+const first = await server.ask<Used>();
+const began = await all('count');
+const countedMs = performance.now();
+await sleep(seconds * 1_000);
+const last = await server.ask<Used>();
+const arrived = await all();
+const passed = performance.now() - countedMs;
+const delays = arrived.flatMap((each) => each.delays).sort((one, other) => one - other);
 const at = (share: number) => delays[Math.floor(delays.length * share)]?.toFixed(1) ?? 'none';
-const cores = (ms: number) => (ms / seconds / 1_000).toFixed(2);
+const cores = (ms: number) => (ms / passed).toFixed(2);
+const requests = await api.ask<{ readonly lists: number; readonly watches: number }>();
+const busiest = Math.max(...arrived.map(({ cpuMs }, each) => cpuMs - (began[each]?.cpuMs ?? 0)));
 process.stdout.write(
   [
-    `${last.users} users with 5 queries each over ${objects} Pods, ${changesPerSecond} changes a second`,
-    `first answers: ${firstMs.toFixed(0)} ms, ${(first.cpuMs - before.cpuMs).toFixed(0)} ms of CPU`,
-    `server: ${cores(last.cpuMs - first.cpuMs)} cores, ${(last.rss / 2 ** 20).toFixed(0)} MiB`,
-    `clients: ${cores((ownUsed.user + ownUsed.system) / 1_000)} cores (void above 0.9)`,
+    `${last.users} users (${kind}) with 5 queries each over ${objects} Pods, ${changesPerSecond} changes a second`,
+    `first answers: ${firstMs.toFixed(0)} ms, ${(first.cpuMs - before.cpuMs).toFixed(0)} ms of CPU, longest gap ${first.gapMs.toFixed(0)} ms`,
+    `server: ${cores(last.cpuMs - first.cpuMs)} cores, ${(last.rss / 2 ** 20).toFixed(0)} MiB, longest gap ${last.gapMs.toFixed(0)} ms`,
+    `busiest process of sockets: ${cores(busiest)} cores (void above 0.9)`,
     `from a write to the row: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, of ${delays.length}`,
-    `${(bytes / seconds / count).toFixed(0)} bytes a second and user`,
+    `${(sum(arrived, 'bytes') / (passed / 1_000) / count).toFixed(0)} bytes a second and user`,
+    `at the API server: ${requests.lists} lists and ${requests.watches} watches of Pods`,
     '',
   ].join('\n'),
 );
-for (const socket of sockets) socket.close();
-child.stdin.end();
-await once(child, 'exit');
-process.exit();
+for (const each of [...clients, server, api]) each.end();
