@@ -168,7 +168,7 @@ export const NIGHT: readonly Step[] = [
   },
   {
     name: 'rights',
-    command: npm('test:e2e', 'spec/e2e/user-rights.e2e.ts'),
+    command: npm('test:e2e', 'spec/e2e/user-rights.e2e.ts', '--testTimeout=7200000'),
     counts: { REAL_RIGHTS_SEEDS: '70' },
     repeat: '`REAL_RIGHTS_SEED=… npm run test:e2e -- user-rights`, with the seed of the log',
   },

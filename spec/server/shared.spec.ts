@@ -183,7 +183,7 @@ describe('one factory for all users', () => {
 
   it('E12: a rule with resourceNames permits the query for this name alone', async () => {
     const rig = new UsersRig().serveShared();
-    rig.grant('one', { kind: 'User', name: 'bob' }, 'a', ['web']);
+    rig.grant('one', { kind: 'User', name: 'bob' }, 'a', { resourceNames: ['web'] });
     const queries = ['web', 'api'].map((name) =>
       liveQuery({
         ...{ from: pods, namespace: 'a', limit: 5 },

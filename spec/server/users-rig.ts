@@ -143,15 +143,12 @@ export class UsersRig {
     role: string,
     subject: { kind: string; name: string },
     namespace: string,
-    resourceNames?: readonly string[],
+    rule: { readonly verbs?: string[]; readonly resourceNames?: string[] } = {},
   ): void {
     const { objects } = this.api;
     const name = `${role}-${subject.name}`;
-    const named = resourceNames && { resourceNames: [...resourceNames] };
-    objects.create(clusterRoles, {
-      metadata: { name },
-      rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'], ...named }],
-    });
+    const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'], ...rule }];
+    objects.create(clusterRoles, { metadata: { name }, rules });
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
     objects.create(roleBindings, { metadata: { namespace, name }, roleRef, subjects: [subject] });
   }

@@ -4,7 +4,7 @@ import { planOfScope, type SourcePlan } from '../../factory/queries/plan.ts';
 import { SharedQueries } from '../../factory/queries/shared-queries.ts';
 import type { Hold, InformerPool } from '../../factory/shared-informers.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import { type Resource, resourceName } from '../../meta/resource.ts';
+import { type GroupVersionResource, type Resource, resourceName } from '../../meta/resource.ts';
 import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import { readable } from '../../wire/public-error.ts';
 
@@ -35,7 +35,7 @@ export class HeldQueries extends SharedQueries {
   }
 
   /** The kind as the server has it. Throws a readable `TypeError` if the server does not have it. */
-  kindOf(asked: Kind): Kind {
+  kindOf(asked: GroupVersionResource): Kind {
     const held = this.#held.get(kindKey(asked));
     if (held !== undefined) return held.kind;
     const names = [...this.#held.values()].map(({ kind }) => resourceName(kind)).join(', ');

@@ -6,8 +6,11 @@ import { informersOfFactory } from '../../factory/factory-informers.ts';
 import type { InformerFactory } from '../../factory/informer-factory.ts';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
+import type { KubeClient } from '../../transport/kube-client.ts';
 import type { Rights } from '../rights/rights.ts';
 import { type RightsDecision, UserRights } from '../rights/user-rights.ts';
+import type { ServedUser } from '../users/user.ts';
+import { UserEdits } from '../users/user-edits.ts';
 import type { UserInformers } from '../users/user-session.ts';
 import { HeldQueries } from './held-queries.ts';
 import { NamedQueries, type SharedQueriesByName } from './named-queries.ts';
@@ -19,6 +22,7 @@ export interface SharedFactoryOptions {
   readonly kinds: readonly Resource<KubernetesObject>[];
   readonly rights: Rights;
   readonly queries?: SharedQueriesByName | undefined;
+  readonly edits?: ((user: ServedUser) => KubeClient | Promise<KubeClient>) | undefined;
   readonly onDecision?: ((decision: RightsDecision) => void) | undefined;
 }
 
@@ -33,7 +37,7 @@ export interface SharedSurroundings {
 
 /** Holds the informers. Throws a `TypeError` on an invalid option. */
 export function sharedFactory(
-  { factory, kinds, rights, queries = {}, onDecision }: SharedFactoryOptions,
+  { factory, kinds, rights, queries = {}, edits, onDecision }: SharedFactoryOptions,
   { scheduler, random, lingerMs, mostPipelines, report }: SharedSurroundings,
 ): UserInformers {
   const informers = informersOfFactory('serveUsers', factory);
@@ -47,6 +51,7 @@ export function sharedFactory(
   }
   checkedList(kinds, 'serveUsers: kinds', 'a list of kinds, such as pods of rx-informer/resources');
   checkedFunction(rights, 'serveUsers: rights', "(user, kind) => 'all' or namespaces");
+  ifGiven(checkedFunction, edits, 'serveUsers: edits', '(user) => a client of the user');
   ifGiven(checkedFunction, onDecision, 'serveUsers: onDecision');
   const held = new HeldQueries(informers, kinds, lingerMs);
   const named = new NamedQueries({ held, queries, lingerMs, scheduler, report });
@@ -54,7 +59,9 @@ export function sharedFactory(
     begin: (user, epoch) => {
       const own = new UserRights({ user, rights, scheduler, random, onDecision, report });
       return new SharedSession({
-        ...{ epoch, held, named, rights: own, scheduler, mostPipelines, report },
+        ...{ epoch, held, named, rights: own, mostPipelines, report },
+        scheduler,
+        edits: edits && new UserEdits({ client: () => edits(user), scheduler }),
       });
     },
     end: () => held.end(),

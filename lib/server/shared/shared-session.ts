@@ -21,6 +21,7 @@ import {
 import type { AskedRights } from '../rights/rights.ts';
 import type { Decision, UserRights } from '../rights/user-rights.ts';
 import { checkQuerySize } from '../users/limits.ts';
+import type { UserEdits } from '../users/user-edits.ts';
 import {
   aboutQuery,
   refusedEdit,
@@ -38,6 +39,8 @@ export interface SharedSessionParts {
   readonly named: NamedQueries;
   readonly rights: UserRights;
   readonly scheduler: SchedulerLike;
+  /** @defaultValue edits are refused */
+  readonly edits?: UserEdits | undefined;
   /** How many different queries a user has open. */
   readonly mostPipelines: number;
   /** Tells the program what a named query has thrown. */
@@ -64,7 +67,6 @@ const isNothing = ({ permitted }: Decision) => permitted.length === 0;
 
 export class SharedSession implements UserSession {
   readonly epoch: number;
-  readonly edit: () => Promise<never> = refusedEdit;
   readonly #parts: SharedSessionParts;
   readonly #open = new Map<string, Open>();
 
@@ -87,6 +89,13 @@ export class SharedSession implements UserSession {
       view: open.channel.view,
       enter: () => this.#enter(asked.key, open),
     };
+  }
+
+  async edit(...[edit, tab]: Parameters<UserSession['edit']>): Promise<unknown> {
+    const { edits, held } = this.#parts;
+    if (edits === undefined) return await refusedEdit();
+    const { group, version, plural } = held.kindOf(edit.resource);
+    return await edits.edit({ ...edit, resource: { group, version, plural } }, tab);
   }
 
   end(): void {

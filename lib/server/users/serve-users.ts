@@ -1,6 +1,7 @@
 /** `serveUsers`, which answers the live queries of many users, by informers of each or of all. */
 import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import {
+  check,
   checkedDuration,
   checkedFunction,
   checkedList,
@@ -16,6 +17,7 @@ import { longInterval } from '../../rx/long-timer.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { timingOf } from '../../rx/timing.ts';
 import { uniqueText } from '../../rx/unique-text.ts';
+import type { KubeClient } from '../../transport/kube-client.ts';
 import type { WorkerQueries } from '../../worker/carried-query.ts';
 import type { SessionFactory } from '../../worker/server/session.ts';
 import { foreignRequest, type JudgedRequest } from '../foreign-request.ts';
@@ -65,6 +67,8 @@ export interface ServeFactoriesOptions extends ServeOptions {
    * @defaultValue none
    */
   readonly queries?: WorkerQueries | undefined;
+  /** Whether pages may edit ({@link useEdit}), with the client of the user's factory: the API server decides. @defaultValue false */
+  readonly edits?: boolean | undefined;
 }
 
 /** Options of {@link serveUsers} with one factory for all users. */
@@ -77,6 +81,11 @@ export interface ServeSharedOptions extends ServeOptions {
   readonly rights: Rights;
   /** The queries that clients may ask by name ({@link workerQuery}), with the kinds that they read. @defaultValue none */
   readonly queries?: SharedQueriesByName | undefined;
+  /**
+   * Makes the client with which the edits of a user are written, such as one that sends the user's token: the API server decides. Only objects of
+   * `kinds` are edited. The rows show an edit when the watch has brought it. @defaultValue edits are refused
+   */
+  readonly edits?: ((user: ServedUser) => KubeClient | Promise<KubeClient>) | undefined;
   /** Receives each change of what a user may read of a kind, for an audit log. It names no object. */
   readonly onDecision?: ((decision: RightsDecision) => void) | undefined;
 }
@@ -120,15 +129,16 @@ export interface ServedUsers {
 
 /** A factory for each user. */
 function factoryOfEach(options: ServeFactoriesOptions, mostPipelines: number): UserInformers {
-  const { createFactory, queries = {} } = options;
+  const { createFactory, queries = {}, edits = false } = options;
   checkedFunction(
     createFactory,
     'serveUsers: createFactory',
     '(user) => createInformerFactory(…); or give factory, kinds and rights',
   );
+  check(typeof edits === 'boolean', 'serveUsers: edits', edits, 'true or false');
   const begin = async (user: ServedUser, epoch: number) => {
     const factory = await createFactory(user);
-    return new OwnInformers({ epoch, factory, queries, mostPipelines });
+    return new OwnInformers({ epoch, factory, queries, mostPipelines, takesEdits: edits });
   };
   return { begin, end: () => undefined };
 }
@@ -249,7 +259,7 @@ class UsersServer implements ServedUsers {
  *
  * Nothing is answered before `signIn` has named the user. With `createFactory` each user is answered by informers of its own, whose client
  * has the user's rights. With `factory` all users are answered by the same informers, within what `rights` permits each of them; equal queries of
- * users with equal rights share a pipeline. Edits are refused. Errors say a code and a reason, without stacks, addresses and messages of functions.
+ * users with equal rights share a pipeline. Edits are refused without the option `edits`. Errors say a code and a reason, without stacks, addresses and messages of functions.
  *
  * Throws a `TypeError` on an invalid option.
  *

@@ -1,5 +1,6 @@
 /** The session of a user, which all connections of this user share: what the user asks, and of which informers. */
 
+import { EditableLayer } from '../../factory/edits/editable-layer.ts';
 import { informersOfFactory } from '../../factory/factory-informers.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
@@ -12,6 +13,7 @@ import type { TabSession } from '../../worker/server/served-tab.ts';
 import type { SessionFactory } from '../../worker/server/session.ts';
 import { checkQuerySize } from './limits.ts';
 import type { ServedUser } from './user.ts';
+import { UserEdits } from './user-edits.ts';
 
 /** What the connections of a user ask. */
 export interface UserSession extends TabSession {
@@ -56,22 +58,28 @@ export interface OwnInformersParts {
   readonly epoch: number;
   readonly factory: SessionFactory;
   readonly queries: WorkerQueries;
+  readonly takesEdits: boolean;
   /** How many different queries run at one time. */
   readonly mostPipelines: number;
 }
 
 export class OwnInformers implements UserSession {
   readonly epoch: number;
-  readonly edit: () => Promise<never> = refusedEdit;
+  readonly edit: UserSession['edit'];
   readonly #parts: OwnInformersParts;
   readonly #answers: Answers;
 
   constructor(parts: OwnInformersParts) {
     this.#parts = parts;
     this.epoch = parts.epoch;
-    const { factory, queries } = parts;
+    const { factory, queries, takesEdits } = parts;
     const informers: InformerPool = informersOfFactory('serveUsers: createFactory', factory);
-    this.#answers = new Answers({ informers, queries, lingerMs: undefined });
+    // Without edits no query runs through a layer.
+    const layer = takesEdits ? new EditableLayer() : undefined;
+    this.#answers = new Answers({ informers, queries, lingerMs: undefined, layer });
+    const { client, scheduler } = informers;
+    const edits = new UserEdits({ client: () => client, scheduler, layer });
+    this.edit = takesEdits ? (...edit) => edits.edit(...edit) : refusedEdit;
   }
 
   answerOf(query: CarriedQuery): AskedAnswer {

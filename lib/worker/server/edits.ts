@@ -33,11 +33,11 @@ function resourceOf({ resource, namespace }: CarriedEdit): Resource<KubernetesOb
 }
 
 export class Edits {
-  readonly #informers: InformerPool;
+  readonly #informers: Pick<InformerPool, 'client' | 'scheduler'>;
   readonly #overlay = new Overlay();
   readonly #edits: SentEdits;
 
-  constructor(informers: InformerPool, layer: EditableLayer) {
+  constructor(informers: Pick<InformerPool, 'client' | 'scheduler'>, layer: EditableLayer) {
     this.#informers = informers;
     this.#edits = new SentEdits(informers.scheduler);
     layer.cover(this.#overlay);
