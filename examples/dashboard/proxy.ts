@@ -166,7 +166,7 @@ export function createClusterProxy(client: KubeClient, rules: ProxyRules = {}): 
       const { code, sentence, allow } = allowed;
       request.resume();
       answerText(response, code, sentence, allow === undefined ? {} : { allow });
-    } else if (allowed.use === 'write' || allowed.use === 'review') {
+    } else if (['write', 'delete', 'review'].includes(allowed.use)) {
       void sendWithBody(request, response, url, allowed);
     } else {
       send(response, forwarded(request, url, allowed, undefined));

@@ -60,7 +60,7 @@ function ask(path: string, { method = 'GET', headers = {}, body }: Asked = {}) {
       });
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
     });
-    outgoing.on('error', reject).end(method === 'GET' || method === 'DELETE' ? undefined : body);
+    outgoing.on('error', reject).end(method === 'GET' ? undefined : body);
   });
 }
 
@@ -69,10 +69,12 @@ const MERGE = 'application/merge-patch+json';
 function write(path: string, body: unknown, { method = 'PATCH', headers = {} }: Asked = {}) {
   const type = method === 'PATCH' ? MERGE : 'application/json';
   const origin = `http://127.0.0.1:${server.port}`;
+  const text = method === 'GET' ? '' : typeof body === 'string' ? body : JSON.stringify(body);
   return ask(path, {
     method,
-    headers: { origin, 'content-type': type, ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
+    // Node does not frame the body of a DELETE by itself.
+    headers: { origin, 'content-type': type, 'content-length': `${text.length}`, ...headers },
+    body: text,
   });
 }
 
@@ -184,10 +186,11 @@ describe('nothing else', () => {
     ...[`${inside}/services/web/proxy`, `${inside}/services/web/log`],
     ...[`${inside}/serviceaccounts/default/token`, `${inside}/serviceaccounts`],
     ...[`${inside}/finalize`, `${inside}/status`, '/api/v1/componentstatuses'],
-    ...['/apis/apps/v1/deployments/scale', '/apis/apps/v1/namespaces/shop/deployments/web/scale'],
+    ...['/apis/apps/v1/deployments/scale', '/apis/apps/v1/namespaces/shop/daemonsets/web/scale'],
+    ...[`${inside}/pods/web-0/scale`, '/apis/batch/v1/namespaces/shop/jobs/a/scale'],
     ...['/api', '/api/', '/api/v1', '/apis', '/apis/', '/apis/apps', '/apis/apps/v1'],
     ...['/apis/v1/pods', '/api/v2/pods', '/apis/apps/v1beta1/deployments', '/apis//v1/secrets'],
-    ...['/apis/rbac.authorization.k8s.io/v1/clusterroles', '/apis/batch/v1/cronjobs'],
+    ...['/apis/rbac.authorization.k8s.io/v1/clusterroles'],
     ...['/apis/certificates.k8s.io/v1/certificatesigningrequests'],
     ...['/apis/authentication.k8s.io/v1/tokenreviews', `${REVIEWS}/x`, `${REVIEWS}/`],
     ...['/api/v1/watch/secrets', '/api/v1/watch/pods', '/api/v1/proxy/nodes/a'],
@@ -246,22 +249,69 @@ describe('edits', () => {
     expect(cluster.requests).toEqual([]);
   });
 
-  test('no collection, status, scale, event, namespace or config map can be written', () => {
+  test('no collection, status, event, namespace or config map can be written', () => {
     const inside = '/api/v1/namespaces/shop';
     for (const method of ['PATCH', 'PUT', 'POST', 'DELETE']) {
       for (const at of [
         ...[`${inside}/pods`, '/api/v1/pods', inside, `${inside}/pods/web-0/log`],
-        ...[`${path}/status`, `${path}/scale`, `${inside}/events/a`, `${inside}/configmaps/a`],
+        ...[`${path}/status`, `${inside}/events/a`, `${inside}/configmaps/a`],
+        ...['/api/v1/namespaces/shop', '/apis/batch/v1/jobs', '/apis/batch/v1/jobs/a'],
         '/apis/apps/v1/namespaces/shop/replicasets/a',
       ]) {
         expect(judge(method, at, {}), `${method} ${at}`).toHaveProperty('sentence');
       }
     }
-    for (const method of ['POST', 'DELETE', 'OPTIONS', 'HEAD', 'get', '']) {
+    for (const method of ['POST', 'OPTIONS', 'HEAD', 'get', '']) {
       expect(judge(method, path, {}), method).toMatchObject({
         code: 405,
-        allow: 'GET, PATCH, PUT',
+        allow: 'GET, PATCH, PUT, DELETE',
       });
+    }
+  });
+
+  test('a deletion names the object by its UID and its version, and is composed again', async () => {
+    const ref = { namespace: 'shop', name: 'web' };
+    const { uid = '', resourceVersion = '' } =
+      cluster.objects.get(deployments, ref)?.metadata ?? {};
+    const remove = (body: unknown) => write(path, body, { method: 'DELETE' });
+    for (const bad of [
+      ...['', '{', '{}', { preconditions: { uid } }, { preconditions: { resourceVersion } }],
+      { preconditions: { uid: 1, resourceVersion } },
+    ]) {
+      expect((await remove(bad)).status, JSON.stringify(bad)).toBe(400);
+    }
+    expect(cluster.requests).toEqual([]);
+    const other = { preconditions: { uid: 'another', resourceVersion } };
+    expect((await remove(other)).status).toBe(409);
+    const preconditions = { uid, resourceVersion };
+    expect((await remove({ preconditions, dryRun: ['All'] })).status).toBe(200);
+    expect(cluster.objects.get(deployments, ref)).toBeDefined();
+    const odd = { preconditions, gracePeriodSeconds: 0, propagationPolicy: 'Never' };
+    expect((await remove(odd)).status).toBe(200);
+    expect(cluster.objects.get(deployments, ref)).toBeUndefined();
+  });
+
+  test('a scale is patched, a Job is created in its namespace, and a Node is not deleted', () => {
+    expect(judge('PATCH', `${path}/scale`, {})).toMatchObject({ use: 'write' });
+    expect(judge('POST', '/apis/batch/v1/namespaces/shop/jobs', {})).toMatchObject({
+      use: 'write',
+    });
+    for (const method of ['GET', 'PUT', 'POST', 'DELETE']) {
+      expect(judge(method, `${path}/scale`, {}), method).toHaveProperty('code', 405);
+    }
+    expect(judge('PATCH', '/api/v1/nodes/n1', {})).toMatchObject({ use: 'write' });
+    expect(judge('DELETE', '/api/v1/nodes/n1', {})).toHaveProperty('code', 405);
+    const revisions = '/apis/apps/v1/namespaces/shop/controllerrevisions';
+    expect(judge('GET', revisions, {})).toMatchObject({ use: 'collection' });
+    expect(judge('PATCH', `${revisions}/a`, {})).toHaveProperty('code', 405);
+    const readOnly = { readOnly: true };
+    for (const [method, at] of [
+      ['PATCH', `${path}/scale`],
+      ['DELETE', path],
+      ['POST', '/apis/batch/v1/namespaces/shop/jobs'],
+    ] as const) {
+      expect(judge(method, at, readOnly), at).toHaveProperty('code', 405);
+      expect(judge(method, at, { namespace: 'billing' }), at).toHaveProperty('code', 403);
     }
   });
 

@@ -1,9 +1,15 @@
 /**
- * Decides which requests to the cluster are forwarded: reads of the kinds that the page shows and of what Pods and Nodes use, logs, edits of one
- * object, and reviews of the user's own rights. Everything else is refused. Secrets, tokens, exec, proxies and
+ * Decides which requests to the cluster are forwarded: reads of the kinds that the page shows and of what Pods and Nodes use, logs, edits, scales
+ * and deletions of one object, new Jobs, and reviews of the user's own rights. Everything else is refused. Secrets, tokens, exec, proxies and
  * discovery need no list of their own, because no pattern of this file matches their paths.
  */
-import { meteredKinds, rootOf, type ShownKind, shownKinds } from '../shared/kinds.ts';
+import {
+  meteredKinds,
+  revisionKinds,
+  rootOf,
+  type ShownKind,
+  shownKinds,
+} from '../shared/kinds.ts';
 
 /** The restrictions of the command line. */
 export interface ProxyRules {
@@ -15,7 +21,7 @@ export interface ProxyRules {
 
 /** A request that is forwarded. */
 export interface AllowedRequest {
-  readonly use: 'collection' | 'object' | 'log' | 'write' | 'review';
+  readonly use: 'collection' | 'object' | 'log' | 'write' | 'delete' | 'review';
   /** Only the metadata of the objects is requested. */
   readonly metadataOnly: boolean;
   /** The query parameters that are forwarded. All others are dropped. */
@@ -34,14 +40,14 @@ interface Target {
   readonly kind: ShownKind;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
-  readonly isLog: boolean;
+  readonly part: 'log' | 'scale' | undefined;
 }
 
-/** The only path to which a POST is forwarded. */
+/** The only path beside that of Jobs to which a POST is forwarded. */
 export const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
 const PATH =
-  /^(?<root>\/api\/v1|\/apis\/[a-z0-9.]+\/v1(?:beta1)?)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+))?(?<log>\/log)?$/;
+  /^(?<root>\/api\/v1|\/apis\/[a-z0-9.]+\/v1(?:beta1)?)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+))?(?:\/(?<part>log|scale))?$/;
 /** A name of an object: DNS labels joined by dots. Such a name has no escapes, slashes or double dots. */
 const NAME = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -56,15 +62,20 @@ const parameters = {
     ...['tailLines', 'timestamps'],
   ],
   write: ['dryRun', 'fieldManager', 'fieldValidation'],
+  // The options of a deletion are in its body.
+  delete: [],
   review: [],
 };
 
 const kindOf = new Map(
-  [...shownKinds, ...meteredKinds].map((kind) => [`${rootOf(kind)}/${kind.plural}`, kind]),
+  [...shownKinds, ...meteredKinds, ...revisionKinds].map((kind) => [
+    `${rootOf(kind)}/${kind.plural}`,
+    kind,
+  ]),
 );
 
 function targetOf(path: string): Target | undefined {
-  const { root, namespace, plural, name, log } = PATH.exec(path)?.groups ?? {};
+  const { root, namespace, plural, name, part } = PATH.exec(path)?.groups ?? {};
   const kind = kindOf.get(`${root}/${plural}`);
   if (kind === undefined) return undefined;
   for (const each of [namespace, name]) {
@@ -73,14 +84,21 @@ function targetOf(path: string): Target | undefined {
   // An object of a namespaced kind has a namespace, and one of the others has none.
   if (namespace !== undefined && !kind.namespaced) return undefined;
   if (namespace === undefined && kind.namespaced && name !== undefined) return undefined;
-  const isLog = log !== undefined;
-  if (isLog && (kind.kind !== 'Pod' || name === undefined)) return undefined;
-  return { kind, namespace, name, isLog };
+  if (part !== undefined && name === undefined) return undefined;
+  if (part === 'log' && kind.kind !== 'Pod') return undefined;
+  if (part === 'scale' && !kind.scales) return undefined;
+  return { kind, namespace, name, part: part as Target['part'] };
 }
 
-function methodsOf({ kind, name, isLog }: Target, { readOnly }: ProxyRules): readonly string[] {
-  const isEditable = kind.editable && name !== undefined && !isLog && !readOnly;
-  return isEditable ? ['GET', 'PATCH', 'PUT'] : ['GET'];
+function methodsOf(target: Target, { readOnly }: ProxyRules): readonly string[] {
+  const { kind, namespace, name, part } = target;
+  if (part === 'scale') return readOnly ? [] : ['PATCH'];
+  if (readOnly || part !== undefined) return ['GET'];
+  if (name === undefined) {
+    return kind.creatable && namespace !== undefined ? ['GET', 'POST'] : ['GET'];
+  }
+  if (!kind.editable) return ['GET'];
+  return kind.stays ? ['GET', 'PATCH', 'PUT'] : ['GET', 'PATCH', 'PUT', 'DELETE'];
 }
 
 function isInside({ kind, namespace, name }: Target, only: string): boolean {
@@ -127,7 +145,8 @@ export function judge(
 
 function purposeOf(method: string, target: Target | undefined): AllowedRequest['use'] {
   if (target === undefined) return 'review';
+  if (method === 'DELETE') return 'delete';
   if (method !== 'GET') return 'write';
-  if (target.isLog) return 'log';
+  if (target.part === 'log') return 'log';
   return target.name === undefined ? 'collection' : 'object';
 }

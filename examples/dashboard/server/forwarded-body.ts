@@ -68,7 +68,25 @@ function reviewOf(text: string, { namespace }: ProxyRules): string {
   });
 }
 
-/** Reads the body of a write or a review. Rejects with {@link BodyRefused}. */
+const POLICIES = ['Foreground', 'Background', 'Orphan'];
+
+/** A deletion of exactly the object that the user has seen, composed again from the options that it may have. */
+function deletionOf(text: string): string {
+  const { propagationPolicy, dryRun, ...given } = parsed(text);
+  const { uid, resourceVersion } = Object(given['preconditions']) as Record<string, unknown>;
+  if (typeof uid !== 'string' || typeof resourceVersion !== 'string') {
+    throw new BodyRefused(400, 'A deletion needs the preconditions uid and resourceVersion.');
+  }
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    preconditions: { uid, resourceVersion },
+    ...(POLICIES.some((each) => each === propagationPolicy) ? { propagationPolicy } : {}),
+    ...(dryRun === undefined ? {} : { dryRun: ['All'] }),
+  });
+}
+
+/** Reads the body of a write, a deletion or a review. Rejects with {@link BodyRefused}. */
 export async function readForwardedBody(
   request: IncomingMessage,
   use: AllowedRequest['use'],
@@ -84,5 +102,6 @@ export async function readForwardedBody(
     throw new BodyRefused(415, `The content type must be ${accepted.join(' or ')}.`);
   }
   const text = await read(request);
-  return { contentType, body: use === 'review' ? reviewOf(text, rules) : text };
+  if (use === 'review') return { contentType, body: reviewOf(text, rules) };
+  return { contentType, body: use === 'delete' ? deletionOf(text) : text };
 }

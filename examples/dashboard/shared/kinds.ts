@@ -7,8 +7,14 @@ export interface ShownKind {
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
-  /** Whether the proxy forwards PATCH and PUT of one object. */
+  /** Whether the proxy forwards PATCH, PUT and DELETE of one object. */
   readonly editable: boolean;
+  /** Whether the proxy forwards PATCH of its number of replicas. */
+  readonly scales?: true;
+  /** An object of this kind is not deleted here. */
+  readonly stays?: true;
+  /** Whether the proxy forwards POST of a new object. */
+  readonly creatable?: true;
   /** The proxy requests only the metadata, because people store passwords in config maps, too. */
   readonly metadataOnly?: true;
 }
@@ -16,7 +22,7 @@ export interface ShownKind {
 function shown(
   [group, version]: readonly [string, string],
   [plural, kind]: readonly [string, string],
-  is: Partial<Pick<ShownKind, 'namespaced' | 'editable' | 'metadataOnly'>> = {},
+  is: Partial<Omit<ShownKind, 'group' | 'version' | 'plural' | 'kind'>> = {},
 ): ShownKind {
   return { group, version, plural, kind, namespaced: true, editable: false, ...is };
 }
@@ -24,7 +30,9 @@ function shown(
 const core = ['', 'v1'] as const;
 const apps = ['apps', 'v1'] as const;
 const metrics = ['metrics.k8s.io', 'v1beta1'] as const;
+const batch = ['batch', 'v1'] as const;
 const editable = { editable: true };
+const scales = { editable: true, scales: true } as const;
 
 /** All kinds. */
 export const shownKinds: readonly ShownKind[] = [
@@ -33,19 +41,25 @@ export const shownKinds: readonly ShownKind[] = [
   shown(core, ['configmaps', 'ConfigMap'], { metadataOnly: true }),
   shown(core, ['events', 'Event']),
   shown(core, ['resourcequotas', 'ResourceQuota']),
-  shown(core, ['nodes', 'Node'], { namespaced: false, editable: true }),
+  shown(core, ['nodes', 'Node'], { namespaced: false, editable: true, stays: true }),
   shown(core, ['namespaces', 'Namespace'], { namespaced: false }),
-  shown(apps, ['deployments', 'Deployment'], editable),
+  shown(apps, ['deployments', 'Deployment'], scales),
   shown(apps, ['replicasets', 'ReplicaSet']),
-  shown(apps, ['statefulsets', 'StatefulSet'], editable),
+  shown(apps, ['statefulsets', 'StatefulSet'], scales),
   shown(apps, ['daemonsets', 'DaemonSet'], editable),
-  shown(['batch', 'v1'], ['jobs', 'Job'], editable),
+  shown(batch, ['jobs', 'Job'], { editable: true, creatable: true }),
+  shown(batch, ['cronjobs', 'CronJob'], editable),
 ];
 
 /** What Pods and Nodes use. The proxy forwards reads of it, and the page has no table of it. */
 export const meteredKinds: readonly ShownKind[] = [
   shown(metrics, ['pods', 'PodMetrics']),
   shown(metrics, ['nodes', 'NodeMetrics'], { namespaced: false }),
+];
+
+/** The revisions of StatefulSets and DaemonSets. The proxy forwards reads of them, and the page has no table of them. */
+export const revisionKinds: readonly ShownKind[] = [
+  shown(apps, ['controllerrevisions', 'ControllerRevision']),
 ];
 
 /** The path of the API that serves a kind: `/api/v1`, `/apis/apps/v1`. */

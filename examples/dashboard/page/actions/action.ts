@@ -1,0 +1,88 @@
+/** What an action is: for which kinds it is, which right it needs, and what it sends. No action waits or retries by itself. */
+import {
+  ApiError,
+  type KubeClient,
+  type Resource,
+  type ResourceClient,
+  type Stored,
+  type WriteOptions,
+} from 'rx-informer';
+import type { Revision } from './revisions.ts';
+import type { Target } from './target.ts';
+
+/** What a right names of a resource. */
+export type Named = Pick<Resource<never>, 'group' | 'plural'>;
+
+/** A right that an action needs, in the words of a SelfSubjectAccessReview. */
+export interface Right {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+}
+
+/** What the user has chosen in the dialog, and when the dialog was opened. */
+export interface Chosen {
+  readonly atMs: number;
+  readonly replicas?: number | undefined;
+  readonly revision?: Revision | undefined;
+}
+
+/** The calls of an action. With `dryRun` in the options the server stores nothing. */
+export interface Sending {
+  readonly client: KubeClient;
+  readonly calls: ResourceClient<Target>;
+  readonly options: WriteOptions;
+}
+
+/** What the server has accepted, in words, and how it is taken back. */
+export interface Accepted {
+  readonly says: string;
+  undo?(): Promise<unknown>;
+}
+
+/** An action on objects. */
+export interface Action {
+  readonly id: string;
+  readonly label: string;
+  /** What happens, in one sentence. */
+  readonly does: string;
+  /** The resources that have it, such as `deployments.apps`. */
+  readonly on: readonly string[];
+  /** What the dialog asks for. */
+  readonly asks?: 'replicas' | 'revision';
+  readonly isDanger?: true;
+  /** Whether it is for one object only. */
+  readonly isSingle?: true;
+  /** Whether an object in this state has it. @defaultValue always */
+  fits?(object: Target): boolean;
+  right(resource: Named): Right;
+  /** Rejects with an `ApiError`, or with {@link Unneeded}. */
+  send(sending: Sending, object: Stored<Target>, chosen: Chosen): Promise<Accepted>;
+}
+
+/** The object is already as the action would make it. */
+export class Unneeded extends Error {
+  override readonly name = 'Unneeded';
+}
+
+/** The name of a resource with its group, as kubectl prints it. */
+export function fullName({ group, plural }: Named): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+/** The right to patch an object. */
+export const mayPatch = ({ group, plural }: Named): Right => ({
+  verb: 'patch',
+  group,
+  resource: plural,
+});
+
+/**
+ * Another writer was faster, so that going on would overwrite what the user has not seen. A conflict with the reason of a server would be
+ * tried again.
+ */
+export function changed({ metadata }: Target, what: string): ApiError {
+  const message = `${metadata?.name} ${what}`;
+  return new ApiError({ code: 409, reason: 'Changed', message });
+}
