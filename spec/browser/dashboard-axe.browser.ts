@@ -2,24 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { configMaps } from 'rx-informer/resources';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from './chromium.ts';
-import { live, type OpenDashboard, openDashboard, phone } from './open-dashboard.ts';
+import { expect, test } from 'vitest';
+import { dashboards } from './dashboards.ts';
+import { live, phone } from './open-dashboard.ts';
 
-let browser: Browser;
-let opened: OpenDashboard | undefined;
+const { open } = dashboards();
 const axeFile = createRequire(import.meta.url).resolve('axe-core');
-
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
 
 /** Waits until nothing fades in: an element has less contrast while it does. */
 async function settled(page: Page): Promise<void> {
@@ -54,7 +44,7 @@ const kinds = ['pods', 'tree', 'events', 'nodes', 'deployments', 'services', 'co
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`${colorScheme}: nothing in the tables, the details and the panels`, async () => {
-    opened = await openDashboard(browser, { browser: { colorScheme }, start: { objects: 200 } });
+    const opened = await open({ browser: { colorScheme }, start: { objects: 200 } });
     const { page, dashboard } = opened;
     for (const kind of kinds) {
       await page.goto(`${dashboard.url}?kind=${kind}&panel=${kind === 'pods' ? 'server' : ''}`);
@@ -94,8 +84,33 @@ for (const colorScheme of ['light', 'dark'] as const) {
     expect(await violations(page), 'no match').toEqual([]);
   });
 
+  test(`${colorScheme}: nothing in the actions`, async () => {
+    const opened = await open({ browser: { colorScheme }, query: '?kind=deployments' });
+    const { page } = opened;
+    await live(page);
+    await page.locator('[data-uid]').first().click();
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('menuitem', { name: /^Scale/ }).waitFor();
+    expect(await violations(page), 'menu of actions').toEqual([]);
+    await page.getByRole('menuitem', { name: /^Scale/ }).click();
+    await page.getByRole('textbox', { name: 'Replicas' }).fill('99');
+    await page.getByText('the server accepts it').waitFor();
+    expect(await violations(page), 'dialog').toEqual([]);
+    await page.getByRole('button', { name: /^Scale Deployment/ }).click();
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+    await page
+      .locator('[data-uid]')
+      .nth(1)
+      .click({ modifiers: ['Control'] });
+    await page.getByRole('region', { name: 'Marked rows' }).waitFor();
+    expect(await violations(page), 'notice and marked rows').toEqual([]);
+    await page.getByRole('region', { name: 'Marked rows' }).getByText('Delete').click();
+    await page.getByText('the server accepts it').waitFor();
+    expect(await violations(page), 'deletion').toEqual([]);
+  });
+
   test(`${colorScheme}: nothing on a phone, with the menu and without a connection`, async () => {
-    opened = await openDashboard(browser, { browser: { colorScheme, ...phone } });
+    const opened = await open({ browser: { colorScheme, ...phone } });
     const { page } = opened;
     await live(page);
     expect(await violations(page), 'phone').toEqual([]);

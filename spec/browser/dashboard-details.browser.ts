@@ -1,29 +1,13 @@
 /** Tests the details of an object in the dashboard: live, after a deletion, with logs, and edited by draft. */
 import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
-import { keepScreenshot, launchChromium } from './chromium.ts';
+import { keepScreenshot } from './chromium.ts';
 import { type Received, recordRequests } from './dashboard-requests.ts';
-import {
-  live,
-  type OpenDashboard,
-  type OpenOptions,
-  openDashboard,
-  phone,
-} from './open-dashboard.ts';
+import { dashboards } from './dashboards.ts';
+import { live, type OpenDashboard, type OpenOptions, phone } from './open-dashboard.ts';
 
-let browser: Browser;
-let opened: OpenDashboard | undefined;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
+const { open } = dashboards();
 
 const web = {
   metadata: { name: 'aaa-web', namespace: 'shop', labels: { app: 'web' } },
@@ -33,7 +17,7 @@ const web = {
 /** Opens the details of the pod `aaa-web`. */
 async function openWeb(options: OpenOptions = {}) {
   let pod = {} as ReturnType<OpenDashboard['cluster']['writer']['create']>;
-  opened = await openDashboard(browser, {
+  const opened = await open({
     ...options,
     before: (_page, cluster) => {
       pod = cluster.writer.create(web);
@@ -183,7 +167,7 @@ test('clicks on the row that is open are no visits: one step back closes its det
 });
 
 test('the log of a pod follows', async () => {
-  opened = await openDashboard(browser, { start: { rate: 20 }, query: '?tone=good' });
+  const opened = await open({ start: { rate: 20 }, query: '?tone=good' });
   const { page } = opened;
   await live(page);
   await page.locator('[data-uid]').first().click();
@@ -194,7 +178,7 @@ test('the log of a pod follows', async () => {
 });
 
 test('a pod shows its environment, without the values of config maps and secrets, and its log', async () => {
-  opened = await openDashboard(browser, {
+  const opened = await open({
     start: { fault: 'crash-loop' },
     query: '?filter=settlement',
   });
@@ -221,7 +205,7 @@ test('a pod shows its environment, without the values of config maps and secrets
 });
 
 test('the logs of a workload are one, are searched, and are saved as a file', async () => {
-  opened = await openDashboard(browser, {
+  const opened = await open({
     start: { fault: 'crash-loop' },
     query: '?kind=deployments&filter=settlement',
   });
@@ -250,7 +234,7 @@ test('the logs of a workload are one, are searched, and are saved as a file', as
 });
 
 test('a line of kubectl is copied', async () => {
-  opened = await openDashboard(browser, {
+  const opened = await open({
     browser: { permissions: ['clipboard-read', 'clipboard-write'] },
   });
   const { page } = opened;
@@ -266,7 +250,7 @@ test('a line of kubectl is copied', async () => {
 
 for (const size of [{ width: 1440, height: 900 }, phone.viewport]) {
   test(`"Review the change" is on a screen of ${size.width} pixels`, async () => {
-    opened = await openDashboard(browser, { browser: { viewport: size } });
+    const opened = await open({ browser: { viewport: size } });
     const { page } = opened;
     await live(page);
     await page.locator('[data-uid]').first().click();
@@ -286,7 +270,7 @@ for (const size of [{ width: 1440, height: 900 }, phone.viewport]) {
 
 test('config maps have a table and details, without their contents', async () => {
   let received: readonly Received[] = [];
-  opened = await openDashboard(browser, {
+  const opened = await open({
     query: '?kind=configmaps',
     before: (_page, _cluster, dashboard) => {
       const recording = recordRequests(dashboard);
@@ -329,7 +313,7 @@ test('config maps have a table and details, without their contents', async () =>
 });
 
 test('a Deployment whose pods are refused by a quota shows the quota, and the quota is in a table', async () => {
-  opened = await openDashboard(browser, {
+  const opened = await open({
     start: { fault: 'quota' },
     query: '?kind=deployments&filter=invoice-api',
   });
@@ -349,7 +333,7 @@ test('a Deployment whose pods are refused by a quota shows the quota, and the qu
 });
 
 test('a node shows what it has, and what its pods request of it', async () => {
-  opened = await openDashboard(browser, { query: '?kind=nodes' });
+  const opened = await open({ query: '?kind=nodes' });
   const { page } = opened;
   await live(page);
   const row = page.locator('[data-uid]').first();

@@ -1,27 +1,10 @@
 /** Tests that the dashboard's table stays still under the pointer, and that the details say what the table hides. */
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
-import { launchChromium } from './chromium.ts';
-import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
+import { dashboards } from './dashboards.ts';
+import { live } from './open-dashboard.ts';
 
-let browser: Browser;
-let opened: OpenDashboard | undefined;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
-
-async function open(options: OpenOptions = {}): Promise<OpenDashboard> {
-  opened = await openDashboard(browser, options);
-  await live(opened.page);
-  return opened;
-}
+const { openLive: open } = dashboards();
 
 const podNamed = (name: string) => ({
   metadata: { name, namespace: 'shop' },

@@ -1,27 +1,10 @@
 /** Tests the keys of the dashboard: to the first row, to the filter, and to any kind, namespace or object. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
-import { launchChromium } from './chromium.ts';
-import { live, type OpenDashboard, openDashboard } from './open-dashboard.ts';
+import { dashboards } from './dashboards.ts';
 
-let browser: Browser;
-let opened: OpenDashboard | undefined;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
-
-async function open(query = ''): Promise<Page> {
-  opened = await openDashboard(browser, { query });
-  await live(opened.page);
-  return opened.page;
-}
+const { openLive } = dashboards();
 
 const jumpBox = (page: Page) => page.getByRole('textbox', { name: /kind, a namespace or an/ });
 
@@ -34,7 +17,7 @@ async function jump(page: Page, text: string, option: RegExp): Promise<void> {
 }
 
 test('the first row is one Tab away, and Enter opens it', async () => {
-  const page = await open();
+  const { page, complaints } = await openLive();
   await page.keyboard.press('Tab');
   const first = page.locator('[data-uid][aria-rowindex="2"]');
   await eventually(async () => expect(await first.getAttribute('data-active')).toBe('true'));
@@ -43,11 +26,11 @@ test('the first row is one Tab away, and Enter opens it', async () => {
   await page.getByRole('dialog', { name: `Pod ${name}` }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  expect(opened?.complaints).toEqual([]);
+  expect(complaints).toEqual([]);
 });
 
 test('"/" leads to the filter, and Enter from there to the rows', async () => {
-  const page = await open();
+  const { page } = await openLive();
   await page.keyboard.press('/');
   await page.keyboard.type('storefront/');
   expect(page.url()).toContain('filter=storefront%2F');
@@ -57,7 +40,7 @@ test('"/" leads to the filter, and Enter from there to the rows', async () => {
 });
 
 test('"?" shows the keys, and Escape returns from there and from the jump to where the user was', async () => {
-  const page = await open();
+  const { page } = await openLive();
   await page.keyboard.press('Tab');
   await page.keyboard.press('?');
   const list = page.getByRole('dialog', { name: 'Keys' });
@@ -73,14 +56,14 @@ test('"?" shows the keys, and Escape returns from there and from the jump to whe
 });
 
 test('":" and Ctrl+K lead to a kind by its short name, to a namespace and to an object', async () => {
-  const page = await open();
+  const { page, complaints, cluster } = await openLive();
   await jump(page, 'svc', /^Services$/);
   await page.getByRole('grid', { name: 'Services' }).waitFor();
   await page.keyboard.press('Tab');
   await page.locator('[data-uid][data-active=true]').waitFor();
   await jump(page, 'ns shop', /shop.*what is in it/);
   await page.getByText('Namespace shop').waitFor();
-  const named = opened?.cluster.list().find(({ metadata }) => metadata?.namespace === 'search');
+  const named = cluster.list().find(({ metadata }) => metadata?.namespace === 'search');
   const name = named?.metadata?.name ?? '';
   await page.keyboard.press('Control+k');
   await jumpBox(page).fill(name);
@@ -89,5 +72,5 @@ test('":" and Ctrl+K lead to a kind by its short name, to a namespace and to an 
     .waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: `Pod ${name}` }).waitFor();
-  expect(opened?.complaints).toEqual([]);
+  expect(complaints).toEqual([]);
 });

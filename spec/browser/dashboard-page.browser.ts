@@ -1,34 +1,12 @@
 /** Tests what the dashboard's page says and shows: on each size of screen, in each state of the connection. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { pods } from 'rx-informer/resources';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
-import { launchChromium } from './chromium.ts';
-import {
-  live,
-  type OpenDashboard,
-  type OpenOptions,
-  openDashboard,
-  phone,
-  retryNow,
-} from './open-dashboard.ts';
+import { dashboards } from './dashboards.ts';
+import { live, phone, retryNow } from './open-dashboard.ts';
 
-let browser: Browser;
-let opened: OpenDashboard | undefined;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
-
-async function open(options: OpenOptions = {}): Promise<OpenDashboard> {
-  opened = await openDashboard(browser, options);
-  return opened;
-}
+const { open } = dashboards();
 
 describe('a phone', () => {
   test('shows the status of each pod, and its name while the other columns scroll', async () => {

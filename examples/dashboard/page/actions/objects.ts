@@ -35,7 +35,7 @@ const deletable = shownKinds.filter(({ editable, stays }) => editable && !stays)
 const remove: Action = {
   id: 'delete',
   label: 'Delete',
-  does: 'Deletes it with everything that it owns. Nothing brings it back but its controller.',
+  does: 'Deletes it with all that it owns. Only a controller brings it back.',
   on: deletable,
   isDanger: true,
   right: ({ group, plural }) => ({ verb: 'delete', group, resource: plural }),

@@ -2,14 +2,16 @@
 import { ActionIcon, Menu, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import type { KubernetesObject } from 'rx-informer';
-import type { Pod, Service } from 'rx-informer/resources';
+import type { Deployment, Pod, Service } from 'rx-informer/resources';
 import { CheckIcon, CopyIcon } from '../layout/icons.tsx';
 import classes from './details.module.css';
 import type { Copied, Ports } from './kubectl.ts';
 
-/** The port of a Pod or a Service, and the container that a shell begins in. */
+/** The port of a Pod, a workload or a Service, and the container that a shell begins in. */
 export function portsOf(object: KubernetesObject | undefined): Ports {
-  const { containers, ports } = { ...(object as Pod | undefined)?.spec, ...servicePorts(object) };
+  const { template } = (object as Deployment | undefined)?.spec ?? {};
+  const ofPods = { ...template?.spec, ...(object as Pod | undefined)?.spec };
+  const { containers, ports } = { ...ofPods, ...servicePorts(object) };
   const [first] = containers ?? [];
   const port = ports?.[0]?.port ?? first?.ports?.[0]?.containerPort;
   return { port, container: first?.name };

@@ -2,6 +2,7 @@
 import { Alert, Button, CloseButton, Group, Loader, SegmentedControl } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
+import { ActionMenu } from '../actions/action-menu.tsx';
 import { errorWords } from '../cluster/error-words.ts';
 import { go, noFilter, type ObjectName } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
@@ -39,6 +40,7 @@ export function Details(props: {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), []);
   const row = useRow(kind, object);
+  const copies = copiesOf(kind, of, context, portsOf(object));
   return (
     <section
       className={classes.pane}
@@ -64,7 +66,10 @@ export function Details(props: {
           )}
         </div>
         <Group gap={4} wrap="nowrap">
-          <CopyMenu copies={copiesOf(kind, of, context, portsOf(object))} />
+          {object !== undefined && !isDeleted && !isReadOnly && (
+            <ActionMenu kind={kind} of={of} object={object} copies={copies} />
+          )}
+          <CopyMenu copies={copies} />
           <CloseButton aria-label="Close the details" onClick={close} />
         </Group>
       </div>

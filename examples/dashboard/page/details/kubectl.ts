@@ -42,6 +42,8 @@ function ownCommands(id: string, of: string, { port, container }: Ports): readon
         { label: 'logs', text: `logs ${of} --all-containers --follow` },
         { label: 'rollout status', text: `rollout status ${of}` },
         { label: 'rollout history', text: `rollout history ${of}` },
+        { label: 'exec', text: `exec -it ${of}${flag} -- sh` },
+        ...forwards,
       ];
     case 'services':
       return forwards;

@@ -2,11 +2,11 @@
 import { AppShell } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense, useEffect } from 'react';
+import { ActionsHost } from '../actions/actions-host.tsx';
 import { useInfo } from '../cluster/use-info.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
 import { useActivity } from '../panels/activity-log.tsx';
-import { SidePanel } from '../panels/side-panel.tsx';
 import { Sidebar } from '../panels/sidebar.tsx';
 import { StatusLine } from '../panels/status-line.tsx';
 import { ToneTiles } from '../panels/tone-tiles.tsx';
@@ -21,6 +21,7 @@ import { loadedLater } from './loaded.tsx';
 
 const importDetails = async () => (await import('../details/details.tsx')).Details;
 const Details = loadedLater(importDetails);
+const SidePanel = loadedLater(async () => (await import('../panels/side-panel.tsx')).SidePanel);
 
 /** Safari has no `requestIdleCallback`. */
 const requestIdle = globalThis.requestIdleCallback ?? ((run: () => void) => setTimeout(run, 1000));
@@ -45,6 +46,7 @@ function Shell() {
     document.title = `${object?.name ?? title} — rx-informer`;
   }, [object, title]);
   const isHidden = panel === '';
+  const isReadOnly = info === undefined || info.readOnly === true;
   return (
     <AppShell
       header={{ height: 56 }}
@@ -67,13 +69,13 @@ function Shell() {
         <UncreatedPods />
         <FilterBar />
         <div className={classes.content}>
-          <LiveTable key={kind} />
+          <LiveTable key={kind} isReadOnly={isReadOnly} />
           {object !== undefined && (
             <Suspense>
               <Details
                 key={`${object.kind}/${object.uid}/${object.name}`}
                 of={object}
-                isReadOnly={info === undefined || info.readOnly === true}
+                isReadOnly={isReadOnly}
                 context={info?.context}
               />
             </Suspense>
@@ -81,9 +83,12 @@ function Shell() {
         </div>
       </AppShell.Main>
       <KeysOfPage />
+      <ActionsHost info={info} />
       {!isHidden && (
         <AppShell.Aside className={classes.side} aria-label="Panel">
-          <SidePanel info={info} />
+          <Suspense>
+            <SidePanel info={info} />
+          </Suspense>
         </AppShell.Aside>
       )}
     </AppShell>

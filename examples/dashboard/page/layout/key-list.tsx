@@ -9,6 +9,8 @@ const keys: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['↑', '↓'], 'go to another row'],
   [['Page ↑', 'Page ↓', 'Home', 'End'], 'go further'],
   [['Enter'], 'open the row'],
+  [['Space'], 'mark the row for an action on several'],
+  [['a'], 'go to the actions of the marked rows, or of the open object'],
   [['→', '←'], 'open and close a branch of the application tree'],
   [['Esc'], 'close the details, or leave the filter'],
 ];

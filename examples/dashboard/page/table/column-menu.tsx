@@ -1,29 +1,11 @@
-/** The choice of columns, which is kept in the URL. */
+/** The choice of columns, which is kept in the URL. It is loaded after the table. */
 import { ActionIcon, Menu } from '@mantine/core';
-import { useQuery, useView } from 'rx-informer/react/worker';
-import { workerQuery } from 'rx-informer/worker';
-import type { Queries } from '../cluster/cluster.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
-import type { Kind } from '../kinds/kind.ts';
 import { ColumnsIcon } from '../layout/icons.tsx';
 import { shownColumns } from './shown-columns.ts';
+import { useIsMetered, useIsTrouble } from './use-column-choice.ts';
 import { useTableQueries } from './use-table.tsx';
-
-/** Whether the table is filtered to rows in trouble. */
-export function useIsTrouble(): boolean {
-  const { queries } = useTableQueries();
-  const statuses = useView(queries.statuses).rows;
-  const { tone, status } = usePage();
-  if (tone !== '' || status === '') return tone === 'bad';
-  return (statuses.find(({ key }) => key === status)?.bad ?? 0) > 0;
-}
-
-/** Whether the cluster says what the objects of a kind use. */
-export function useIsMetered({ metered }: Kind): boolean {
-  const query = metered && workerQuery<Queries, 'isMetered'>('isMetered', metered);
-  return useQuery(query).rows.length > 0;
-}
 
 export function ColumnMenu() {
   const { kind } = useTableQueries();

@@ -1,17 +1,28 @@
 /** The filter box, the chosen namespace and status, the pause of updates, and the number of matching rows. */
-import { Button, CloseButton, Pill, Select, Text, TextInput, Tooltip } from '@mantine/core';
+import {
+  ActionIcon,
+  Button,
+  CloseButton,
+  Pill,
+  Select,
+  Text,
+  TextInput,
+  Tooltip,
+} from '@mantine/core';
+import { Suspense } from 'react';
 import { useView } from 'rx-informer/react/worker';
 import { paused$ } from '../cluster/cluster.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import { namespaceIn, rowsName } from '../kinds/kind.ts';
 import { FILTER_ID, focusTable } from '../layout/focus.ts';
-import { PauseIcon, PlayIcon, SearchIcon } from '../layout/icons.tsx';
-import { ColumnMenu } from './column-menu.tsx';
+import { ColumnsIcon, PauseIcon, PlayIcon, SearchIcon } from '../layout/icons.tsx';
+import { loadedLater } from '../layout/loaded.tsx';
 import { parseFilter } from './filter.ts';
 import classes from './filter-bar.module.css';
 import { useTableQueries } from './use-table.tsx';
 
+const ColumnMenu = loadedLater(async () => (await import('./column-menu.tsx')).ColumnMenu);
 const number = new Intl.NumberFormat('en-US');
 const HINT = 'Words, labels (app=web, tier in (a, b)) and fields (spec.nodeName=node-001)';
 
@@ -70,7 +81,9 @@ export function FilterBar() {
           clearButtonProps={{ 'aria-label': 'Clear the status' }}
         />
       ) : null}
-      <ColumnMenu />
+      <Suspense fallback={<ColumnsButton />}>
+        <ColumnMenu />
+      </Suspense>
       <PauseButton />
       {namespace !== '' && (
         <Pill
@@ -92,6 +105,15 @@ export function FilterBar() {
         </Button>
       )}
     </search>
+  );
+}
+
+/** In the place of the menu until it is loaded. */
+function ColumnsButton() {
+  return (
+    <ActionIcon variant="default" size={36} disabled aria-label="Choose columns">
+      <ColumnsIcon />
+    </ActionIcon>
   );
 }
 

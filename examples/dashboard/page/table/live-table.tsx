@@ -7,17 +7,18 @@ import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useView } from 'rx-informer/react/worker';
+import { clearMarks, isMarkable, marks$, toggleMark } from '../actions/asked.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import type { Row } from '../kinds/kind.ts';
 import { columnsOf, features } from './cells.tsx';
 import { ColumnHeader } from './column-header.tsx';
-import { useIsMetered, useIsTrouble } from './column-menu.tsx';
 import { ColumnWidths, type Widths } from './short-name.tsx';
 import { fittingColumns, phoneColumns, shownColumns } from './shown-columns.ts';
 import classes from './table.module.css';
 import { TableRow } from './table-row.tsx';
 import { TableState } from './table-state.tsx';
+import { useIsMetered, useIsTrouble } from './use-column-choice.ts';
 import { useHold } from './use-hold.ts';
 import { useRowKeys } from './use-row-keys.ts';
 import { useTableQueries } from './use-table.tsx';
@@ -34,8 +35,11 @@ const PHONE = 480;
 const onSelect = ({ kind: ofRow, uid, namespace, name }: Row, kind: string) =>
   go({ object: { kind: String(ofRow ?? kind), uid, namespace, name } });
 
-export function LiveTable() {
+export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
   const { kind, queries } = useTableQueries();
+  const marks = useValue(marks$);
+  const onMark = isReadOnly || !isMarkable(kind.id) ? undefined : toggleMark;
+  useEffect(() => clearMarks, []);
   const page = usePage();
   const live = useView(queries.table);
   const isListed = useValue(queries.isListed$);
@@ -98,7 +102,14 @@ export function LiveTable() {
     setWidths({ byId: Object.fromEntries(measured), isPhone: width < PHONE });
   }, [shown, width]);
   const open = (row: Row) => onSelect(row, kind.id);
-  const keys = useRowKeys({ order: held ?? order, rows, virtualizer, scroller, open });
+  const keys = useRowKeys({
+    order: held ?? order,
+    rows,
+    virtualizer,
+    scroller,
+    open,
+    mark: onMark,
+  });
   const hold = useHold(scroller, keys.active);
   // The next Tab leads to the rows, unless the user is elsewhere already.
   useEffect(() => {
@@ -120,6 +131,8 @@ export function LiveTable() {
       style={widthsOf(shown)}
       role={kind.isTree ? 'treegrid' : 'grid'}
       aria-label={kind.title}
+      aria-multiselectable={onMark !== undefined}
+      data-marks={marks.size > 0}
       aria-rowcount={isListed ? total + 1 : -1}
       aria-colcount={shown.length}
       aria-activedescendant={keys.activeId}
@@ -163,7 +176,9 @@ export function LiveTable() {
               active={row.id === keys.active}
               selected={row.id === page.object?.uid}
               gone={held?.isGone(row.original) ?? false}
+              marked={marks.has(row.id)}
               onSelect={keys.onSelect}
+              onMark={onMark}
             />
           ))}
         </div>

@@ -15,7 +15,11 @@ interface TableRowProps {
   readonly selected: boolean;
   /** Whether the row has left the table and only keeps its place while the order is held. */
   readonly gone: boolean;
+  /** Whether the user has marked the row for an action. */
+  readonly marked: boolean;
   readonly onSelect: (row: Row) => void;
+  /** Marks the row; `undefined` if rows cannot be marked. */
+  readonly onMark: ((row: Row) => void) | undefined;
 }
 
 /** The place of a row in a tree, for screen readers. */
@@ -32,7 +36,8 @@ function placeOf({ depth, branch, position }: Row): object {
 
 // The table creates new `Row` objects for each window, so the comparison uses `original`.
 export const TableRow = memo(
-  function TableRow({ row, index, top, active, selected, gone, onSelect }: TableRowProps) {
+  function TableRow(props: TableRowProps) {
+    const { row, index, top, active, selected, gone, marked, onSelect, onMark } = props;
     return (
       // biome-ignore lint/a11y/useSemanticElements: the grid is made of <div>
       // biome-ignore lint/a11y/useFocusableInteractive: the focus stays on the grid, which names the active row
@@ -42,14 +47,17 @@ export const TableRow = memo(
         role="row"
         className={classes.row}
         aria-rowindex={index + 2}
-        aria-selected={selected}
+        aria-selected={selected || marked}
+        data-marked={marked}
         {...placeOf(row.original)}
         data-active={active}
         data-gone={gone}
         title={gone ? 'This row is no longer in the table' : undefined}
         data-uid={row.id}
         style={{ transform: `translateY(${top}px)` }}
-        onClick={() => onSelect(row.original)}
+        onClick={({ ctrlKey, metaKey }) =>
+          (ctrlKey || metaKey ? (onMark ?? onSelect) : onSelect)(row.original)
+        }
       >
         {row.getAllCells().map((cell) => (
           // biome-ignore lint/a11y/useSemanticElements: the grid is made of <div>
@@ -58,6 +66,18 @@ export const TableRow = memo(
             <FlexRender cell={cell} />
           </div>
         ))}
+        {/* Space does the same for the keyboard, and the row says whether it is selected. */}
+        {onMark !== undefined && (
+          <span
+            className={classes.mark}
+            aria-hidden="true"
+            title="Mark the row"
+            onClick={(event) => {
+              event.stopPropagation();
+              onMark(row.original);
+            }}
+          />
+        )}
       </div>
     );
   },
@@ -69,5 +89,7 @@ export const TableRow = memo(
     before.active === after.active &&
     before.selected === after.selected &&
     before.gone === after.gone &&
+    before.marked === after.marked &&
+    before.onMark === after.onMark &&
     before.onSelect === after.onSelect,
 );

@@ -24,6 +24,8 @@ interface RowKeysOptions {
   readonly virtualizer: Virtualizer<HTMLDivElement, Element>;
   readonly scroller: RefObject<HTMLDivElement | null>;
   readonly open: (row: Row) => void;
+  /** Marks a row, if rows can be marked. */
+  readonly mark: ((row: Row) => void) | undefined;
 }
 
 /** The active row, and the handlers that move it. */
@@ -49,7 +51,7 @@ const steps: Readonly<Record<string, number>> = {
 
 /** Follows the active row by its id, so that it stays active, and on screen, while rows move around it. */
 export function useRowKeys(options: RowKeysOptions): RowKeys {
-  const { order, rows, virtualizer, scroller, open } = options;
+  const { order, rows, virtualizer, scroller, open, mark } = options;
   const [activeRow, setActive] = useState<string>();
   const index = activeRow === undefined ? -1 : (order?.indexOf(activeRow) ?? -1);
   const latest = useRef(open);
@@ -86,6 +88,7 @@ export function useRowKeys(options: RowKeysOptions): RowKeys {
     const row = order.at(index);
     const step = steps[event.key];
     if (event.key === 'Enter' && row !== undefined) open(row);
+    else if (event.key === ' ' && row !== undefined && mark !== undefined) mark(row);
     else if (event.key === 'ArrowRight' && row?.['branch'] === 'closed') toggle(row.uid, true);
     else if (event.key === 'ArrowLeft' && row?.['branch'] === 'open') toggle(row.uid, false);
     else if (step !== undefined && order.size > 0) {
