@@ -133,7 +133,7 @@ function DialogOf(props: {
             Cancel
           </Button>
           <Button
-            {...(action.isDanger && { color: 'red' })}
+            className={action.isDanger ? classes.deletes : ''}
             disabled={accepted.length === 0 || isSettling}
             loading={isSending}
             onClick={() => void send()}

@@ -58,9 +58,7 @@ export function ActionMenu(props: {
               // Not `disabled`, so that the pointer and screen readers reach the reason.
               data-disabled={lack !== undefined}
               closeMenuOnClick={lack === undefined}
-              {...(lack === undefined
-                ? isDanger && { color: 'red' }
-                : { className: classes.lacks })}
+              className={lack !== undefined ? classes.lacks : isDanger ? classes.danger : ''}
               onClick={() => lack ?? asked$.next({ action: id, kind: kind.id, targets })}
             >
               {label} …

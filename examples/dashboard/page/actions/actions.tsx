@@ -72,7 +72,7 @@ function MarkedBar(props: { readonly kind: string; readonly targets: readonly Ob
             key={id}
             size="xs"
             variant="default"
-            {...(isDanger && !lacks.has(id) && { c: 'red' })}
+            className={isDanger && !lacks.has(id) ? classes.danger : ''}
             disabled={lacks.has(id)}
             onClick={() => asked$.next({ action: id, kind: kind.id, targets })}
           >
