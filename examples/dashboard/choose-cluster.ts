@@ -15,6 +15,8 @@ export interface RealCluster {
   readonly client: KubeClient;
   /** The name to display. */
   readonly name: string;
+  /** The context of the kubeconfig. */
+  readonly context: string | undefined;
 }
 
 /** The requested cluster cannot be used. The message is one sentence for the user. */
@@ -44,7 +46,17 @@ function reasonOf(error: unknown): string {
   return text.split('\n', 1)[0]?.replace(/\.$/, '') ?? text;
 }
 
-async function connect({ kubeconfig, context }: DashboardOptions): Promise<RealCluster> {
+/** The contexts of the kubeconfig, and the current one. Nothing of them is connected, so no plugin runs. */
+export async function readContexts({ kubeconfig }: Pick<DashboardOptions, 'kubeconfig'>) {
+  const { KubeConfig } = await import('@kubernetes/client-node');
+  const config = new KubeConfig();
+  if (kubeconfig === undefined) config.loadFromDefault();
+  else config.loadFromFile(kubeconfig);
+  return { names: config.contexts.map(({ name }) => name), current: config.currentContext };
+}
+
+async function connect(options: DashboardOptions): Promise<RealCluster> {
+  const { kubeconfig, context } = options;
   // Loaded here because loading takes half a second, which the embedded cluster does not need.
   const { clientFromKubeConfig } = await import('rx-informer/node');
   const client = await clientFromKubeConfig({
@@ -57,7 +69,8 @@ async function connect({ kubeconfig, context }: DashboardOptions): Promise<RealC
     await client.close();
     throw error;
   }
-  return { client, name: context ?? new URL(client.baseUrl).host };
+  const { current } = await readContexts(options).catch(() => ({ current: undefined }));
+  return { client, name: context ?? new URL(client.baseUrl).host, context: context ?? current };
 }
 
 /** Finds the cluster to show. Throws a {@link ClusterError} if a requested cluster does not answer. */

@@ -1,13 +1,13 @@
 /** Starts the dashboard: a cluster, the proxy to it, the page, and the server that connects them. */
-import { createClient } from 'rx-informer';
+import { createClient, type KubeClient } from 'rx-informer';
 import type { SelfSubjectReview } from 'rx-informer/resources';
 import type { DashboardOptions } from './arguments.ts';
 import { buildPage } from './build-page.ts';
-import { type Choice, chooseCluster } from './choose-cluster.ts';
+import { type Choice, chooseCluster, readContexts } from './choose-cluster.ts';
 import { createEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
-import { createClusterProxy } from './proxy.ts';
+import { type ClusterProxy, createClusterProxy } from './proxy.ts';
 import { readPageFiles } from './server/page-files.ts';
-import { serveDashboard } from './server.ts';
+import { type Contexts, type ServedCluster, serveDashboard } from './server.ts';
 import type { Summary } from './summary-line.ts';
 
 /** A running dashboard. */
@@ -43,6 +43,18 @@ async function identityOf(
   return `${review.status?.userInfo?.username} of ${name}`;
 }
 
+/** What a real cluster says to the terminal. */
+function sayCluster(options: DashboardOptions, name: string, readOnly: boolean, say: Say): void {
+  const { namespace, warmStart } = options;
+  const shown = namespace === undefined ? '' : `the namespace ${namespace} of `;
+  const edits = readOnly ? 'It is read-only; --allow-edits allows edits.' : 'Edits are allowed.';
+  say(`Showing ${shown}${name}. ${edits}`);
+  if (warmStart) {
+    const what = 'the objects, with the values of environment variables';
+    say(`The browser stores ${what}, unencrypted, for the next reload.`);
+  }
+}
+
 /**
  * Starts a dashboard. Rejects with a `ClusterError` if the requested cluster does not answer, and with the server's
  * error if the requested port is taken.
@@ -50,47 +62,58 @@ async function identityOf(
 export async function startDashboard(options: DashboardOptions, say: Say): Promise<Dashboard> {
   const choice = await chooseCluster(options);
   const folder = await buildPage(() => say('Building the page …'));
+  const { nats, bucket = 'k8s', namespace } = options;
   const type = 'cluster' in choice ? 'real' : 'embedded';
   // A real cluster is chosen by default, so nobody may change it by accident.
-  const readOnly = type === 'real' && !options.allowEdits;
-  const { nats, bucket = 'k8s' } = options;
-  const files = await readPageFiles(folder, {
-    cluster: type,
-    source: 'cluster' in choice ? choice.cluster.name : 'embedded cluster',
-    namespace: options.namespace,
-    identity: await identityOf(options, choice),
-    nats: nats === undefined ? undefined : { url: nats, bucket },
-  });
+  const rules = { namespace, readOnly: type === 'real' && !options.allowEdits };
   let embedded: EmbeddedCluster | undefined;
+  let client: KubeClient;
+  let proxy: ClusterProxy;
+
+  /** Connects the pages to a cluster. */
+  async function serving(of: Choice, base = ''): Promise<ServedCluster> {
+    const name = 'cluster' in of ? of.cluster.name : 'embedded cluster';
+    const files = await readPageFiles(folder, {
+      ...{ cluster: type, source: name, namespace, base },
+      identity: await identityOf(options, of),
+      nats: nats === undefined ? undefined : { url: nats, bucket },
+    });
+    client =
+      'cluster' in of
+        ? of.cluster.client
+        : createClient({ baseUrl: embedded?.baseUrl ?? '', qps: 0 });
+    proxy = createClusterProxy(client, rules);
+    const context = 'cluster' in of ? of.cluster.context : undefined;
+    return { proxy, files, cluster: `${name}${nats ? ' over NATS' : ''}`, context };
+  }
+
   if ('embeddedBecause' in choice) {
     say(`Showing the embedded cluster, because ${choice.embeddedBecause}.`);
     embedded = await createEmbeddedCluster(options);
     if (options.explainFaults) for (const each of embedded.explanations) say(`Fault ${each}`);
   } else {
-    const { namespace } = options;
-    const shown = namespace === undefined ? '' : `the namespace ${namespace} of `;
-    const edits = readOnly ? 'It is read-only; --allow-edits allows edits.' : 'Edits are allowed.';
-    say(`Showing ${shown}${choice.cluster.name}. ${edits}`);
-    if (options.warmStart) {
-      const what = 'the objects, with the values of environment variables';
-      say(`The browser stores ${what}, unencrypted, for the next reload.`);
-    }
+    sayCluster(options, choice.cluster.name, rules.readOnly, say);
   }
   if (nats !== undefined) say(`Reading the objects from the bucket ${bucket} at ${nats}.`);
-  const client =
-    'cluster' in choice
-      ? choice.cluster.client
-      : createClient({ baseUrl: embedded?.baseUrl ?? '', qps: 0 });
-  const rules = { namespace: options.namespace, readOnly };
-  const proxy = createClusterProxy(client, rules);
+  const contexts: Contexts = {
+    list: async () => (await readContexts(options)).names,
+    async choose(context, base) {
+      const next = await chooseCluster({ ...options, embedded: false, context });
+      const former = client;
+      const served = await serving(next, base);
+      if ('cluster' in next) sayCluster(options, next.cluster.name, rules.readOnly, say);
+      void former.close();
+      return served;
+    },
+  };
+  const served = await serving(choice);
   const serve = (port: number) =>
     serveDashboard({
-      proxy,
+      ...served,
       rules,
-      files,
-      cluster: `${'cluster' in choice ? choice.cluster.name : 'embedded cluster'}${nats ? ' over NATS' : ''}`,
       port,
-      context: options.context,
+      // The objects of a bucket are those of one cluster.
+      contexts: type === 'real' && nats === undefined ? contexts : undefined,
       ...(embedded === undefined ? {} : { embedded }),
     });
   const close = async () => {

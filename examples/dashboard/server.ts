@@ -5,6 +5,7 @@ import type { EmbeddedCluster } from './embedded-cluster.ts';
 import type { ClusterProxy } from './proxy.ts';
 import type { ProxyRules } from './server/allowed-requests.ts';
 import { answerJson, answerText } from './server/answer.ts';
+import { readContext } from './server/contexts.ts';
 import { readControl } from './server/control.ts';
 import { refusal } from './server/guard.ts';
 import { PageClients } from './server/page-clients.ts';
@@ -12,15 +13,31 @@ import type { PageFiles } from './server/page-files.ts';
 import type { DashboardInfo } from './shared/messages.ts';
 
 const NOT_UNDERSTOOD = 'This request cannot be understood.';
+const OTHER_CONTEXT = 'This dashboard shows another context now; reload the page.';
+/** The path before those of the API, for pages of a context that was chosen in the page. */
+const BASE = /^\/context\/\d+(?=\/apis?\/)/;
 
-/** The parts of a dashboard server. */
-export interface DashboardServerOptions {
+/** The cluster that a dashboard shows, and the page that is made for it. */
+export interface ServedCluster {
   readonly proxy: ClusterProxy;
   readonly files: PageFiles;
   /** The cluster's name to display. */
   readonly cluster: string;
-  /** The context of the kubeconfig, if one was chosen. */
+  /** The context of the kubeconfig, if it is known. */
   readonly context?: string | undefined;
+}
+
+/** The contexts that a page may choose. */
+export interface Contexts {
+  list(): Promise<readonly string[]>;
+  /** Connects to a context, and ends the connection to the former one. `base`: the path before those of the API. */
+  choose(context: string, base: string): Promise<ServedCluster>;
+}
+
+/** The parts of a dashboard server. */
+export interface DashboardServerOptions extends ServedCluster {
+  /** @defaultValue the page cannot choose */
+  readonly contexts?: Contexts | undefined;
   readonly embedded?: EmbeddedCluster;
   /** The restrictions of the proxy, as the page must know them. */
   readonly rules?: ProxyRules;
@@ -46,10 +63,16 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-function infoOf({ cluster, context, embedded, rules }: DashboardServerOptions): DashboardInfo {
+function infoOf(
+  { embedded, rules, contexts }: DashboardServerOptions,
+  { cluster, context }: ServedCluster,
+  base: string,
+): DashboardInfo {
   return {
     cluster,
     ...(context === undefined ? {} : { context }),
+    ...(contexts === undefined ? {} : { hasContexts: true }),
+    ...(base === '' ? {} : { base }),
     ...(rules?.namespace === undefined ? {} : { namespace: rules.namespace }),
     ...(rules?.readOnly ? { readOnly: true } : {}),
     ...(embedded === undefined ? {} : { embedded: { pods: embedded.pods, rate: embedded.rate } }),
@@ -58,19 +81,37 @@ function infoOf({ cluster, context, embedded, rules }: DashboardServerOptions): 
 
 /** Serves the dashboard on 127.0.0.1. Rejects if the port is taken. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<DashboardServer> {
-  const { proxy, files, embedded } = options;
+  const { embedded, contexts } = options;
+  let shown: ServedCluster = options;
+  let base = '';
+  let turn = 0;
   const pages = new PageClients();
   let port = options.port;
+
+  let choosing = Promise.resolve();
+  /** Shows another context. A request of a page of the former one never reaches it, because it has another path. */
+  function choose(context: string): Promise<void> {
+    const chosen = choosing.then(async () => {
+      const next = `/context/${++turn}`;
+      shown = (await contexts?.choose(context, next)) ?? shown;
+      base = next;
+    });
+    choosing = chosen.catch(() => undefined);
+    return chosen;
+  }
 
   function handlerOf(request: IncomingMessage): (response: ServerResponse) => void {
     const target = request.url ?? '';
     const refused = refusal(request, port, target === '/' || target.startsWith('/?'));
     if (refused !== undefined) return (response) => answerText(response, 403, refused);
     const url = new URL(target, 'http://dashboard');
-    const { pathname, searchParams } = url;
+    const { searchParams } = url;
+    const [pageBase = ''] = BASE.exec(url.pathname) ?? [];
+    const pathname = url.pathname.slice(pageBase.length);
+    const { proxy, files } = shown;
     // A complete URL, a second slash, dots and backslashes would be resolved to another path than the one that was
     // sent.
-    if (pathname !== target.split('?', 1)[0]) {
+    if (url.pathname !== target.split('?', 1)[0]) {
       return (response) => answerText(response, 400, NOT_UNDERSTOOD);
     }
     const metrics = request.method === 'GET' ? embedded?.metrics(pathname) : undefined;
@@ -78,11 +119,16 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
       return (response) => answerJson(response, 200, metrics);
     }
     if (proxy.owns(pathname)) {
+      if (pageBase !== base) return (response) => answerText(response, 421, OTHER_CONTEXT);
+      url.pathname = pathname;
       embedded?.prepare(pathname);
       return (response) => proxy.forward(request, response, url);
     }
     if (embedded !== undefined && pathname === '/embedded/control') {
       return (response) => readControl(request, response, embedded);
+    }
+    if (contexts !== undefined && pathname === '/dashboard/context') {
+      return (response) => void readContext(request, response, choose);
     }
     if (request.method !== 'GET') {
       return (response) =>
@@ -90,7 +136,12 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     }
     if (pathname === '/dashboard/info') {
       pages.saw(searchParams.get('page') ?? '');
-      return (response) => answerJson(response, 200, infoOf(options));
+      return (response) => answerJson(response, 200, infoOf(options, shown, base));
+    }
+    if (contexts !== undefined && pathname === '/dashboard/contexts') {
+      const answer = async (response: ServerResponse) =>
+        answerJson(response, 200, { contexts: await contexts.list().catch(() => []) });
+      return (response) => void answer(response);
     }
     if (embedded !== undefined && pathname === '/embedded/truth') {
       const truth = embedded.truth(searchParams.get('resourceVersion') ?? '');

@@ -88,3 +88,36 @@ test('without the right to list Pods, Nodes are counted, and what their Pods req
   expect(await page.locator('[data-uid] [data-column=objectNow]').textContent()).toBe('–');
   expect(complaints).toEqual([]);
 });
+
+test('another context is chosen in the page, and a page of the former one says so and reaches it no longer', async () => {
+  const podNamed = (name: string) => ({
+    metadata: { name, namespace: 'shop' },
+    spec: { containers: [{ name: 'main', image: 'x:1' }] },
+  });
+  const opened = await openRealDashboard(browser, {
+    before: ({ objects }) => void objects.create(pods, podNamed('of-c')),
+    other: ({ objects }) => void objects.create(pods, podNamed('of-other')),
+  });
+  onTestFinished(opened.close);
+  const { page, dashboard } = opened;
+  await live(page);
+  await page.getByText('c · read-only').waitFor();
+  await page.locator('[data-uid]', { hasText: 'of-c' }).waitFor();
+  const second = await page.context().newPage();
+  await second.goto(dashboard.url);
+  await live(second);
+  await page.getByRole('button', { name: 'Choose another context' }).click();
+  const option = page.getByRole('menuitem', { name: 'other' });
+  await option.waitFor();
+  await keepScreenshot(page, 'contexts');
+  await option.click();
+  await page.getByText('other · read-only').waitFor();
+  await live(page);
+  await page.locator('[data-uid]', { hasText: 'of-other' }).waitFor();
+  expect(await page.locator('[data-uid]', { hasText: 'of-c' }).count()).toBe(0);
+  await second.getByText('The dashboard shows other now').waitFor();
+  await keepScreenshot(second, 'other-context');
+  expect(await second.locator('[data-uid]', { hasText: 'of-other' }).count()).toBe(0);
+  await second.getByRole('button', { name: 'Show other' }).click();
+  await second.locator('[data-uid]', { hasText: 'of-other' }).waitFor();
+});

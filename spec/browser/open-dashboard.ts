@@ -90,6 +90,8 @@ export async function openRealDashboard(
   browser: Browser,
   options: Omit<OpenOptions, 'before'> & {
     readonly fake?: FakeApiServerOptions;
+    /** Another context of the kubeconfig, which is called `other`, and its objects. */
+    readonly other?: (server: FakeApiServer) => void;
     readonly before?: (server: FakeApiServer) => void;
   } = {},
 ): Promise<OpenRealDashboard> {
@@ -100,20 +102,28 @@ export async function openRealDashboard(
   });
   options.before?.(server);
   const served = await server.serve();
+  const otherServer = createFakeApiServer({ resources: shown, bookmarkIntervalMs: 2000 });
+  options.other?.(otherServer);
+  const otherServed = await otherServer.serve();
   const folder = await mkdtemp(join(tmpdir(), 'rx-informer-dashboard-'));
   const kubeconfig = join(folder, 'config');
   const named = (fields: object) => [{ name: 'c', ...fields }];
   const config = {
     'current-context': 'c',
-    clusters: named({ cluster: { server: served.url } }),
+    clusters: [
+      ...named({ cluster: { server: served.url } }),
+      { name: 'other', cluster: { server: otherServed.url } },
+    ],
     users: named({ user: {} }),
-    contexts: named({ context: { cluster: 'c', user: 'c' } }),
+    contexts: [
+      ...named({ context: { cluster: 'c', user: 'c' } }),
+      { name: 'other', context: { cluster: 'other', user: 'c' } },
+    ],
   };
   await writeFile(kubeconfig, JSON.stringify(config));
   const said: string[] = [];
   const start = { port: 0, open: false, embedded: false, objects: 1, rate: 0, seed: 1, kubeconfig };
   const dashboard = await startDashboard({ ...start, ...options.start }, (line) => said.push(line));
-  await rm(folder, { recursive: true });
   const opened = await openPage(browser, options.browser);
   await opened.page.goto(`${dashboard.url}${options.query ?? ''}`);
   return {
@@ -125,6 +135,8 @@ export async function openRealDashboard(
       await opened.close();
       await dashboard.close();
       await served.close();
+      await otherServed.close();
+      await rm(folder, { recursive: true });
     },
   };
 }

@@ -38,15 +38,17 @@ export interface PageValues {
   readonly namespace?: string | undefined;
   /** Under which name the browser stores objects for the next reload. @defaultValue it stores nothing */
   readonly identity?: string | undefined;
+  /** The path before those of the API. @defaultValue '' */
+  readonly base?: string | undefined;
   /** @defaultValue it does not read from NATS */
   readonly nats?: PageBucket | undefined;
 }
 
 /** The settings of a page. */
 function settingsIn(given: PageValues): Settings {
-  const { cluster, source = '', namespace = '', identity: storedFor = '' } = given;
+  const { cluster, source = '', namespace = '', identity: storedFor = '', base = '' } = given;
   const { url = '', bucket = '' } = given.nats ?? {};
-  return { cluster, source, namespace, storedFor, nats: url, bucket };
+  return { cluster, source, namespace, storedFor, nats: url, bucket, base };
 }
 
 /** Reads all files of a folder. */

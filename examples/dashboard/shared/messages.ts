@@ -12,12 +12,26 @@ export interface DashboardInfo {
   readonly cluster: string;
   /** The context of the kubeconfig, if one was chosen. */
   readonly context?: string;
+  /** Set if the page can choose another context. */
+  readonly hasContexts?: true;
+  /** Set if another context was chosen: the path before those of the API. Pages with another one show the former cluster. */
+  readonly base?: string;
   /** Set if only this namespace is shown. Requests for other namespaces, and for all of them, are refused. */
   readonly namespace?: string;
   /** Set if edits are refused. */
   readonly readOnly?: true;
   /** Set for the embedded server only. */
   readonly embedded?: { readonly pods: number; readonly rate: number };
+}
+
+/** `GET /dashboard/contexts`: the contexts of the kubeconfig. */
+export interface ContextList {
+  readonly contexts: readonly string[];
+}
+
+/** `POST /dashboard/context`: shows another one to all pages. They reload. */
+export interface ContextChoice {
+  readonly context: string;
 }
 
 /** `GET /embedded/truth?resourceVersion=<n>`: the state of the server at that version. */

@@ -12,12 +12,14 @@ export interface Settings {
   /** The origin of the WebSocket of NATS, and the bucket; '' if the objects are read from the API server. */
   readonly nats: string;
   readonly bucket: string;
+  /** The path before those of the API in requests: '' or, after another context was chosen, `/context/1` and so on. */
+  readonly base: string;
 }
 
 /** The settings as one text, which is the identity of a session of the worker. */
 export function textOfSettings(settings: Settings): string {
-  const { cluster, source, namespace, storedFor, nats, bucket } = settings;
-  return JSON.stringify({ cluster, source, namespace, storedFor, nats, bucket });
+  const { cluster, source, namespace, storedFor, nats, bucket, base } = settings;
+  return JSON.stringify({ cluster, source, namespace, storedFor, nats, bucket, base });
 }
 
 /** The settings of a text. */

@@ -13,7 +13,7 @@ import { identity, settings } from './settings.ts';
 export type { Queries };
 
 /** The client of logs. */
-export const client = createClient({ baseUrl: window.location.origin });
+export const client = createClient({ baseUrl: `${window.location.origin}${settings.base}` });
 
 const hosts = {
   shared: () =>

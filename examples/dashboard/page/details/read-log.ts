@@ -5,6 +5,7 @@
 import { ApiError } from 'rx-informer';
 import { mergeMap, type Observable } from 'rxjs';
 import { fromFetch } from 'rxjs/fetch';
+import { settings } from '../cluster/settings.ts';
 import type { LogSource } from './many-logs.ts';
 
 /** The parameters of a log that ends. */
@@ -44,6 +45,6 @@ export function readLog(source: LogSource, options: EndedLogOptions): Observable
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined && value !== false) query.set(name, String(value));
   }
-  const url = `/api/v1/namespaces/${namespace}/pods/${pod}/log?${query}`;
+  const url = `${settings.base}/api/v1/namespaces/${namespace}/pods/${pod}/log?${query}`;
   return fromFetch(url, { selector: linesOf }).pipe(mergeMap((lines) => lines));
 }

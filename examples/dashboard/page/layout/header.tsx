@@ -9,6 +9,7 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
+import { Suspense } from 'react';
 import type { DashboardInfo } from '../../shared/messages.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
@@ -16,6 +17,15 @@ import { kindOf } from '../kinds/index.ts';
 import { dialog$ } from './focus.ts';
 import classes from './header.module.css';
 import { GaugeIcon, KeyboardIcon, MoonIcon, SearchIcon, SunIcon, UnplugIcon } from './icons.tsx';
+import { loadedLater } from './loaded.tsx';
+
+const ContextMenu = loadedLater(async () => (await import('./context-menu.tsx')).ContextMenu);
+
+function clusterWords({ context, cluster, namespace, readOnly }: DashboardInfo): string {
+  const name = context ?? cluster;
+  const where = namespace === undefined ? name : `${namespace} of ${name}`;
+  return `${where} · ${readOnly ? 'read-only' : 'edits allowed'}`;
+}
 
 export function Header(props: {
   readonly info: DashboardInfo | undefined;
@@ -40,9 +50,13 @@ export function Header(props: {
         </Title>
         {info !== undefined && (
           <Badge variant="default" radius="sm" tt="none" fw={500} className={classes.cluster}>
-            {info.namespace === undefined ? info.cluster : `${info.namespace} of ${info.cluster}`}
-            {info.readOnly ? ' · read-only' : ' · edits allowed'}
+            {clusterWords(info)}
           </Badge>
+        )}
+        {info?.hasContexts && (
+          <Suspense>
+            <ContextMenu current={info.context} />
+          </Suspense>
         )}
       </Group>
       <Group gap="xs" wrap="nowrap">

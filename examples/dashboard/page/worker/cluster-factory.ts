@@ -34,11 +34,11 @@ export function storeOf({ identity }: { readonly identity: string }) {
 }
 
 export function factoryOf(session: WorkerSession): InformerFactory {
-  const { cluster, namespace, nats, bucket } = settingsOf(session.identity);
+  const { cluster, namespace, nats, bucket, base } = settingsOf(session.identity);
   const { fetch, demand, persist } = session;
   // The embedded cluster sends a bookmark every two seconds, a real one every minute.
   const timeouts = cluster === 'embedded' ? { idleTimeoutMs: 6000, requestTimeoutMs: 6000 } : {};
-  const client = createClient({ baseUrl: globalThis.location.origin, fetch });
+  const client = createClient({ baseUrl: `${globalThis.location.origin}${base}`, fetch });
   readUsageOver(client, namespace, demand);
   factory = createInformerFactory(client, {
     ...timeouts,
