@@ -66,13 +66,11 @@ function listen(server: Server, port: number): Promise<number> {
 function infoOf(
   { embedded, rules, contexts }: DashboardServerOptions,
   { cluster, context }: ServedCluster,
-  base: string,
 ): DashboardInfo {
   return {
     cluster,
     ...(context === undefined ? {} : { context }),
     ...(contexts === undefined ? {} : { hasContexts: true }),
-    ...(base === '' ? {} : { base }),
     ...(rules?.namespace === undefined ? {} : { namespace: rules.namespace }),
     ...(rules?.readOnly ? { readOnly: true } : {}),
     ...(embedded === undefined ? {} : { embedded: { pods: embedded.pods, rate: embedded.rate } }),
@@ -136,7 +134,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     }
     if (pathname === '/dashboard/info') {
       pages.saw(searchParams.get('page') ?? '');
-      return (response) => answerJson(response, 200, infoOf(options, shown, base));
+      return (response) => answerJson(response, 200, infoOf(options, shown));
     }
     if (contexts !== undefined && pathname === '/dashboard/contexts') {
       const answer = async (response: ServerResponse) =>

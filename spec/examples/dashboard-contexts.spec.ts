@@ -76,6 +76,10 @@ function choose(context: string, headers: Record<string, string> = {}) {
   return ask('dashboard/context', { method: 'POST', headers: { ...own, ...headers }, body });
 }
 
+/** The path before those of the API, as the page is told. */
+const baseOfPage = async () =>
+  /"base":"([^"]*)"/.exec(decodeURIComponent((await ask('')).body))?.[1] ?? 'none';
+
 const names = async (path: string) =>
   (await json(path)).items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
 
@@ -100,14 +104,14 @@ test('only the page of the dashboard chooses, and a context that there is', asyn
   const none = await choose('nowhere');
   expect(none.status).toBe(502);
   expect(none.body).toMatch(/^The cluster cannot be used: [^\n]+\.\n$/);
-  expect(await json('dashboard/info?page=1')).not.toHaveProperty('base');
+  expect(await baseOfPage()).toBe('');
   expect(await names('api/v1/pods')).toEqual(['of-one']);
 });
 
 test('the chosen context has paths of its own, and requests of a page of the former one never reach it', async () => {
   expect((await choose('two')).status).toBe(200);
-  const { base, context } = await json('dashboard/info?page=1');
-  expect(context).toBe('two');
+  expect(await json('dashboard/info?page=1')).toMatchObject({ context: 'two' });
+  const base = await baseOfPage();
   expect(base).toMatch(/^\/context\/\d+$/);
   expect(await names(`${base.slice(1)}/api/v1/pods`)).toEqual(['of-two']);
   servers.two.clearRequests();
@@ -121,8 +125,6 @@ test('the chosen context has paths of its own, and requests of a page of the for
   expect((await ask(`${base.slice(1)}/api/v1/secrets`)).status).toBe(403);
   expect((await ask(`${base.slice(1)}/dashboard/info`)).status).toBe(404);
   expect(servers.two.requests).toEqual([]);
-  const page = (await ask('')).body;
-  expect(decodeURIComponent(page)).toContain(`"base":"${base}"`);
 });
 
 test('the plugin of a context runs when it is chosen, and the former context stays if it does not answer', async () => {

@@ -14,8 +14,6 @@ export interface DashboardInfo {
   readonly context?: string;
   /** Set if the page can choose another context. */
   readonly hasContexts?: true;
-  /** Set if another context was chosen: the path before those of the API. Pages with another one show the former cluster. */
-  readonly base?: string;
   /** Set if only this namespace is shown. Requests for other namespaces, and for all of them, are refused. */
   readonly namespace?: string;
   /** Set if edits are refused. */

@@ -1,10 +1,8 @@
 /** The layout of the page. */
-import { Alert, AppShell, Button } from '@mantine/core';
+import { AppShell } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense, useEffect } from 'react';
-import type { DashboardInfo } from '../../shared/messages.ts';
 import { ActionsHost } from '../actions/actions-host.tsx';
-import { settings } from '../cluster/settings.ts';
 import { useInfo } from '../cluster/use-info.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
@@ -66,7 +64,6 @@ function Shell() {
         <Sidebar onChoice={menu.close} />
       </AppShell.Navbar>
       <AppShell.Main className={classes.main}>
-        {info !== undefined && (info.base ?? '') !== settings.base && <OtherContext info={info} />}
         <StatusLine />
         <ToneTiles />
         <UncreatedPods />
@@ -95,17 +92,5 @@ function Shell() {
         </AppShell.Aside>
       )}
     </AppShell>
-  );
-}
-
-/** Another page has chosen another context. What this page shows is of the former one, and its requests are refused. */
-function OtherContext({ info }: { readonly info: DashboardInfo }) {
-  return (
-    <Alert color="orange" role="alert" title={`The dashboard shows ${info.context} now`}>
-      This page still shows the former context, and follows it no longer.{' '}
-      <Button size="compact-xs" variant="light" onClick={() => location.reload()}>
-        Show {info.context}
-      </Button>
-    </Alert>
   );
 }

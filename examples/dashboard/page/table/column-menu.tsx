@@ -1,35 +1,28 @@
-/** The choice of columns, which is kept in the URL. It is loaded after the table. */
-import { ActionIcon, Menu } from '@mantine/core';
+/** The menu of columns. Each choice is kept in the URL. */
+import { Menu } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { go } from '../cluster/page-state.ts';
-import { usePage } from '../cluster/use-live.ts';
-import { ColumnsIcon } from '../layout/icons.tsx';
-import { shownColumns } from './shown-columns.ts';
-import { useIsMetered, useIsTrouble } from './use-column-choice.ts';
-import { useTableQueries } from './use-table.tsx';
+import type { Column } from '../kinds/kind.ts';
 
-export function ColumnMenu() {
-  const { kind } = useTableQueries();
-  const { columns } = usePage();
-  const isMetered = useIsMetered(kind);
-  const is = { isTrouble: useIsTrouble(), isMetered };
-  const shown = shownColumns(kind, columns, is).map(({ id }) => id);
-  const offered = kind.columns.slice(1).filter(({ isUsage }) => !isUsage || isMetered);
+export function ColumnMenu(props: {
+  readonly offered: readonly Column[];
+  /** The ids of those that are shown. */
+  readonly shown: readonly string[];
+  readonly children: ReactNode;
+}) {
+  const { offered, shown, children } = props;
   const toggle = (id: string) =>
     go({ columns: shown.includes(id) ? shown.filter((each) => each !== id) : [...shown, id] });
   return (
     <Menu
+      defaultOpened
       position="bottom-end"
       closeOnItemClick={false}
       withinPortal={false}
       withInitialFocusPlaceholder={false}
     >
-      <Menu.Target>
-        <ActionIcon variant="default" size={36} aria-label="Choose columns">
-          <ColumnsIcon />
-        </ActionIcon>
-      </Menu.Target>
+      <Menu.Target>{children}</Menu.Target>
       <Menu.Dropdown>
-        {/* The first column names the row. */}
         {offered.map(({ id, title }) => (
           <Menu.CheckboxItem
             key={id}

@@ -1,28 +1,17 @@
 /** The filter box, the chosen namespace and status, the pause of updates, and the number of matching rows. */
-import {
-  ActionIcon,
-  Button,
-  CloseButton,
-  Pill,
-  Select,
-  Text,
-  TextInput,
-  Tooltip,
-} from '@mantine/core';
-import { Suspense } from 'react';
+import { Button, CloseButton, Pill, Select, Text, TextInput, Tooltip } from '@mantine/core';
 import { useView } from 'rx-informer/react/worker';
 import { paused$ } from '../cluster/cluster.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import { namespaceIn, rowsName } from '../kinds/kind.ts';
 import { FILTER_ID, focusTable } from '../layout/focus.ts';
-import { ColumnsIcon, PauseIcon, PlayIcon, SearchIcon } from '../layout/icons.tsx';
-import { loadedLater } from '../layout/loaded.tsx';
+import { PauseIcon, PlayIcon, SearchIcon } from '../layout/icons.tsx';
+import { ColumnChoice } from './column-choice.tsx';
 import { parseFilter } from './filter.ts';
 import classes from './filter-bar.module.css';
 import { useTableQueries } from './use-table.tsx';
 
-const ColumnMenu = loadedLater(async () => (await import('./column-menu.tsx')).ColumnMenu);
 const number = new Intl.NumberFormat('en-US');
 const HINT = 'Words, labels (app=web, tier in (a, b)) and fields (spec.nodeName=node-001)';
 
@@ -81,9 +70,7 @@ export function FilterBar() {
           clearButtonProps={{ 'aria-label': 'Clear the status' }}
         />
       ) : null}
-      <Suspense fallback={<ColumnsButton />}>
-        <ColumnMenu />
-      </Suspense>
+      <ColumnChoice />
       <PauseButton />
       {namespace !== '' && (
         <Pill
@@ -105,15 +92,6 @@ export function FilterBar() {
         </Button>
       )}
     </search>
-  );
-}
-
-/** In the place of the menu until it is loaded. */
-function ColumnsButton() {
-  return (
-    <ActionIcon variant="default" size={36} disabled aria-label="Choose columns">
-      <ColumnsIcon />
-    </ActionIcon>
   );
 }
 
