@@ -79,7 +79,7 @@ test('a Deployment is scaled after a dry run, and back again', async () => {
   );
   const replicas = dialog.getByRole('textbox', { name: 'Replicas' });
   await eventually(async () => expect(await replicas.inputValue()).toBe('3'));
-  const send = dialog.getByRole('button', { name: 'Scale Deployment web' });
+  const send = dialog.getByRole('button', { name: 'Scale Deployment' });
   expect(await send.isDisabled()).toBe(true);
   await replicas.fill('5');
   await dialog.getByText('3 → 5 replicas').waitFor();
@@ -104,7 +104,7 @@ test('a rollout is restarted and taken back, and an earlier revision returns', a
   await page.locator('[data-uid]').first().click();
   const restartedAt = () => Object.keys(spec()?.template.metadata?.annotations ?? {});
   await act(page, /^Restart/);
-  await page.getByRole('button', { name: 'Restart Deployment web' }).click();
+  await page.getByRole('button', { name: 'Restart Deployment' }).click();
   await page.getByRole('button', { name: 'Undo' }).waitFor();
   expect(restartedAt()).toEqual(['kubectl.kubernetes.io/restartedAt']);
   await page.getByRole('button', { name: 'Undo' }).click();
@@ -113,7 +113,7 @@ test('a rollout is restarted and taken back, and an earlier revision returns', a
   await act(page, /^Roll back/);
   const dialog = dialogOf(page, 'Roll back Deployment web');
   await dialog.getByText('back to revision 1 (x:1)').waitFor();
-  await dialog.getByRole('button', { name: 'Roll back Deployment web' }).click();
+  await dialog.getByRole('button', { name: 'Roll back Deployment' }).click();
   await dialog.waitFor({ state: 'detached' });
   expect(spec()?.template.spec?.containers[0]?.image).toBe('x:1');
   expect(complaints).toEqual([]);
@@ -143,7 +143,7 @@ test('marked Pods are deleted, but not the one that has changed meanwhile', asyn
   const names = () => server.objects.list(pods).map(({ metadata }) => metadata?.name);
   expect(names()).toEqual(['a', 'c']);
   await dialog.getByRole('button', { name: 'Check again' }).click();
-  await dialog.getByRole('button', { name: 'Delete Pod a' }).click();
+  await dialog.getByRole('button', { name: 'Delete Pod' }).click();
   await dialog.waitFor({ state: 'detached' });
   expect(names()).toEqual(['c']);
   expect(writes().filter((line) => line.startsWith('DELETE'))).toHaveLength(6);

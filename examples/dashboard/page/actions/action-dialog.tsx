@@ -62,6 +62,7 @@ function DialogOf(props: {
       ? `${kind.resource.kind} ${name}`
       : `${count} ${rowsName(kind, count)}`;
   const namespaces = [...new Set(targets.map(({ namespace }) => namespace))].filter(Boolean);
+  const count = accepted.length || targets.length;
   const isSettling = chosen !== settled || isChecking;
   const send = async () => {
     const after = await plan.send();
@@ -138,7 +139,7 @@ function DialogOf(props: {
             loading={isSending}
             onClick={() => void send()}
           >
-            {action.label} {named(accepted.length || targets.length, targets[0]?.name)}
+            {action.label} {count === 1 ? kind.resource.kind : named(count)}
           </Button>
         </Group>
       </Stack>

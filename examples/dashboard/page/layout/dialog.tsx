@@ -26,7 +26,7 @@ export function Dialog(props: {
       <Modal.Overlay />
       <Modal.Content>
         {/* The header of Mantine is a <header>, and the page has one. */}
-        <Group justify="space-between" p="md" pb={0}>
+        <Group justify="space-between" wrap="nowrap" p="md" pb={0}>
           <Modal.Title>{title}</Modal.Title>
           <CloseButton aria-label={closeLabel} onClick={onClose} />
         </Group>
