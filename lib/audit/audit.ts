@@ -252,7 +252,7 @@ export class Auditor<T extends KubernetesObject> {
     this.#wait(this.#schedule.afterPage(this.#elapsedMs() - this.#beganMs, pagesLeft));
   }
 
-  #conclude({ compared, differed }: Round<T>): void {
+  #conclude({ compared, differed, ghosts, missing }: Round<T>): void {
     const { error: _error, ...before } = this.#status;
     const lasting = this.#repairs.take(differed);
     this.#show({
@@ -260,6 +260,8 @@ export class Auditor<T extends KubernetesObject> {
       lastAt: this.#parts.timing.scheduler.now(),
       compared: before.compared + compared,
       differed: before.differed + differed.size,
+      ghosts: before.ghosts + ghosts,
+      missing: before.missing + missing,
       ...(differed.size === 0 ? {} : { differedKeys: [...differed.keys()].slice(0, SHOWN_KEYS) }),
       ...(lasting.length === 0 ? {} : { error: notRepaired(lasting) }),
     });

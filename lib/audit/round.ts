@@ -49,6 +49,8 @@ export class Round<T extends KubernetesObject> {
   #version: string | undefined;
   readonly #differed = new Map<string, string>();
   #compared = 0;
+  #ghosts = 0;
+  #missing = 0;
 
   constructor(store: KnownObjects<T>, scope: string | undefined) {
     this.#store = store;
@@ -62,6 +64,16 @@ export class Round<T extends KubernetesObject> {
 
   get compared(): number {
     return this.#compared;
+  }
+
+  /** How many of the keys that differ only the store has. */
+  get ghosts(): number {
+    return this.#ghosts;
+  }
+
+  /** How many of the keys that differ only the server has. */
+  get missing(): number {
+    return this.#missing;
   }
 
   /** The keys whose states differ. */
@@ -83,9 +95,9 @@ export class Round<T extends KubernetesObject> {
     for (const [key, state] of page) {
       this.#unseen.delete(key);
       this.#compared++;
-      if (this.#differs(key, state, version)) {
-        this.#differed.set(key, `${state.uid}/${state.resourceVersion}`);
-      }
+      if (!this.#differs(key, state, version)) continue;
+      if (!this.#differed.has(key) && stateOf(this.#store, key) === undefined) this.#missing++;
+      this.#differed.set(key, `${state.uid}/${state.resourceVersion}`);
     }
   }
 
@@ -95,7 +107,9 @@ export class Round<T extends KubernetesObject> {
       const known = stateOf(this.#store, key);
       if (known === undefined) continue;
       this.#compared++;
-      if (this.#wasKnownAt(known, this.#version ?? '')) this.#differed.set(key, '');
+      if (!this.#wasKnownAt(known, this.#version ?? '')) continue;
+      this.#differed.set(key, '');
+      this.#ghosts++;
     }
     this.#unseen.clear();
   }

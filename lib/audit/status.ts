@@ -14,6 +14,10 @@ export interface AuditStatus {
   readonly compared: number;
   /** How many of these objects differed, or were missing on either side. A list repairs them. */
   readonly differed: number;
+  /** How many of those that differed were in the store and no longer on the server: the watch lost their deletion. */
+  readonly ghosts: number;
+  /** How many of those that differed were on the server and not in the store. */
+  readonly missing: number;
   /** Some of the keys that differed, of the last comparison of each scope that found a difference. */
   readonly differedKeys?: readonly string[] | undefined;
   /**
@@ -27,7 +31,7 @@ export interface AuditStatus {
 export const SHOWN_KEYS = 10;
 
 /** The audit of a run before its first comparison. */
-export const unaudited: AuditStatus = { compared: 0, differed: 0 };
+export const unaudited: AuditStatus = { compared: 0, differed: 0, ghosts: 0, missing: 0 };
 
 /** The audits of several scopes as one. */
 export function mergeAudits(parts: readonly AuditStatus[]): AuditStatus {
@@ -41,6 +45,8 @@ export function mergeAudits(parts: readonly AuditStatus[]): AuditStatus {
     merged = {
       compared: merged.compared + part.compared,
       differed: merged.differed + part.differed,
+      ghosts: merged.ghosts + part.ghosts,
+      missing: merged.missing + part.missing,
       lastAt: Number.isNaN(lastAt) ? undefined : lastAt,
       differedKeys: keys.length === 0 ? undefined : keys.slice(0, SHOWN_KEYS),
       error,

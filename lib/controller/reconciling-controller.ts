@@ -98,7 +98,7 @@ export class ReconcilingController<T extends KubernetesObject> implements Contro
     const must = '() => createLeaderElector({ client, namespace, name, identity })';
     check(isElector, `${name}: leaderElection`, this.#elector ?? election, must);
     this.#figures = options.metrics?.controller({
-      ...{ name, concurrency: options.concurrency ?? 1, controller: this },
+      ...{ name, concurrency: options.concurrency ?? 1, controller: this, shards: this.#shards },
       report: (error) => this.#report(error, 'metrics'),
     });
   }

@@ -107,7 +107,7 @@ class Audits<T extends KubernetesObject> implements InformerPart<T> {
  * const informer = createSharedInformer(createListWatch(client, pods), {
  *   audit: audit({ periodMs: 600_000 }),
  * });
- * informer.status.audit; // => { compared: 0, differed: 0 }
+ * informer.status.audit; // => { compared: 0, differed: 0, ghosts: 0, missing: 0 }
  * ```
  */
 export function audit(options: AuditOptions): InformerPartMaker {

@@ -35,6 +35,10 @@ export interface InformerMetrics {
   readonly auditCompared: number;
   /** Objects that differed in the audit of this run. */
   readonly auditDiffered: number;
+  /** Those of them that the server no longer had. */
+  readonly auditGhosts: number;
+  /** Those of them that the store did not have. */
+  readonly auditMissing: number;
 }
 
 const NUMBER_DIGITS = 15;
@@ -47,13 +51,33 @@ function versionNumber(version: string): number {
 }
 
 /** The metrics that only grow within a run. */
-type Counted = 'reconnects' | 'relists' | 'refusedItems' | 'auditCompared' | 'auditDiffered';
-
-export function countsOf(status: InformerStatus): Record<Counted, number> {
-  const { reconnects, relists, refusedItems, audit } = status;
-  const { compared, differed } = typeof audit === 'object' ? audit : unaudited;
-  return { reconnects, relists, refusedItems, auditCompared: compared, auditDiffered: differed };
+interface Counts {
+  readonly reconnects: number;
+  readonly relists: number;
+  readonly refusedItems: number;
+  readonly auditCompared: number;
+  readonly auditDiffered: number;
+  readonly auditGhosts: number;
+  readonly auditMissing: number;
 }
+
+export function countsOf(status: InformerStatus): Counts {
+  const { reconnects, relists, refusedItems, audit } = status;
+  const { compared, differed, ghosts, missing } = typeof audit === 'object' ? audit : unaudited;
+  return {
+    ...{ reconnects, relists, refusedItems, auditCompared: compared, auditDiffered: differed },
+    ...{ auditGhosts: ghosts, auditMissing: missing },
+  };
+}
+
+/** A counter with the count that it follows. */
+interface Followed {
+  readonly counter: MetricCounter;
+  readonly labels: MetricAttributes;
+  readonly read: (counts: Counts) => number;
+  last: number;
+}
+
 
 /** The deltas that are events of a watch, or objects of a list. */
 const EVENTS: ReadonlySet<string> = new Set(['added', 'updated', 'deleted', 'refused']);
@@ -123,11 +147,7 @@ function rowsOf({ metrics, status, nowMs }: MeterReading, collecting: () => void
 export class Instruments {
   readonly #latency: { record(value: number, attributes?: MetricAttributes): void };
   readonly #gauges: Gauges;
-  readonly #counters: {
-    readonly counter: MetricCounter;
-    readonly name: Counted;
-    last: number;
-  }[];
+  readonly #counters: Followed[];
   readonly #retries: MetricCounter;
   readonly #events: MetricCounter;
   readonly #attributes: MetricAttributes;
@@ -149,11 +169,11 @@ export class Instruments {
     this.#safely = safelyBy(report);
     const counterOf = (of: string, description: string) =>
       metrics.createCounter(`informer_${of}_total`, { description });
-    const counter = (name: Counted, of: string, description: string) => ({
-      counter: counterOf(of, description),
-      name,
-      last: 0,
-    });
+    const followed = (
+      counter: MetricCounter,
+      read: Followed['read'],
+      more?: MetricAttributes,
+    ): Followed => ({ counter, labels: { ...attributes, ...more }, read, last: 0 });
     this.#latency = metrics.createHistogram('informer_processing_latency_seconds', {
       description: 'Time from the pop of a batch to its last callback',
       unit: 's',
@@ -161,12 +181,29 @@ export class Instruments {
     // A call of the counter for each event would cost as much as the event, so events are added when metrics are collected.
     const rows = rowsOf(reading, () => this.#flush());
     this.#gauges = new Gauges(metrics, attributes, rows, this.#safely);
+    const differed = counterOf('audit_differed', 'Objects that differed from the server, and how');
     this.#counters = [
-      counter('reconnects', 'reconnects', 'Watches that were reopened'),
-      counter('relists', 'relists', 'Lists after the first'),
-      counter('refusedItems', 'refused_items', 'Received items that were no objects of the kind'),
-      counter('auditCompared', 'audit_compared', 'Objects that were compared with the server'),
-      counter('auditDiffered', 'audit_differed', 'Objects that differed from the server'),
+      followed(
+        counterOf('reconnects', 'Watches that were reopened'),
+        ({ reconnects }) => reconnects,
+      ),
+      followed(counterOf('relists', 'Lists after the first'), ({ relists }) => relists),
+      followed(
+        counterOf('refused_items', 'Received items that were no objects of the kind'),
+        ({ refusedItems }) => refusedItems,
+      ),
+      followed(
+        counterOf('audit_compared', 'Objects that were compared with the server'),
+        ({ auditCompared }) => auditCompared,
+      ),
+      followed(differed, ({ auditGhosts }) => auditGhosts, { difference: 'ghost' }),
+      followed(differed, ({ auditMissing }) => auditMissing, { difference: 'missing' }),
+      followed(
+        differed,
+        ({ auditDiffered, auditGhosts, auditMissing }) =>
+          auditDiffered - auditGhosts - auditMissing,
+        { difference: 'version' },
+      ),
     ];
     this.#retries = counterOf('retries', 'Failures after which a request is sent again');
     this.#events = counterOf('events', 'Events that were received, without bookmarks');
@@ -181,15 +218,16 @@ export class Instruments {
   begin(status$: Observable<InformerStatus>): void {
     this.#gauges.begin();
     // A rate needs the value before the first event.
-    const counters = [...this.#counters.map(({ counter }) => counter), this.#retries, this.#events];
-    for (const counter of counters) this.#safely(() => counter.add(0, this.#attributes));
+    for (const { counter, labels } of this.#counters) this.#safely(() => counter.add(0, labels));
+    for (const counter of [this.#retries, this.#events])
+      this.#safely(() => counter.add(0, this.#attributes));
     this.#counting = status$.subscribe((status) => {
       const counts = countsOf(status);
       for (const each of this.#counters) {
-        const now = counts[each.name];
+        const now = each.read(counts);
         const grown = now - each.last;
         each.last = now;
-        if (grown > 0) this.#safely(() => each.counter.add(grown, this.#attributes));
+        if (grown > 0) this.#safely(() => each.counter.add(grown, each.labels));
       }
     });
   }

@@ -59,6 +59,8 @@ export interface MeasuredController {
     readonly working: readonly string[];
     readonly status: { readonly unfinished: readonly string[]; readonly ended: readonly string[] };
   };
+  /** The shards of a controller that has some. */
+  readonly shards?: { readonly waiting: number | undefined } | undefined;
   /** Receives what the provider throws. */
   report(error: unknown): void;
 }

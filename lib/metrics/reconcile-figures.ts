@@ -5,7 +5,7 @@ import type {
   MetricsProvider,
   ReconcileFigures,
 } from '../meta/metrics.ts';
-import { Gauges, madeSafely, type Safely, safelyBy } from './gauges.ts';
+import { type GaugeRow, Gauges, madeSafely, type Safely, safelyBy } from './gauges.ts';
 
 const RESULTS = ['success', 'error', 'requeue', 'requeue_after'] as const;
 
@@ -15,6 +15,14 @@ function resultOf(end: MeasuredEnd): (typeof RESULTS)[number] {
   if ('error' in end || !Number.isFinite(requeueAfterMs)) return 'error';
   if (requeueAfterMs > 0) return 'requeue_after';
   return requeue ? 'requeue' : 'success';
+}
+
+/** The gauge of a controller in shards. */
+function waitingRows({ shards }: MeasuredController): GaugeRow[] {
+  if (shards === undefined) return [];
+  const description =
+    'Known keys in slots on which no process may begin work; absent while this process is not in the ring';
+  return [['informer_shard_waiting_keys', description, () => shards.waiting ?? []]];
 }
 
 const NOTHING: ReconcileFigures = { begin() {}, end() {}, reconciled() {} };
@@ -72,6 +80,7 @@ function figuresOf(
         'Sources whose changes no longer reach the controller',
         () => of.controller.status.ended.length,
       ],
+      ...waitingRows(of),
     ],
     safely,
   );

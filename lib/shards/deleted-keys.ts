@@ -50,6 +50,12 @@ export class DeletedKeys {
     this.#unasked.delete(key);
   }
 
+  /** How many deletions are in these slots. */
+  countIn(slots: ReadonlySet<number>): number {
+    const noted = [...this.#asked.values(), ...this.#unasked.values()];
+    return noted.filter(({ slot }) => slots.has(slot)).length;
+  }
+
   /** Forgets the deletions in slots that are lost, and returns them: another replica processes their keys. */
   keep(isOwned: (slot: number) => boolean): (readonly [key: string, slot: number])[] {
     const lost: (readonly [key: string, slot: number])[] = [];
@@ -89,6 +95,11 @@ export class OthersDeletions {
       if (untilMs > nowMs) return;
       this.#keys.delete(key);
     }
+  }
+
+  /** How many deletions are in these slots. */
+  countIn(slots: ReadonlySet<number>): number {
+    return [...this.#keys.values()].filter(({ slot }) => slots.has(slot)).length;
   }
 
   /** Takes the deletions in slots that are gained. */

@@ -2,8 +2,10 @@
 import { type Observable, Subscription } from 'rxjs';
 import { filter, map, take } from 'rxjs/operators';
 import { ApiError } from '../meta/api-error.ts';
+import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { shardSlot, shardSlotOf } from '../meta/shard-ranges/shard-filter.ts';
 import { liveSignal } from '../rx/live-signal.ts';
+import type { ChangeSet } from '../store/change-set.ts';
 import { DeletedKeys, type NotedDeletion, OthersDeletions } from './deleted-keys.ts';
 import type {
   KeyShards,
@@ -58,6 +60,23 @@ export class DividedKeys implements KeyShards {
 
   get text(): string {
     return this.#member.status.text;
+  }
+
+  /** The next owner reconciles all keys of a slot, so all of them wait, changed or not. Nothing is counted between two readings. */
+  get waiting(): number | undefined {
+    const { by, status } = this.#member;
+    if (status.phase !== 'member' && status.phase !== 'leaving') return undefined;
+    const vacant = new Set(status.vacant);
+    if (vacant.size === 0) return 0;
+    this.#others.age(this.#member.passedMs());
+    let count = this.#deleted.countIn(vacant) + this.#others.countIn(vacant);
+    const present$ = this.#objects.changes$.pipe(take(1));
+    const next = ({ changes }: ChangeSet<KubernetesObject>) => {
+      for (const { object } of changes)
+        if (object !== undefined && vacant.has(shardSlot(object, by))) count += 1;
+    };
+    present$.subscribe({ next, error: () => undefined }).unsubscribe();
+    return count;
   }
 
   get isLeading(): boolean {

@@ -62,6 +62,8 @@ export interface ShardStatus {
   readonly owned: readonly number[];
   /** The slots whose running work is ending, so that another member may own them. */
   readonly releasing: readonly number[];
+  /** The slots on which no member may begin work, as far as this member knows: they are being released, or the ring is new. */
+  readonly vacant: readonly number[];
   /** The ids of all members that share the slots, as far as this member knows. */
   readonly members: readonly string[];
   /** The number of changes of the ring. */
@@ -91,6 +93,8 @@ export interface KeyShards {
   /** Whether the membership lasts. Also compares the time, as {@link ShardMember.owns}. */
   readonly isLeading: boolean;
   readonly lastError: ApiError | undefined;
+  /** How many known keys are in {@link ShardStatus.vacant} slots. Absent while this member is not in the ring. */
+  readonly waiting: number | undefined;
   /** The text of the status, now and at each change. */
   readonly text: string;
   readonly text$: Observable<string>;

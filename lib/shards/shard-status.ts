@@ -10,6 +10,7 @@ export const IDLE: ShardStatus = {
   id: '',
   owned: [],
   releasing: [],
+  vacant: [],
   members: [],
   epoch: 0,
   text: 'not started',
@@ -21,7 +22,13 @@ export const STOPPED: ShardStatus = /* @__PURE__ */ Object.assign({}, IDLE, {
   text: 'has left the ring',
 });
 
-function textOf({ phase, owned, releasing, members, epoch }: Omit<ShardStatus, 'text'>): string {
+function textOf({
+  phase,
+  owned,
+  releasing,
+  members,
+  epoch,
+}: Omit<ShardStatus, 'text' | 'vacant'>): string {
   if (phase === 'joining' && epoch === 0) {
     return 'joining the ring; the slots of a new ring are given out after a full lease';
   }
@@ -35,12 +42,14 @@ function textOf({ phase, owned, releasing, members, epoch }: Omit<ShardStatus, '
 export function statusOf(member: RingMember, nowMs: number, isStopping: boolean): ShardStatus {
   const { id, ring, validUntilMs } = member;
   const ending = endingSlots(member, nowMs);
-  const { members = [], epoch = 0 } = ring?.record ?? {};
+  const { members = [], epoch = 0, owners = [], releasing = [] } = ring?.record ?? {};
+  const ended = new Set([...releasing, ...ending]);
+  const vacant = [...owners.keys()].filter((slot) => owners[slot] === '' || ended.has(slot));
   const isNamed = ring !== undefined && namedIn(ring.record).has(id);
   const isValid = validUntilMs !== undefined && nowMs < validUntilMs;
   const phase: ShardPhase =
     isStopping || member.phase !== 'active' ? 'leaving' : isNamed && isValid ? 'member' : 'joining';
   const owned = ownedSlots(member, nowMs).filter((slot) => !ending.includes(slot));
-  const shown = { phase, id, owned, releasing: ending, members, epoch };
+  const shown = { phase, id, owned, releasing: ending, vacant, members, epoch };
   return { ...shown, text: textOf(shown) };
 }

@@ -15,7 +15,8 @@ const SEEDS = seedsOf('AUDIT', HOURS.seeds).length;
 const HOUR_MS = 3_600_000;
 const auditOf = ({ informer }: AuditRig) => {
   const { audit } = informer.status;
-  return typeof audit === 'object' ? audit : { compared: 0, differed: -1 };
+  const none = { compared: 0, differed: -1, differedKeys: [] };
+  return typeof audit === 'object' ? audit : none;
 };
 
 async function world(seed: number) {

@@ -57,7 +57,7 @@ describe('statusWords', () => {
   test('I92: live, and compared with the server', () => {
     const live = 'Live — every change is shown';
     expect(said({ audit: 'unsupported' })).toBe(live);
-    const audit = { compared: 500, differed: 0 };
+    const audit = { compared: 500, differed: 0, ghosts: 0, missing: 0 };
     expect(said({ audit })).toBe(live);
     const lastAt = noon + 60_000;
     expect(said({ audit: { ...audit, lastAt } })).toBe(

@@ -65,6 +65,8 @@ test.each([
     'histogram_quantile(0.5, sum by (name) (rate(workqueue_work_duration_seconds_bucket[$__rate_interval])))',
   ],
   ['a parenthesis that is not closed', 'sum by (name) (informer_objects'],
+  ['a comparison that is no number', 'sum by (name) (informer_objects > 5)'],
+  ['a comparison of a counter', 'sum by (name) (informer_relists_total > bool 5)'],
   ['a factor that makes no rate per minute', '60 * sum by (name) (informer_objects)'],
 ])('the check refuses %s', (_, expr) => {
   expect(() => new PromQl(expr, instruments).whole()).toThrow();

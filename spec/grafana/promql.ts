@@ -20,7 +20,7 @@ export interface Result {
 
 /** The labels that Prometheus adds to everything that it scrapes. */
 const TARGET_LABELS = ['job', 'instance'];
-const TOKEN = /\s*(?:("[^"]*")|(\d+(?:\.\d+)?)|([a-zA-Z_]\w*)|(=~|!~|!=|[[\](){},=*])|(\$__\w+))/y;
+const TOKEN = /\s*(?:("[^"]*")|(\d+(?:\.\d+)?)|([a-zA-Z_]\w*)|(=~|!~|!=|[[\](){},=*>])|(\$__\w+))/y;
 
 export class PromQl {
   readonly #instruments: ReadonlyMap<string, Instrument>;
@@ -83,6 +83,16 @@ export class PromQl {
     return { ...right, unit: right.unit.replace('/s', '/min') };
   }
 
+  /** 1 or 0 for each series. */
+  #compared(of: Result): Result {
+    if (this.#tokens[0] !== '>') return of;
+    this.#take('>');
+    this.#take('bool');
+    const { kind } = this.#term();
+    if (kind !== 'number' || of.kind !== 'gauge') throw new Error('only a gauge is compared');
+    return { ...of, unit: '' };
+  }
+
   #term(): Result {
     const word = this.#next();
     if (/^\d/.test(word)) {
@@ -102,7 +112,7 @@ export class PromQl {
       labels.add(this.#next());
     }
     this.#take('(');
-    const of = this.#product();
+    const of = this.#compared(this.#product());
     this.#take(')');
     for (const label of labels) {
       if (!of.labels.has(label)) throw new Error(`${word} by ${label}, which no series has`);

@@ -79,6 +79,8 @@ describe('metrics', () => {
         relists: 0,
         auditCompared: 0,
         auditDiffered: 0,
+        auditGhosts: 0,
+        auditMissing: 0,
       },
     ]);
     const slow = slowly();

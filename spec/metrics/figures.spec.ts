@@ -1,13 +1,17 @@
 /** What the metrics show while something goes wrong. */
 import {
   type ApiError,
+  audit,
   createClient,
   createController,
   createInformerFactory,
   createLeaderElector,
+  createListWatch,
   createShardMember,
+  createSharedInformer,
   type MetricsProvider,
   metered,
+  shardSlot,
   snapshotsIn,
   TerminalError,
 } from 'rx-informer';
@@ -120,6 +124,37 @@ describe('an informer', () => {
     await time.advance(1_000);
     await settled(factory.stop());
     expect(shown('informer_events')).toEqual({ 'informer_events_total{}': 3 });
+  });
+});
+
+describe('an audit', () => {
+  it('I92: counts what differed by whether only the store or only the server had it', async () => {
+    const { time, scheduler, server, client, metrics, shown, settled } = rig();
+    const factory = createInformerFactory(client, {
+      ...{ scheduler, metrics, audit: audit({ periodMs: 60_000 }), onWarning: () => undefined },
+    });
+    const named = (name: string) => ({ namespace: 'shop', name });
+    for (const name of ['web-1', 'web-2']) server.objects.create(pods, { metadata: named(name) });
+    factory.informer(pods);
+    factory.start();
+    await time.advance(5_000);
+    const loss = server.faults.loseEvents(1);
+    server.objects.delete(pods, named('web-0'));
+    server.objects.delete(pods, named('web-1'));
+    server.objects.modify(pods, named('web-2'), ({ metadata }) => {
+      Object.assign(metadata, { labels: { changed: 'yes' } });
+    });
+    for (const at of [3, 4, 5]) server.objects.create(pods, { metadata: named(`web-${at}`) });
+    await time.advance(1_000);
+    loss.heal();
+    server.objects.create(pods, { metadata: named('web-6') });
+    await time.advance(120_000);
+    expect(shown('informer_audit_differed')).toEqual({
+      'informer_audit_differed_total{difference="ghost"}': 2,
+      'informer_audit_differed_total{difference="missing"}': 3,
+      'informer_audit_differed_total{difference="version"}': 1,
+    });
+    await settled(factory.stop());
   });
 });
 
@@ -329,6 +364,61 @@ describe('a member of a ring', () => {
       [owned]: 64,
     });
     await settled(member.stop());
+    expect(shown('informer_shard')).toEqual({});
+  });
+
+  it('H73: a controller in shards shows the keys of slots that are being released', async () => {
+    const { time, scheduler, server, client, metrics, shown, settled } = rig();
+    for (let at = 1; at < 60; at++)
+      server.objects.create(pods, { metadata: { namespace: 'shop', name: `web-${at}` } });
+    const hanging: (() => void)[] = [];
+    const replica = (identity: string) => {
+      const informer = createSharedInformer(createListWatch(client, pods), { scheduler });
+      const shared = { scheduler, metrics, identity };
+      const member = createShardMember({
+        ...{ ...shared, client, namespace: 'shop', name: 'ring', drainMs: 600_000 },
+      });
+      const controller = createController({
+        ...{ name: identity, scheduler, metrics, shards: member, concurrency: 100 },
+        for: informer,
+        reconcile: () => {
+          if (hanging.length >= 60) return undefined;
+          return new Promise<void>((resolve) => hanging.push(resolve));
+        },
+      });
+      controller.start();
+      return { member, informer, controller };
+    };
+    const of = (name: string) => `informer_shard_waiting_keys{name="${name}"}`;
+    const a = replica('a');
+    await time.advance(1_000);
+    expect(shown('informer_shard_waiting')).toEqual({});
+    await time.advance(60_000);
+    expect(hanging).toHaveLength(60);
+    expect(shown('informer_shard_waiting')).toEqual({ [of('a')]: 0 });
+    const b = replica('b');
+    await time.advance(10_000);
+    const waiting = () => {
+      const vacant = new Set(a.member.status.vacant);
+      const all = server.objects.list(pods);
+      return all.filter((pod) => vacant.has(shardSlot(pod, 'uid'))).map(({ metadata }) => metadata);
+    };
+    const { length: count } = waiting();
+    expect(count).toBeGreaterThan(5);
+    expect(a.member.status.vacant).toEqual(a.member.status.releasing);
+    // Both know, because both receive all objects.
+    expect(shown('informer_shard_waiting')).toEqual({ [of('a')]: count, [of('b')]: count });
+    const [first] = waiting();
+    server.objects.delete(pods, { namespace: 'shop', name: first?.name ?? '' });
+    await time.advance(1_000);
+    expect(waiting()).toHaveLength(count - 1);
+    expect(shown('informer_shard_waiting')).toEqual({ [of('a')]: count, [of('b')]: count });
+    for (const finish of hanging) finish();
+    await time.advance(20_000);
+    expect(b.member.status.owned.length).toBeGreaterThan(20);
+    expect(shown('informer_shard_waiting')).toEqual({ [of('a')]: 0, [of('b')]: 0 });
+    for (const { informer, controller } of [a, b])
+      await settled(Promise.all([controller.stop(), informer.stop()]));
     expect(shown('informer_shard')).toEqual({});
   });
 });

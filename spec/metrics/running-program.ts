@@ -67,12 +67,17 @@ export async function scrapedProgram(): Promise<
     },
   });
   const member = createShardMember({ ...lease, name: 'ring', identity: 'a' });
+  const sharded = createController({
+    ...{ name: 'sharded', scheduler, shards: member, metrics },
+    for: factory.informer(pods),
+    reconcile: () => undefined,
+  });
   const publisher = publishToNats(factory.informer(pods), {
     ...{ connection: refusing, resource: pods, bucket: 'k8s', scheduler, metrics },
   });
   factory.start();
   controller.start();
-  member.start();
+  sharded.start();
   await time.advance(10_000);
   server.faults.dropWatches();
   createResourceClient(client, pods, { scheduler })
@@ -80,7 +85,12 @@ export async function scrapedProgram(): Promise<
     .catch(() => undefined);
   await time.advance(80_000);
   const series = recorded.scrape();
-  const stopped = Promise.all([publisher.stop(), controller.stop(), member.stop(), factory.stop()]);
+  const stopped = Promise.all([
+    publisher.stop(),
+    controller.stop(),
+    sharded.stop(),
+    factory.stop(),
+  ]);
   await time.advance(60_000);
   await stopped;
   return { instruments: recorded.instruments, series };
