@@ -94,11 +94,12 @@ class Meter<T extends KubernetesObject> implements InformerPart<T> {
   around(batch: () => void): void {
     const since = this.#elapsedMs();
     batch();
-    const seconds = (this.#elapsedMs() - since) / 1000;
+    const now = this.#elapsedMs();
+    const seconds = (now - since) / 1000;
     this.#count++;
     this.#sum += seconds;
     if (seconds > this.#max) this.#max = seconds;
-    this.#instruments?.record(seconds);
+    this.#instruments?.record(seconds, now);
   }
 
   status(at: number, { attempt }: ReflectorStatus): void {

@@ -2,7 +2,8 @@
  * Measures the requests of a client. client-go: tools/metrics, whose Prometheus adapter
  * (component-base/metrics/prometheus/restclient) uses the same names.
  */
-import { Observable, type SchedulerLike } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
+import { tap } from 'rxjs/operators';
 import type { MeasuredEvent, MeasureEvents, MetricsProvider } from '../meta/metrics.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { type GaugeRow, Gauges, type GaugeValue, type Safely } from './gauges.ts';
@@ -62,36 +63,30 @@ export class RequestFigures {
     this.#stopwatches.set(scheduler, passedMs);
     const safely = this.#safely;
     const queuedMs = passedMs();
-    return <E extends MeasuredEvent>(events: Observable<E>) =>
-      new Observable<E>((subscriber) => {
-        const sentMs = passedMs();
-        const received = this.#received.get(use) ?? { open: 0, bytes: 0 };
+    const received = this.#received.get(use) ?? { open: 0, bytes: 0 };
+    let sentMs = queuedMs;
+    let isAnswered = false;
+    const answered = (code: string) => {
+      if (isAnswered) return;
+      isAnswered = true;
+      safely(() => total.add(1, { code, method }));
+      safely(() => duration.record((passedMs() - sentMs) / 1000, { verb: method }));
+    };
+    return tap<MeasuredEvent>({
+      subscribe() {
+        sentMs = passedMs();
         received.open += 1;
-        subscriber.add(() => {
-          received.open -= 1;
-        });
         safely(() => limited.record((sentMs - queuedMs) / 1000, { verb: method }));
-        let isAnswered = false;
-        const answered = (code: string) => {
-          if (isAnswered) return;
-          isAnswered = true;
-          safely(() => total.add(1, { code, method }));
-          safely(() => duration.record((passedMs() - sentMs) / 1000, { verb: method }));
-        };
-        const following = events.subscribe({
-          next: (event) => {
-            if (event.kind === 'chunk') received.bytes += event.bytes?.length ?? 0;
-            else if (event.kind === 'head') answered(String(event.status));
-            subscriber.next(event);
-          },
-          error: (error) => {
-            answered(NO_RESPONSE);
-            subscriber.error(error);
-          },
-          complete: () => subscriber.complete(),
-        });
-        subscriber.add(following);
-      });
+      },
+      next(event) {
+        if (event.kind === 'chunk') received.bytes += event.bytes?.length ?? 0;
+        else if (event.kind === 'head') answered(String(event.status));
+      },
+      error: () => answered(NO_RESPONSE),
+      finalize() {
+        received.open -= 1;
+      },
+    }) as MeasureEvents;
   }
 }
 

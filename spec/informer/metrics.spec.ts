@@ -98,6 +98,35 @@ describe('metrics', () => {
     expect(seen.at(-1)).toMatchObject({ objects: 2, queuedItems: 0 });
   });
 
+  it('I127: the histogram has a hundred batches of a second, and each slow one', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const { metrics, recorded } = recorder();
+    const informer = createSharedInformer(source, {
+      ...{ name: 'pods', scheduler: time, metrics: metered(metrics) },
+    });
+    let tookMs = 0;
+    addEventHandler(informer, { onUpdate: () => time.jump(tookMs) });
+    source.listed(1, pod('a', 1));
+    informer.start();
+    await time.advance(10_000);
+    let version = 1;
+    const batches = (count: number, ms = 0) => {
+      tookMs = ms;
+      const before = recorded.length;
+      for (let at = 0; at < count; at++) source.send(modified(pod('a', ++version)));
+      return recorded.slice(before).map(([, seconds]) => seconds);
+    };
+    const { count } = metricsOf(informer).metrics.processingLatencySeconds;
+    expect(batches(250)).toHaveLength(100);
+    expect(batches(2, 9)).toEqual([]);
+    expect(batches(2, 10)).toEqual([0.01, 0.01]);
+    await time.advance(1_000);
+    expect(batches(250)).toHaveLength(100);
+    expect(metricsOf(informer).metrics.processingLatencySeconds.count).toBe(count + 504);
+    await informer.stop();
+  });
+
   it('I27: the gauges and the histogram have the names of client-go and are registered during a run', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();

@@ -83,6 +83,7 @@ export const NIGHT: readonly Step[] = [
     name: 'measured',
     command: npm('test:night'),
     counts: {},
+    figures: /^metrics: .*/,
     repeat: '`npm run test:night -- FILE`, with the file of the log',
   },
   {
