@@ -60,7 +60,7 @@ export interface MeasuredController {
     readonly status: { readonly unfinished: readonly string[]; readonly ended: readonly string[] };
   };
   /** The shards of a controller that has some. */
-  readonly shards?: { readonly waiting: number | undefined } | undefined;
+  readonly shards?: { readonly waiting: number } | undefined;
   /** Receives what the provider throws. */
   report(error: unknown): void;
 }

@@ -30,9 +30,21 @@ export function madeSafely<T>(safely: Safely, nothing: T, make: () => T): T {
   return made;
 }
 
-/** The gauges of one subject, with its labels. */
+/** A gauge with the series that the last collection saw. */
+interface Observed {
+  readonly gauge: MetricObservableGauge;
+  readonly callback: GaugeCallback;
+  seen: readonly MetricAttributes[];
+  /** Observes 0 once. */
+  rest?: GaugeCallback | undefined;
+}
+
+/**
+ * The gauges of one subject, with its labels. When it ends, the next collection sees 0 in its series, because the SDK of OpenTelemetry
+ * repeats the last value of a series that is not observed any more: a process that was stopped while it led would lead for ever.
+ */
 export class Gauges {
-  readonly #gauges: { readonly gauge: MetricObservableGauge; readonly callback: GaugeCallback }[];
+  readonly #gauges: Observed[];
   readonly #safely: Safely;
   #isObserved = false;
 
@@ -44,29 +56,57 @@ export class Gauges {
     safely: Safely,
   ) {
     this.#safely = safely;
-    this.#gauges = rows.map(([name, description, read]) => ({
-      gauge: provider.createObservableGauge(name, {
-        description,
-        ...(name.endsWith('_seconds') && { unit: 's' }),
-      }),
-      callback: (result) => {
-        const value = read();
-        if (typeof value === 'number') result.observe(value, labels);
-        else for (const [more, of] of value) result.observe(of, { ...labels, ...more });
-      },
-    }));
+    this.#gauges = rows.map(([name, description, read]) => {
+      const unit = name.endsWith('_seconds') && { unit: 's' };
+      const observed: Observed = {
+        gauge: provider.createObservableGauge(name, { description, ...unit }),
+        seen: [],
+        callback: (result) => {
+          const value = read();
+          const series = typeof value === 'number' ? [[{}, value] as const] : value;
+          observed.seen = series.map(([more]) => ({ ...labels, ...more }));
+          for (const [at, [, of]] of series.entries()) result.observe(of, observed.seen[at]);
+        },
+      };
+      return observed;
+    });
   }
 
   begin(): void {
     this.#isObserved = true;
-    for (const { gauge, callback } of this.#gauges) this.#safely(() => gauge.addCallback(callback));
+    for (const each of this.#gauges) {
+      this.#unrest(each);
+      this.#safely(() => each.gauge.addCallback(each.callback));
+    }
   }
 
   end(): void {
     if (!this.#isObserved) return;
     this.#isObserved = false;
-    for (const { gauge, callback } of this.#gauges)
-      this.#safely(() => gauge.removeCallback(callback));
+    for (const each of this.#gauges) {
+      this.#safely(() => each.gauge.removeCallback(each.callback));
+      this.#rest(each);
+    }
+  }
+
+  #rest(each: Observed): void {
+    const { gauge, seen } = each;
+    each.seen = [];
+    // A collection that saw nothing has nothing to forget, and without collections nothing is kept.
+    if (seen.length === 0) return;
+    each.rest = (result) => {
+      for (const of of seen) result.observe(0, of);
+      // Not now, because the SDK iterates over its callbacks.
+      void Promise.resolve().then(() => this.#unrest(each));
+    };
+    const { rest } = each;
+    this.#safely(() => gauge.addCallback(rest));
+  }
+
+  #unrest(each: Observed): void {
+    const { gauge, rest } = each;
+    each.rest = undefined;
+    if (rest !== undefined) this.#safely(() => gauge.removeCallback(rest));
   }
 }
 

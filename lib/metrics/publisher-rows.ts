@@ -12,11 +12,8 @@ export function publisherRows(read: () => MeasuredPublisher): GaugeRow[] {
     ],
     [
       'informer_nats_write_age_seconds',
-      'How long ago this process wrote to the bucket, or began to lead; absent while another process leads',
-      () => {
-        const { silentMs } = read();
-        return silentMs === undefined ? [] : silentMs / 1000;
-      },
+      'How long ago this process wrote to the bucket, or began to lead; 0 while another process leads',
+      () => (read().silentMs ?? 0) / 1000,
     ],
     [
       'informer_nats_refused_objects',

@@ -20,9 +20,8 @@ function resultOf(end: MeasuredEnd): (typeof RESULTS)[number] {
 /** The gauge of a controller in shards. */
 function waitingRows({ shards }: MeasuredController): GaugeRow[] {
   if (shards === undefined) return [];
-  const description =
-    'Known keys in slots on which no process may begin work; absent while this process is not in the ring';
-  return [['informer_shard_waiting_keys', description, () => shards.waiting ?? []]];
+  const description = 'Known keys in slots on which no process may begin work';
+  return [['informer_shard_waiting_keys', description, () => shards.waiting]];
 }
 
 const NOTHING: ReconcileFigures = { begin() {}, end() {}, reconciled() {} };

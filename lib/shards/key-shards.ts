@@ -63,9 +63,8 @@ export class DividedKeys implements KeyShards {
   }
 
   /** The next owner reconciles all keys of a slot, so all of them wait, changed or not. Nothing is counted between two readings. */
-  get waiting(): number | undefined {
+  get waiting(): number {
     const { by, status } = this.#member;
-    if (status.phase !== 'member' && status.phase !== 'leaving') return undefined;
     const vacant = new Set(status.vacant);
     if (vacant.size === 0) return 0;
     this.#others.age(this.#member.passedMs());

@@ -93,8 +93,8 @@ export interface KeyShards {
   /** Whether the membership lasts. Also compares the time, as {@link ShardMember.owns}. */
   readonly isLeading: boolean;
   readonly lastError: ApiError | undefined;
-  /** How many known keys are in {@link ShardStatus.vacant} slots. Absent while this member is not in the ring. */
-  readonly waiting: number | undefined;
+  /** How many known keys are in {@link ShardStatus.vacant} slots. */
+  readonly waiting: number;
   /** The text of the status, now and at each change. */
   readonly text: string;
   readonly text$: Observable<string>;

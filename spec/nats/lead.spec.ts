@@ -114,9 +114,11 @@ describe('the lead of a publisher', () => {
     fake.report('disconnect');
     await time.advance(60_000);
     expect([own.isLeading, holder()]).toEqual([false, 'b']);
-    expect(ages()).toEqual([]);
+    expect(ages()).toEqual([0]);
     expect(observed()).toBeGreaterThan(0);
     await stop();
-    expect(observed()).toBe(0);
+    expect(ages()).toEqual([0]);
+    await time.advance(0);
+    expect([ages(), observed()]).toEqual([[], 0]);
   });
 });
