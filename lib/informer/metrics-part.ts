@@ -133,7 +133,7 @@ export interface MeteredOptions {
  * The option `metrics` of an informer, a factory, a controller, a client, an elector, a member of a ring, a queue, a publisher and a store: creates
  * their instruments with the provider, for which a `Meter` of OpenTelemetry fits, under the names of client-go and
  * controller-runtime. Call it once in a program and give the result to all of them: the clients of one result are counted
- * together. Gauges are registered while their subject runs. An error that the provider throws is reported, and what is
+ * together. Gauges are registered while their subject runs, and are 0 in one collection after it. An error that the provider throws is reported, and what is
  * measured works without instruments.
  *
  * Throws a `TypeError` if `provider` is not a provider. client-go: tools/cache/informer_metrics.go, tools/metrics.
