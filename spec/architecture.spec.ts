@@ -73,8 +73,6 @@ function rowOf(folder: string): number {
 
 /** The clocks that the gate reads although no verdict depends on them. At most twenty. */
 const CLOCKS: Readonly<Record<string, string>> = {
-  'spec/bench/machine-noise.ts: performance.now': 'benchmark; a spec imports its pure functions',
-  'spec/bench/processes.ts: setTimeout': 'benchmark; a spec imports its pure functions',
   'spec/browser/tabs.browser.ts: setTimeout':
     'the script of a worker loads slowly, and the browser loads no other one meanwhile',
   'spec/mutation/run-specs.ts: setTimeout': 'ends a mutant that hangs, at night',

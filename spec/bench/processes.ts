@@ -23,8 +23,6 @@ async function answer<T>(child: ChildProcess): Promise<T | undefined> {
 export interface BenchServer {
   readonly pid: number;
   readonly url: string;
-  /** The same server over TLS and HTTP/2. */
-  readonly http2Url: string;
   readonly objects: number;
   readonly bytesEach: number;
   close(): void;

@@ -1,16 +1,14 @@
 /**
  * `npm run bench` compares the complete pipe with other informers, `npm run bench -- query` measures live queries,
- * `npm run bench -- queue` work queues, `npm run bench -- warm` warm starts, `npm run bench -- pod` a client in a pod, `npm run bench -- users` a server of users, and
- * `npm run bench -- browser` decodings in Chromium. `npm run bench -- curves` draws how costs grow.
+ * `npm run bench -- queue` work queues, `npm run bench -- warm` warm starts, `npm run bench -- pod` a client in a pod, and
+ * `npm run bench -- users` a server of users.
  * All of it measures what users install: the built library, as a production program.
  */
 process.env.NODE_ENV ??= 'production';
 
 if (process.argv[2] === 'query') await import('./query/run.ts');
 else if (process.argv[2] === 'queue') await import('./queue/run.ts');
-else if (process.argv[2] === 'browser') await import('./browser/run.ts');
 else if (process.argv[2] === 'warm') await import('./warm/run.ts');
 else if (process.argv[2] === 'pod') await import('./pod/run.ts');
 else if (process.argv[2] === 'users') await import('./users/run.ts');
-else if (process.argv[2] === 'curves') await import('./curves.ts');
 else await import('./whole-pipe.ts');

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commitName, figuresOf, type Result, readResults, tailOf, worseThan } from './results.ts';
+import { figuresOf, type Result, tailOf, worseThan } from './results.ts';
 import { type Night, runNight } from './run.ts';
 import { NIGHT, type Step } from './steps.ts';
 
@@ -91,38 +91,10 @@ describe('a night', () => {
     expect(ran()).toBe('a a');
   });
 
-  it('repeats a step of a clone with uncommitted changes', async () => {
-    const commit = commitName('aaaa\n', ' M lib/index.ts\n');
-    expect(commit).toBe('aaaa+changes');
-    expect(commitName('aaaa\n', '')).toBe('aaaa');
-    for (let at = 0; at < 2; at++) await run([step('a')], { commit });
-    expect(ran()).toBe('a a');
-  });
-
-  it('takes shorter counts from the environment, and the page says so', async () => {
-    await run([step('a')], { env: { ...process.env, SEEDS: '5' } });
-    expect(rowOf('a')).toContain('**SEEDS=5** (of 100)');
-    expect(rowOf('a')).toContain('seeds=5');
-    expect(page()).toContain('with other counts than a complete night (in bold below): a\n');
-  });
-
-  it('passes arguments that depend on the counts', async () => {
-    const args = ({ SEEDS = '' }) => ['--seeds', SEEDS];
-    await run([step('a', { args, figures: /.*/ })]);
-    expect(readFileSync(join(folder, 'a.log'), 'utf8')).toContain('--seeds 100 seeds=100');
-  });
-
   it('refuses an unknown step before it runs one', async () => {
     const wrong = run([step('a'), step('b')], { only: ['a', 'c'] });
     await expect(wrong).rejects.toThrow('There is no step c. The steps are: a, b.');
     expect(existsSync(join(folder, 'ran'))).toBe(false);
-  });
-
-  it('leaves the results of earlier steps if it is stopped', async () => {
-    const steps = [step('a'), step('b', { command: [join(folder, 'no-such-program')] })];
-    await expect(run(steps)).rejects.toThrow('ENOENT');
-    expect(readResults(folder)['a']?.ok).toBe(true);
-    expect(rowOf('b')).toContain('not run');
   });
 });
 

@@ -26,7 +26,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 };
 
 /** Set the variables of the contestants that they start. */
-const BENCHES = ['spec/bench/curves.ts', 'spec/bench/contestants/contestants.ts'];
+const BENCHES = ['spec/bench/contestants/contestants.ts'];
 
 /** The variables that a file reads. Those that it writes are for code under test. */
 function variablesOf(text: string): readonly string[] {

@@ -21,9 +21,7 @@ export interface Contestant {
   prepare?(url: string, corpus: CorpusName): Promise<void>;
   /** Lists and watches. Calls `onEvent` for each event after the list, and resolves when the complete list is held. */
   start(url: string, corpus: CorpusName, onEvent: (object: Seen) => void): Promise<void>;
-  /** How many informers receive each event. Default: 1. */
-  readonly informers?: number;
-  /** All objects held now, by all informers. */
+  /** All objects held now. */
   held(): Iterable<Seen>;
   /** Further figures, for example the hit rate of a decoder. */
   extra?(): Readonly<Record<string, number>>;
@@ -41,20 +39,14 @@ const { values } = parseArgs({
   },
 });
 
-/** Receives the events, and knows when the last one has arrived at all informers. */
+/** Receives the events, and knows when the last one has arrived. */
 class Handler {
   /** The latencies in microseconds, while they are measured. */
   latencies: number[] | undefined;
-  readonly #informers: number;
-  /** The greatest version, and how many informers have passed it. All versions have the same number of digits. */
+  /** The greatest version. All versions have the same number of digits. */
   #greatest = '';
-  #passed = 0;
   #awaited = '';
   #arrived = () => {};
-
-  constructor(informers: number) {
-    this.#informers = informers;
-  }
 
   readonly onEvent = ({ metadata }: Seen): void => {
     const version = metadata?.resourceVersion ?? '';
@@ -62,11 +54,8 @@ class Handler {
       const written = Number(metadata?.annotations?.[writtenAnnotation]);
       this.latencies.push(Number(process.hrtime.bigint() / 1000n) - written);
     }
-    if (version > this.#greatest) {
-      this.#greatest = version;
-      this.#passed = 1;
-    } else if (version === this.#greatest) this.#passed++;
-    if (version === this.#awaited && this.#passed === this.#informers) this.#arrived();
+    if (version > this.#greatest) this.#greatest = version;
+    if (version === this.#awaited) this.#arrived();
   };
 
   /** Requests events, and resolves when the handler has received the last one. */
@@ -74,7 +63,7 @@ class Handler {
     const response = await fetch(`${values.url}/play?${query}`, { method: 'POST' });
     const { last } = (await response.json()) as { last: string };
     // The last event may arrive before the response that names it has been read.
-    if (this.#greatest === last && this.#passed === this.#informers) return;
+    if (this.#greatest === last) return;
     this.#awaited = last;
     await new Promise<void>((resolve) => {
       this.#arrived = resolve;
@@ -90,9 +79,7 @@ async function verify(contestant: Contestant): Promise<void> {
     held.sum += Number(metadata?.resourceVersion) - firstVersion;
   }
   const response = await fetch(`${values.url}/state`);
-  const one = (await response.json()) as State;
-  const { informers = 1 } = contestant;
-  const state = { count: one.count * informers, sum: one.sum * informers };
+  const state = (await response.json()) as State;
   if (held.count !== state.count || held.sum !== state.sum) {
     throw new Error(
       `the contestant holds ${held.count} objects with versions of ${held.sum}, the server ${state.count} with ${state.sum}`,
@@ -143,7 +130,7 @@ async function latency(handler: Handler): Promise<Partial<Result>> {
 export async function contend(contestant: Contestant): Promise<void> {
   const corpus = values.corpus as CorpusName;
   const measure = values.measure as Measurement;
-  const handler = new Handler(contestant.informers ?? 1);
+  const handler = new Handler();
   // The benchmark closes stdin when it ends, so an interrupted run leaves no process behind.
   process.stdin.resume().on('end', () => process.exit(1));
   await contestant.prepare?.(values.url, corpus);

@@ -3,7 +3,7 @@
  *
  *   node spec/bench/server/server.ts --corpus pods --objects 50000 --seed 1 [--managed-fields without] [--drop]
  *
- * Prints {"url":"…","http2Url":"…"} and serves until stdin ends. The second address has TLS and HTTP/2 only. `--drop` honours `Accept: application/json;drop=metadata.managedFields`.
+ * Prints {"url":"…"} and serves until stdin ends. `--drop` honours `Accept: application/json;drop=metadata.managedFields`.
  *
  * GET  the path of the collection            LIST (limit, continue) and WATCH (sendInitialEvents)
  * POST /play?mode=hot&events=200000          events as fast as the watches read them (see plan.ts for the modes)
@@ -14,10 +14,8 @@
  * follows the last event.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
-import { testOnlyServerCert, testOnlyServerKey } from '../../node/test-only-certificates.ts';
 import { type CorpusName, pathOf } from '../corpus/corpora.ts';
 import { Collection } from './collection.ts';
 import type { Mode } from './plan.ts';
@@ -73,20 +71,8 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
 
 const plain = createServer((request, response) => void handle(request, response));
 plain.requestTimeout = 0;
-// The API of a response is the same in both protocols, as far as it is used here.
-const secure = createSecureServer(
-  { cert: testOnlyServerCert, key: testOnlyServerKey },
-  (request, response) =>
-    void handle(request as unknown as IncomingMessage, response as unknown as ServerResponse),
-);
-await Promise.all(
-  [plain, secure].map(
-    (server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)),
-  ),
-);
-const portOf = (server: typeof plain | typeof secure) => (server.address() as AddressInfo).port;
+await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
 const { count, bytesEach } = collection.objects;
-const url = `http://127.0.0.1:${portOf(plain)}`;
-const http2Url = `https://127.0.0.1:${portOf(secure)}`;
-process.stdout.write(`${JSON.stringify({ url, http2Url, objects: count, bytesEach })}\n`);
+const url = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`;
+process.stdout.write(`${JSON.stringify({ url, objects: count, bytesEach })}\n`);
 process.stdin.resume().on('end', () => process.exit(0));
