@@ -2,7 +2,9 @@
  * Runs the specs that ask only by public names on the packed library, installed in an empty folder: without NODE_ENV, as a
  * development program and as a production program.
  *
- *   npm run test:conformance -- [--mode production] [--keep] [FILTER...]
+ *   npm run test:conformance -- [--mode production] [--mode development] [--keep] [FILTER...]
+ *
+ * The gate leaves out the run without NODE_ENV, which is a development program: spec/packed/node-env.packed.ts tests that.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -161,10 +163,12 @@ async function runSuite(folder: string, mode: Mode, config: string, filters: rea
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { mode: { type: 'string' }, keep: { type: 'boolean' } },
+  options: { mode: { type: 'string', multiple: true }, keep: { type: 'boolean' } },
 });
-const modes = MODES.filter((mode) => values.mode === undefined || values.mode === mode);
-if (modes.length === 0) throw new Error(`--mode must be one of ${MODES.join(', ')}`);
+const modes = MODES.filter((mode) => values.mode?.includes(mode) ?? true);
+if (modes.length < (values.mode ?? modes).length) {
+  throw new Error(`--mode must be one of ${MODES.join(', ')}, each once`);
+}
 const folder = await install(outsideSpecs(root));
 let [passed, failed] = [0, 0];
 for (const mode of modes) {
