@@ -209,7 +209,7 @@ describe('any interleaving', () => {
     Object.keys(TIMES).map((time) => [kind, time]),
   );
   it.each(kinds)(
-    'K1, K2, K8, K9, K14: any calls on %s give the results of the oracle, in %s',
+    'K1, K2, K8, K9, K14: any calls on %s give the results of the oracle, in %s (TestCollapse, TestLen, TestReinsert, TestAddWhileProcessing, TestNoQueueDrainageUsingShutDown, TestSimpleQueue, TestDeduping, TestAddTwoFireEarly, TestCopyShifting)',
     (kind = '', kindOfTime = '') => {
       fc.assert(
         fc.property(aStory, (calls) => {
@@ -226,7 +226,7 @@ describe('any interleaving', () => {
     },
   );
 
-  it('K2, K18, K21: any keys, workers and failures lose no run, add no run, and end', async () => {
+  it('K2, K18, K21: any keys, workers and failures lose no run, add no run, and end (TestBasic)', async () => {
     const aRun = fc.record({
       ms: fc.integer({ min: 0, max: 6 }),
       how: fc.constantFrom('sync', 'observable', 'promise'),

@@ -27,21 +27,6 @@ function take(queue: PriorityQueue, most = Number.POSITIVE_INFINITY): string[] {
 }
 
 describe('a priority queue', () => {
-  it('K14: returns an item', async () => {
-    const { queue } = prioritised();
-    queue.addWithOptions('foo', {});
-    expect(await queue.get()).toBe('foo');
-    expect([queue.metrics.addsTotal, queue.metrics.retriesTotal]).toEqual([1, 0]);
-  });
-
-  it('K14: returns items by priority, then in the order of the adds', () => {
-    const { queue } = prioritised();
-    for (const [key, priority] of Object.entries({ a: 0, low: -100, b: 0, high: 7, c: 0, up: 7 })) {
-      queue.addWithOptions(key, { priority });
-    }
-    expect(take(queue)).toEqual(['high', 'up', 'a', 'b', 'c', 'low']);
-  });
-
   it('K14: returns an item to a waiting worker as soon as one is added', async () => {
     const { queue } = prioritised();
     const waiter = queue.get();
@@ -62,15 +47,6 @@ describe('a priority queue', () => {
     ]);
   });
 
-  it('K14: de-duplicates items', () => {
-    const { queue } = prioritised();
-    queue.add('foo');
-    queue.add('bar');
-    queue.add('foo');
-    expect([queue.len, queue.metrics.addsTotal]).toEqual([2, 2]);
-    expect(take(queue)).toEqual(['foo', 'bar']);
-  });
-
   it('K14: retains the highest priority, and never decreases it', () => {
     const { queue } = prioritised();
     queue.addWithOptions('foo', { priority: 1 });
@@ -80,26 +56,6 @@ describe('a priority queue', () => {
     queue.addWithOptions('bar', { priority: 1 });
     expect(take(queue)).toEqual(['foo', 'bar']);
     expect(queue.priorityOf('foo')).toBeUndefined();
-  });
-
-  it('K14: a raised item overtakes lower priorities and becomes the last of its new priority', () => {
-    const { queue } = prioritised();
-    for (const key of ['a', 'b', 'c', 'd']) queue.add(key);
-    queue.addWithOptions('one', { priority: 1 });
-    queue.addWithOptions('d', { priority: 1 });
-    queue.addWithOptions('b', { priority: 1 });
-    expect(take(queue)).toEqual(['one', 'd', 'b', 'a', 'c']);
-  });
-
-  it('K14: keeps the shortest wait of several adds', async () => {
-    const { time, queue } = prioritised();
-    queue.addWithOptions('foo', { afterMs: 60 });
-    queue.addWithOptions('foo', { afterMs: 20 });
-    queue.addWithOptions('foo', { afterMs: 90 });
-    await time.advance(20);
-    expect(take(queue)).toEqual(['foo']);
-    await time.advance(100);
-    expect([queue.len, queue.waiting]).toEqual([0, 0]);
   });
 
   it('K14: returns an item only after its time has come, several in the order of their times', async () => {
@@ -114,27 +70,6 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['bar']);
   });
 
-  it('K14: orders items by the time at which they become ready, not by the time of the add', async () => {
-    const { time, queue } = prioritised();
-    queue.addAfter('waited', 50);
-    await time.advance(10);
-    queue.add('first');
-    await time.advance(40);
-    expect(take(queue)).toEqual(['first', 'waited']);
-  });
-
-  it('K14: keeps the priority of a waiting item, and raises it', async () => {
-    const { time, queue } = prioritised();
-    queue.addWithOptions('low', { afterMs: 50, priority: -100 });
-    queue.addWithOptions('foo', { afterMs: 50, priority: 1 });
-    queue.addWithOptions('foo', { afterMs: 80, priority: 3 });
-    await time.advance(50);
-    queue.addWithOptions('bar', { priority: 2 });
-    queue.add('zero');
-    expect(queue.priorityOf('low')).toBe(-100);
-    expect(take(queue)).toEqual(['foo', 'bar', 'zero', 'low']);
-  });
-
   it('K14: takes the shorter of afterMs and the wait of the rate limiter', async () => {
     const { time, queue } = prioritised();
     expect(queue.addWithOptions('foo', { rateLimited: true, afterMs: 60_000 })).toBe(5);
@@ -144,15 +79,6 @@ describe('a priority queue', () => {
     expect(take(queue)).toEqual(['bar', 'foo']);
     queue.forget('foo');
     expect(queue.numRequeues('foo')).toBe(0);
-  });
-
-  it('K14: does not count waiting items in len, and does once they are ready', async () => {
-    const { time, queue } = prioritised();
-    queue.add('foo');
-    queue.addAfter('bar', 50);
-    expect([queue.len, queue.waiting, queue.metrics.depth]).toEqual([1, 1, 1]);
-    await time.advance(50);
-    expect([queue.len, queue.waiting, queue.metrics.depth]).toEqual([2, 0, 2]);
   });
 
   it('K14: updates metrics for an item added with a delay, then without, then with a priority', async () => {
@@ -165,16 +91,6 @@ describe('a priority queue', () => {
     queue.addWithOptions('foo', { priority: 100, afterMs: 10 });
     expect([queue.metrics.depth, queue.metrics.addsTotal, queue.waiting]).toEqual([1, 1, 0]);
     expect([take(queue), queue.metrics.depth, time.pending]).toEqual([['foo'], 0, 0]);
-  });
-
-  it('K14: a cancelled add removes its priority', () => {
-    const { queue } = prioritised();
-    queue.addWithOptions('foo', { afterMs: 10, priority: 9 });
-    expect(queue.cancelAfter('foo')).toBe(true);
-    expect(queue.priorityOf('foo')).toBeUndefined();
-    queue.add('bar');
-    queue.add('foo');
-    expect(take(queue)).toEqual(['bar', 'foo']);
   });
 
   it('K14: an item that is added again while it is cancelled keeps its new priority', () => {
@@ -217,15 +133,6 @@ describe('a priority queue', () => {
     expect([queue.priorityOf('foo'), queue.len, queue.waiting]).toEqual([undefined, 0, 0]);
   });
 
-  it('K2: does not return an item in progress, and can add it again meanwhile', () => {
-    const { queue } = prioritised();
-    queue.addWithOptions('foo', { priority: 5 });
-    expect(queue.tryGet()).toBe('foo');
-    queue.addWithOptions('foo', { priority: 9 });
-    queue.add('bar');
-    expect([queue.len, queue.tryGet(), queue.tryGet()]).toEqual([1, 'bar', undefined]);
-  });
-
   it('K2: returns an item as soon as it is done, with its new priority and its old place', async () => {
     const { queue } = prioritised();
     queue.addWithOptions('foo', { priority: 5 });
@@ -236,17 +143,6 @@ describe('a priority queue', () => {
     expect(await waiter).toBe('foo');
     expect(queue.priorityOf('foo')).toBe(1);
     queue.addWithOptions('foo', { priority: 0 });
-    queue.add('bar');
-    queue.done('foo');
-    expect(take(queue)).toEqual(['foo', 'bar']);
-  });
-
-  it('K2: gives an item its place when it is due, also while it is in progress', async () => {
-    const { time, queue } = prioritised();
-    queue.add('foo');
-    queue.tryGet();
-    queue.addAfter('foo', 10);
-    await time.advance(10);
     queue.add('bar');
     queue.done('foo');
     expect(take(queue)).toEqual(['foo', 'bar']);

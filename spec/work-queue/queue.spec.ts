@@ -2,7 +2,6 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Backlog, createWorkQueue, type WorkQueue } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
-import { VirtualTime } from '../rx/virtual-time.ts';
 
 /** Whether a promise has resolved so far. */
 async function settled(promise: Promise<unknown>): Promise<boolean> {
@@ -21,14 +20,6 @@ function take<K>(queue: WorkQueue<K>): K[] {
 }
 
 describe('a work queue', () => {
-  it('K1: holds a key once, in the order of its first add (TestCollapse, TestLen)', () => {
-    const queue = createWorkQueue();
-    for (const key of ['foo', 'bar', 'foo', 'baz', 'bar']) queue.add(key);
-    expect(queue.len).toBe(3);
-    expect(take(queue)).toEqual(['foo', 'bar', 'baz']);
-    expect(queue.len).toBe(0);
-  });
-
   it('K1: calls touch() when a key that waits is added again, and only then (TestCollapse)', () => {
     const log: string[] = [];
     const keys: string[] = [];
@@ -72,56 +63,6 @@ describe('a work queue', () => {
     expect(await second).toBe('foo');
   });
 
-  it('K2: gives a key out once more if it was added while it was processed (TestReinsert, TestAddWhileProcessing)', () => {
-    const queue = createWorkQueue();
-    queue.add('foo');
-    const key = queue.tryGet() ?? '';
-    for (let times = 0; times < 5; times++) queue.add(key);
-    expect(queue.tryGet()).toBeUndefined();
-    queue.done(key);
-    expect(queue.tryGet()).toBe('foo');
-    queue.done(key);
-    expect([queue.tryGet(), queue.len, queue.processing]).toEqual([undefined, 0, 0]);
-  });
-
-  it.each(['shutDown', 'shutDownWithDrain'] as const)(
-    'K2: gives no key to two workers, with fifty producers and ten workers, until %s (TestBasic)',
-    async (end) => {
-      const time = new VirtualTime();
-      const queue = createWorkQueue({ scheduler: time });
-      const inHand = new Set<string>();
-      const worked = new Map<string, number>();
-      const pause = (ms: number) =>
-        new Promise<void>((resolve) => time.schedule(() => resolve(), ms));
-      const worker = async (): Promise<void> => {
-        for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
-          expect(inHand.has(key)).toBe(false);
-          expect(key).not.toBe('added after shutdown');
-          inHand.add(key);
-          await pause(3);
-          worked.set(key, (worked.get(key) ?? 0) + 1);
-          inHand.delete(key);
-          queue.done(key);
-        }
-      };
-      const producer = async (index: number): Promise<void> => {
-        for (let round = 0; round < 5; round++) {
-          queue.add(`key-${(index + round) % 50}`);
-          await pause(1);
-        }
-      };
-      const workers = Array.from({ length: 10 }, worker);
-      const producers = Array.from({ length: 50 }, (_, index) => producer(index));
-      await time.advance(20);
-      await Promise.all(producers);
-      void queue[end]();
-      queue.add('added after shutdown');
-      await time.advance(1000);
-      await Promise.all(workers);
-      expect([worked.size, queue.len, inHand.size]).toEqual([50, 0, 0]);
-    },
-  );
-
   it('K3: serves waiting workers in order, and gives each of them undefined once it is shut down and empty', async () => {
     const queue = createWorkQueue();
     const [one, two, three] = [queue.get(), queue.get(), queue.get()];
@@ -130,42 +71,6 @@ describe('a work queue', () => {
     expect(await Promise.all([one, two])).toEqual(['a', 'b']);
     queue.shutDown();
     expect(await Promise.all([three, queue.get()])).toEqual([undefined, undefined]);
-  });
-
-  it('K3: ignores done for a key that no worker has', () => {
-    const queue = createWorkQueue();
-    queue.add('a');
-    queue.done('a');
-    queue.done('b');
-    expect(take(queue)).toEqual(['a']);
-    queue.done('a');
-    queue.done('a');
-    expect([queue.len, queue.processing]).toEqual([0, 0]);
-  });
-
-  it('K3: refuses keys added after shutDown, and gives out the queued ones (TestNoQueueDrainageUsingShutDown)', async () => {
-    const queue = createWorkQueue();
-    queue.add('foo');
-    queue.add('bar');
-    expect(await queue.get()).toBe('foo');
-    queue.shutDown();
-    expect(queue.shuttingDown).toBe(true);
-    queue.add('baz');
-    expect(await queue.get()).toBe('bar');
-    expect(await queue.get()).toBeUndefined();
-  });
-
-  it('K5: shutDownWithDrain waits for keys in progress (TestQueueDrainageUsingShutDownWithDrain)', async () => {
-    const queue = createWorkQueue();
-    queue.add('foo');
-    queue.add('bar');
-    take(queue);
-    const drained = queue.shutDownWithDrain();
-    expect(queue.shuttingDown).toBe(true);
-    queue.done('foo');
-    expect(await settled(drained)).toBe(false);
-    queue.done('bar');
-    await drained;
   });
 
   it('K5: shutDownWithDrain waits for queued keys, too', async () => {
@@ -188,7 +93,7 @@ describe('a work queue', () => {
     await drained;
   });
 
-  it('K5: each of several calls of shutDownWithDrain waits until every key is done', async () => {
+  it('K5: each of several calls of shutDownWithDrain waits until every key is done (TestQueueDrainageUsingShutDownWithDrain)', async () => {
     const queue = createWorkQueue();
     queue.add('foo');
     queue.tryGet();

@@ -11,18 +11,7 @@ import {
   workQueue,
 } from 'rx-informer';
 import { type MarbleHelpers, marbles } from 'rx-informer/testing';
-import {
-  config,
-  from,
-  NEVER,
-  Observable,
-  of,
-  range,
-  Subject,
-  type Subscription,
-  throwError,
-  timer,
-} from 'rxjs';
+import { config, from, NEVER, Observable, of, range, Subject, throwError, timer } from 'rxjs';
 import { map, startWith, take, tap, toArray } from 'rxjs/operators';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -49,32 +38,6 @@ function failing(times: number): Reconcile {
 }
 
 describe('workQueue', () => {
-  it('K18: processes one key at a time, in order, and once more a key that was added meanwhile', () => {
-    marbles((helpers) => {
-      const { cold, expectObservable, flush, scheduler } = helpers;
-      const log: string[] = [];
-      const keys$ = cold('(ab)a-a--b--|');
-      const worked$ = keys$.pipe(
-        workQueue(taking(3, helpers, log), { scheduler }),
-        map(({ key }) => key),
-      );
-      expectObservable(worked$).toBe('---a--b--a--(b|)');
-      flush();
-      expect(log).toEqual(['0 a', '3 b', '6 a', '9 b']);
-    });
-  });
-
-  it('K18: processes up to `concurrency` keys at the same time, never one key twice', () => {
-    marbles((helpers) => {
-      const { cold, expectObservable, scheduler } = helpers;
-      const worked$ = cold('(abaacb)|').pipe(
-        workQueue(taking(5, helpers), { scheduler, concurrency: 2 }),
-        map(({ key }) => key),
-      );
-      expectObservable(worked$).toBe('-----(ab)-(ca)-(b|)');
-    });
-  });
-
   it('K18: reports how long a key waited and was processed, and the number of the attempt', () => {
     marbles((helpers) => {
       const { cold, scheduler, flush } = helpers;
@@ -314,34 +277,6 @@ describe('workQueue', () => {
     },
   );
 
-  it('K20: keeps one requeue per key, the earlier, however often the key runs', () => {
-    marbles(({ hot, expectObservable, scheduler }) => {
-      const worked$ = hot('a---a').pipe(
-        workQueue(() => ({ requeueAfterMs: 10 }), { scheduler }),
-        map(({ key }) => key),
-      );
-      expectObservable(worked$, '25ms !').toBe('a---a-----a---------a');
-    });
-  });
-
-  it('K21: completes when every key that was queued, in progress or failing is done', () => {
-    marbles((helpers) => {
-      const { cold, expectObservable, scheduler } = helpers;
-      const reconcile: Reconcile = (key, context) =>
-        key === 'f' ? failing(1)(key, context) : taking(3, helpers)(key, context);
-      const worked$ = cold('(abf|)').pipe(
-        workQueue(reconcile, { scheduler, rateLimiter: limiter() }),
-        map(brief),
-      );
-      expectObservable(worked$).toBe('---a--(bf)-(g|)', {
-        a: 'a ok 1',
-        b: 'b ok 1',
-        f: 'f failed 1',
-        g: 'f ok 2',
-      });
-    });
-  });
-
   it('K21: completes although a key asked for a requeue that never comes', () => {
     marbles(({ cold, expectObservable, scheduler }) => {
       const worked$ = cold('(a|)').pipe(
@@ -385,17 +320,6 @@ describe('workQueue', () => {
         map(({ key }) => key),
       );
       expectObservable(worked$).toBe('ab|');
-    });
-  });
-
-  it('K21: emits the error of the source when every key is done', () => {
-    marbles((helpers) => {
-      const { cold, expectObservable, scheduler } = helpers;
-      const worked$ = cold('(ab)#', undefined, 'watch broke').pipe(
-        workQueue(taking(3, helpers), { scheduler }),
-        map(({ key }) => key),
-      );
-      expectObservable(worked$).toBe('---a--(b#)', undefined, 'watch broke');
     });
   });
 
@@ -601,22 +525,6 @@ describe('workQueue', () => {
     expect(runs).toEqual(['a', 'b', 'a']);
   });
 
-  it('K24: collapses many adds of one key while it is processed', () => {
-    marbles((helpers) => {
-      const { scheduler, flush, cold } = helpers;
-      const log: string[] = [];
-      range(0, 30_000)
-        .pipe(
-          map(() => 'a'),
-          workQueue(taking(3, helpers, log), { scheduler }),
-        )
-        .subscribe();
-      cold('a').subscribe();
-      flush();
-      expect(log).toEqual(['0 a', '3 a']);
-    });
-  });
-
   it.each<[string, () => ReturnType<Reconcile>]>([
     ['return', () => undefined],
     ['return settled Promises', () => Promise.resolve()],
@@ -758,38 +666,6 @@ describe('workQueue', () => {
       complete: () => seen.push('complete'),
     });
     expect(seen).toEqual(['a gaveUp 1', 'b ok 1', 'c ok 1', 'complete']);
-  });
-
-  it('K25: two operators on one queue share its keys and never process one at the same time', async () => {
-    const time = new VirtualTime();
-    const queue = createRateLimitingQueue({ scheduler: time });
-    const inHand = new Set<string>();
-    const seen: string[] = [];
-    const worker = (name: string): Subscription =>
-      (NEVER as Observable<string>)
-        .pipe(
-          workQueue(
-            (key) => {
-              if (inHand.has(key)) seen.push(`${key} is with both`);
-              inHand.add(key);
-              return timer(5, time).pipe(
-                map(() => {
-                  inHand.delete(key);
-                  return undefined;
-                }),
-              );
-            },
-            { queue, scheduler: time },
-          ),
-        )
-        .subscribe(({ key }) => seen.push(`${name} ${key}`));
-    const both = [worker('one'), worker('two')];
-    for (const key of ['a', 'b', 'a', 'c']) queue.add(key);
-    await time.advance(2);
-    queue.add('a');
-    await time.advance(50);
-    expect(seen.sort()).toEqual(['one a', 'one c', 'two a', 'two b']);
-    for (const each of both) each.unsubscribe();
   });
 
   it('K18: throws for invalid options, and is typed by its keys', () => {
