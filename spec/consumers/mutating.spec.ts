@@ -100,14 +100,6 @@ describe('a consumer that changes a cached object', () => {
     },
   );
 
-  it('S53: cached objects are frozen by default, unless in production', async () => {
-    const { story, informer, stop } = rig(() => undefined);
-    await story();
-    const [first] = informer.indexer.list();
-    expect(Object.isFrozen(first?.metadata)).toBe(!isProduction);
-    await stop();
-  });
-
   it('S16: arrays of the store are frozen without the guard, too, and those of a view unless in production', async () => {
     const { reported, story, witnesses, informer, stop } = rig(
       (informer) =>

@@ -1,20 +1,11 @@
 /** Consumers that are slow, or never ready: their queues are limited, and no other consumer waits. */
-import {
-  addEventHandler,
-  conflateByKey,
-  createRateLimitingQueue,
-  createSharedInformer,
-  type DeliveryPolicy,
-  deliver,
-  toView,
-  workQueue,
-} from 'rx-informer';
+import { addEventHandler, createSharedInformer, type DeliveryPolicy, deliver } from 'rx-informer';
 import { NEVER, Observable, of, Subject } from 'rxjs';
-import { mergeMap, take } from 'rxjs/operators';
-import { describe, expect, it, vi } from 'vitest';
-import { VirtualTime } from '../rx/virtual-time.ts';
+import { take } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
+
 import { added, deleted, modified, type Pod, pod } from '../support/scripted-list-watch.ts';
-import { type Rig, rig, STORY, settle } from './rig.ts';
+import { type Rig, rig, settle } from './rig.ts';
 
 const KEYS = 50;
 const ROUNDS = 400;
@@ -96,162 +87,6 @@ describe('a consumer that is never ready', () => {
       expect(most).toBeGreaterThanOrEqual(KEYS - 1);
       for (const setsReceived of all.witnesses)
         expect(setsReceived.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
-      await all.stop();
-    },
-  );
-
-  it('I11: the policy pause stops reading for all subscribers, and has no other effect', async () => {
-    const capacity = new Subject<void>();
-    let lag = 0;
-    const { source, informer, witnesses, stop } = rig((informer) => {
-      const policy = {
-        kind: 'buffer',
-        limit: 2,
-        overflow: 'pause',
-        ready: () => capacity,
-      } as const;
-      const delivery = deliver(informer, policy);
-      delivery.changes$.subscribe();
-      informer.changes$.subscribe(() => {
-        lag = delivery.lag;
-      });
-    });
-    source.listed(1, pod('a', 1));
-    for (let version = 2; version < 1_000; version++) source.send(modified(pod('a', version)));
-    await settle();
-    expect(lag).toBeLessThanOrEqual(4);
-    expect(witnesses[0].length).toBeLessThan(10);
-    for (let turn = 0; turn < 2_000; turn++) capacity.next();
-    await settle();
-    expect(informer.indexer.getByKey('shop/a')?.metadata.resourceVersion).toBe('999');
-    await stop();
-  });
-
-  it('S15: a conflateByKey that is never ready delivers nothing and delays no other subscriber', async () => {
-    const all = rig((informer) => {
-      informer.changes$.pipe(conflateByKey({ ready: () => NEVER })).subscribe(() => {
-        throw new Error('delivered although not ready');
-      });
-    });
-    const sets = await flood(all);
-    for (const setsReceived of all.witnesses)
-      expect(setsReceived.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
-    await all.stop();
-  });
-
-  it('K18: reconcilers that never end hold one key each, and the queue holds the others', async () => {
-    const queue = createRateLimitingQueue();
-    let most = 0;
-    const all = rig((informer) => {
-      informer.changes$
-        .pipe(
-          mergeMap(({ changes }) => changes.map(({ key }) => key)),
-          workQueue(() => new Promise(() => {}), { queue, concurrency: 3 }),
-        )
-        .subscribe();
-      informer.changes$.subscribe(() => {
-        most = Math.max(most, queue.len + queue.processing + queue.waiting);
-      });
-    });
-    const sets = await flood(all);
-    expect(most).toBe(KEYS);
-    expect(queue.processing).toBe(3);
-    for (const setsReceived of all.witnesses)
-      expect(setsReceived.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
-    queue.shutDown();
-    await all.stop();
-  });
-
-  it('Q3: a loop that is pulled only once computes no further rows', async () => {
-    let snapshots: { mock: { calls: unknown[] } } = vi.fn();
-    const all = rig((informer) => {
-      const view = informer.changes$.pipe(toView());
-      snapshots = vi.spyOn(view, 'getSnapshot');
-      const loop = view[Symbol.asyncIterator]();
-      loop.next();
-      informer.changes$.subscribe({ complete: () => loop.return?.() });
-    });
-    const sets = await flood(all);
-    for (const setsReceived of all.witnesses)
-      expect(setsReceived.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
-    expect(snapshots.mock.calls.length).toBeLessThan(5);
-    await all.stop();
-  });
-
-  it('I10: a thousand waits for a version that the server never reaches reject at the stop', async () => {
-    const waits: Promise<unknown>[] = [];
-    const { story, witnesses, stop } = rig((informer) => {
-      for (let at = 0; at < 1_000; at++) waits.push(informer.whenObserved('shop/x', '1000'));
-    });
-    await story();
-    expect(witnesses).toEqual([STORY, STORY]);
-    const ends = Promise.allSettled(waits);
-    await stop();
-    expect((await ends).every(({ status }) => status === 'rejected')).toBe(true);
-  });
-});
-
-describe('a consumer that is slower than the changes', () => {
-  it('I24: one warning names a slow handler', async () => {
-    const time = new VirtualTime();
-    let calls = 0;
-    const pause = () => new Promise<void>((resolve) => time.schedule(() => resolve(), 5));
-    const { source, warnings, stop } = rig(
-      (informer) =>
-        addEventHandler(
-          informer,
-          // The first three callbacks are slow, so that the second and the third could cause a warning, too.
-          { onAdd: () => (++calls <= 3 ? pause() : settle()) },
-          { name: 'slow', slowAfterMs: 1, slowPending: 10 },
-        ),
-      { scheduler: time },
-    );
-    source.listed(1);
-    await settle();
-    source.send(...Array.from({ length: KEYS }, (_, at) => added(pod(name(at), 2 + at))));
-    await time.advance(20);
-    for (let turn = 0; turn < KEYS + 5; turn++) await settle();
-    expect(warnings).toEqual(['slow-handler slow']);
-    await stop();
-  });
-
-  it.each(Object.entries(policies))(
-    'I11, I20: %s: the consumer ends with the contents of the store',
-    async (_, [policy]) => {
-      const held = new Map<string, string>();
-      const seen = new Map<string, string>();
-      let lag = () => 0;
-      const turn = () =>
-        new Observable<void>((subscriber) => {
-          setImmediate(() => subscriber.complete());
-        });
-      const all = rig((informer) => {
-        const delivery = deliver(informer, { ...policy, ready: turn });
-        lag = () => delivery.lag;
-        delivery.changes$.subscribe(({ reset, changes }) => {
-          if (reset) held.clear();
-          for (const { id, object } of changes) {
-            if (object === undefined) held.delete(id);
-            else held.set(id, object.metadata.resourceVersion);
-          }
-        });
-        addEventHandler(informer, {
-          onAdd: async ({ metadata }) => void seen.set(metadata.uid, metadata.resourceVersion),
-          onUpdate: async (_previous, { metadata }) =>
-            void seen.set(metadata.uid, metadata.resourceVersion),
-          onDelete: async ({ uid }) => void seen.delete(uid),
-        });
-      });
-      await flood(all);
-      for (let turns = 0; turns < 2_000 && lag() > 0; turns++) await settle();
-      await settle();
-      const store = all.informer.indexer.list();
-      const expected = new Map(
-        store.map(({ metadata }) => [metadata.uid, metadata.resourceVersion]),
-      );
-      expect(expected.size).toBe(KEYS);
-      expect(held).toEqual(expected);
-      expect(seen).toEqual(expected);
       await all.stop();
     },
   );

@@ -1,22 +1,19 @@
 /** Consumers that throw: the error is reported with their name, and no other consumer is affected. */
 import {
   addEventHandler,
-  conflateByKey,
   type DeliveryPolicy,
   deliver,
   metered,
   metricsOf,
-  type Outcome,
   type SharedInformer,
   type SharedInformerOptions,
   toView,
-  workQueue,
 } from 'rx-informer';
 import { type Observable, of, throwError } from 'rxjs';
 import { mergeMap } from 'rxjs/operators';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pod } from '../support/scripted-list-watch.ts';
-import { rig, STORY, settle } from './rig.ts';
+import { rig, STORY } from './rig.ts';
 import { unhandled } from './unhandled.ts';
 
 class ConsumerError extends Error {}
@@ -180,52 +177,6 @@ describe('a consumer that throws', () => {
       expect(reports).toHaveLength(thrown);
     },
   );
-
-  it('I3: an operator that throws ends only its own stream', async () => {
-    const seen: unknown[] = [];
-    const { witnesses, story } = rig((informer) =>
-      informer.changes$
-        .pipe(conflateByKey({ ready: () => culprit() }))
-        .subscribe({ error: (error) => seen.push(error) }),
-    );
-    await story();
-    expect(witnesses).toEqual([STORY, STORY]);
-    expect(seen).toEqual([expect.any(ConsumerError)]);
-  });
-
-  it('Q3: the error of a view whose pipe throws reaches items$, and no other subscriber', async () => {
-    const seen: unknown[] = [];
-    const { witnesses, story } = rig((informer) => {
-      const view = informer.changes$.pipe(
-        mergeMap(() => culprit()),
-        toView(),
-      );
-      view.items$.subscribe({ error: (error) => seen.push(error) });
-    });
-    await story();
-    expect(witnesses).toEqual([STORY, STORY]);
-    expect(seen).toEqual([expect.any(ConsumerError)]);
-  });
-
-  it('K18: an error of a reconciler is an outcome with its key', async () => {
-    const outcomes: Outcome[] = [];
-    const { witnesses, story } = rig((informer) =>
-      informer.changes$
-        .pipe(
-          mergeMap(({ changes }) => changes.map(({ key }) => key)),
-          workQueue(() => culprit(), { maxRetries: 0 }),
-        )
-        .subscribe((outcome) => outcomes.push(outcome)),
-    );
-    await story();
-    expect(witnesses).toEqual([STORY, STORY]);
-    expect(outcomes.map(({ key, type }) => `${key} ${type}`).slice(0, 3)).toEqual([
-      'shop/a gaveUp',
-      'shop/b gaveUp',
-      'shop/c gaveUp',
-    ]);
-    expect(outcomes).toHaveLength(thrown);
-  });
 });
 
 describe('an option that throws', () => {
@@ -271,32 +222,6 @@ describe('an option that throws', () => {
     expect(witnesses).toEqual([STORY, STORY]);
     expect(thrown).toBeGreaterThan(0);
     expect(informer.status.phase).toBe('stopped');
-  });
-
-  it('I13: the key that an index function refuses is shown, and all other objects are stored', async () => {
-    const { witnesses, story, informer } = rig(() => {}, {
-      indexers: {
-        picky: ({ metadata }) => (metadata.name === 'd' ? culprit() : [metadata.name]),
-      },
-    });
-    await story();
-    const without = STORY.filter((set) => set !== 'watch* +shop/d@3').map((set) =>
-      set.replace(' ~shop/d@3>6', ''),
-    );
-    expect(witnesses).toEqual([without, without]);
-    expect(informer.status.refusedObjects?.map(({ key }) => key)).toEqual(['shop/d']);
-    await informer.stop();
-  });
-
-  it('R13: an onError that throws is reported, and the request is retried', async () => {
-    const { witnesses, story, informer, source } = rig(() => {}, { onError: culprit });
-    source.listed(1);
-    await settle();
-    source.fail(new Error('lost'));
-    await story();
-    expect(thrown).toBe(1);
-    expect(witnesses[0].length).toBeGreaterThan(1);
-    await informer.stop();
   });
 
   const demands: Record<string, () => Observable<unknown>> = {

@@ -11,7 +11,6 @@ import {
   deleted,
   gated,
   knowing,
-  lost,
   missed,
   pod,
   replaced,
@@ -19,21 +18,6 @@ import {
 } from './pods.ts';
 
 describe('deltaFifo: order', () => {
-  it('F1: deltas of all keys leave in the order of arrival and are not folded (TestRealFIFO_basic, TestRealFIFO_addUpdate)', () => {
-    const { send, pop } = gated();
-    send(added(pod('a', 1)), added(pod('b', 2)));
-    send(updated(pod('a', 3)));
-    send(deleted(pod('b', 4)), added(pod('b', 5, 'u2')), updated(pod('a', 6)));
-    expect(pop()).toEqual(['+a@1 +b@2 ~a@3 -b@4 +b@5 ~a@6']);
-  });
-
-  it('F1: a folded key keeps the place of its first delta (TestDeltaFIFO_detectLineJumpers)', () => {
-    const { send, pop } = gated({ compression: compressions.latest });
-    send(added(pod('a', 1)), added(pod('b', 2)), added(pod('c', 3)));
-    send(updated(pod('b', 4)), updated(pod('a', 5)));
-    expect(pop()).toEqual(['+a@5 +b@4 +c@3']);
-  });
-
   it('F1: a bookmark is a separate delta and stays behind earlier deltas (TestRealFIFO_ReplaceAtomic)', () => {
     for (const compression of ['none', 'latest'] as const) {
       const { send, pop } = gated({
@@ -49,47 +33,6 @@ describe('deltaFifo: order', () => {
 });
 
 describe('deltaFifo: folding', () => {
-  it('F2: an add and its updates are folded into one `added` with the newest state (TestDeltaFIFO_addUpdate)', () => {
-    const { send, pop } = gated({ compression: compressions.latest });
-    send(added(pod('a', 1)), updated(pod('a', 2)), updated(pod('a', 3)));
-    expect(pop()).toEqual(['+a@3']);
-    send(updated(pod('a', 4)), updated(pod('a', 5)));
-    expect(pop()).toEqual(['~a@5']);
-  });
-
-  it('F2: a delete and a recreate stay two deltas, also if the delete was missed', () => {
-    const known = knowing(pod('a', 1, 'first'));
-    const { send, pop } = gated({ compression: compressions.latest, known });
-    send(
-      deleted(pod('a', 2, 'first')),
-      added(pod('a', 3, 'second')),
-      updated(pod('a', 4, 'second')),
-    );
-    expect(pop()).toEqual(['-a@2 +a@4']);
-    send(updated(pod('a', 5, 'first')), updated(pod('a', 6, 'second')));
-    expect(pop()).toEqual(['-a@5? +a@6']);
-  });
-
-  it('F2: an object that was created and deleted while it waited is neither delivered nor counted', () => {
-    const { send, pop, unknown } = gated({ compression: compressions.latest });
-    send(added(pod('a', 1)), updated(pod('a', 2)), deleted(pod('a', 3)));
-    send(updated(pod('b', 4)), deleted(pod('b', 5)));
-    expect(pop()).toEqual([]);
-    expect(unknown).toEqual([]);
-  });
-
-  it('F2: of two deletions of one key, the deletion of the object that the consumer has is delivered', () => {
-    const known = knowing(pod('a', 10, 'second'));
-    const { send, pop } = gated({ compression: compressions.latest, known });
-    // The events are repeated after a reconnect: the deletion of the first object, then those of the second.
-    send(
-      deleted(pod('a', 8, 'first')),
-      added(pod('a', 10, 'second')),
-      deleted(pod('a', 12, 'second')),
-    );
-    expect(pop()).toEqual(['-a@12']);
-  });
-
   // Faults, seed 1270: the deletion of the first object arrived after the second object.
   it.each(['none', 'latest'] as const)(
     'F2: a deletion that arrives after a newer object of that name, or after a later version, has no effect; compression %s',
@@ -104,80 +47,6 @@ describe('deltaFifo: folding', () => {
       expect(pop().join()).toContain('-b@15?');
     },
   );
-
-  it('F2: a `sync` among the deltas never replaces a pending change', () => {
-    const { send, pop } = gated({
-      compression: compressions.latest,
-      known: knowing(pod('a', 1), pod('b', 1)),
-    });
-    send(updated(pod('a', 2)), { type: 'sync', key: 'a', object: pod('a', 1) });
-    send(deleted(pod('b', 3)), { type: 'sync', key: 'b', object: pod('b', 1) });
-    expect(pop()).toEqual(['~a@2 -b@3']);
-  });
-
-  it('F2, S7: a deletion without a state carries the newest waiting state', () => {
-    for (const compression of ['none', 'latest'] as const) {
-      const { send, pop } = gated({
-        compression: compressions[compression],
-        known: knowing(pod('a', 1)),
-      });
-      send(updated(pod('a', 5)), lost('a'));
-      expect(pop().join().split(' ').at(-1)).toBe('-a@5?');
-    }
-  });
-
-  it('F3: two adjacent deletions are folded, and the one with more information is kept (TestDeltaFIFO_replaceWithDeleteDeltaIn)', () => {
-    for (const compression of ['none', 'latest'] as const) {
-      const known = knowing(pod('a', 1));
-      const { send, pop } = gated({ compression: compressions[compression], known });
-      const ends: [Parameters<typeof send>, string][] = [
-        [[deleted(pod('a', 3)), missed(pod('a', 2))], '-a@3'],
-        [[missed(pod('a', 2)), deleted(pod('a', 3))], '-a@3'],
-        [[lost('a'), deleted(pod('a', 3))], '-a@3'],
-        [[lost('a'), missed(pod('a', 2))], '-a@2?'],
-        [[missed(pod('a', 2)), lost('a')], '-a@2?'],
-        [[deleted(pod('a', 3)), deleted(pod('a', 4))], '-a@4'],
-        [[lost('a'), lost('a')], '-a@1?'],
-      ];
-      for (const [deltas, expected] of ends) {
-        send(...deltas);
-        expect(pop()).toEqual([expected]);
-      }
-    }
-  });
-
-  it('F3: deletions of two objects, with another delta between them, are not folded', () => {
-    const { send, pop } = gated({ known: knowing(pod('a', 1, 'first')) });
-    send(
-      deleted(pod('a', 2, 'first')),
-      added(pod('a', 3, 'second')),
-      deleted(pod('a', 4, 'second')),
-    );
-    expect(pop()).toEqual(['-a@2 +a@3 -a@4']);
-  });
-});
-
-describe('deltaFifo: deletions of unknown keys', () => {
-  it('F3: a deletion of a key that neither the store nor the queue knows is counted, not passed on (TestDeltaFIFO_enqueueingNoLister)', () => {
-    const { send, pop, unknown } = gated({ known: knowing(pod('a', 1)) });
-    send(deleted(pod('x', 2)), lost('y'), deleted(pod('a', 3)), deleted(pod('x', 4)));
-    expect(pop()).toEqual(['-a@3']);
-    expect(unknown).toEqual(['x', 'y']);
-  });
-
-  it('F3: a key that is only in the queue counts as known (TestRealFIFO_DeleteExistingNonPropagated)', () => {
-    const { send, pop, unknown } = gated({ known: knowing() });
-    send(added(pod('a', 1)), deleted(pod('a', 2)));
-    expect(pop()).toEqual(['+a@1 -a@2']);
-    expect(unknown).toEqual([]);
-  });
-
-  it('F3: an outdated deletion of an object does not delete a newer object of the same name', () => {
-    const { send, pop, unknown } = gated({ known: knowing(pod('a', 10, 'second')) });
-    send(deleted(pod('a', 8, 'first')), deleted(pod('a', 11, 'second')));
-    expect(pop()).toEqual(['-a@11']);
-    expect(unknown).toEqual([]);
-  });
 });
 
 describe('deltaFifo: demand', () => {
@@ -187,37 +56,6 @@ describe('deltaFifo: demand', () => {
     c: [added(pod('c', 3))],
     d: [updated(pod('c', 4)), deleted(pod('a', 5))],
   };
-
-  it('F11: while the demand is closed deltas accumulate; when it opens, they are delivered as one batch', () => {
-    marbles(({ hot, expectObservable }) => {
-      const open = hot('              -----o----o---', { o: 0 });
-      const source = hot('            a-b-c----d--|', values);
-      const result = source.pipe(
-        deltaFifo({ known: rememberedObjects(), ready: () => open }),
-        map(brief),
-      );
-      expectObservable(result).toBe('-----x----y-|', {
-        x: '+a@1 ~a@2 +c@3',
-        y: '~c@4 -a@5',
-      });
-    });
-  });
-
-  it('F2, F11: with the compression `latest` the batch is folded', () => {
-    marbles(({ hot, expectObservable }) => {
-      const open = hot('      -----o-------o-', { o: 0 });
-      const source = hot('    a-b-c----d--|', values);
-      const result = source.pipe(
-        deltaFifo({
-          known: rememberedObjects(),
-          ready: () => open,
-          compression: compressions.latest,
-        }),
-        map(brief),
-      );
-      expectObservable(result).toBe('-----x-------(y|)', { x: '+a@2 +c@3', y: '~c@4 -a@5' });
-    });
-  });
 
   it('F7, F11: resyncs while the demand is closed are one resync, which leaves out keys with pending deltas', () => {
     marbles(({ hot, expectObservable }) => {

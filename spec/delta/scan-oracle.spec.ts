@@ -146,7 +146,7 @@ function run(acts: readonly Act[], compression: CompressionName) {
 
 describe('deltaFifo compared with its definition', () => {
   it.each<CompressionName>(['none', 'latest'])(
-    'F12, R23, F1: the queue gives the same results as the literal keyed scan on random histories, compression %s',
+    'F1, F2, F3, F4, F5, F7, F9, F11, F12, R23: the queue gives the same results as the literal keyed scan on random histories, compression %s (TestRealFIFO_ReplaceMakesDeletionsReplaced, TestRealFIFOW_ReplaceMakesDeletionsForObjectsOnlyInQueue, TestRealFIFO_replaceWithDeleteDeltaIn, TestRealFIFO_ReplaceAtomic, TestRealFIFO_Resync, TestRealFIFO_ResyncAtomic, TestRealFIFO_ResyncNonExisting, TestRealFIFO_UpdateResyncRace)',
     (compression) => {
       let popped = 0;
       fc.assert(

@@ -52,7 +52,7 @@ function server(watches: readonly (readonly string[])[]) {
 }
 
 describe('deltaFifo after a transform', () => {
-  it('D4, F4: every emitted state, also that of a tombstone, was transformed once (TestRealFIFO_transformer)', async () => {
+  it('D4, F4: every emitted state, also that of a tombstone, was transformed once (TestRealFIFO_transformer, TestSharedInformerTransformer, TestTransformingInformerRace)', async () => {
     const time = new VirtualTime();
     const fetch = server([
       [

@@ -259,51 +259,6 @@ describe('the queue of a busy handler', () => {
     await informer.stop();
   });
 
-  it('I20, S15: objects that come and go while the handler is busy leave nothing that waits', async () => {
-    const { source, informer, slow, registration } = slowInformer(['a']);
-    for (let version = 2; version < 50; version += 2) {
-      source.send(added(pod(`p${version}`, version)));
-      source.send(deleted(pod(`p${version}`, version + 1)));
-    }
-    expect(registration.lag).toBe(0);
-    source.send(added(pod('p2', 50)), modified(pod('a', 51)));
-    await slow.finish(3);
-    expect(slow.log).toEqual(['+a@1* initial', '+p2@50 watch', '~a@1>51 watch']);
-    await informer.stop();
-  });
-
-  it('I20, I21: conflate keeps one net change per key with its own cause, and never loses a deletion', async () => {
-    const { source, informer, slow, registration } = slowInformer(['a', 'b', 'c']);
-    await slow.finish(2);
-    for (let version = 2; version < 50; version++) source.send(modified(pod('a', version)));
-    source.send(deleted(pod('b', 50)), added(pod('d', 51)), deleted(pod('d', 52)));
-    source.send(modified(pod('c', 53)), deleted(pod('a', 54)), added(pod('a', 55, 'second')));
-    // a, b and c. The net change of d is empty, so it does not wait.
-    expect(registration.lag).toBe(3);
-    await slow.finish(9);
-    expect(slow.log.slice(3)).toEqual([
-      '-a@54 watch',
-      '+a@55 watch',
-      '-b@50 watch',
-      '~c@1>53 watch',
-    ]);
-    expect(registration.lag).toBe(0);
-    await informer.stop();
-  });
-
-  it('I20: buffer keeps each state up to its limit, and folds beyond it', async () => {
-    const delivery = { kind: 'buffer', limit: 2, overflow: 'conflate' } as const;
-    const { source, informer, slow } = slowInformer(['a'], { delivery });
-    source.send(modified(pod('a', 2)));
-    source.send(modified(pod('a', 3)));
-    await slow.finish(3);
-    expect(slow.log).toEqual(['+a@1* initial', '~a@1>2 watch', '~a@2>3 watch']);
-    for (let version = 4; version < 9; version++) source.send(modified(pod('a', version)));
-    await slow.finish(9);
-    expect(slow.log.slice(3)).toEqual(['~a@3>4 watch', '~a@4>8 watch']);
-    await informer.stop();
-  });
-
   it('I20: if a policy starts over, the handler receives the difference', async () => {
     const delivery = { kind: 'drop', limit: 1 } as const;
     const { source, informer, slow } = slowInformer(['a', 'b'], { delivery });
@@ -336,29 +291,6 @@ describe('the queue of a busy handler', () => {
     await informer.stop();
   });
 
-  it('I20, I22: removing a handler that has paused reading resumes reading', async () => {
-    const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;
-    const { source, informer, registration } = slowInformer(['a'], { delivery });
-    for (const version of [2, 3, 4]) source.send(modified(pod('a', version)));
-    expect(informer.lastSyncResourceVersion).toBe('3');
-    void registration.remove();
-    expect(informer.lastSyncResourceVersion).toBe('4');
-    await informer.stop();
-  });
-
-  it('I20: pause stops reading until the waiting changes are delivered', async () => {
-    const time = new VirtualTime();
-    const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;
-    const { source, informer, slow } = slowInformer(['a'], { delivery }, { scheduler: time });
-    for (let version = 2; version < 6; version++) source.send(added(pod(`p${version}`, version)));
-    expect(informer.indexer.size).toBe(3);
-    await slow.finish(2);
-    await slow.finish(9);
-    expect(slow.log.at(-1)).toBe('+p5@5 watch');
-    expect(informer.indexer.size).toBe(5);
-    await informer.stop();
-  });
-
   it('I20: ready is called after each batch, with its changes', async () => {
     const { source, informer } = scriptedInformer();
     const log: string[] = [];
@@ -381,22 +313,6 @@ describe('the queue of a busy handler', () => {
     gate.next();
     expect(log.slice(2)).toEqual(['~a@1>3 watch', '-b@4 watch']);
     expect(batches).toEqual([2, 2]);
-    await informer.stop();
-  });
-
-  it('I12, I20: folding buffered sets does not move the end of the first list', async () => {
-    const delivery = { kind: 'buffer', limit: 3, overflow: 'conflate' } as const;
-    const { source, informer, slow, registration } = slowInformer(['a'], { delivery });
-    source.send(modified(pod('a', 2)));
-    source.send(modified(pod('a', 3)));
-    await informer.stop();
-    source.listed(9, pod('a', 3), pod('c', 9));
-    informer.start();
-    source.send(added(pod('d', 10)));
-    await slow.finish(2);
-    expect([slow.log.at(-1), registration.hasSynced]).toEqual(['+c@9* initial', false]);
-    await slow.finish();
-    expect([slow.log.at(-1), registration.hasSynced]).toEqual(['+d@10 watch', true]);
     await informer.stop();
   });
 

@@ -189,59 +189,6 @@ describe('whenSynced of a blocked informer', () => {
     await informer.stop();
   });
 
-  it('I64: a block of an earlier run does not reject a wait for the next run', async () => {
-    const { time, informer, refuse } = rig({ lingerMs: 10 });
-    refuse(403);
-    informer.start();
-    await time.advance(0);
-    refuse(undefined);
-    await informer.stop();
-    const stopped = watched(informer.whenSynced());
-    informer.start();
-    const restarted = watched(informer.whenSynced());
-    await time.advance(0);
-    expect(stopped.outcome).toMatchObject({ reason: 'Stopped' });
-    expect(restarted.outcome).toBe('synced');
-    await informer.stop();
-
-    refuse(403);
-    informer.changes$.subscribe().unsubscribe();
-    await time.advance(20);
-    expect(informer.status).toMatchObject({ phase: 'idle', blocked: 'forbidden' });
-    const idle = watched(informer.whenSynced());
-    await time.advance(1_000);
-    expect(idle.outcome).toBe('pending');
-    refuse(undefined);
-    informer.start();
-    await time.advance(0);
-    expect(idle.outcome).toBe('synced');
-    await informer.stop();
-  });
-
-  it('I64: calls made in a callback take effect in their order', async () => {
-    const { time, informer, refuse } = rig();
-    refuse(403);
-    const waits: { outcome: Outcome }[] = [];
-    let once = true;
-    informer.status$.subscribe(({ blocked }) => {
-      if (blocked === undefined || !once) return;
-      once = false;
-      waits.push(watched(informer.whenSynced()));
-      refuse(undefined);
-      void informer.stop();
-      waits.push(watched(informer.whenSynced()));
-      informer.start();
-      waits.push(watched(informer.whenSynced()));
-    });
-    informer.start();
-    await time.advance(0);
-    const [blocked, stopped, restarted] = waits;
-    expect(blocked?.outcome).toMatchObject({ code: 403 });
-    expect(stopped?.outcome).toMatchObject({ reason: 'Stopped' });
-    expect(restarted?.outcome).toBe('synced');
-    await informer.stop();
-  });
-
   it('I64: a denied streaming list is not a refusal while the plain list is requested instead', async () => {
     const { source } = guarded();
     const time = new VirtualTime();
@@ -312,23 +259,6 @@ describe('whenSynced of a blocked informer', () => {
     const wait = watched(informer.whenSynced());
     await time.advance(100);
     expect(wait.outcome).toBe('synced');
-    await informer.stop();
-  });
-
-  it('I64: whenSynced of an unshared informer rejects like that of a shared informer', async () => {
-    const { source, refused } = guarded();
-    const time = new VirtualTime();
-    const informer = createInformer(source, {}, { name: 'pods', scheduler: time });
-    refused.list = 403;
-    informer.start();
-    const wait = watched(informer.whenSynced());
-    const patient = watched(informer.whenSynced({ whileBlocked: 'wait' }));
-    await time.advance(0);
-    expect(wait.outcome).toMatchObject({ code: 403 });
-    expect(patient.outcome).toBe('pending');
-    refused.list = undefined;
-    await time.advance(2_000);
-    expect(patient.outcome).toBe('synced');
     await informer.stop();
   });
 });

@@ -42,30 +42,6 @@ function slow(make: (ready: () => Subject<void>) => DeliveryPolicy<Pod>) {
 }
 
 describe('delivery', () => {
-  it('I11: conflate folds waiting changes into one net change per key', async () => {
-    const { source, informer, gate, delivery, seen } = slow((ready) => ({
-      kind: 'conflate',
-      ready,
-    }));
-    source.send(modified(pod('web', 2)), added(pod('db', 3)));
-    source.send(modified(pod('web', 4)), deleted(pod('db', 5)), added(pod('api', 6)));
-    // Nothing waits for `db`, which the consumer never had.
-    expect(delivery.lag).toBe(2);
-    expect(seen).toEqual(['snapshot*! +web@1']);
-    gate.next();
-    expect(seen[1]).toBe('watch* ~web@1>4 +api@6');
-    expect(delivery.lag).toBe(0);
-    await informer.stop();
-  });
-
-  it('I11: conflate never loses a deletion, nor folds a deletion and a recreation into an update', async () => {
-    const { source, informer, gate, seen } = slow((ready) => ({ kind: 'conflate', ready }));
-    source.send(deleted(pod('web', 2)), added(pod('web', 3, 'second')));
-    gate.next();
-    expect(seen[1]).toBe('watch* -web@2 +web@3');
-    await informer.stop();
-  });
-
   it('I11: buffer keeps every set up to its limit', async () => {
     const { source, informer, gate, seen } = slow((ready) => ({
       kind: 'buffer',
@@ -78,19 +54,6 @@ describe('delivery', () => {
     gate.next();
     gate.next();
     expect(seen.slice(1)).toEqual(['watch* ~web@1>2', 'watch* ~web@2>3']);
-    await informer.stop();
-  });
-
-  it('I11: buffer folds beyond its limit', async () => {
-    const { source, informer, gate, seen } = slow((ready) => ({
-      kind: 'buffer',
-      limit: 2,
-      overflow: 'conflate',
-      ready,
-    }));
-    for (let version = 2; version < 20; version++) source.send(modified(pod('web', version)));
-    gate.next();
-    expect(seen.slice(1)).toEqual(['watch* ~web@1>19']);
     await informer.stop();
   });
 

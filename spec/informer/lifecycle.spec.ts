@@ -25,7 +25,6 @@ import {
   scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
-import { logging } from './handler-rig.ts';
 
 describe('lifecycle', () => {
   it('I5: the first subscriber starts one run, which lingers after the last subscriber leaves', () =>
@@ -53,46 +52,6 @@ describe('lifecycle', () => {
         expect(informer.status.phase).toBe('idle');
       });
       at(72, () => expect((scheduler as TestScheduler).actions).toHaveLength(0));
-    }));
-
-  it('I5, I8: an idle informer with a handler keeps its store, and the next run reports the difference', () =>
-    marbles(({ scheduler }) => {
-      const { source, informer } = scriptedInformer({ lingerMs: 30, scheduler });
-      const log: string[] = [];
-      const registration = addEventHandler(informer, logging(log));
-      source.listed(1, pod('web', 1), pod('db', 1));
-      informer.changes$.subscribe().unsubscribe();
-      scheduler.schedule(() => {
-        expect([informer.status.phase, informer.indexer.size]).toEqual(['idle', 2]);
-        log.length = 0;
-        source.listed(2, pod('web', 2));
-        informer.changes$.subscribe().unsubscribe();
-        expect(log).toEqual(['-db@1? initial', '~web@1>2 initial']);
-      }, 31);
-      scheduler.schedule(() => {
-        expect([informer.status.phase, informer.indexer.size]).toEqual(['idle', 1]);
-        void registration.remove();
-        expect(informer.indexer.size).toBe(0);
-      }, 62);
-    }));
-
-  it('I5: start() keeps the informer running, also called twice; handlers and status$ start nothing', () =>
-    marbles(({ scheduler }) => {
-      const { source, informer } = scriptedInformer({ lingerMs: 30, scheduler });
-      addEventHandler(informer, { onAdd: () => undefined });
-      informer.status$.subscribe();
-      informer.synced$.subscribe();
-      expect(source.asked).toEqual([]);
-      informer.start();
-      informer.start();
-      const subscription = informer.changes$.subscribe();
-      subscription.unsubscribe();
-      expect(source.asked).toEqual(['L0']);
-      scheduler.schedule(() => {
-        expect(source.open).toBe(1);
-        void informer.stop();
-        expect(source.open).toBe(0);
-      }, 1000);
     }));
 
   it('I7: stop() completes the streams of data and leaves the store readable', async () => {
@@ -171,7 +130,7 @@ describe('lifecycle', () => {
       }, 14);
     }));
 
-  it('I7: twenty runs leave no timer, socket or listener', () => {
+  it('I7: twenty runs leave no timer, socket or listener (TestShutdown)', () => {
     const script = fileURLToPath(new URL('./leaves-nothing.ts', import.meta.url));
     const printed = execFileSync(process.execPath, ['--conditions=rx-informer-source', script], {
       encoding: 'utf8',
@@ -180,18 +139,6 @@ describe('lifecycle', () => {
     // The pipe of the child process to this test is still open while it prints.
     expect(left.filter((name) => name !== 'PipeWrap')).toEqual([]);
     expect(watches).toBe(0);
-  });
-
-  it('I7: stop() before the start, and a second stop(), are harmless', async () => {
-    const { source, informer } = scriptedInformer();
-    await informer.stop();
-    await informer.stop();
-    expect(informer.isStopped).toBe(true);
-    source.listed(1, pod('web', 1));
-    informer.start();
-    expect(informer.isStopped).toBe(false);
-    expect(informer.indexer.size).toBe(1);
-    await informer.stop();
   });
 
   it('I70: a cleanup that throws is reported, and the stop is still complete', async () => {
@@ -250,17 +197,6 @@ describe('lifecycle', () => {
     informer.changes$.subscribe((set) => seen.push(brief(set)));
     source.send(added(pod('new', 10)));
     expect(seen).toEqual(['snapshot*! +web@1 +api@8', 'watch* +new@10']);
-    await informer.stop();
-  });
-
-  it('I8: a new generation is not synced before its first list', async () => {
-    const { source, informer } = scriptedInformer();
-    source.listed(1, pod('web', 1));
-    informer.start();
-    expect([informer.hasSynced, informer.lastSyncResourceVersion]).toEqual([true, '1']);
-    await informer.stop();
-    informer.start();
-    expect([informer.hasSynced, informer.lastSyncResourceVersion]).toEqual([false, '']);
     await informer.stop();
   });
 });

@@ -1,7 +1,6 @@
 /** Refused objects in an informer: when they are shown, accepted or removed, and what they cost. */
 import {
   ApiError,
-  addEventHandler,
   createClient,
   createListWatch,
   createSharedInformer,
@@ -11,7 +10,7 @@ import {
 } from 'rx-informer';
 import { type ConfigMap, configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { BehaviorSubject, filter, map, NEVER, take, timer } from 'rxjs';
+import { map, NEVER, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { HandFedServer, type Thing, things } from '../support/hand-fed-server.ts';
@@ -67,109 +66,6 @@ function refusing(options: SharedInformerOptions<Thing> = {}) {
 }
 
 describe('an informer that refuses objects', () => {
-  it('I13: an object that is accepted and then refused in one chunk is shown as refused', async () => {
-    const { server, feed, shown, recover, informer } = refusing();
-    feed();
-    server.put('shop/k', 'plain');
-    server.put('shop/k', 'red');
-    feed();
-    expect([shown(), informer.status.refused]).toEqual(['k@11 ?k', 1]);
-    recover();
-    expect(shown()).toBe('k@12');
-    await informer.stop();
-  });
-
-  it('I13: an object that an index function refuses, and that is deleted in the same chunk, does not come back', async () => {
-    const { server, feed, shown, recover, informer } = refusing();
-    feed();
-    server.put('shop/l', 'blue');
-    server.delete('shop/l');
-    feed();
-    expect([shown(), informer.status.unknownDeletions]).toEqual(['', 0]);
-    recover();
-    expect(shown()).toBe('');
-    await informer.stop();
-  });
-
-  it('I13: an object that is refused in one batch of a streaming list and deleted in a later one does not come back', async () => {
-    const { server, feed, shown, recover, informer } = refusing({ initialList: 'stream' });
-    for (const colour of ['red', 'blue']) server.put(`shop/${colour}`, colour);
-    server.put('shop/green', 'red');
-    // The request was sent before these writes, so its list contains none of them.
-    feed();
-    for (const colour of ['red', 'blue']) server.delete(`shop/${colour}`);
-    server.put('shop/green', 'green');
-    feed();
-    server.markEnd();
-    feed();
-    expect([shown(), informer.status.synced]).toEqual(['green@16', true]);
-    recover();
-    expect(shown()).toBe('green@16');
-    await informer.stop();
-  });
-
-  it('I13: an object that a broken first list refused, and that the next list lacks, does not come back', async () => {
-    const { server, feed, shown, recover, informer } = refusing();
-    server.put('shop/gone', 'red');
-    server.put('shop/here', 'red');
-    // The open request fails. Its retry receives half of the response.
-    server.answer?.fail(new Error('lost') as never);
-    feed();
-    server.answer?.fail(new Error('lost') as never);
-    const { length = 0 } = server.answer?.waiting ?? {};
-    server.answer?.feed(length - 10);
-    server.delete('shop/gone');
-    server.answer?.fail(new Error('lost') as never);
-    feed();
-    feed();
-    expect([shown(), informer.status.synced]).toEqual(['?here', true]);
-    recover();
-    expect(shown()).toBe('here@12');
-    await informer.stop();
-  });
-
-  it('I13: a resync while the demand is closed does not bring back an object whose deletion waits', async () => {
-    const open = new BehaviorSubject(true);
-    const { server, feed, shown, recover, informer } = refusing({
-      demand: () => (open.value ? null : open.pipe(filter(Boolean), take(1))),
-    });
-    const added: string[] = [];
-    addEventHandler(informer, { onAdd: (_object, { key }) => added.push(key) });
-    feed();
-    server.put('shop/red', 'red');
-    server.put('shop/blue', 'blue');
-    feed();
-    expect(shown()).toBe('?blue ?red');
-    open.next(false);
-    server.delete('shop/red');
-    server.delete('shop/blue');
-    feed();
-    recover();
-    recover();
-    open.next(true);
-    expect([shown(), added, informer.status.unknownDeletions]).toEqual(['', [], 0]);
-    await informer.stop();
-  });
-
-  it('R23, I13: an object that is refused, deleted, and sent again does not come back', async () => {
-    const { server, feed, shown, recover, informer } = refusing();
-    feed();
-    server.put('shop/k', 'red');
-    const again = server.answer?.waiting ?? new Uint8Array();
-    server.delete('shop/k');
-    feed();
-    if (server.answer !== undefined) server.answer.waiting = again;
-    feed();
-    // The repeated event is older than versions already seen, so it is not applied, and the newest state is listed.
-    expect(informer.status.error?.message).toMatch(/an event is older than a version already seen/);
-    feed();
-    feed();
-    expect([shown(), informer.status.phase]).toEqual(['', 'watching']);
-    recover();
-    expect(shown()).toBe('');
-    await informer.stop();
-  });
-
   it('I13: an object that is accepted at a resync during the first list satisfies only the wait for that object', async () => {
     const { server, informer, time, refuses } = refusing();
     server.answer?.fail(new Error('lost') as never);

@@ -15,7 +15,7 @@ import {
   scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
-import { logging, settle, slowInformer, slowly } from './handler-rig.ts';
+import { settle, slowInformer, slowly } from './handler-rig.ts';
 
 /** Whether a promise has resolved by now. */
 async function isResolved(promise: Promise<unknown>): Promise<boolean> {
@@ -64,19 +64,6 @@ describe('removal', () => {
     await slow.finish();
     expect(await isResolved(removed)).toBe(true);
     expect(slow.log).toHaveLength(2);
-  });
-
-  it('I22: a drop ends a drain also while a policy is awaited', async () => {
-    const { source, informer, slow, registration } = slowInformer(['a', 'b'], {
-      delivery: { kind: 'conflate', ready: () => NEVER },
-    });
-    await slow.finish(2);
-    source.send(modified(pod('a', 2)));
-    const drained = registration.remove({ pending: 'drain' });
-    expect(await isResolved(drained)).toBe(false);
-    await registration.remove();
-    expect(await isResolved(drained)).toBe(true);
-    await informer.stop();
   });
 
   it('I22: a drain does not ask the policy, nor wait for it, once every change has been delivered', async () => {
@@ -204,7 +191,7 @@ describe('removal', () => {
     await informer.stop();
   });
 
-  it('I17, I22: removing a registration twice, or one of another informer, does nothing (TestRemovingRemovedSharedInformer, TestSharedInformerRemoveForeignHandler)', async () => {
+  it('I17, I22: removing a registration twice, or one of another informer, does nothing (TestRemovingRemovedSharedInformer, TestSharedInformerRemoveForeignHandler, TestSharedInformerRemoveHandler)', async () => {
     const { source, informer, slow, registration } = slowInformer(['a']);
     const other = createSharedInformer(scriptedListWatch());
     const foreign = addEventHandler(other, {});
@@ -217,34 +204,6 @@ describe('removal', () => {
     source.send(added(pod('b', 2)));
     expect(slow.log).toHaveLength(1);
     await informer.stop();
-  });
-
-  it('I17: each of many registrations is removed separately (TestSharedInformerRemoveHandler, TestSharedInformerMultipleRegistration, TestRemoveWhileActive)', async () => {
-    const { source, informer } = scriptedInformer();
-    const log: string[] = [];
-    const handler = logging(log);
-    const registrations = [1, 2, 3].map(() => addEventHandler(informer, handler));
-    source.listed(1);
-    informer.start();
-    for (const [at, registration] of registrations.entries()) {
-      source.send(added(pod(`p${at}`, at + 2)));
-      void registration.remove();
-    }
-    source.send(added(pod('last', 9)));
-    const names = log.map((line) => line.slice(1, 3));
-    expect(names).toEqual(['p0', 'p0', 'p0', 'p1', 'p1', 'p2']);
-    await informer.stop();
-  });
-
-  it('I17: after a stop a handler may be removed, and an added one receives the contents of the store (TestRemoveOnStoppedSharedInformer, TestAddOnStoppedSharedInformer)', async () => {
-    const { informer, slow, registration } = slowInformer(['a']);
-    await slow.finish();
-    await informer.stop();
-    expect(await isResolved(registration.remove())).toBe(true);
-    const late = slowly();
-    addEventHandler(informer, late.handler);
-    expect(late.log).toEqual(['+a@1* initial']);
-    await late.finish();
   });
 
   it.each(['drop', 'drain'] as const)(

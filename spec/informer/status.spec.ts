@@ -116,7 +116,7 @@ describe('status', () => {
     expect([informer.indexer.size, informer.status.phase, since()]).toEqual([0, 'idle', undefined]);
   });
 
-  it('I16: the status shows a failure until a retry succeeds, and data streams do not error', () =>
+  it('I16: the status shows a failure until a retry succeeds, and data streams do not error (TestSharedInformerErrorHandling)', () =>
     marbles(({ scheduler }) => {
       const { source, informer } = scriptedInformer({ scheduler, random: () => 0 });
       const words: string[] = [];
@@ -222,55 +222,6 @@ describe('status', () => {
     run.unsubscribe();
     expect([informer.status.phase, ...refused()]).toEqual(['idle', 0, undefined]);
   });
-
-  it('I13: an object that an index function refused is tried again at a resync', () =>
-    marbles(({ scheduler }) => {
-      let refuses = true;
-      const { source, informer } = scriptedInformer({
-        scheduler,
-        resyncPeriodMs: 1000,
-        indexers: {
-          strict: (object) => {
-            if (refuses && object.metadata.name === 'bad') throw new Error('not yet');
-            return [object.metadata.name];
-          },
-        },
-      });
-      source.listed(1, pod('good', 1), pod('bad', 1));
-      informer.start();
-      expect(informer.indexer.listKeys()).toEqual(['shop/good']);
-      expect(informer.status.refusedObjects?.[0]?.error.message).toBe('shop/bad: not yet');
-      scheduler.schedule(() => expect(informer.status.refused).toBe(1), 1500);
-      scheduler.schedule(() => {
-        refuses = false;
-      }, 1600);
-      scheduler.schedule(() => {
-        expect(informer.indexer.listKeys()).toEqual(['shop/good', 'shop/bad']);
-        expect(informer.status.refused).toBe(0);
-        void informer.stop();
-      }, 2500);
-    }));
-
-  it('I13: a deletion, or a relist without the object, removes it from the refused objects', () =>
-    marbles(({ scheduler }) => {
-      const source = scriptedListWatch();
-      const refuse = (object: Pod): string[] => {
-        if (object.metadata.name.startsWith('bad')) throw new Error('no');
-        return [];
-      };
-      const informer = createSharedInformer(source, { scheduler, indexers: { strict: refuse } });
-      source.listed(1, pod('bad1', 1), pod('bad2', 1));
-      informer.start();
-      expect(informer.status.refused).toBe(2);
-      source.send(deleted(pod('bad1', 2)));
-      expect(informer.status.refused).toBe(1);
-      source.listed(9);
-      source.send({ type: 'ERROR', error: expired() });
-      scheduler.schedule(() => {
-        expect(informer.status.refused).toBe(0);
-        void informer.stop();
-      }, 4000);
-    }));
 
   it('F3, I16: deletions of unknown keys are counted, not delivered', async () => {
     const { source, informer } = scriptedInformer();

@@ -108,7 +108,7 @@ afterEach(async () => {
 });
 
 describe('the lifecycle of an informer', () => {
-  it('I2, I3, I5, I7, I8, I64, I65, I70: calls take effect in their order wherever they are made, and every consumer ends in the state of the server', async () => {
+  it('I2, I3, I5, I7, I8, I64, I65, I70: calls take effect in their order wherever they are made, and every consumer ends in the state of the server (TestSharedInformerStartRace, TestSharedInformerInitializationRace)', async () => {
     await fc.assert(
       fc.asyncProperty(options, life, async (of, steps) => {
         const world = new World(of);

@@ -15,44 +15,6 @@ const byFirst = (object: Tagged) => object.tags.slice(0, 1);
 const fresh = () => createIndexer<Tagged>({ indexers: { byTag } });
 
 describe('indices', () => {
-  it('S2: an object is found under all its values, also after they change (TestThreadSafeStoreIndexingFunctionsWithMultipleValues, TestMultiIndexKeys)', () => {
-    const indexer = fresh();
-    indexer.add(tagged('a', 'x', 'y'));
-    indexer.add(tagged('b', 'y', 'z', 'z'));
-    expect(indexer.indexKeys('byTag', 'x')).toEqual(['a']);
-    expect(indexer.indexKeys('byTag', 'y')).toEqual(['a', 'b']);
-    indexer.update(tagged('a', 'z'));
-    expect(indexer.indexKeys('byTag', 'x')).toEqual([]);
-    expect(indexer.indexKeys('byTag', 'y')).toEqual(['b']);
-    expect(indexer.indexKeys('byTag', 'z')).toEqual(['a', 'b']);
-    indexer.update(tagged('b'));
-    expect(indexer.listIndexFuncValues('byTag')).toEqual(['z']);
-    indexer.update(tagged('b', 'y', 'x'));
-    expect(indexer.byIndex('byTag', 'x')).toEqual([tagged('b', 'y', 'x')]);
-    expect([...indexer.listIndexFuncValues('byTag')].sort()).toEqual(['x', 'y', 'z']);
-  });
-
-  it('S2: a value without objects is removed, a value with objects is kept (TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex, TestThreadSafeStoreAddKeepsNonEmptySetPostDeleteFromIndex, TestGetIndexFuncValues)', () => {
-    const indexer = fresh();
-    for (const name of ['a', 'b']) indexer.add(tagged(name, 'x'));
-    indexer.add(tagged('c', 'y'));
-    indexer.delete('c');
-    indexer.delete('a');
-    expect(indexer.listIndexFuncValues('byTag')).toEqual(['x']);
-    expect(indexer.indexKeys('byTag', 'x')).toEqual(['b']);
-    indexer.delete('b');
-    expect(indexer.listIndexFuncValues('byTag')).toEqual([]);
-    expect(indexer.byIndex('byTag', 'x')).toEqual([]);
-  });
-
-  it('S2: index() returns each object that shares a value once (TestIndex)', () => {
-    const indexer = fresh();
-    const [a, b, c] = [tagged('a', 'x', 'y'), tagged('b', 'y'), tagged('c', 'z')];
-    for (const object of [a, b, c]) indexer.add(object);
-    expect(indexer.index('byTag', tagged('probe', 'x', 'y', 'w'))).toEqual([a, b]);
-    expect(indexer.index('byTag', tagged('probe'))).toEqual([]);
-  });
-
   it('S2: reading an unknown index throws an error that names the existing ones', () => {
     const indexer = fresh();
     const message = 'Index with name "none" does not exist. Existing indices: "byTag"';
@@ -61,21 +23,6 @@ describe('indices', () => {
     expect(() => indexer.indexKeys('none', 'x')).toThrow(message);
     expect(() => indexer.listIndexFuncValues('none')).toThrow(message);
     expect(() => createIndexer().byIndex('constructor', 'x')).toThrow('The store has no indices');
-  });
-
-  it('S2: a deletion removes the values that the index function returned at the write, without calling it again', () => {
-    const shared = [''];
-    const reusing = ({ metadata }: Tagged) => {
-      shared[0] = metadata.name;
-      return shared;
-    };
-    const indexer = createIndexer<Tagged>({ indexers: { reusing } });
-    indexer.add(tagged('a'));
-    indexer.add(tagged('b'));
-    indexer.delete('a');
-    expect(indexer.listIndexFuncValues('reusing')).toEqual(['b']);
-    indexer.delete('b');
-    expect(indexer.listIndexFuncValues('reusing')).toEqual([]);
   });
 
   it.each<[string, unknown, boolean]>([
@@ -92,7 +39,7 @@ describe('indices', () => {
     expect(indexer.listIndexFuncValues('odd')).toEqual([]);
   });
 
-  it('S2: indices that are added to a store with objects are filled (TestSharedInformer_Indexer)', () => {
+  it('S2: indices that are added to a store with objects are filled (TestSharedInformer_Indexer, TestIndexer)', () => {
     const indexer = fresh();
     indexer.add(tagged('a', 'x', 'y'));
     indexer.addIndexers({ byFirst, ['__proto__']: byFirst });
@@ -128,7 +75,7 @@ describe('indices', () => {
     fc.constant({ what: 'index' } as const),
   );
 
-  it('S1, S2, S4: after random writes the indices equal those computed from the objects', () => {
+  it('S1, S2, S4: after random writes the indices equal those computed from the objects (TestThreadSafeStoreIndexingFunctionsWithMultipleValues, TestThreadSafeStoreDeleteRemovesEmptySetsFromIndex)', () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 25 }), (operations) => {
         const indexer = fresh();
