@@ -15,7 +15,6 @@ import { BehaviorSubject, Observable, Subject } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import {
-  added,
   modified,
   type Pod,
   pod,
@@ -51,23 +50,6 @@ function foreign(leads: boolean) {
 }
 
 describe('a controller that is stopped and started', () => {
-  it('N21: starts again if both calls are in one turn, and stays stopped if another stop follows', async () => {
-    const { calls, source, scheduler, control } = rig('a');
-    const controller = control();
-    controller.start();
-    expect(calls).toEqual(['shop/a']);
-    void controller.stop();
-    controller.start();
-    await controller.whenReady();
-    expect([calls, controller.status.phase]).toEqual([['shop/a', 'shop/a'], 'running']);
-    void controller.stop();
-    controller.start();
-    await controller.stop();
-    await scheduler.advance(1_000);
-    source.send(added(pod('b', 2)));
-    expect([calls, controller.status.phase]).toEqual([['shop/a', 'shop/a'], 'stopped']);
-  });
-
   it('N21: whenReady is rejected by the stop that follows it, not by an earlier one', async () => {
     const { scheduler, control } = rig('a');
     const controller = control({ reconcile: () => new Observable<ReconcileResult>() });
@@ -251,32 +233,6 @@ describe('a reconcile that ends', () => {
       await controller.stop();
     },
   );
-
-  it('N19: a run whose outcome waits while the lead is lost lets the next term begin', async () => {
-    const { scheduler, control } = rig('a', 'b');
-    const { leading$, leaderElection } = foreign(true);
-    const runs: Subject<ReconcileResult>[] = [];
-    const controller = control({
-      leaderElection,
-      concurrency: 2,
-      reconcile: () => {
-        const end = new Subject<ReconcileResult>();
-        runs.push(end);
-        return end;
-      },
-    });
-    controller.outcomes$.subscribe(() => {
-      runs[0]?.complete();
-      leading$.next(false);
-    });
-    controller.start();
-    runs[1]?.complete();
-    await scheduler.advance(0);
-    expect([controller.status.phase, controller.working]).toEqual(['standby', []]);
-    leading$.next(true);
-    expect(runs).toHaveLength(4);
-    await Promise.all([controller.stop({ drainMs: 0 }), scheduler.advance(1)]);
-  });
 
   it('N2: a thenable that a reconcile returns has its `then` called once', async () => {
     const { scheduler, control } = rig('a');

@@ -397,51 +397,6 @@ describe('stopping a controller', () => {
     return { ...all, running, controller };
   }
 
-  it('N8: accepts no more keys, and waits for running reconciles', async () => {
-    const { scheduler, source, running, controller, outcomes } = busyRig();
-    expect(controller.working).toEqual(['shop/a', 'shop/b']);
-    let stopped = false;
-    const stop = controller.stop().then(() => {
-      stopped = true;
-    });
-    source.send(added(pod('d', 2)));
-    running[0]?.done();
-    await scheduler.advance(1_000);
-    expect([stopped, controller.status.phase]).toEqual([false, 'stopping']);
-    expect(running.map(({ signal }) => signal.aborted)).toEqual([false, false]);
-    running[1]?.done();
-    await stop;
-    expect(running).toHaveLength(2);
-    expect(outcomes.map(({ key, type }) => `${key} ${type}`)).toEqual(['shop/a ok', 'shop/b ok']);
-    expect([controller.status.phase, controller.working]).toEqual(['stopped', []]);
-  });
-
-  it('N8: stop() may be called again by a listener and by a reconcile', async () => {
-    const { source, control } = rig();
-    const controller = control({
-      reconcile: () => {
-        void controller.stop();
-      },
-    });
-    const phases: string[] = [];
-    const within: Promise<void>[] = [];
-    controller.status$.subscribe(({ phase }) => {
-      phases.push(phase);
-      if (phase === 'stopping') within.push(controller.stop());
-    });
-    source.listed(1, pod('a', 1), pod('b', 1));
-    controller.start();
-    const stopped = controller.stop();
-    await stopped;
-    // All calls share one stop.
-    expect(within).toEqual([stopped]);
-    expect(within[0]).toBe(stopped);
-    expect(phases).toEqual(['idle', 'running', 'stopping', 'stopped']);
-    expect(controller.queued).toBe(0);
-    expect(() => control({ concurrency: 0 })).toThrow('test: concurrency is 0');
-    expect(() => control({ maxRetries: -1 })).toThrow('test: maxRetries is -1');
-  });
-
   it('N8: aborts the signals after the grace period; a reconcile that does not react is reported and no longer waited for', async () => {
     const { scheduler, running, controller, outcomes, reports } = busyRig();
     const [first, second] = running;

@@ -1,12 +1,6 @@
 /** The rules of leader election, one by one. */
-import {
-  ApiError,
-  createClient,
-  createLeaderElector,
-  type LeaderElectorOptions,
-} from 'rx-informer';
-import { leases } from 'rx-informer/resources';
-import { createFakeApiServer } from 'rx-informer/testing';
+import { ApiError, createLeaderElector, type LeaderElectorOptions } from 'rx-informer';
+
 import { config } from 'rxjs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Clock } from '../rx/clock.ts';
@@ -577,27 +571,5 @@ describe('leader election', () => {
     ).rejects.toThrow('boom');
     await a.stop();
     expect(server.lease?.spec?.holderIdentity).toBe('');
-  });
-
-  it('N13: two electors alternate over HTTP', async () => {
-    const scheduler = new VirtualTime();
-    const server = createFakeApiServer({ resources: [leases], scheduler });
-    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch, scheduler });
-    const make = (identity: string) =>
-      createLeaderElector({ ...place, client, identity, scheduler });
-    const [a, b] = [make('a'), make('b')];
-    a.start();
-    await scheduler.advance(10);
-    b.start();
-    await scheduler.advance(20_000);
-    expect([a.isLeading, b.isLeading]).toEqual([true, false]);
-    await a.stop();
-    await scheduler.advance(5_000);
-    expect([a.isLeading, b.isLeading]).toEqual([false, true]);
-    expect(server.objects.get(leases, place)?.spec).toMatchObject({
-      holderIdentity: 'b',
-      leaseTransitions: 1,
-    });
-    await b.stop();
   });
 });

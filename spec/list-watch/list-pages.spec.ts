@@ -1,7 +1,7 @@
 import { type ListPart, type ListRequest, type ListSignal, listPages } from 'rx-informer';
-import { marbles } from 'rx-informer/testing';
-import { concat, type Observable, of, throwError } from 'rxjs';
-import { take } from 'rxjs/operators';
+
+import { type Observable, of, throwError } from 'rxjs';
+
 import { describe, expect, it } from 'vitest';
 import { answer, expired, listPart, type Pod, pod, refusal } from '../reflector/script.ts';
 
@@ -75,15 +75,6 @@ describe('a list in pages', () => {
     ]);
   });
 
-  it('W1: a list of one page is not reported as paginated', () => {
-    const pages = lister(of(listPart('10', ['a@1'])));
-    expect(collected(listPages(pages, first))).toEqual(['a', 'listed 10', '|']);
-  });
-
-  it('W1: an empty list has a version', () => {
-    expect(collected(listPages(lister(of(listPart('10'))), first))).toEqual(['listed 10', '|']);
-  });
-
   it('W1: parts are emitted as they arrive, with refused objects and the number of remaining objects', () => {
     const progress: ListSignal<Pod>[] = [];
     const refused = [refusal('b@3')];
@@ -145,11 +136,6 @@ describe('a token that expires', () => {
     expect(collected(listPages(pages, first))).toEqual(['# 410']);
     expect(pages.asked.length).toBe(1);
   });
-
-  it('W1: any other error of a later page is the error of the list', () => {
-    const pages = lister(of(listPart('10', ['a@1'], 'C1')), failing(answer(500)));
-    expect(collected(listPages(pages, first))).toEqual(['a', '# 500']);
-  });
 });
 
 describe('a lister that misbehaves', () => {
@@ -165,39 +151,6 @@ describe('a lister that misbehaves', () => {
     expect(collected(listPages(lister(), first))).toEqual(['# LIST: requested too often']);
     const pages = lister(of(listPart('10', ['a@1'], 'C1')));
     expect(collected(listPages(pages, first))).toEqual(['a', '# LIST: requested too often']);
-  });
-});
-
-describe('unsubscribing', () => {
-  it('W6: unsubscribing aborts the current page and requests no other', () => {
-    marbles(({ cold, expectObservable, expectSubscriptions, flush }) => {
-      const page1 = cold('-(l|)', { l: listPart('10', ['a@1'], 'C1') });
-      const page2 = cold('---(l|)', { l: listPart('10', ['b@2'], 'C2') });
-      const pages = lister(page1, page2);
-      expectObservable(listPages(pages, first), '^-!').toBe('-p', {
-        p: { kind: 'part', items: [pod('a@1')], refused: [] },
-      });
-      expectSubscriptions(page1.subscriptions).toBe('^!');
-      expectSubscriptions(page2.subscriptions).toBe('-^!');
-      flush();
-      expect(pages.asked.length).toBe(2);
-    });
-  });
-
-  it('W6: unsubscribing within an emission requests no other page', () => {
-    const next = lister(of(listPart('10', ['a@1'], 'C1')));
-    listPages(next, first).pipe(take(1)).subscribe();
-    expect(next.asked.length).toBe(1);
-    const broken = concat(of<ListPart<Pod>>({ items: [pod('b@2')] }), failing(expired));
-    const full = lister(of(listPart('10', [], 'C1')), broken);
-    listPages(full, first).pipe(take(1)).subscribe();
-    expect(full.asked.length).toBe(2);
-  });
-
-  it('W6: nothing is requested before the subscription', () => {
-    const pages = lister();
-    listPages(pages, first);
-    expect(pages.asked).toEqual([]);
   });
 });
 

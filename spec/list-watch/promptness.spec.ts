@@ -1,11 +1,9 @@
 /** The state of the proxy detection, step by step. Time passes only as the inputs say. */
 import { describe, expect, it } from 'vitest';
 import {
-  isProved,
   nextPromptness,
   type Promptness,
   type PromptnessInput,
-  patienceMs,
   unknownPromptness,
 } from '../../lib/transport/guards/buffering-state.ts';
 
@@ -22,30 +20,6 @@ const probed = (verdict?: 'prompt' | 'held' | 'none'): PromptnessInput =>
   verdict === undefined ? { type: 'probed' } : { type: 'probed', verdict };
 
 describe('the promptness of a server', () => {
-  it('W21: a pause at the end of a line proves promptness for all watches that began before it', () => {
-    const state = stateAfter([500, rest]);
-    expect([isProved(state, 400), isProved(state, 500), isProved(state, 501)]).toEqual([
-      true,
-      true,
-      false,
-    ]);
-    expect(isProved(stateAfter([500, cut]), 400)).toBe(false);
-    expect(isProved(stateAfter([100, probe], [500, probed('prompt')]), 400)).toBe(true);
-  });
-
-  it('W21: the wait before a probe is longer after a proof, and shorter for an unanswered watch or a pause within a line', () => {
-    const [unknown, proved] = [unknownPromptness, stateAfter([1, rest])];
-    expect([patienceMs(unknown, true), patienceMs(unknown, false)]).toEqual([5_000, 20_000]);
-    expect([patienceMs(proved, true), patienceMs(proved, false)]).toEqual([15_000, 65_000]);
-  });
-
-  it('W22: a probe whose events arrived only at its end sets the start of the buffering', () => {
-    expect(stateAfter([10, probe], [5_010, probed('held')])).toMatchObject({
-      heldSinceAtMs: 1_005_010,
-      probing: false,
-    });
-  });
-
   it.each([
     [[rest], true],
     [[rest, rest], false],

@@ -17,50 +17,6 @@ async function reported(act: () => void): Promise<string[]> {
 }
 
 describe('a drain', () => {
-  it('I2: runs a task synchronously, and a task that it queues after it', () => {
-    const drain = new Drain();
-    const log: string[] = [];
-    drain.run(() => {
-      log.push('a');
-      drain.run(() => {
-        log.push('b');
-        drain.run(() => log.push('d'));
-      });
-      drain.run(() => log.push('c'));
-      log.push('end of a');
-    });
-    expect(log).toEqual(['a', 'end of a', 'b', 'c', 'd']);
-    drain.run(() => log.push('e'));
-    expect(log.at(-1)).toBe('e');
-  });
-
-  it('I2: continues after a task that throws, and reports the error', async () => {
-    const drain = new Drain();
-    const log: string[] = [];
-    const errors = await reported(() => {
-      drain.run(() => {
-        drain.run(() => {
-          throw new Error('second');
-        });
-        drain.run(() => log.push('third'));
-        throw new Error('first');
-      });
-      drain.run(() => log.push('fourth'));
-    });
-    expect(log).toEqual(['third', 'fourth']);
-    expect(errors).toEqual(['Error: first', 'Error: second']);
-  });
-
-  it('I2: does not recurse over many tasks', () => {
-    const drain = new Drain();
-    let left = 100_000;
-    const task = () => {
-      if (left-- > 0) drain.run(task);
-    };
-    drain.run(task);
-    expect(left).toBe(-1);
-  });
-
   it('I2: processes each value of a stream completely before the next, and the completion last', () => {
     const source = new Subject<number>();
     const log: string[] = [];
