@@ -1,6 +1,5 @@
 /** Live queries over a factory: sharing, coverage, indices and explanations, with a fake API server. */
 import {
-  addEventHandler,
   createLiveQueries,
   explain,
   forResource,
@@ -11,8 +10,8 @@ import {
   toView,
 } from 'rx-informer';
 import { nodes, pods } from 'rx-informer/resources';
-import { Subscription } from 'rxjs';
-import { describe, expect, it, vi } from 'vitest';
+
+import { describe, expect, it } from 'vitest';
 import { Mirror } from '../query/mirror.ts';
 import { place, type Rig, rig } from './rig.ts';
 
@@ -55,32 +54,6 @@ describe('live queries', () => {
     await r.time.advance(10);
     expect(view.getSnapshot().rows).toHaveLength(2);
     leave();
-  });
-
-  it('Q70: a view continues with the next run of its informer, and after its pipeline has ended', async () => {
-    const r = rig();
-    const factory = r.factory();
-    const queries = createLiveQueries(factory);
-    const view = queries.view(liveQuery({ from: pods, where: running }));
-    const leave = view.subscribe(quiet);
-    factory.start();
-    await r.until(factory.whenSynced());
-    await r.until(factory.stop());
-    expect(view.getSnapshot().rows).toHaveLength(3);
-    expect(view.getSnapshot().status.phase).toBe('stopped');
-    r.server.objects.delete(pods, place('web-0'));
-    factory.start();
-    await r.until(factory.whenSynced());
-    expect(view.getSnapshot().rows).toHaveLength(2);
-    leave();
-    await r.time.advance(61_000);
-    expect([queries.size, factory.informers]).toEqual([0, []]);
-    r.server.objects.delete(pods, place('web-0', 'till'));
-    const leaveAgain = view.subscribe(quiet);
-    await r.time.advance(100);
-    expect(view.getSnapshot().rows).toHaveLength(1);
-    expect(view.getSnapshot().status.phase).toBe('watching');
-    leaveAgain();
   });
 
   it('Q70: a row whose function throws is in the status of the view, also behind further operators', async () => {
@@ -164,115 +137,6 @@ describe('live queries', () => {
     const later = begin();
     expect(later?.changes).toHaveLength(informer.indexer.size);
     expect(first?.changes).toHaveLength(informer.indexer.size + 1);
-  });
-
-  it('Q70: a view that nobody uses leaves nothing, and one query object has one view', () => {
-    const r = rig();
-    const factory = r.factory();
-    const queries = createLiveQueries(factory);
-    const query = liveQuery({ from: pods });
-    expect(queries.view(query)).toBe(queries.view(query));
-    queries.stream(query);
-    queries.explain(query);
-    expect([queries.size, factory.informers]).toEqual([0, []]);
-  });
-
-  it('Q70: a query that is used and left again and again within its linger grows by nothing', async () => {
-    const r = rig();
-    const factory = r.factory();
-    factory.start();
-    const queries = createLiveQueries(factory);
-    const view = queries.view(liveQuery({ from: pods, where: running }));
-    view.subscribe(quiet)();
-    const adds = vi.spyOn(Subscription.prototype, 'add');
-    for (let time = 0; time < 50; time++) view.subscribe(quiet)();
-    const bySubscription = new Map<unknown, number>();
-    for (const each of adds.mock.contexts) {
-      bySubscription.set(each, (bySubscription.get(each) ?? 0) + 1);
-    }
-    adds.mockRestore();
-    expect(Math.max(...bySubscription.values())).toBeLessThan(20);
-    expect(queries.size).toBe(1);
-    await r.until(factory.stop());
-    expect(queries.size).toBe(0);
-  });
-
-  it('Q70: an informer that is removed while its query lingers is replaced', async () => {
-    const r = rig();
-    const factory = r.factory();
-    factory.start();
-    const queries = createLiveQueries(factory);
-    const query = liveQuery({ from: pods });
-    const first = new Mirror(queries.stream(query));
-    await r.until(factory.whenSynced());
-    first.subscription.unsubscribe();
-    await r.until(factory.stop(pods));
-    const second = new Mirror(queries.stream(query));
-    await r.until(factory.whenSynced());
-    expect(second.objects()).toHaveLength(3);
-    second.subscription.unsubscribe();
-  });
-
-  it('Q70: an informer that is removed while its query is used is left alone', async () => {
-    const r = rig();
-    const factory = r.factory();
-    factory.start();
-    const queries = createLiveQueries(factory);
-    const query = liveQuery({ from: pods });
-    const view = queries.view(query);
-    const leave = view.subscribe(quiet);
-    await r.until(factory.whenSynced());
-    await r.until(factory.stop(pods));
-    expect([factory.informers, view.getSnapshot().status.phase]).toEqual([[], 'stopped']);
-    r.server.objects.delete(pods, place('web-0'));
-    const leaveAgain = view.subscribe(quiet);
-    expect([factory.informers, queries.size]).toEqual([['pods'], 1]);
-    await r.until(factory.whenSynced());
-    expect(view.getSnapshot()).toMatchObject({ total: 2, status: { phase: 'watching' } });
-    // The informer is the factory's, so the factory stops it.
-    await r.until(factory.stop());
-    expect(view.getSnapshot().status.phase).toBe('stopped');
-    leave();
-    leaveAgain();
-    expect([factory.informers, queries.size]).toEqual([[], 0]);
-  });
-
-  it('Q70: a query that is used again while its informer is being removed reads the next one', async () => {
-    const r = rig();
-    const factory = r.factory();
-    factory.start();
-    const queries = createLiveQueries(factory);
-    const query = liveQuery({ from: pods, where: running });
-    const first = new Mirror(queries.stream(query));
-    await r.until(factory.whenSynced());
-    const { informer, release } = factory.acquire(pods);
-    first.subscription.unsubscribe();
-    let second: Mirror<unknown> | undefined;
-    // In a callback of the informer, so that the stop takes effect after it.
-    addEventHandler(informer, {
-      onUpdate: () => {
-        void factory.stop(pods);
-        second ??= new Mirror(queries.stream(query));
-      },
-    });
-    const spec = { nodeName: 'n', containers: [] };
-    r.server.objects.update(pods, { metadata: place('web-0'), spec, status: { phase: 'Running' } });
-    await r.time.advance(1_000);
-    expect([second?.completed, second?.objects().length]).toEqual([false, 3]);
-    release();
-    second?.subscription.unsubscribe();
-  });
-
-  it('Q70: a stream completes when its informer is stopped, and leaves nothing', async () => {
-    const r = rig();
-    const factory = r.factory();
-    factory.start();
-    const queries = createLiveQueries(factory);
-    const mirror = new Mirror(queries.stream(liveQuery({ from: pods })));
-    await r.until(factory.whenSynced());
-    await r.until(factory.stop());
-    expect([mirror.completed, queries.size]).toEqual([true, 0]);
-    expect(factory.informers).toEqual([]);
   });
 
   it('Q72: only the resource, the namespace and the selectors reach a request', async () => {
@@ -509,58 +373,6 @@ describe('live queries', () => {
       ['pods/other', 'part'],
       ['pods/shop', 'part'],
     ]);
-  });
-
-  it('Q74: a stop of one informer completes the stream, and the next subscription plans again', async () => {
-    const r = rig();
-    const factory = r.factory();
-    factory.informer(pods, { namespace: 'shop' });
-    factory.informer(pods, { namespace: 'till' });
-    factory.start();
-    await r.until(factory.whenSynced());
-    const queries = createLiveQueries(factory);
-    const query = liveQuery({ from: pods, namespace: ['shop', 'till'] });
-    const mirror = new Mirror(queries.stream(query));
-    const view = queries.view(query);
-    const leave = view.subscribe(quiet);
-    expect(view.getSnapshot()).toMatchObject({ total: 2, status: { phase: 'watching' } });
-    await r.until(factory.stop(pods, { namespace: 'shop' }));
-    expect([mirror.completed, mirror.error, view.getSnapshot().total]).toEqual([
-      true,
-      undefined,
-      2,
-    ]);
-    leave();
-    r.server.objects.delete(pods, place('web-0', 'shop'));
-    const leaveAgain = view.subscribe(quiet);
-    await r.until(factory.whenSynced());
-    expect(factory.informers).toEqual(['pods/till', 'pods/shop']);
-    expect(view.getSnapshot().total).toBe(1);
-    await r.until(factory.stop());
-    expect(view.getSnapshot().status.phase).toBe('stopped');
-    r.server.objects.create(pods, { metadata: place('web-2', 'shop') });
-    factory.start();
-    await r.until(factory.whenSynced());
-    expect(view.getSnapshot().total).toBe(2);
-    leaveAgain();
-  });
-
-  it('Q74: a view continues if one of its informers is stopped while another one lists', async () => {
-    const r = rig();
-    const factory = r.factory();
-    const queries = createLiveQueries(factory);
-    const shop = factory.informer(pods, { namespace: 'shop' });
-    factory.start();
-    await r.until(factory.whenSynced());
-    const view = queries.view(liveQuery({ from: pods, namespace: ['shop', 'till'] }));
-    const leave = view.subscribe(quiet);
-    expect(view.getSnapshot().status.phase).toBe('streaming');
-    await r.until(shop.stop());
-    expect(view.getSnapshot().status.phase).toBe('stopped');
-    shop.start();
-    await r.until(factory.whenSynced());
-    expect(view.getSnapshot()).toMatchObject({ total: 2, synced: true });
-    leave();
   });
 
   it.each([undefined, null, []])(

@@ -3,57 +3,6 @@ import { nodes, pods, secrets } from 'rx-informer/resources';
 import { describe, expect, it, vi } from 'vitest';
 import { place, rig } from './rig.ts';
 
-describe('a factory that was not started', () => {
-  it('G5: an informer that runs for its subscribers lingers', async () => {
-    const { server, factory, time } = rig();
-    const own = factory({ lingerMs: 10_000 });
-    const names: string[] = [];
-    const completed = vi.fn();
-    const first = own.acquire(pods);
-    const seen = first.informer.added$.subscribe({
-      next: ({ metadata }) => names.push(metadata?.namespace ?? ''),
-      complete: completed,
-    });
-    await time.advance(100);
-    expect(names).toHaveLength(3);
-    // The page unmounts, releases in either order, and mounts again.
-    first.release();
-    await time.advance(100);
-    expect(completed).not.toHaveBeenCalled();
-    seen.unsubscribe();
-    await time.advance(5_000);
-    const second = own.acquire(pods);
-    expect(second.informer).toBe(first.informer);
-    second.informer.changes$.subscribe({ complete: completed });
-    await time.advance(20_000);
-    expect(server.requests).toHaveLength(1);
-    second.release();
-    await time.advance(9_999);
-    expect(completed).not.toHaveBeenCalled();
-    await time.advance(1);
-    expect(completed).toHaveBeenCalledTimes(1);
-    expect([own.informers, server.openWatches]).toEqual([[], []]);
-    expect(time.pending).toBe(0);
-  });
-
-  it('G5: immediately removes an informer that does not run, and leaves no timer', async () => {
-    const { factory, time } = rig();
-    const own = factory({ lingerMs: 10_000 });
-    own.acquire(pods).release();
-    const ran = own.acquire(nodes);
-    const seen = ran.informer.changes$.subscribe();
-    await time.advance(100);
-    seen.unsubscribe();
-    // The informer's own linger ends before the hold is released.
-    await time.advance(10_000);
-    expect(ran.informer.status.phase).toBe('idle');
-    ran.release();
-    expect(own.informers).toEqual([]);
-    await time.advance(0);
-    expect(time.pending).toBe(0);
-  });
-});
-
 describe('an informer that is stopped separately', () => {
   it.each([
     ['stop(resource)', false],

@@ -51,33 +51,6 @@ describe('a source of rows', () => {
     expect(subscriptions).toBe(1);
   });
 
-  it('V2: each listener counts, also one that subscribes twice', async () => {
-    const changes$ = new Subject<ChangeSet<Pod>>();
-    const source = new ViewSource(toView(changes$));
-    let calls = 0;
-    const listener = () => void calls++;
-    const leaves = [source.subscribe(listener), source.subscribe(listener)];
-    leaves[0]?.();
-    changes$.next(changeSet({ added: [pod('a')] }));
-    expect(calls).toBe(1);
-    leaves[1]?.();
-    await macrotask();
-    expect(changes$.observed).toBe(false);
-  });
-
-  it('V2: a listener that leaves twice takes nothing from another one', async () => {
-    const changes$ = new Subject<ChangeSet<Pod>>();
-    const source = new ViewSource(toView(changes$));
-    const [one, other] = [source.subscribe(() => undefined), source.subscribe(() => undefined)];
-    one();
-    one();
-    await macrotask();
-    expect(changes$.observed).toBe(true);
-    other();
-    await macrotask();
-    expect(changes$.observed).toBe(false);
-  });
-
   it('V7: the error of a pipe is in the result, and the rows stay', () => {
     const changes$ = new Subject<ChangeSet<Pod>>();
     const source = new ViewSource(toView(changes$));

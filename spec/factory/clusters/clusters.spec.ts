@@ -1,12 +1,5 @@
-import {
-  type ChangeSet,
-  createClient,
-  type InformerFactory,
-  type KubeClient,
-  liveFilter,
-  toView,
-} from 'rx-informer';
-import { type Pod, pods } from 'rx-informer/resources';
+import { createClient, type KubeClient, liveFilter, toView } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, seededRandom } from 'rx-informer/testing';
 import { NEVER, of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -40,42 +33,6 @@ describe('the rows of many clusters', () => {
     const late = folding();
     informer.changes$.subscribe(late);
     expect([late.shown, late.lines.length, late.isSynced]).toEqual([seen.shown, 1, true]);
-    await clusters.stop();
-  });
-
-  it('U2: a cluster that comes adds its rows, and one that leaves takes its rows away in one set', async () => {
-    const { time, clusters, clients$, clientsOf, fake } = worldOf(['east', 'west']);
-    clients$.next(clientsOf('east'));
-    for (const name of ['east', 'west']) {
-      fake(name).put('web');
-      fake(name).put('db');
-    }
-    const seen = folding();
-    clusters.informer(pods).changes$.subscribe(seen);
-    await time.advance(100);
-    expect(seen.isSynced).toBe(true);
-    clients$.next(clientsOf('east', 'west'));
-    await time.advance(100);
-    expect(seen.shown.length).toBe(4);
-    const { length } = seen.lines;
-    const sets: ChangeSet<Pod>[] = [];
-    const noted = clusters.informer(pods).changes$.subscribe((set) => sets.push(set));
-    clients$.next(clientsOf('west'));
-    // They were not deleted.
-    expect([sets.at(-1)?.left.length, sets.at(-1)?.deleted.length]).toEqual([2, 0]);
-    noted.unsubscribe();
-    expect(seen.lines.slice(length)).toEqual(['rebalance -east/shop/db -east/shop/web synced']);
-    await time.advance(100);
-    expect(fake('east').server.openWatches).toEqual([]);
-    expect(clusters.names).toEqual(['west']);
-    fake('east').put('late');
-    fake('west').put('late');
-    await time.advance(100);
-    expect(seen.shown.filter((row) => row.includes('late'))).toEqual(['west/shop/late Running']);
-    // Its owner may use the client for something else.
-    const read = fake('east').client.request({ path: '/version' });
-    await time.advance(100);
-    expect(await read).toBeDefined();
     await clusters.stop();
   });
 
@@ -343,35 +300,6 @@ describe('the life of many clusters', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('U11: the rows of a cluster continue when its own factory is stopped and started again', async () => {
-    const { time, clusters, fake } = worldOf(['east', 'west']);
-    for (const name of ['east', 'west']) fake(name).put('web');
-    const informer = clusters.informer(pods);
-    const seen = folding();
-    informer.changes$.subscribe(seen);
-    const view = toView(informer.changes$);
-    const leave = view.subscribe(() => undefined);
-    clusters.start();
-    await time.advance(100);
-    const own = clusters.get('east')?.factory as InformerFactory;
-    await own.stop();
-    fake('east').put('db');
-    await time.advance(1_000);
-    expect(clusters.status.text).toBe('1 of 2 clusters live; east: pods: stopped');
-    expect([informer.status.live, view.getSnapshot().status.live]).toEqual([false, false]);
-    expect(seen.shown.length).toBe(2);
-    expect(fake('east').server.openWatches).toEqual([]);
-    own.start();
-    await time.advance(100);
-    fake('east').remove('web');
-    await time.advance(100);
-    expect(clusters.status.text).toBe('2 of 2 clusters live');
-    expect(seen.shown).toEqual(['east/shop/db Running', 'west/shop/web Running']);
-    expect(view.getSnapshot()).toMatchObject({ total: 2, status: { live: true } });
-    leave();
-    await clusters.stop();
-  });
-
   it('U8: the same informers continue after a stop with a complete set', async () => {
     const { time, clusters, fake } = worldOf(['east']);
     fake('east').put('web');
@@ -404,51 +332,6 @@ describe('the life of many clusters', () => {
     await clusters.stop();
     await time.advance(100);
     expect(fake('east').server.openWatches.length).toBe(0);
-  });
-
-  it('U8: an informer that is requested later joins the clusters that exist, and a callback may change the clusters', async () => {
-    const { time, clusters, clients$, clientsOf, fake } = worldOf(['east', 'west']);
-    fake('east').put('web');
-    fake('west').put('web');
-    clusters.start();
-    await time.advance(100);
-    const informer = clusters.informer(pods);
-    const [one, two] = [folding(), folding()];
-    informer.changes$.subscribe((set) => {
-      one.next(set);
-      // A re-entrant change: the other subscriber has not received this set yet.
-      if (one.rows.size === 2) clients$.next(clientsOf('west'));
-    });
-    informer.changes$.subscribe(two);
-    await time.advance(100);
-    expect([one.shown, two.shown]).toEqual([['west/shop/web Running'], ['west/shop/web Running']]);
-    await clusters.stop();
-  });
-
-  it('U8: a callback may stop and start the clusters', async () => {
-    const { time, clusters, fake } = worldOf(['east', 'west']);
-    for (const name of ['east', 'west']) fake(name).put('web');
-    clusters.start();
-    const informer = clusters.informer(pods);
-    let stops = 0;
-    let completed = 0;
-    informer.changes$.subscribe({
-      next: ({ synced }) => {
-        if (!synced || stops++ > 0) return;
-        void clusters.stop();
-        clusters.start();
-      },
-      complete: () => completed++,
-    });
-    await time.advance(1_000);
-    expect([stops, completed, informer.status.phase]).toEqual([1, 1, 'watching']);
-    const seen = folding();
-    informer.changes$.subscribe(seen);
-    expect(seen.shown.length).toBe(2);
-    await clusters.stop();
-    await time.advance(100);
-    expect(fake('east').server.openWatches).toEqual([]);
-    expect(time.pending).toBe(0);
   });
 
   it('U8: an impossible call throws a TypeError that says what to pass', () => {

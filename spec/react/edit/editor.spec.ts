@@ -78,42 +78,6 @@ async function rig() {
 }
 
 describe('an edit', () => {
-  it('V12: shows in every query before the server has it, and once', async () => {
-    const { until, server, large, seen, text, edit, stored } = await rig();
-    const held = server.faults.silence();
-    const done = edit(4);
-    await until(() => expect(text()).toBe('4'));
-    expect(large.getSnapshot().rows).toEqual([{ name: 'web', replicas: 4 }]);
-    expect((await until(done)).spec?.replicas).toBe(4);
-    expect(stored()).toBe(4);
-    held.heal();
-    const [web] = server.objects.list(deployments);
-    server.objects.update(deployments, {
-      ...web,
-      metadata: { ...web?.metadata, labels: { seen: 'yes' } },
-    } as Deployment);
-    await until(() => expect(seen.length).toBeGreaterThan(1));
-    expect(new Set(seen)).toEqual(new Set(['4']));
-  });
-
-  it('V13: is rolled back with the words of the server', async () => {
-    const { until, server, seen, text, edit, stored } = await rig();
-    const message = 'deployments.apps "web" is forbidden: exceeded quota';
-    server.faults.failNext({ method: 'PATCH' }, {
-      status: 403,
-      message,
-      reason: 'Forbidden',
-    } as never);
-    // Otherwise the error arrives before the next frame.
-    server.faults.delay(50, { method: 'PATCH' });
-    const done = edit(4);
-    await until(() => expect(text()).toBe('4'));
-    await expect(until(done)).rejects.toThrow(/exceeded quota/);
-    await until(() => expect(text()).toBe('1'));
-    expect(stored()).toBe(1);
-    expect(seen).toEqual(['4', '1']);
-  });
-
   it('V13: waits for an earlier edit of an object that no hook lists', async () => {
     const { time, until, server, provided, create } = await rig();
     const namespace = 'other';
@@ -209,19 +173,6 @@ describe('an edit', () => {
     await until(() => expect(text()).toBe('1'));
   });
 
-  it('V13: waits for the former edit of the same object, and needs no second attempt', async () => {
-    const { time, until, server, seen, text, edit, stored, patches } = await rig();
-    const delay = server.faults.delay(50, { method: 'PATCH' });
-    const both = [edit(4), edit(7)];
-    await until(() => expect(text()).toBe('7'));
-    await until(Promise.all(both));
-    expect(stored()).toBe(7);
-    expect(patches()).toBe(2);
-    await time.pass(50);
-    expect(new Set(seen)).toEqual(new Set(['7']));
-    delay.heal();
-  });
-
   it('V13: is sent on the answer to the former one, which the watch has not delivered yet', async () => {
     const { until, server, edit, stored, patches } = await rig();
     const held = server.faults.silence();
@@ -239,18 +190,6 @@ describe('an edit', () => {
     await until(second);
     expect(stored()).toBe(7);
     await until(() => expect(text()).toBe('7'));
-  });
-
-  it('V12: ends with the deletion of the object', async () => {
-    const { until, server, large, text, edit } = await rig();
-    const delay = server.faults.delay(2_000, { method: 'PATCH' });
-    const done = edit(4);
-    await until(() => expect(text()).toBe('4'));
-    server.objects.delete(deployments, target);
-    await expect(until(done)).rejects.toThrow(/not found/);
-    await until(() => expect(text()).toBe(''));
-    expect(large.getSnapshot().rows).toEqual([]);
-    delay.heal();
   });
 
   it('C15: a recipe that removes the metadata is refused before any query shows it', async () => {
