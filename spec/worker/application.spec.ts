@@ -237,24 +237,6 @@ describe('the rows of a tab', () => {
     expect(tab.shown.rows[0]).toBe(a);
   });
 
-  it('B1: of a query with a condition, an order and a limit are those of it', async () => {
-    const app = application({ names: ['a', 'b', 'c', 'd'] });
-    app.setPhase('a', 'Failed');
-    const query = liveQuery({
-      from: pods,
-      where: { path: 'status.phase', eq: 'Running' },
-      select: { name: 'metadata.name' },
-      orderBy: { path: 'metadata.name', direction: 'desc' },
-      limit: 2,
-    });
-    const tab = follow(app.open(), query);
-    await pass();
-    expect([tab.names, tab.shown.total]).toEqual([['d', 'c'], 3]);
-    app.remove('d');
-    await pass();
-    expect([tab.names, tab.shown.total]).toEqual([['c', 'b'], 2]);
-  });
-
   it('B1: move with their order, also if nothing that is selected has changed', async () => {
     const app = application({ names: ['a', 'b', 'c'] });
     const cluster = app.open();
@@ -424,15 +406,6 @@ describe('queries of a worker', () => {
     expect(tab.names).toEqual(['b']);
   });
 
-  it('B3: are refused with what to do if they have a function, or return all objects', () => {
-    const cluster = application().open();
-    const project = () => ({});
-    expect(() =>
-      cluster.view(liveQuery({ from: pods, select: { key: 'k', project }, limit: 5 })),
-    ).toThrow(/select\.project is a function/);
-    expect(() => cluster.view(liveQuery({ from: pods }))).toThrow(/no select, and its limit/);
-  });
-
   it('B3: that the worker does not have are an error of the view that names those it has', async () => {
     const app = application({ queries });
     const tab = follow(app.open(), named('missing'));
@@ -441,14 +414,6 @@ describe('queries of a worker', () => {
     // As that of a view without a worker whose pipe has failed.
     expect(tab.shown.error).toBe(tab.shown.status.error);
     expect(tab.shown.synced).toBe(false);
-  });
-
-  it('B4: that the server refuses have an error of the server', async () => {
-    const app = application({ allows: () => false });
-    const tab = follow(app.open());
-    await pass();
-    const { error, blocked } = tab.shown.status;
-    expect([error?.name, blocked, tab.shown.synced]).toEqual(['ApiError', 'forbidden', false]);
   });
 
   it('B19: are listed with the tabs that ask them', async () => {
@@ -582,19 +547,6 @@ describe('an edit through a worker', () => {
       for (const { shown } of tabs) expect(shown.rows).toEqual([{ name: 'a', seen: 'yes' }]);
     });
     expect((await edited).metadata.labels).toEqual({ app: 'a', seen: 'yes' });
-  });
-
-  it('B12: of an object that does not exist rejects with the error of the server', async () => {
-    const app = application({ names: ['a'] });
-    const cluster = app.open();
-    follow(cluster);
-    await pass();
-    let error: unknown;
-    editInWorker(cluster, pods, 'shop/missing', failed).catch((cause) => (error = cause));
-    await eventually(async () => {
-      await pass();
-      expect(error).toMatchObject({ name: 'ApiError', reason: 'NotFound' });
-    });
   });
 });
 

@@ -67,37 +67,6 @@ describe('sessions at bad moments', () => {
     },
   );
 
-  it('B5: the sign-out of a page that shows no user ends the session of all tabs', async () => {
-    const rig = rigWith('a');
-    const [ann, page] = [rig.open(), rig.open({ identity: undefined })];
-    follow(ann.cluster, names);
-    await rig.pass(1_000);
-    page.cluster.signedOut();
-    await rig.pass(1_000);
-    expect(ann.cluster.connection.phase).toBe('signed-out');
-  });
-
-  it('B5: a sign-out while there is no worker holds for all tabs', async () => {
-    const rig = rigWith('a');
-    const tabs = [rig.open(), rig.open()];
-    const shown = tabs.map(({ cluster }) => follow(cluster, names));
-    await rig.pass(1_000);
-    rig.isUnavailable = true;
-    rig.kill();
-    await rig.pass(500);
-    tabs[0]?.cluster.signedOut();
-    rig.isUnavailable = false;
-    await rig.pass(30_000);
-    expect(tabs.map(({ cluster }) => cluster.connection.phase)).toEqual([
-      'signed-out',
-      'signed-out',
-    ]);
-    expect(shown.map((each) => each.shown.rows)).toEqual([[], []]);
-    tabs[1]?.cluster.signedIn('ann');
-    await rig.pass(5_000);
-    expect(shown.map((each) => each.shown.rows.length)).toEqual([0, 1]);
-  });
-
   it('B5: a sign-out while there is no worker holds, although another user signs in and out before one answers', async () => {
     const rig = rigWith('a');
     const [signing, other] = [rig.open(), rig.open()];
@@ -112,18 +81,6 @@ describe('sessions at bad moments', () => {
     rig.isUnavailable = false;
     await rig.pass(30_000);
     expect([other.cluster.connection.phase, shown.shown.rows]).toEqual(['signed-out', []]);
-  });
-
-  it('B5: a sign-out that is lost with its worker holds for all tabs', async () => {
-    const rig = rigWith('a');
-    const tabs = [rig.open(), rig.open()];
-    const shown = tabs.map(({ cluster }) => follow(cluster, names));
-    await rig.pass(1_000);
-    tabs[0]?.cluster.signedOut();
-    rig.kill();
-    await rig.pass(30_000);
-    expect(shown.map((each) => each.shown.rows)).toEqual([[], []]);
-    expect(tabs[1]?.cluster.connection.phase).toBe('signed-out');
   });
 
   it.each([true, false])(
@@ -152,43 +109,6 @@ describe('sessions at bad moments', () => {
     },
   );
 
-  it('B5: a page that returns after the next worker has learned of the sign-out shows no rows', async () => {
-    const rig = rigWith('a');
-    const [away, told, signing] = [rig.open(), rig.open(), rig.open()];
-    const shown = follow(away.cluster, names);
-    await rig.pass(1_000);
-    away.turn('left');
-    signing.cluster.signedOut();
-    await rig.pass(5);
-    signing.turn('left');
-    rig.kill();
-    await rig.pass(1_000);
-    expect(told.cluster.connection.phase).toBe('signed-out');
-    away.turn('shown');
-    await rig.pass(5);
-    expect([away.cluster.connection.phase, shown.shown.rows]).toEqual(['signed-out', []]);
-    expect(rig.sessions).toHaveLength(1);
-  });
-
-  it('B5: a page that brought a user back is signed out when a tab that knows of the sign-out is shown', async () => {
-    const rig = rigWith('a');
-    const [away, signing, told] = [rig.open(), rig.open(), rig.open()];
-    const shown = follow(away.cluster, names);
-    await rig.pass(1_000);
-    away.turn('left');
-    told.turn('hidden');
-    signing.cluster.signedOut();
-    await rig.pass(5);
-    signing.turn('left');
-    rig.kill();
-    away.turn('shown');
-    await rig.pass(5_000);
-    expect([away.cluster.connection.phase, shown.shown.rows.length]).toEqual(['open', 1]);
-    told.turn('shown');
-    await rig.pass(5_000);
-    expect([away.cluster.connection.phase, shown.shown.rows]).toEqual(['signed-out', []]);
-  });
-
   it.each([0, 1, 2])(
     'B5: a tab that was signed out does not end a later session of the user, said first, second or last: %s',
     async (place) => {
@@ -213,27 +133,6 @@ describe('sessions at bad moments', () => {
       expect(knows.cluster.connection.phase).toBe('signed-out');
     },
   );
-
-  it('B5: a user who has signed in again stays, although a page had brought the ended session back', async () => {
-    const rig = rigWith('a');
-    const [away, knows, again] = [rig.open(), rig.open(), rig.open()];
-    const shown = follow(again.cluster, names);
-    await rig.pass(1_000);
-    away.turn('left');
-    knows.cluster.signedOut();
-    await rig.pass(1_000);
-    knows.turn('left');
-    rig.kill();
-    again.turn('left');
-    away.turn('shown');
-    await rig.pass(1_000);
-    again.cluster.signedIn('ann');
-    again.turn('shown');
-    await rig.pass(1_000);
-    knows.turn('shown');
-    await rig.pass(5_000);
-    expect([again.cluster.connection.phase, shown.shown.rows.length]).toEqual(['open', 1]);
-  });
 
   it('B5: a sign-in within the notification of the sign-out holds', async () => {
     const rig = rigWith('a');

@@ -106,26 +106,6 @@ describe('several workers of one origin', () => {
     },
   );
 
-  it('B5: a page of a worker of its own that returns after a sign-out in another one shows no rows', async () => {
-    const rig = rigWith('a');
-    const [away, signing] = [rig.open({ isAlone: true }), rig.open()];
-    const shown = follow(away.cluster, names);
-    follow(signing.cluster, names);
-    await rig.pass(1_000);
-    away.turn('left');
-    signing.cluster.signedOut();
-    await rig.pass(1_000);
-    away.turn('shown');
-    await rig.pass(5_000);
-    expect([away.cluster.connection.phase, shown.shown.rows]).toEqual(['signed-out', []]);
-    away.cluster.signedIn('ann');
-    await rig.pass(1_000);
-    away.turn('left');
-    away.turn('shown');
-    await rig.pass(5_000);
-    expect([away.cluster.connection.phase, shown.shown.rows.length]).toEqual(['open', 1]);
-  });
-
   it.each(['the shared worker', 'a worker of another page'])(
     'B5: a page whose worker has ended is signed out when it returns, if another user has signed in and out in %s',
     async (where) => {
@@ -147,18 +127,6 @@ describe('several workers of one origin', () => {
       expect([away.cluster.connection.phase, shown.shown.rows]).toEqual(['signed-out', []]);
     },
   );
-
-  it('B5: a sign-out that is told late by another worker does not come back as an echo', async () => {
-    const rig = rigWith('a');
-    const [signing, other] = [rig.open(), rig.open({ isAlone: true })];
-    const shown = [signing, other].map(({ cluster }) => follow(cluster, names));
-    await rig.pass(1_000);
-    signing.cluster.signedOut();
-    await rig.pass(1);
-    signing.cluster.signedIn('ann');
-    await rig.pass(5_000);
-    expect(shown.map((each) => each.shown.rows.length)).toEqual([1, 0]);
-  });
 
   it('B5: a user who signs in signs out no other user of another application, and a sign-out ends both sessions of the user', async () => {
     const rig = rigWith('a');

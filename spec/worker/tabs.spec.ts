@@ -24,36 +24,6 @@ describe('queries in a worker', () => {
     expect(rig.requests.filter((each) => each.startsWith('WATCH'))).toHaveLength(1);
   });
 
-  it('B2: unchanged rows are the same objects, and changes arrive as differences', async () => {
-    const rig = await rigWith('a', 'b', 'c');
-    const tab = follow(rig.open().cluster, names);
-    await rig.pass(1_000);
-    const [a, b, c] = tab.shown.rows;
-    const pod = rig.server.objects.list(pods)[1];
-    rig.server.objects.update(pods, { ...pod, status: { phase: 'Failed' } } as never);
-    rig.server.objects.create(pods, podOf('aa'));
-    await rig.pass(1_000);
-    expect(tab.shown.rows.map((row) => (row as { name: string }).name)).toEqual([
-      'a',
-      'aa',
-      'b',
-      'c',
-    ]);
-    expect(tab.shown.rows[0]).toBe(a);
-    expect(tab.shown.rows[2]).not.toBe(b);
-    expect(tab.shown.rows[3]).toBe(c);
-    const uid = rig.server.objects.list(pods)[0]?.metadata?.uid ?? '';
-    const row = tab.view.select(uid);
-    let changes = 0;
-    row.subscribe(() => changes++);
-    expect(row.getSnapshot()).toBe(a);
-    rig.server.objects.delete(pods, { namespace: 'shop', name: 'a' });
-    await rig.pass(1_000);
-    expect(tab.shown.rows[2]).toBe(c);
-    expect(tab.shown.total).toBe(3);
-    expect([row.getSnapshot(), changes]).toEqual([undefined, 1]);
-  });
-
   it('B3: a query that a worker cannot answer is refused at once, with what to do', () => {
     const { cluster } = new BrowserRig().open();
     const project = () => ({});
@@ -277,30 +247,6 @@ describe('sessions of a worker', () => {
     expect(rig.sessions.map(({ identity }) => identity)).toEqual(['ann', 'bob']);
   });
 
-  it('B5: signedOut() ends the session for all tabs, and signedIn() of the same user changes nothing that is open', async () => {
-    const rig = await rigWith('a');
-    const tabs = [rig.open(), rig.open()];
-    const shown = tabs.map(({ cluster }) => follow(cluster, names));
-    await rig.pass(1_000);
-    const requests = rig.requests.length;
-    tabs[0]?.cluster.signedIn('ann');
-    await rig.pass(1_000);
-    expect(shown.map((each) => each.shown.rows.length)).toEqual([1, 1]);
-    expect(rig.requests.length).toBe(requests);
-    tabs[0]?.cluster.signedOut();
-    await rig.pass(100);
-    expect(shown.map((each) => each.shown.rows.length)).toEqual([0, 0]);
-    expect(rig.counts.pipelines).toBe(0);
-    // A page of the login form is no sign-out.
-    rig.open({ identity: undefined });
-    for (const { cluster } of tabs) cluster.signedIn('ann');
-    await rig.pass(1_000);
-    expect(shown.map((each) => each.shown.rows.length)).toEqual([1, 1]);
-    rig.open({ identity: undefined });
-    await rig.pass(1_000);
-    expect(shown.map((each) => each.shown.rows.length)).toEqual([1, 1]);
-  });
-
   it('B6: credentials are asked of visible tabs first, then of hidden ones, and again after a 401', async () => {
     const rig = await rigWith('a');
     rig.isTokenRequired = true;
@@ -377,22 +323,6 @@ describe('the life of tabs and workers', () => {
     expect(shown[0]?.shown.rows[0]).toBe(a);
     expect(rig.starts).toBe(2);
     expect(tabs[0]?.cluster.connection).toMatchObject({ phase: 'open', workers: 2 });
-  });
-
-  it('B7: rows that were out of date when the worker died keep their age', async () => {
-    const rig = await rigWith('a');
-    const tab = follow(rig.open().cluster, names);
-    await rig.pass(1_000);
-    rig.server.faults.refuse();
-    await rig.pass(60_000);
-    const { staleSinceMs } = tab.shown.status;
-    expect(staleSinceMs).toBeLessThan(40_000);
-    rig.kill();
-    await rig.pass(1);
-    expect(tab.shown.status).toMatchObject({ phase: 'backoff', staleSinceMs });
-    await rig.pass(20_000);
-    expect(rig.starts).toBe(2);
-    expect(tab.shown).toMatchObject({ stale: true, status: { phase: 'backoff', staleSinceMs } });
   });
 
   it('B7: rows of a connection that was closed are stale and not live, since then', async () => {
