@@ -1,15 +1,7 @@
-/** Tests long-running servers: compacted history, and changed API versions. */
-import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import {
-  createListWatch,
-  createSharedInformer,
-  exponentialBackoff,
-  resourcePath,
-} from 'rx-informer';
-import { type Secret, secrets } from 'rx-informer/resources';
+import { createListWatch, createSharedInformer, exponentialBackoff } from 'rx-informer';
+
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../support/patience.ts';
+
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -26,7 +18,6 @@ import { expectSameAsServer, mirror, until } from './mirror.ts';
 import { freshNamespace } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
 import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
-import type { SleeperMessage, SleeperRequest } from './sleeper.ts';
 
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
 /** Secrets have no watch cache, so that a compaction has an immediate effect. */
@@ -37,27 +28,6 @@ interface Version {
   readonly resource: typeof widgets;
   readonly informer: ReturnType<typeof createSharedInformer<Widget>>;
   readonly mirrored: ReturnType<typeof mirror<Widget>>;
-}
-
-type Told<Type> = Extract<SleeperMessage, { type: Type }>;
-
-/** Starts an informer in a process of its own. */
-function startSleeper(kubeconfig: string) {
-  const script = fileURLToPath(new URL('./sleeper.ts', import.meta.url));
-  const child: ChildProcess = fork(script, [kubeconfig], {
-    execArgv: ['--conditions=rx-informer-source'],
-  });
-  const messages: SleeperMessage[] = [];
-  child.on('message', (message: SleeperMessage) => messages.push(message));
-  const next = async <Type extends SleeperMessage['type']>(type: Type) => {
-    const isIt = (message: SleeperMessage): message is Told<Type> => message.type === type;
-    return await eventually(() => {
-      const found = messages.find(isIt);
-      if (found === undefined) throw new Error(`no message '${type}' from the sleeper`);
-      return found;
-    });
-  };
-  return { child, messages, next, ask: (request: SleeperRequest) => child.send(request) };
 }
 
 describe.skipIf(noControl)('disasters of a running server', () => {
@@ -74,72 +44,6 @@ describe.skipIf(noControl)('disasters of a running server', () => {
     await client?.close();
     api?.close();
     await server?.stop();
-  });
-
-  it('R9: after a compaction past a watch of a suspended process, the missed deletions are delivered', async () => {
-    const [kept, emptied] = [await freshNamespace(api), await freshNamespace(api)];
-    const create = (namespace: string, name: string) =>
-      api.ok<Secret>('POST', resourcePath(secrets, { namespace }), {
-        body: { metadata: { name }, stringData: { at: name } },
-      });
-    await Promise.all(Array.from({ length: 300 }, (_, at) => create(emptied, `gone-${at}`)));
-    const { child, messages, next, ask } = startSleeper(server.kubeconfig);
-    onTestFinished(() => void child.kill('SIGKILL'));
-    expect((await next('synced')).size).toBe(300);
-
-    await eventually(() =>
-      messages.some((one) => one.type === 'status' && one.phase === 'watching'),
-    );
-    const others = await api.openWatches(secrets);
-    child.kill('SIGSTOP');
-    const before = messages.length;
-    const churn = startChurn({
-      api,
-      resource: secrets,
-      namespaces: [kept],
-      field: 'stringData',
-      writers: 16,
-    });
-    await api.ok('DELETE', resourcePath(secrets, { namespace: emptied }));
-    await create(emptied, 'gone-7');
-    const isEnded = async () => (await api.openWatches(secrets)) < others;
-    await eventually(isEnded, 'the server ends the watch of the sleeper');
-    await eventually(() => expect(churn.report.updated).toBeGreaterThan(100));
-    await churn.stop();
-    await server.compact();
-    const last = await create(kept, 'written-after-the-compaction');
-    child.kill('SIGCONT');
-    const { resourceVersion: version = '', name, namespace } = last.metadata ?? {};
-    ask({ key: `${namespace}/${name}`, version });
-    const has = await next('has');
-
-    const { items } = await api.listAll(secrets);
-    const expected = Object.fromEntries(
-      items.map(({ metadata }) => [
-        `${metadata?.namespace}/${metadata?.name}`,
-        `${metadata?.uid}@${metadata?.resourceVersion}`,
-      ]),
-    );
-    expect(has.store).toEqual(expected);
-    expect(has.handled).toEqual(expected);
-    expect(has.wrong).toEqual([]);
-    expect(has.relists).toBe(1);
-    const statuses = () => messages.slice(before).filter((one) => one.type === 'status');
-    const expired = statuses().filter(({ reason }) => reason === 'Expired');
-    expect(expired[0]).toMatchObject({ phase: 'backoff', code: 410, stale: true });
-    // The store is right before the watch after the list is answered.
-    await eventually(() =>
-      expect(statuses().at(-1)).toEqual({ type: 'status', phase: 'watching', stale: false }),
-    );
-    // All 300 objects were deleted: some while the process still read, the others unnoticed.
-    expect(has.ends.missed).toBeGreaterThan(0);
-    expect(has.ends.seen + has.ends.missed).toBeGreaterThanOrEqual(300);
-    ask('stop');
-    figures('compaction past a sleeping watch', {
-      'observed deletions': has.ends.seen,
-      'missed deletions': has.ends.missed,
-      relists: has.relists,
-    });
   });
 
   it('R7: a custom resource that is created again in another version is followed in each version', async () => {

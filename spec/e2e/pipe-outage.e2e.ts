@@ -1,6 +1,6 @@
 /** Tests a server that is killed at any point and restarted, with its own data or with those of a backup. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -16,11 +16,11 @@ import { eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { type Churn, startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
-import { establishWidgets, removeWidgets, widgets } from './custom-resource.ts';
+
 import { expectSameAsServer, mirror, until } from './mirror.ts';
 import { fillNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
-import { openRecordedClient, type Recorded, type RecordedClient } from './recorded-client.ts';
+import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
 
 /** Shorter than the default, so that tests wait less. */
 const backoff = exponentialBackoff({ baseMs: 100, capMs: 1_000 });
@@ -104,61 +104,6 @@ describe.skipIf(noControl)('outages', () => {
     await expectSameAsServer(informer, mirrored, place());
   });
 
-  it('R11: after a restored backup the silence is detected, and lost objects leave the store', async () => {
-    const backup = `${dataDir}-backup`;
-    onTestFinished(() => rmSync(backup, { recursive: true, force: true }));
-    await server.kill();
-    cpSync(dataDir, backup, { recursive: true });
-    server = await server.restart();
-    // A watch at a future version is silent, and only the silence reveals it.
-    const informer = createSharedInformer(createListWatch(client, configMaps), {
-      backoff,
-      idleTimeoutMs: 5_000,
-    });
-    onTestFinished(() => informer.stop());
-    const mirrored = mirror(informer);
-    await informer.whenSynced();
-    const { done } = startChurn({ api, resource: configMaps, namespaces, writes: 100 });
-    await done;
-    const body = { metadata: { name: 'made-after-the-backup' } };
-    const path = `/api/v1/namespaces/${namespaces[1]}/configmaps`;
-    const { metadata } = await api.ok<ConfigMap>('POST', path, { body });
-    const key = `${namespaces[1]}/made-after-the-backup`;
-    await informer.whenObserved(key, metadata?.resourceVersion ?? '');
-
-    await server.kill();
-    const { resourceVersion } = informer.status;
-    rmSync(dataDir, { recursive: true });
-    cpSync(backup, dataDir, { recursive: true });
-    mirrored.restored();
-    const asked = client.sent.length;
-    server = await server.restart();
-    const gone = informer.snapshot$;
-    await until(gone, (snapshot) => snapshot.get(key) === undefined);
-    expect(Number(informer.lastSyncResourceVersion)).toBeLessThan(Number(resourceVersion));
-    expect(mirrored.deleted).toContainEqual({ key, finalStateUnknown: true });
-    // Two watches are silent. Then the list at the future version is refused, and the newest version is requested. It is
-    // older than a version already seen, so it is requested again without reusing stored objects. A server that answers
-    // late is asked once more at each step, and after three streaming lists in pages.
-    const sent = client.sent.slice(asked);
-    const isOld = ({ query }: Recorded) => query['resourceVersion'] === resourceVersion;
-    const lastOld = sent.findLastIndex(isOld);
-    const answered = sent.filter(({ kind, status }) => kind === 'watch' && status === 200);
-    expect(answered.length).toBeGreaterThanOrEqual(2);
-    expect(answered.every(isOld)).toBe(true);
-    expect(['stream', 'list']).toContain(sent[lastOld]?.kind);
-    const newest = sent.slice(lastOld + 1).filter(({ kind }) => kind !== 'watch');
-    expect(newest.length).toBeGreaterThanOrEqual(2);
-    for (const { kind, query } of newest) {
-      expect(['stream', 'list']).toContain(kind);
-      expect(query).not.toHaveProperty('resourceVersion');
-    }
-    const reasons = mirrored.statuses.map(({ error }) => error?.reason);
-    expect(reasons).toContain('Silent');
-    expect(mirrored.statuses.some(({ error }) => error?.isTooLargeResourceVersion)).toBe(true);
-    await expectSameAsServer(informer, mirrored, place());
-  });
-
   it('watches that were unsubscribed before their response cause no error when the server is killed', async () => {
     const uncaught: unknown[] = [];
     const onUncaught = (error: unknown) => uncaught.push(error);
@@ -191,38 +136,5 @@ describe.skipIf(noControl)('outages', () => {
     server = await server.restart();
     await client.request({ path: '/version' });
     expect(uncaught).toEqual([]);
-  });
-
-  it('a custom resource that is created, deleted and created again is followed', async () => {
-    const informer = createSharedInformer(createListWatch(client, widgets), { backoff });
-    onTestFinished(() => informer.stop());
-    const mirrored = mirror(informer);
-    const at = { api, resource: widgets, namespace: namespaces[0] as string };
-    const churn = (writes: number) =>
-      startChurn({ api, resource: widgets, namespaces, field: 'spec', writes }).done;
-
-    const missing = await until(informer.status$, ({ phase }) => phase === 'backoff');
-    expect(missing).toMatchObject({ blocked: 'no-such-resource', error: { code: 404 } });
-    expect(missing.synced).toBe(false);
-    await establishWidgets(api);
-    // Right after its definition a resource may answer 404, or 429 for a moment. Neither needs an action.
-    await informer.whenSynced({ whileBlocked: 'wait' });
-    expect(informer.status.blocked).toBeUndefined();
-    const report = await churn(60);
-    expect(Math.min(report.created, report.updated, report.deleted)).toBeGreaterThan(20);
-    await expectSameAsServer(informer, mirrored, at);
-    const known = informer.indexer.size;
-    expect(known).toBeGreaterThan(10);
-
-    const blocked = until(informer.status$, (status) => status.blocked === 'no-such-resource');
-    await removeWidgets(api);
-    expect(await blocked).toMatchObject({ synced: true, error: { code: 404 } });
-    // The deletions were observed, because the server deletes the objects before the resource.
-    expect(informer.indexer.size).toBe(0);
-
-    await establishWidgets(api);
-    await until(informer.status$, ({ phase, error }) => phase === 'watching' && !error);
-    await churn(30);
-    await expectSameAsServer(informer, mirrored, at);
   });
 });
