@@ -87,16 +87,6 @@ function shown(folded: Folded<object>): string[] {
 }
 
 describe('a session', () => {
-  it('J3: collects messages until the record, and ends each set with a bookmark', () => {
-    const session = listed();
-    expect(shown(session.fold(pod(4, 'a', '11')))).toEqual(['open']);
-    expect(shown(session.fold(pod(5, 'c', '12')))).toEqual(['open']);
-    expect(shown(session.fold(pod(6, 'b', '13', true)))).toEqual(['open']);
-    const end = session.fold(record(7, { ...of('a@11', 'c@12'), resourceVersion: '13' }));
-    const expected = ['MODIFIED shop/a', 'ADDED shop/c', 'DELETED shop/b', 'BOOKMARK 13'];
-    expect(shown(end)).toEqual(expected);
-  });
-
   it('J3: a set has one event for each key, also if a publisher died and the next one wrote the key again', () => {
     const session = listed();
     for (const each of [
@@ -107,43 +97,6 @@ describe('a session', () => {
     }
     const end = session.fold(record(10, { ...of('a@16', 'b@6', 'c@14'), resourceVersion: '16' }));
     expect(shown(end)).toEqual(['ADDED shop/c', 'MODIFIED shop/a', 'BOOKMARK 16']);
-  });
-
-  it('J3: a record that does not end its set ends nothing', () => {
-    const session = listed();
-    session.fold(pod(4, 'a', '11'));
-    const open = { ...of('a@11', 'b@6'), isOpen: true as const };
-    expect(shown(session.fold(record(5, open)))).toEqual(['open']);
-    expect(session.place?.sequence).toBe(3);
-    const end = session.fold(record(6, { ...of('a@11', 'b@6'), resourceVersion: '11' }));
-    expect(shown(end)).toEqual(['MODIFIED shop/a', 'BOOKMARK 11']);
-  });
-
-  it('J3: a list is not complete at a record about other objects', () => {
-    const session = new Session<object>(scope);
-    session.fold(pod(1, 'a', '5'));
-    // Another object is being written in a large set at the moment, so the list lacks it.
-    expect(shown(session.fold(record(3, of('a@5', 'b@6'))))).toEqual(['open']);
-    session.fold(pod(4, 'b', '11'));
-    const end = session.fold(record(5, { ...of('a@5', 'b@11'), resourceVersion: '11' }));
-    expect(shown(end)).toEqual(['ADDED shop/a', 'ADDED shop/b']);
-    expect(session.place).toMatchObject({ sequence: 5, resourceVersion: '11' });
-  });
-
-  it('J3: an object that is published again without a change is not reported again', () => {
-    const session = listed();
-    session.fold(pod(4, 'a', '5'));
-    expect(shown(session.fold(record(5, before)))).toEqual([]);
-  });
-
-  it('J3: a new consumer delivers an incomplete set again, and nothing of it is reported twice', () => {
-    const session = listed();
-    session.fold(pod(4, 'a', '11'));
-    session.rewind();
-    session.fold(record(3, before));
-    session.fold(pod(4, 'a', '11'));
-    const end = session.fold(record(5, { ...of('a@11', 'b@6'), resourceVersion: '11' }));
-    expect(shown(end)).toEqual(['MODIFIED shop/a', 'BOOKMARK 11']);
   });
 
   it.each([
@@ -237,21 +190,5 @@ describe('a session', () => {
     session.fold(pod(7, 'a', '13'));
     const end = session.fold(record(8, { ...of('a@13', 'b@12'), resourceVersion: '13' }));
     expect(shown(end)).toEqual(['MODIFIED shop/b', 'MODIFIED shop/a', 'BOOKMARK 13']);
-  });
-
-  it('J4: a later term that began after everything the reader has is not a 410', () => {
-    const terms = [
-      { writer: 'w1', after: 0 },
-      { writer: 'w2', after: 3 },
-    ];
-    expect(shown(listed().fold(record(9, { ...before, terms })))).toEqual([]);
-  });
-
-  it('J4: an older version of an object without a new epoch is a 410', () => {
-    const session = listed();
-    session.fold(pod(4, 'a', '9'));
-    expect(shown(session.fold(record(5, { ...of('a@9', 'b@6'), resourceVersion: '11' })))).toEqual([
-      '410',
-    ]);
   });
 });

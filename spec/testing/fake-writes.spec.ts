@@ -1,16 +1,11 @@
 /** Patches, dry runs and deletions on the fake server, in details that a test on a real server cannot observe. */
 
-import { defineResource, type JsonPatchOperation } from 'rx-informer';
 import { leases } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../lib/meta/json-fields.ts';
-import { jsonPatch } from '../../lib/testing/patch/json-patch.ts';
-import { mergePatch } from '../../lib/testing/patch/merge-patch.ts';
-import { applyPatch } from '../../lib/testing/patch/server-side-apply.ts';
-import { strategicMergePatch } from '../../lib/testing/patch/strategic-merge-patch.ts';
-import * as fc from '../support/fast-check.ts';
+
 import { pod, pods, Wire } from './wire.ts';
 
 const PATH = 'http://fake/api/v1/namespaces/shop/pods/a';
@@ -24,24 +19,6 @@ function sending(server: ReturnType<typeof createFakeApiServer>, type: string, q
       headers: { 'content-type': `application/${type}` },
     });
 }
-
-const container = fc.record(
-  {
-    name: fc.constantFrom('a', 'b', 'c', 'd'),
-    image: fc.constantFrom('i', 'j'),
-    env: fc.uniqueArray(fc.record({ name: fc.constantFrom('X', 'Y', 'Z'), value: fc.string() }), {
-      selector: ({ name }) => name,
-    }),
-    args: fc.array(fc.constantFrom('1', '2')),
-  },
-  { requiredKeys: ['name'] },
-);
-const template = fc
-  .record({
-    containers: fc.uniqueArray(container, { selector: ({ name }) => name }),
-    nodeSelector: fc.dictionary(fc.constantFrom('k', 'constructor'), fc.string()),
-  })
-  .map((spec): Fields => ({ spec }));
 
 describe('patches of a fake server', () => {
   it('A2: are applied completely or not at all, as one event; a patch without changes causes no event', async () => {
@@ -60,56 +37,6 @@ describe('patches of a fake server', () => {
     const both = await send([first, { op: 'add', path: '/spec/y', value: 2 }]);
     expect((await both.json()).spec).toEqual({ x: 1, y: 2 });
     expect(await wire.lines()).toEqual(['MODIFIED a']);
-  });
-
-  it('S21: reach no prototype over HTTP', async () => {
-    const server = createFakeApiServer();
-    server.objects.create(pods, pod('a'));
-    const bodies: [string, string][] = [
-      ['json-patch+json', '[{"op":"add","path":"/__proto__/polluted","value":1}]'],
-      ['json-patch+json', '[{"op":"add","path":"/spec","value":{"__proto__":{"polluted":1}}}]'],
-      ['json-patch+json', '[{"op":"copy","from":"/constructor","path":"/spec"}]'],
-      ['json-patch+json', '[{"op":"add","path":"/constructor/prototype/polluted","value":1}]'],
-      ['merge-patch+json', '{"__proto__":{"polluted":1},"a":{"__proto__":{"polluted":1}}}'],
-      ['merge-patch+json', '{"constructor":{"prototype":{"polluted":1}}}'],
-      ['strategic-merge-patch+json', '{"spec":{"__proto__":{"polluted":1}}}'],
-      ['strategic-merge-patch+json', '{"$deleteFromPrimitiveList/__proto__":["polluted"]}'],
-      ['strategic-merge-patch+json', '{"$setElementOrder/__proto__":["polluted"]}'],
-      ['strategic-merge-patch+json', '{"metadata":{"constructor":{"prototype":{"polluted":1}}}}'],
-    ];
-    for (const [type, body] of bodies) {
-      const answer = await sending(server, type)(body);
-      expect(await answer.text(), body).not.toContain('__proto__');
-    }
-    const applied = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"__proto__":{"polluted":1}}`;
-    await sending(server, 'apply-patch+yaml', '?fieldManager=me')(applied);
-    const stored = server.objects.get(pods, shop('a')) as unknown as Record<string, unknown>;
-    expect(stored.polluted).toBeUndefined();
-    expect((stored.spec as Record<string, unknown> | undefined)?.polluted).toBeUndefined();
-    expect(Object.getPrototypeOf(stored)).toBe(Object.prototype);
-    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
-  });
-
-  it('S21: a JSON Patch sees own members only', () => {
-    const run = (operation: object) => () =>
-      jsonPatch({ a: {} }, [operation as JsonPatchOperation]);
-    expect(run({ op: 'add', path: '/a/__proto__', value: { polluted: 1 } })).toThrow();
-    expect(run({ op: 'remove', path: '/a/constructor' })).toThrow();
-    expect(run({ op: 'move', from: '/a/toString', path: '/b' })).toThrow();
-    expect(run({ op: 'copy', from: '/a/constructor', path: '/b' })()).toEqual({ a: {}, b: null });
-    const mine = { op: 'add', path: '/a/constructor', value: 1 };
-    expect(run(mine)()).toEqual({ a: { constructor: 1 } });
-    const inherited = { constructor: null, toString: 'x', a: [{ constructor: 'y' }] };
-    const steps: JsonPatchOperation[] = [
-      { op: 'remove', path: '/toString' },
-      { op: 'replace', path: '/constructor', value: {} },
-      { op: 'add', path: '/a/0/valueOf', value: 1 },
-    ];
-    expect(jsonPatch(inherited, steps)).toEqual({
-      constructor: {},
-      a: [{ constructor: 'y', valueOf: 1 }],
-    });
   });
 
   it('A4: apply merges, and does not track who owns a field', async () => {
@@ -137,35 +64,6 @@ describe('patches of a fake server', () => {
       400,
       'error decoding patch: the fake API server reads only JSON',
     ]);
-  });
-
-  it('a patch that is applied again changes nothing', () => {
-    fc.assert(
-      fc.property(template, template, (current, patch) => {
-        const before = structuredClone(current);
-        for (const merge of [
-          (object: Fields) => mergePatch(object, patch) as Fields,
-          (object: Fields) => strategicMergePatch(object, patch),
-          (object: Fields) => applyPatch(object, patch, false) as Fields,
-        ]) {
-          const once = merge(current);
-          expect(merge(once)).toEqual(once);
-        }
-        expect(current).toEqual(before);
-      }),
-    );
-  });
-
-  it('merging lists by key neither loses nor duplicates an item', () => {
-    fc.assert(
-      fc.property(template, template, (current, patch) => {
-        const names = (object: Fields) =>
-          (object.spec as { containers: { name: string }[] }).containers.map(({ name }) => name);
-        const all = [...new Set([...names(current), ...names(patch)])].sort();
-        expect(names(strategicMergePatch(current, patch)).sort()).toEqual(all);
-        expect(names(applyPatch(current, patch, false) as Fields).sort()).toEqual(all);
-      }),
-    );
   });
 });
 
@@ -227,24 +125,6 @@ describe('writes of a fake server', () => {
     const lease = server.objects.get(leases, shop('a'));
     const { resourceVersion, uid } = lease?.metadata ?? {};
     expect(await put({ resourceVersion, uid, labels: { mine: '1' } })).toBe(200);
-  });
-
-  it('A10: both traits can be set for any resource', async () => {
-    const resource = defineResource({
-      ...{ group: 'example.com', version: 'v1', plural: 'widgets' },
-      ...{ kind: 'Widget', namespaced: false },
-    });
-    const server = createFakeApiServer();
-    server.addResource(resource, { createOnUpdate: true, unconditionalUpdate: true });
-    const body = (labels: object) => ({ kind: 'Widget', metadata: { name: 'a', labels } });
-    const put = (labels: object) =>
-      server.fetch('http://fake/apis/example.com/v1/widgets/a', {
-        method: 'PUT',
-        body: JSON.stringify(body(labels)),
-      });
-    expect((await put({})).status).toBe(201);
-    expect((await put({ mine: '1' })).status).toBe(200);
-    expect(server.objects.get(resource, { name: 'a' })?.metadata.labels).toEqual({ mine: '1' });
   });
 
   it('A11: a generated name is at most 58 characters of generateName and five more, with and without a request', async () => {
