@@ -107,18 +107,6 @@ describe('a warm start', () => {
     await end();
   });
 
-  it('P3: is synced immediately if the server has not changed since', async () => {
-    const rig = await stored();
-    const { informer, end } = rig.life();
-    informer.start();
-    await rig.time.advance(0);
-    await rig.time.advance(1);
-    expect(informer.hasSynced).toBe(true);
-    const watch = rig.server.requests.at(-1);
-    expect(Number(watch?.query['timeoutSeconds'])).toBeGreaterThan(200);
-    await end();
-  });
-
   it('P4: drops the stored objects of a server that is older, and lists once', async () => {
     const rig = await stored();
     const backup = rig.server.objects.snapshot();
@@ -137,22 +125,6 @@ describe('a warm start', () => {
     expect(requestsOf(rig.server)).toEqual(['L1', 'S']);
     await end();
     expect(rig.store.only?.objects.size).toBe(3);
-  });
-
-  it('P4: turns an expired version into one list and one difference', async () => {
-    const rig = await stored();
-    rig.put('s0', 2);
-    rig.delete('s1');
-    rig.server.objects.compact();
-    const { informer, end } = rig.life();
-    const sets: string[] = [];
-    informer.changes$.subscribe(({ synced, deleted, updated }) => {
-      if (synced) sets.push(`-${deleted.length} ~${updated.length}`);
-    });
-    await rig.time.advance(5_000);
-    expect(sets).toEqual(['-1 ~1']);
-    expect(requestsOf(rig.server).slice(0, 3)).toEqual(['L1', expect.stringMatching(/^W/), 'S']);
-    await end();
   });
 
   it.each([401, 403, 404])(
@@ -277,24 +249,6 @@ describe('a warm start', () => {
     expect([...rig.store.collections.keys()]).toEqual([expect.stringContaining('/one/')]);
   });
 
-  it('P6: is tried again after a failure of the network or of the server, with the objects still shown', async () => {
-    const rig = await stored();
-    rig.put('s0', 2);
-    rig.delete('s1');
-    for (let times = 0; times < 5; times++)
-      rig.server.faults.failNext({ use: 'list' }, { status: 503 });
-    const { informer, end } = rig.life();
-    informer.start();
-    await rig.time.advance(100);
-    expect(informer.indexer.size).toBe(3);
-    expect(informer.status).toMatchObject({ phase: 'backoff', stale: true });
-    rig.server.faults.failNext({ use: 'watch' }, { status: 503 });
-    await rig.time.advance(120_000);
-    expect(contents(informer)).toEqual(['shop/s0=2', 'shop/s2=1']);
-    expect(requestsOf(rig.server).filter((each) => each === 'L' || each === 'S')).toEqual([]);
-    await end();
-  });
-
   it('P8: lists if the server sends no bookmarks', async () => {
     const rig = await stored();
     rig.server.objects.advance(5);
@@ -325,24 +279,6 @@ describe('a warm start', () => {
       await end();
     },
   );
-
-  it('P9: brings each of several scopes up to date on its own', async () => {
-    const rig = persistRig();
-    rig.put('a', 1, 'one');
-    rig.put('b', 1, 'two');
-    const scopes = [{ namespace: 'one' }, { namespace: 'two' }];
-    await rig.once({ scopes });
-    rig.put('a', 2, 'one');
-    rig.server.objects.compact();
-    rig.put('b', 2, 'two');
-    const { informer, end } = rig.life({ scopes });
-    informer.start();
-    await rig.time.advance(8_000);
-    expect(informer.hasSynced).toBe(true);
-    expect(contents(informer)).toEqual(['one/a=2', 'two/b=2']);
-    expect(rig.store.collections.size).toBe(2);
-    await end();
-  });
 
   it('P2, P9: the changes of one scope write nothing of another one, which may be out of date', async () => {
     const rig = persistRig();
