@@ -1,8 +1,8 @@
 /** `liveMergeMap`: the latest value of an Observable for each row. */
 import { liveMap, liveMergeMap, toView } from 'rx-informer';
-import { inTurn, marbles } from 'rx-informer/testing';
+import { inTurn } from 'rx-informer/testing';
 import { BehaviorSubject, Observable, of, Subject, throwError } from 'rxjs';
-import { map, tap } from 'rxjs/operators';
+import { tap } from 'rxjs/operators';
 import { describe, expect, it } from 'vitest';
 import { SlicesOfTime } from './engine/slices-of-time.ts';
 import { Mirror } from './mirror.ts';
@@ -228,23 +228,6 @@ describe('liveMergeMap', () => {
     of$('a').next('first');
     const { rows, status } = view.getSnapshot();
     expect([rows, status.refusedRows]).toEqual([['new'], []]);
-  });
-
-  it('Q51: values, frame by frame', () => {
-    marbles(({ cold, hot, expectObservable, scheduler }) => {
-      const world = new World();
-      hot('-a-----d--|').subscribe({
-        next: (mark) => world.commit([mark === 'a' ? set('a', 1) : gone('a')]),
-        complete: () => world.complete(),
-      });
-      const inner = liveMergeMap(() => cold('--1-12'), { scheduler });
-      const result = inner(world.changes$).pipe(
-        map(({ added, updated, deleted }) =>
-          [...added, ...updated.map((each) => each.object), ...deleted.map(() => 'gone')].join(),
-        ),
-      );
-      expectObservable(result).toBe('e--1--2d--|', { e: '', 1: '1', 2: '2', d: 'gone' });
-    });
   });
 
   it('Q51: leaves no Observable subscribed if the projection unsubscribes from the stream', () => {

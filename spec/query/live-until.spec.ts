@@ -1,8 +1,7 @@
 /** `liveUntil`: rows that are evaluated again at a time. */
 import { liveFilter, liveMap, liveSort, liveUntil, type RowOrder, toView } from 'rx-informer';
-import { marbles } from 'rx-informer/testing';
+
 import { BehaviorSubject, config } from 'rxjs';
-import { map } from 'rxjs/operators';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CLOCKS, type SettableClock } from '../rx/clock.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -188,23 +187,6 @@ describe('liveUntil', () => {
     scheduler.elapse(yearsMs);
     expect(timed.sets.map(({ cause }) => cause)).toEqual(['snapshot', 'time']);
     expect(timers.mock.calls.length).toBeLessThan(200_000);
-  });
-
-  it('Q52: times, frame by frame', () => {
-    marbles(({ hot, expectObservable, scheduler }) => {
-      const world = new World();
-      const commits = { a: [set('a', 5)], b: [set('b', 0)], c: [set('a', 9)] };
-      hot('-a-c-----b----|', commits).subscribe({
-        next: (steps) => world.commit(steps),
-        complete: () => world.complete(),
-      });
-      const timed = liveUntil<Item>(({ n }) => n, { scheduler })(world.changes$);
-      expectObservable(timed.pipe(map(({ cause }) => cause))).toBe('sw-w-----(wt)-|', {
-        s: 'snapshot',
-        w: 'watch',
-        t: 'time',
-      });
-    });
   });
 
   it('Q52: a row whose timer is late is evaluated again, though a new function or a reset ignores its time', () => {

@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 
 describe('pipelines of live operators', () => {
-  it('Q20: hold the naive answer after each of ten thousand events', () => {
+  it('Q20, Q27: hold the naive answer after each of ten thousand events', () => {
     const { events, pipelines } = runScenarios(10_000, fc.RANDOM_SEED);
     expect(events).toBeGreaterThanOrEqual(10_000);
     for (const [name, count] of pipelines) {

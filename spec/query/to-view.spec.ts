@@ -4,7 +4,6 @@ import {
   type ChangeSet,
   conflateByKey,
   createSharedInformer,
-  deliver,
   describeStatus,
   type InformerStatus,
   liveFilter,
@@ -26,7 +25,7 @@ import {
   of,
   Subject,
 } from 'rxjs';
-import { switchMap, take, tap } from 'rxjs/operators';
+import { switchMap, take } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Pod, pod } from '../delta/pods.ts';
 import { isProduction } from '../support/production.ts';
@@ -107,55 +106,6 @@ describe('a view over stop and start', () => {
     await informer.stop();
   });
 
-  it('Q5: subscribes again with its next subscriber, also for the earlier subscribers', async () => {
-    const { source, informer } = scriptedInformer();
-    const view = toView<Pod>()(informer.changes$);
-    const stayed = reactStore(view);
-    source.listed(1, servedPod('a', 1));
-    await informer.stop();
-    source.listed(2, servedPod('b', 2));
-    const later = reactStore(view);
-    expect(names(view.getSnapshot().rows)).toBe('b');
-    const before = stayed.renders();
-    source.send(added(servedPod('c', 3)));
-    expect([names(view.getSnapshot().rows), stayed.renders() - before]).toEqual(['b,c', 1]);
-    later.leave();
-    stayed.leave();
-    await informer.stop();
-  });
-
-  it('Q5: continues after another stop of a stopped informer', async () => {
-    const { source, informer } = scriptedInformer();
-    const view = toView<Pod>({ status$: informer.status$ })(informer.changes$);
-    const { leave } = reactStore(view);
-    source.listed(1, servedPod('a', 1));
-    for (let times = 0; times < 3; times++) await informer.stop();
-    informer.start();
-    source.listed(2, servedPod('b', 2));
-    expect(names(view.getSnapshot().rows)).toBe('b');
-    await informer.stop();
-    leave();
-    await informer.stop();
-  });
-
-  it('Q5: continues after a slow pipe, which completes when the informer runs again', async () => {
-    const { source, informer } = scriptedInformer();
-    const ready = new Subject<void>();
-    const { changes$ } = deliver(informer, { kind: 'conflate', ready: () => ready });
-    const view = toView<Pod>({ status$: informer.status$ })(changes$);
-    const { leave } = reactStore(view);
-    source.listed(1, servedPod('a', 1));
-    void informer.stop();
-    informer.start();
-    source.listed(2, servedPod('b', 2));
-    for (let times = 0; times < 4; times++) ready.next();
-    source.send(added(servedPod('c', 3)));
-    for (let times = 0; times < 2; times++) ready.next();
-    expect(names(view.getSnapshot().rows)).toBe('b,c');
-    leave();
-    await informer.stop();
-  });
-
   it('Q5: a pipe that completes by itself has ended, also after a stop and a start', async () => {
     const { source, informer } = scriptedInformer();
     source.listed(1, servedPod('a', 1));
@@ -169,22 +119,6 @@ describe('a view over stop and start', () => {
     informer.start();
     source.listed(4, servedPod('d', 4));
     expect(names(view.getSnapshot().rows)).toBe('a,b');
-    leave();
-    await informer.stop();
-  });
-
-  it('Q14: shows the status of the informer through operators of RxJS', async () => {
-    const { source, informer } = scriptedInformer();
-    const passed$ = informer.changes$.pipe(tap(), tap()).pipe(tap());
-    const view = toView(passed$.pipe(conflateByKey(), tap()));
-    const leave = view.subscribe(() => undefined);
-    source.listed(1);
-    await informer.whenSynced();
-    expect(view.getSnapshot().status.phase).toBe('watching');
-    // Such a field of another library is no source.
-    const foreign$ = new Observable<ChangeSet<Pod>>(() => undefined);
-    const foreign = Object.assign(foreign$, { source: { informers: 7 } });
-    toView(foreign).subscribe(() => undefined)();
     leave();
     await informer.stop();
   });
@@ -498,15 +432,6 @@ describe('toView', () => {
     expect([names(view.getSnapshot().rows), renders()]).toEqual(['c,b', 1]);
     sets.next(changeSet<Pod>({ reset: true }));
     expect(names(view.getSnapshot().rows)).toBe('');
-  });
-
-  it('Q2: a subscriber that arrives after all others have left gets a fresh state', () => {
-    const { sets, view, count } = live(pod('a', 1));
-    view.subscribe(() => undefined)();
-    view.subscribe(() => undefined);
-    expect(count).toEqual({ open: 1, opened: 2 });
-    sets.next(changeSet({ added: [pod('b', 1)] }));
-    expect(names(view.getSnapshot().rows)).toBe('a,b');
   });
 
   it('Q2: a row listener is called only for its row', () => {

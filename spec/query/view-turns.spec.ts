@@ -173,25 +173,6 @@ describe('an order without a total', () => {
 });
 
 describe('the status of a view', () => {
-  it('Q14: is that of the informer of its pipe, also of a delivery policy', async () => {
-    const { source, informer } = scriptedInformer();
-    const { changes$ } = deliver(informer, { kind: 'conflate' });
-    const views = [
-      informer.changes$.pipe(toView()),
-      changes$.pipe(
-        liveFilter(() => true),
-        toView(),
-      ),
-    ];
-    for (const view of views) view.subscribe(() => undefined);
-    source.listed(1, servedPod('a', 1));
-    for (const view of views) {
-      expect(view.getSnapshot().status).toMatchObject({ ...informer.status, refusedRows: [] });
-    }
-    await informer.stop();
-    for (const view of views) expect(view.getSnapshot().status.phase).toBe('stopped');
-  });
-
   it('Q14: merges several informers, and keeps running the one that was not stopped', async () => {
     const [sourceA, sourceB] = [scriptedListWatch(), scriptedListWatch()];
     // Without a linger, so that an informer ends with its last subscriber.

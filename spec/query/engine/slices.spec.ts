@@ -9,10 +9,9 @@ import {
   liveSort,
   liveUnion,
   liveUntil,
-  type RowOrder,
 } from 'rx-informer';
 import { BehaviorSubject, config, type Observable, Subject } from 'rxjs';
-import { switchMap, take } from 'rxjs/operators';
+
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as fc from '../../support/fast-check.ts';
 import { Mirror } from '../mirror.ts';
@@ -203,57 +202,6 @@ describe('an answer that is computed in slices', () => {
     60_000,
   );
 
-  it('Q21: a long first set of a further source is computed in slices together with the first source', () => {
-    const scheduler = new SlicesOfTime();
-    const owners = worldOf(3);
-    const world = worldOf(0);
-    world.reset(Array.from({ length: 900 }, (_, at) => ({ name: `p${at}`, n: at % 3 })));
-    const joined = owners.changes$.pipe(
-      liveJoin(world.changes$, {
-        on: { left: ({ n }: Item) => String(n), right: ({ n }: Item) => String(n) },
-        scheduler,
-      }),
-    );
-    const mirror = new Mirror(joined);
-    expect(mirror.sets).toHaveLength(0);
-    expect(scheduler.waiting).toBe(1);
-    expect(scheduler.run()).toBeGreaterThan(5);
-    expect(mirror.sets).toHaveLength(1);
-    expect(mirror.objects().map(({ right }) => right.length)).toEqual([300, 300, 300]);
-  });
-
-  it('Q21: the first set of a further source may arrive in any slice', () => {
-    const matches = (before: number): number => {
-      const scheduler = new SlicesOfTime();
-      const lefts = worldOf(0);
-      lefts.reset(Array.from({ length: 300 }, (_, at) => ({ name: `l${at}`, n: at })));
-      const rights = worldOf(0);
-      rights.reset(Array.from({ length: 700 }, (_, at) => ({ name: `r${at}`, n: at % 300 })));
-      const open$ = new Subject<void>();
-      const joined = lefts.changes$.pipe(
-        liveJoin(
-          open$.pipe(
-            take(1),
-            switchMap(() => rights.changes$),
-          ),
-          {
-            on: { left: ({ n }: Item) => String(n), right: ({ n }: Item) => String(n) },
-            scheduler,
-          },
-        ),
-      );
-      const mirror = new Mirror(joined);
-      scheduler.run(before);
-      open$.next();
-      scheduler.run();
-      const right = mirror.objects().reduce((sum, row) => sum + row.right.length, 0);
-      mirror.subscription.unsubscribe();
-      return right;
-    };
-    for (let before = 0; before < 16; before++)
-      expect([before, matches(before)]).toEqual([before, 700]);
-  });
-
   it('Q21, Q20: rows that a reset has replaced before they were fed are not in the answer', () => {
     for (let before = 0; before < 4; before++) {
       const scheduler = new SlicesOfTime();
@@ -348,38 +296,6 @@ describe('an answer that is computed in slices', () => {
     const { changes$ } = worldOf(60);
     const mirror = new Mirror(liveUnion({ changes$ }, { scheduler }));
     expect([mirror.rows.size, scheduler.waiting]).toEqual([60, 0]);
-  });
-
-  it('Q21: a row that leaves or changes in any slice of a sort is not in it, or at its new place', () => {
-    const objects = Array.from({ length: 1_500 }, (_, at) => ({ name: `n${at}`, n: at }));
-    const world = new World();
-    const sort = (scheduler: SlicesOfTime) => {
-      world.reset(objects);
-      const compare = (one: Item, other: Item) => one.n - other.n;
-      // Not a mirror, which would check each of these rows after each set.
-      const last: { order?: RowOrder<Item> } = {};
-      const sorted = liveSort<Item>(compare, { scheduler })(world.changes$);
-      return { last, leave: sorted.subscribe(({ order }) => Object.assign(last, { order })) };
-    };
-    const measured = new SlicesOfTime();
-    sort(measured);
-    for (let slices = measured.run(); slices >= 0; slices--) {
-      const scheduler = new SlicesOfTime();
-      const { last, leave } = sort(scheduler);
-      scheduler.run(slices);
-      for (const name of ['n0', 'n700', 'n1499']) {
-        world.commit([
-          { name, what: 'delete', n: 0, group: 'a' },
-          { name: `${name.slice(0, -1)}8`, what: 'set', n: -1, group: 'a' },
-        ]);
-      }
-      scheduler.run();
-      const expected = [...world.items.values()]
-        .map(({ n }) => n)
-        .sort((one, other) => one - other);
-      expect(last.order?.slice().map(({ n }) => n)).toEqual(expected);
-      leave.unsubscribe();
-    }
   });
 
   it('Q97: answers that are computed at the same time share the slices, and the first that was asked is the first answer', () => {

@@ -6,7 +6,6 @@ import {
   liveFilter,
   liveMap,
   type Stored,
-  toView,
 } from 'rx-informer';
 import { inTurn } from 'rx-informer/testing';
 import type { Observable } from 'rxjs';
@@ -77,55 +76,6 @@ function informed() {
 }
 
 describe('an operator with several inputs', () => {
-  it('Q25: emits one set per commit of an informer that all its inputs read', async () => {
-    const { source, informer, changes$ } = informed();
-    const mirror = new Mirror(both(version('l')(changes$), version('r')(changes$)));
-    source.listed(1, pod('a', 1));
-    source.send(added(pod('b', 2)));
-    source.send(modified(pod('b', 3)), modified(pod('a', 4)));
-    expect(mirror.objects()).toEqual(['l4 r4', 'l3 r3']);
-    // The first set is empty and unsynced; no set shows a row with versions of two commits.
-    expect(mirror.sets.map(({ changes }) => changes.map(({ object }) => object))).toEqual([
-      [],
-      ['l1 r1'],
-      [], // the end of the list
-      ['l2 r2'],
-      ['l3 r3', 'l4 r4'],
-    ]);
-    await informer.stop();
-    expect(mirror.completed).toBe(true);
-  });
-
-  it('Q25: emits after its inputs, and a view after all of them, however deep they are', async () => {
-    const { source, informer, changes$ } = informed();
-    const deep = version('r')(liveFilter<Pod>(() => true)(liveFilter<Pod>(() => true)(changes$)));
-    const inner = both(version('l')(changes$), deep);
-    const outer = both(inner, version('o')(changes$));
-    const order: string[] = [];
-    const mirror = new Mirror(outer);
-    const log = (name: string, of: Observable<AnyChangeSet<unknown>>) =>
-      of.subscribe((set) => {
-        if (!set.reset) order.push(name);
-      });
-    const subscriptions = [log('outer', outer), log('inner', inner), log('changes', changes$)];
-    const view = toView(outer);
-    let shown = 0;
-    const leave = view.subscribe(() => {
-      shown++;
-      order.push('view');
-    });
-    source.listed(1, pod('a', 1));
-    // A list is two commits: its objects, and its end.
-    expect(order.splice(4)).toEqual(order.splice(0));
-    source.send(modified(pod('a', 2)));
-    expect(order).toEqual(['changes', 'inner', 'outer', 'view']);
-    expect([mirror.objects(), shown]).toEqual([['l2 r2 o2'], 3]);
-    expect(view.getSnapshot().rows).toEqual(['l2 r2 o2']);
-    leave();
-    for (const each of subscriptions) each.unsubscribe();
-    await informer.stop();
-  });
-
   it('Q25: two informers that commit in one turn give one set, in the same call stack', async () => {
     const [one, two] = [informed(), informed()];
     const mirror = new Mirror(both(version('l')(one.changes$), version('r')(two.changes$)));
