@@ -282,6 +282,7 @@ describe('architecture', () => {
       'await vi.waitFor(() => expect(x).toBe(1));',
       'await expect.poll(() => x).toBe(1);',
       'const ms = performance.now() - from;',
+      'const { user } = process.threadCpuUsage();',
       'await new Promise((resolve) => setTimeout(resolve, 50));',
       'await informer.whenSynced({ timeoutMs: 5_000 });',
       'const slow = source.pipe(delay(100));',

@@ -18,7 +18,7 @@ const ALWAYS: readonly RegExp[] = [
   /\bDate\.now\b(?! =)/,
   /\bnew Date\(\)/,
   /\bhrtime\b/,
-  /\bcpuUsage\b/,
+  /\b(?:c|threadC)puUsage\b/,
   /\bresourceUsage\b/,
   /\bmemoryUsage\b/,
   /\bheapUsed\b/,
