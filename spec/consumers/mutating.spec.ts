@@ -2,16 +2,10 @@
  * Consumers that change cached objects: an error at the line of the change in development, limited damage in
  * production.
  */
-import {
-  addEventHandler,
-  type DeliveryPolicy,
-  deliver,
-  type SharedInformer,
-  toView,
-} from 'rx-informer';
+import { addEventHandler, type DeliveryPolicy, deliver, type SharedInformer } from 'rx-informer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/patience.ts';
-import { isProduction } from '../support/production.ts';
+
 import {
   added,
   deleted,
@@ -99,26 +93,6 @@ describe('a consumer that changes a cached object', () => {
       await stop();
     },
   );
-
-  it('S16: arrays of the store are frozen without the guard, too, and those of a view unless in production', async () => {
-    const { reported, story, witnesses, informer, stop } = rig(
-      (informer) =>
-        informer.changes$.subscribe(function culprit() {
-          (informer.indexer.list() as Pod[]).length = 0;
-        }),
-      { mutationGuard: 'off' },
-    );
-    const view = informer.changes$.pipe(toView());
-    const leave = view.subscribe(() => {});
-    await story();
-    const reverse = () => (view.getSnapshot().rows as Pod[]).reverse();
-    if (isProduction) expect(reverse).not.toThrow();
-    else expect(reverse).toThrow(TypeError);
-    expect(witnesses).toEqual([STORY, STORY]);
-    expect(new Set(reported.map(({ subscriber }) => subscriber))).toEqual(new Set(['culprit']));
-    leave();
-    await stop();
-  });
 });
 
 /** Changes that the guard would have prevented. */

@@ -1,16 +1,22 @@
 /** Consumers that are slow, or never ready: their queues are limited, and no other consumer waits. */
-import { addEventHandler, createSharedInformer, type DeliveryPolicy, deliver } from 'rx-informer';
+import {
+  addEventHandler,
+  createSharedInformer,
+  type DeliveryPolicy,
+  deliver,
+  toView,
+} from 'rx-informer';
 import { NEVER, Observable, of, Subject } from 'rxjs';
 import { take } from 'rxjs/operators';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { added, deleted, modified, type Pod, pod } from '../support/scripted-list-watch.ts';
 import { type Rig, rig, settle } from './rig.ts';
 
 const KEYS = 50;
-const ROUNDS = 400;
+const ROUNDS = 100;
 const name = (at: number) => `pod-${at}`;
-/** Sends 20,000 changes of 50 keys, including deletions and recreations, and returns their number. */
+/** Sends 5,000 changes of 50 keys, including deletions and recreations, and returns their number. */
 async function flood({ source }: Rig): Promise<number> {
   source.listed(1, ...Array.from({ length: KEYS }, (_, at) => pod(name(at), 1)));
   await settle();
@@ -90,6 +96,49 @@ describe('a consumer that is never ready', () => {
       await all.stop();
     },
   );
+
+  it('I11: the policy pause stops reading for all subscribers, and has no other effect', async () => {
+    const capacity = new Subject<void>();
+    let lag = 0;
+    const { source, informer, witnesses, stop } = rig((informer) => {
+      const policy = {
+        kind: 'buffer',
+        limit: 2,
+        overflow: 'pause',
+        ready: () => capacity,
+      } as const;
+      const delivery = deliver(informer, policy);
+      delivery.changes$.subscribe();
+      informer.changes$.subscribe(() => {
+        lag = delivery.lag;
+      });
+    });
+    source.listed(1, pod('a', 1));
+    for (let version = 2; version < 1_000; version++) source.send(modified(pod('a', version)));
+    await settle();
+    expect(lag).toBeLessThanOrEqual(4);
+    expect(witnesses[0].length).toBeLessThan(10);
+    for (let turn = 0; turn < 2_000; turn++) capacity.next();
+    await settle();
+    expect(informer.indexer.getByKey('shop/a')?.metadata.resourceVersion).toBe('999');
+    await stop();
+  });
+
+  it('Q3: a loop that is pulled only once computes no further rows', async () => {
+    let snapshots: { mock: { calls: unknown[] } } = vi.fn();
+    const all = rig((informer) => {
+      const view = informer.changes$.pipe(toView());
+      snapshots = vi.spyOn(view, 'getSnapshot');
+      const loop = view[Symbol.asyncIterator]();
+      loop.next();
+      informer.changes$.subscribe({ complete: () => loop.return?.() });
+    });
+    const sets = await flood(all);
+    for (const setsReceived of all.witnesses)
+      expect(setsReceived.filter((set) => set.startsWith('watch'))).toHaveLength(sets);
+    expect(snapshots.mock.calls.length).toBeLessThan(5);
+    await all.stop();
+  });
 });
 
 describe('a consumer that leaves while it is called', () => {

@@ -140,7 +140,7 @@ it('T7: a decompression bomb is refused at the limit of a line', async () => {
   expect(await bombed()).toEqual(['TooLarge', 'TooLarge', 'TooLarge']);
 });
 
-it('C16: discovery of a million resources is read, of a million versions is refused', async () => {
+it('C16: discovery of 200,000 resources is read, of 200,000 versions is refused', async () => {
   const list = JSON.stringify({
     kind: 'APIResourceList',
     resources: Array.from({ length: 200_000 }, (_, at) => ({
@@ -174,12 +174,12 @@ it('C16: discovery of a million resources is read, of a million versions is refu
   asked.length = 0;
   expect((await createDiscovery(client).served()).resources).toEqual([]);
   expect(asked.sort()).toEqual(['/api', '/apis']);
-  const versions = Array.from({ length: 1_000_000 }, (_, at) => `v${at}`);
+  const versions = Array.from({ length: 200_000 }, (_, at) => `v${at}`);
   bodies['/api'] = JSON.stringify({ kind: 'APIVersions', versions });
   asked.length = 0;
   const error = await failureOf(createDiscovery(client).served());
   expect(error.message).toBe(
-    'GET /api: the server lists 1000000 API versions; at most 5000 are requested',
+    'GET /api: the server lists 200000 API versions; at most 5000 are requested',
   );
   expect(asked.length).toBeLessThan(5);
 });
