@@ -7,10 +7,10 @@ import {
   type Transport,
   type TransportEvent,
 } from 'rx-informer';
-import { configMaps, pods } from 'rx-informer/resources';
+import { pods } from 'rx-informer/resources';
 import { NEVER, Observable, take } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { failureOf, scriptedServer } from './scripted-server.ts';
+import { failureOf } from './scripted-server.ts';
 
 const status = { kind: 'Status', code: 429, reason: 'TooManyRequests', message: 'slow down' };
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -128,22 +128,5 @@ describe('a transport that emits synchronously', () => {
       reason: 'TooLarge',
     });
     expect(sent.chunks).toBeLessThan(70);
-  });
-});
-
-describe('a signal that is already aborted', () => {
-  it('T6: prevents the request of a log, a watch, a list and an eviction', async () => {
-    const { client, asked } = scriptedServer([{ body: '' }]);
-    const signal = AbortSignal.abort();
-    const log = createResourceClient(client, pods).log('shop/web', { signal });
-    const watch = createResourceClient(client, configMaps).watch({ signal });
-    const results = [
-      failureOf(log.forEach(() => {})),
-      failureOf(watch.forEach(() => {})),
-      failureOf(createResourceClient(client, configMaps).list({ signal })),
-      failureOf(createResourceClient(client, pods).evict('shop/web', { signal })),
-    ];
-    for (const result of results) expect(await result).toMatchObject({ reason: 'Aborted' });
-    expect(asked).toEqual([]);
   });
 });

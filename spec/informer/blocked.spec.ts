@@ -8,8 +8,6 @@ import {
   createSharedInformer,
   type InformerWarning,
   type ListerWatcher,
-  metered,
-  metricsOf,
   type SharedInformerOptions,
 } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
@@ -263,9 +261,6 @@ describe('whenSynced of a blocked informer', () => {
   });
 });
 
-const nothing = () => undefined;
-const instrument = { add: nothing, record: nothing, addCallback: nothing, removeCallback: nothing };
-
 describe('the warning about a failure that blocks', () => {
   /** A test setup that collects the warnings. */
   function warned(scopes: readonly string[] = []) {
@@ -333,16 +328,6 @@ describe('the warning about a failure that blocks', () => {
     await informer.stop();
   });
 
-  it('I65: a failure after the sync, or in one of several scopes, causes the warning, too', async () => {
-    const { time, informer, refuseWatches, warnings } = warned(['shop', 'till']);
-    refuseWatches(403, 1);
-    informer.start();
-    await time.advance(10);
-    expect(informer.hasSynced).toBe(true);
-    expect(warnings.map(({ type }) => type)).toEqual(['blocked']);
-    await informer.stop();
-  });
-
   it('I65: there is no warning if status$ has a listener, also one that unsubscribes with this status', async () => {
     const { time, informer, refuse, warnings } = warned();
     refuse(403);
@@ -354,46 +339,6 @@ describe('the warning about a failure that blocks', () => {
     refuse(404);
     await time.advance(60_000);
     expect(warnings).toHaveLength(1);
-    await informer.stop();
-  });
-
-  it('I65: there is no warning if the failure rejects a wait for the sync', async () => {
-    for (const owner of ['informer', 'handler'] as const) {
-      const { time, informer, refuse, warnings } = warned();
-      refuse(403);
-      const registration = addEventHandler(informer, {});
-      const wait = watched((owner === 'informer' ? informer : registration).whenSynced());
-      informer.start();
-      await time.advance(60_000);
-      expect(wait.outcome).toMatchObject({ code: 403 });
-      expect(warnings).toEqual([]);
-      await informer.stop();
-    }
-  });
-
-  it('I65: streams and waits that do not report the failure do not count as listeners', async () => {
-    const { source, refused } = guarded();
-    const time = new VirtualTime();
-    const warnings: InformerWarning[] = [];
-    const informer = createSharedInformer(source, {
-      scheduler: time,
-      onWarning: (warning) => warnings.push(warning),
-      metrics: metered({
-        createCounter: () => instrument,
-        createUpDownCounter: () => instrument,
-        createHistogram: () => instrument,
-        createObservableGauge: () => instrument,
-      }),
-    });
-    refused.list = 403;
-    informer.synced$.subscribe();
-    metricsOf(informer).metrics$.subscribe();
-    informer.changes$.subscribe();
-    const patient = watched(informer.whenSynced({ whileBlocked: 'wait', timeoutMs: 10 }));
-    await time.advance(5);
-    expect(warnings).toHaveLength(1);
-    await time.advance(10);
-    expect(patient.outcome).toMatchObject({ code: 403 });
     await informer.stop();
   });
 

@@ -16,13 +16,7 @@ import { sharedInformerOf } from '../../lib/informer/create-shared-informer.ts';
 import { InformerLifecycle } from '../../lib/informer/lifecycle.ts';
 import { type InformerPart, portOf } from '../../lib/informer/part.ts';
 import type { SourceSet } from '../../lib/informer/sources.ts';
-import {
-  added,
-  type Pod,
-  pod,
-  scriptedInformer,
-  scriptedListWatch,
-} from '../support/scripted-list-watch.ts';
+import { added, type Pod, pod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 /** A part that writes down its calls. */
 function recorder(): InformerPart<Pod> & { readonly log: string[] } {
@@ -43,43 +37,6 @@ function attached(informer: SharedInformer<Pod>) {
 }
 
 describe('the parts of an informer', () => {
-  it('a part hears of each run, its sources, statuses, deltas and commits, in this order', async () => {
-    const { source, informer } = scriptedInformer();
-    const { log } = attached(informer);
-    expect(log).toEqual([]);
-    source.listed(1, pod('a', 1));
-    informer.start();
-    source.send(added(pod('b', 2)));
-    await informer.stop();
-    expect(log.slice(0, 2)).toEqual(['begin', 'sources *']);
-    const firstList = log.indexOf('received 0 replaced');
-    expect(log.slice(firstList)).toEqual([
-      'received 0 replaced',
-      'committed replaced',
-      'status 0 connecting',
-      'status 0 watching',
-      'received 0 added',
-      'committed added',
-      'end stopped: informer was stopped',
-    ]);
-  });
-
-  it('a part that joins a running informer first receives the present sources and statuses', async () => {
-    const sources = [scriptedListWatch('shop'), scriptedListWatch('bank')];
-    const informer = createSharedInformer(sources);
-    for (const source of sources) source.listed(1);
-    informer.start();
-    const part = attached(informer);
-    expect(part.log).toEqual([
-      'begin',
-      'sources shop,bank',
-      'status 0 watching',
-      'status 1 watching',
-    ]);
-    expect(attached(informer)).toBe(part);
-    await informer.stop();
-  });
-
   it('I81: a change of the sources reaches the parts, and a refresh waits for the new ones', async () => {
     const [all, shop] = [scriptedListWatch(), scriptedListWatch('shop')];
     const sources$ = new Subject<SourceSet<Pod>>();
@@ -99,26 +56,6 @@ describe('the parts of an informer', () => {
     await refreshed;
     expect(informer.indexer.listKeys()).toEqual(['shop/b']);
     expect(log.filter((line) => line.startsWith('sources'))).toEqual(['sources *', 'sources shop']);
-    await informer.stop();
-  });
-
-  it('a part that joins within a callback receives that commit or a later one, never an earlier one', async () => {
-    const { source, informer } = scriptedInformer();
-    let part: ReturnType<typeof recorder> | undefined;
-    source.listed(1, pod('a', 1));
-    informer.changes$.subscribe(({ added }) => {
-      if (added.some(({ metadata }) => metadata.name === 'b')) part = attached(informer);
-    });
-    source.send(added(pod('b', 2)));
-    source.send(added(pod('c', 3)));
-    expect(part?.log).toEqual([
-      'begin',
-      'sources *',
-      'status 0 watching',
-      'committed added',
-      'received 0 added',
-      'committed added',
-    ]);
     await informer.stop();
   });
 

@@ -160,39 +160,6 @@ describe('refresh', () => {
     expect(time.pending).toBe(0);
   });
 
-  it('I81, I2: a stop in a callback ends a refresh that waits, also if its second passes within that callback', async () => {
-    const { time, source, informer, outcomes, refresh } = started();
-    void refresh();
-    source.listed(6);
-    void refresh();
-    await time.advance(500);
-    informer.added$.subscribe(({ metadata }) => {
-      if (metadata.name !== 'b') return;
-      void informer.stop();
-      informer.start();
-      time.elapse(1_000);
-    });
-    source.listed(9, pod('b', 8));
-    source.send(added(pod('b', 8)));
-    await time.advance(0);
-    expect(outcomes).toEqual(['0 done', '1500 Stopped']);
-    expect(source.asked).toEqual(['L0', 'W5', 'L', 'W6', 'L0', 'W9']);
-    await informer.stop();
-  });
-
-  it('I81: rejects at a stop while it waits for the second to pass, and leaves no timer', async () => {
-    const { time, source, informer, outcomes, refresh } = started();
-    void refresh();
-    source.listed(6);
-    await time.advance(100);
-    void refresh();
-    await time.advance(0);
-    await informer.stop();
-    await time.advance(5_000);
-    expect(outcomes).toEqual(['0 done', '100 Stopped']);
-    expect([source.asked, time.pending]).toEqual([['L0', 'W5', 'L', 'W6'], 0]);
-  });
-
   it('I81: resolves once all of several scopes have listed', async () => {
     const time = new VirtualTime();
     const shop = scriptedListWatch('shop');

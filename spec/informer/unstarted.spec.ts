@@ -97,36 +97,6 @@ describe('a handler of an informer that was not started', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('I65: a start in the same callback, after the handler was added, cancels the warning', async () => {
-    const { time, source, informer, warnings } = rig();
-    let once = true;
-    addEventHandler(informer, {
-      onAdd: () => {
-        if (!once) return;
-        once = false;
-        void informer.stop();
-        addEventHandler(informer, {});
-        informer.start();
-      },
-    });
-    informer.start();
-    source.listed(2);
-    await time.advance(60_000);
-    expect(warnings).toEqual([]);
-    await informer.stop();
-    expect(time.pending).toBe(0);
-  });
-
-  it('I65: onWarning may start the informer', async () => {
-    const keys: string[] = [];
-    const { time, informer } = rig({ onWarning: () => informer.start() });
-    addEventHandler(informer, { onAdd: (_pod, { key }) => keys.push(key) });
-    await time.advance(10_000);
-    expect(keys).toEqual(['shop/web']);
-    await informer.stop();
-    expect(time.pending).toBe(0);
-  });
-
   it('I65: the timer keeps no Node process running', async () => {
     const code = `
       import { addEventHandler, createSharedInformer } from 'rx-informer';

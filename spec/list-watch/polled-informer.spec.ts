@@ -158,26 +158,6 @@ describe('a kind that is polled', () => {
     await informer.stop();
   });
 
-  it('W13, S12: an object that the store refuses is tried again at each poll, and is not a failure', async () => {
-    const source = collection();
-    let refuses = true;
-    source.holds('5', pod('a', 1), pod('b', 2));
-    const { time, informer, errors } = polled(source, {
-      indexers: {
-        strict: ({ metadata }) => {
-          if (refuses && metadata.name === 'a') throw new Error('not yet');
-          return [];
-        },
-      },
-    });
-    await time.advance(10_500);
-    expect([informer.indexer.listKeys(), informer.status.refused]).toEqual([['shop/b'], 1]);
-    refuses = false;
-    await time.advance(1_000);
-    expect([informer.indexer.size, informer.status.refused, errors]).toEqual([2, 0, []]);
-    await informer.stop();
-  });
-
   it('W13: older versions replace newer ones if the server went back in time, also if the list has no version', async () => {
     const source = collection();
     source.holds('', pod('a', 9), pod('b', 9));

@@ -142,6 +142,23 @@ describe('what waits for a reader', () => {
     );
     expect(passed).toBeGreaterThan(20);
   });
+
+  it('I12: a set has not passed between the deletion and the addition of an object that was created again', () => {
+    const writer = new Writer();
+    const waiting = new WaitingChanges<Pod>();
+    const push = (end: boolean) => {
+      waiting.push(writer.write(['a'], end));
+      return waiting.end;
+    };
+    const ends = [push(false)];
+    waiting.next();
+    ends.push(push(true), push(false));
+    const passed = () => ends.map((end) => waiting.hasPassed(end));
+    expect(waiting.next()?.object).toBeUndefined();
+    expect(passed()).toEqual([true, false, false]);
+    expect(waiting.next()?.object).toBe(writer.now.get('a'));
+    expect(passed()).toEqual([true, true, true]);
+  });
 });
 
 describe('changes that wait', () => {

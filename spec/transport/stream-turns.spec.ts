@@ -62,22 +62,6 @@ function rig(most = 4) {
 }
 
 describe('the turns of streams', () => {
-  it('T61: a stream is sent when it has a slot, and returns the slot at its end', () => {
-    const turns = rig();
-    expect(turns.request(0, 1)).toEqual(['acquire']);
-    expect(turns.grant(0, 'a')).toEqual(['send 1', 'look-after 3000']);
-    expect(turns.answer(1, 1)).toEqual(['look-after 3000']);
-    expect(turns.end(2, 1)).toEqual(['release a']);
-    expect(turns.state.streams).toEqual([]);
-  });
-
-  it('T61: one slot is requested at a time', () => {
-    const turns = rig();
-    expect([turns.request(0, 1), turns.request(0, 2)]).toEqual([['acquire'], []]);
-    expect(turns.grant(0, 'a')).toEqual(['send 1', 'acquire']);
-    expect(turns.grant(0, 'b')).toEqual(['send 2', 'look-after 3000']);
-  });
-
   it('T62: a page of a list goes before lists, and lists before watches', () => {
     const turns = rig();
     for (const [id, kind] of (['watch', 'list', 'page', 'list'] as const).entries()) {
@@ -194,17 +178,6 @@ describe('the turns of streams', () => {
     turns.enter(2_000, { type: 'use', id: 4, unused: true });
     const contended = { type: 'contended', contended: true } as const;
     expect(turns.enter(3_000, contended)).toEqual(['yield 4']);
-  });
-
-  it('T64: a watch yields if another tab waits', () => {
-    const turns = rig();
-    turns.watching(4);
-    expect(turns.enter(3_000, { type: 'contended', contended: false })).toEqual([
-      'look-after 3000',
-    ]);
-    expect(turns.enter(6_000, { type: 'contended', contended: true })).toEqual(['tick-after 4000']);
-    expect(turns.tick(10_000)).toEqual(['yield 1']);
-    expect(turns.end(10_001, 1)).toEqual(['release s1', 'look-after 3000']);
   });
 
   it('T64: a stream whose slot is taken away is ended, and returns no slot', () => {

@@ -1,7 +1,6 @@
 /** Several pipelines on one queue, some of which unsubscribe, and runs that take a while to end. */
 import {
   createPriorityQueue,
-  createRateLimitingQueue,
   type Outcome,
   type Reconcile,
   type ReconcileResult,
@@ -58,48 +57,6 @@ describe('a pipeline that unsubscribes from a shared queue', () => {
       0, 0, 0, 0,
     ]);
     staying.unsubscribe();
-  });
-
-  it('K25: returns the key also for a pipeline that subscribes later', async () => {
-    const { time, queue, outcomes, leaver, stayer } = shared(reactsToSignal('rejects'));
-    leaver.unsubscribe();
-    await time.advance(0);
-    expect(queue.len).toBe(1);
-    stayer().unsubscribe();
-    expect(outcomes).toMatchObject([{ key: 'a', type: 'ok' }]);
-  });
-
-  it('K25: marks a key as done if its run ends well after the unsubscription', async () => {
-    const { time, queue, outcomes, leaver, stayer } = shared(reactsToSignal('resolves'));
-    const staying = stayer();
-    leaver.unsubscribe();
-    await time.advance(1_000);
-    expect([outcomes, queue.len, queue.processing]).toEqual([[], 0, 0]);
-    staying.unsubscribe();
-  });
-
-  it('K25: a requeue that its run asks for takes place', async () => {
-    const time = new VirtualTime();
-    const queue = createRateLimitingQueue({ scheduler: time });
-    const outcomes: string[] = [];
-    let resolve = (_result: ReconcileResult) => {};
-    const leaver = NEVER.pipe(
-      workQueue(
-        () =>
-          new Promise<ReconcileResult>((done) => {
-            resolve = done;
-          }),
-        { queue, scheduler: time },
-      ),
-    ).subscribe();
-    queue.add('a');
-    leaver.unsubscribe();
-    NEVER.pipe(workQueue(() => undefined, { queue, scheduler: time })).subscribe(({ key }) =>
-      outcomes.push(`${time.now()} ${key}`),
-    );
-    resolve({ requeueAfterMs: 500 });
-    await time.advance(1_000);
-    expect(outcomes).toEqual(['500 a']);
   });
 
   it('K23: begins a key again when the teardown of its Observable is done', () => {
