@@ -48,7 +48,6 @@ describe('the pipe from a real server', () => {
   const ways = {
     'a streaming LIST': { initialList: 'stream' },
     pages: { initialList: 'pages' },
-    'pages of 500': { initialList: 'pages', pageSize: 500 },
   } as const;
   const open = (way: keyof typeof ways): SharedInformer<ConfigMap> => {
     const source = createListWatch(client, configMaps, { labelSelector });
