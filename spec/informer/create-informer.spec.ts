@@ -2,9 +2,7 @@
 
 import {
   ApiError,
-  addEventHandler,
   createInformer,
-  createSharedInformer,
   metaNamespaceKeyFunc,
   metricsOf,
   type WatchEvent,
@@ -40,37 +38,6 @@ describe('an unshared informer', () => {
     expect(source.asked).toEqual(['L0', 'W1']);
     await informer.stop();
     expect([source.open, informer.isStopped, informer.status.phase]).toEqual([0, true, 'stopped']);
-  });
-
-  it('I14: notifies its handler of the same changes as the shared informer, including relists and resyncs', async () => {
-    const story = async (shared: boolean) => {
-      const time = new VirtualTime();
-      const source = scriptedListWatch();
-      const log: string[] = [];
-      const options = { scheduler: time, resyncPeriodMs: 5000, backoff: () => 0 };
-      const informer = shared
-        ? createSharedInformer(source, options)
-        : createInformer(source, logging(log), options);
-      if (shared) addEventHandler(informer, logging(log));
-      source.listed(1, pod('a', 1), pod('b', 1));
-      informer.start();
-      source.send(modified(pod('a', 2)), added(pod('c', 3)));
-      source.listed(9, pod('a', 2), pod('c', 8));
-      source.fail(ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410));
-      await time.advance(1);
-      source.send(deleted(pod('a', 10)), added(pod('a', 11, 'second')));
-      await time.advance(5000);
-      await informer.stop();
-      source.listed(20, pod('c', 8));
-      informer.start();
-      await informer.stop();
-      expect(time.pending).toBe(0);
-      return log;
-    };
-    const alone = await story(false);
-    expect(alone).toEqual(await story(true));
-    expect(alone.at(-1)).toBe('-a@11? initial');
-    expect(alone.filter((line) => line.endsWith('resync'))).toHaveLength(2);
   });
 
   it('I9, I14: its errors name the informer, and createInformer', async () => {

@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { HandFedServer, type Thing, things } from '../support/hand-fed-server.ts';
 import { eventually } from '../support/patience.ts';
-import { type Pod } from '../support/scripted-list-watch.ts';
+import type { Pod } from '../support/scripted-list-watch.ts';
 
 /**
  * An informer that refuses red things by its transform and blue things by an index function, until `recover` is called.

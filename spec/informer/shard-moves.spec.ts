@@ -14,7 +14,7 @@ import {
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { BehaviorSubject, NEVER, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { Gate, of, shardRig } from './shard-rig.ts';
+import { of, shardRig } from './shard-rig.ts';
 
 const first = Array.from({ length: 32 }, (_, slot) => slot);
 const all = Array.from({ length: 64 }, (_, slot) => slot);
@@ -45,76 +45,6 @@ describe('a move of shards', () => {
     await informer.stop();
   });
 
-  it('H55: if shards that arrive are listed again, only what the last list contains arrives', async () => {
-    const { time, fake, informer, ranges$, start, keys, gates, requests } = shardRig();
-    await start();
-    fake.objects.create(configMaps, { metadata: { namespace: 'dock', name: 'two' } });
-    const held = new Gate();
-    gates.lists.set(2, held);
-    held.shut();
-    void informer.refresh();
-    await time.until(() => expect(fake.openWatches).toHaveLength(0));
-    gates.watches.shut();
-    ranges$.next(of('bar', 'cart', 'dock'));
-    await time.until(() => expect(requests('watch', 1)).toBe(1));
-    await time.until(() => expect(fake.openWatches).toHaveLength(1));
-    fake.objects.delete(configMaps, { namespace: 'dock', name: 'two' });
-    fake.faults.failNext({ use: 'watch' }, { status: 410 });
-    fake.faults.dropWatches();
-    await time.until(() => expect(requests('list', 1)).toBe(2));
-    gates.watches.open();
-    held.open();
-    await time.until(() => expect(keys()).toContain('dock/one'));
-    await time.until(() => expect(informer.status.live).toBe(true));
-    await time.advance(20);
-    expect(keys()).toEqual(['bar/one', 'cart/one', 'dock/one']);
-    await informer.stop();
-  });
-
-  it('H58: if the second list of shards that arrive fails, nothing of the first list is lost', async () => {
-    const { time, fake, informer, ranges$, start, keys, gates, requests } = shardRig();
-    await start();
-    const held = new Gate();
-    gates.lists.set(2, held);
-    held.shut();
-    void informer.refresh();
-    await time.until(() => expect(fake.openWatches).toHaveLength(0));
-    ranges$.next(of('bar', 'cart', 'dock'));
-    await time.until(() => expect(requests('watch', 1)).toBe(1));
-    await time.until(() => expect(fake.openWatches).toHaveLength(1));
-    const retried = new Gate();
-    gates.lists.set(1, retried);
-    retried.shut();
-    fake.faults.failNext({ use: 'list' }, { status: 500 });
-    fake.faults.expireWatches();
-    await time.until(() => expect(requests('list', 1)).toBe(3));
-    held.open();
-    await time.advance(30);
-    retried.open();
-    await time.until(() => expect(informer.status.shards?.arriving).toEqual([]));
-    await time.until(() => expect(informer.status.live).toBe(true));
-    expect(keys()).toEqual(['bar/one', 'cart/one', 'dock/one']);
-    await informer.stop();
-  });
-
-  it('H58: the list of shards that leave again before it is answered ends, and the next shards arrive', async () => {
-    const { time, fake, informer, ranges$, start, keys, gates, requests } = shardRig();
-    await start();
-    const held = new Gate();
-    gates.lists.set(1, held);
-    held.shut();
-    ranges$.next(of('bar', 'cart', 'dock'));
-    await time.until(() => expect(requests('list', 1)).toBe(1));
-    const sent = fake.requests.length;
-    ranges$.next(of('bar', 'cart'));
-    held.open();
-    await time.advance(20);
-    expect(fake.requests.length).toBe(sent);
-    ranges$.next(of('bar', 'cart', 'shop'));
-    await time.until(() => expect(keys()).toEqual(['bar/one', 'cart/one', 'shop/one']));
-    await informer.stop();
-  });
-
   it('H55: shards also arrive if the others were listed by a streaming list, whose watch goes on', async () => {
     const { time, informer, ranges$, start, keys, told } = shardRig({
       informer: { initialList: 'stream' },
@@ -123,100 +53,6 @@ describe('a move of shards', () => {
     ranges$.next(of('bar', 'cart', 'dock'));
     await time.until(() => expect(keys()).toContain('dock/one'));
     expect(told).toEqual(['rebalance +dock/one']);
-    await informer.stop();
-  });
-
-  it('F9: a list that ends because its shards have left does not make a later list forget deletions', async () => {
-    // Without a filtering server the first page has only objects of others, while the store is empty.
-    const { time, fake, informer, ranges$, start, keys, gates, isLive } = shardRig({
-      server: { shardedListAndWatch: false },
-      informer: { pageSize: 1 },
-      own: ['empty'],
-    });
-    await start();
-    gates.pages.shut();
-    informer.refresh().catch(() => undefined);
-    await time.advance(30);
-    ranges$.next([]);
-    gates.pages.open();
-    ranges$.next(of('bar', 'cart'));
-    await time.until(() => expect(keys()).toEqual(['bar/one', 'cart/one']));
-    await isLive();
-    fake.faults.dropWatches();
-    fake.objects.delete(configMaps, { namespace: 'cart', name: 'one' });
-    fake.objects.compact();
-    await time.until(() => expect(informer.status.relists).toBe(1));
-    await time.until(() => expect(keys()).toEqual(['bar/one']));
-    await informer.stop();
-  });
-
-  it('H55: if shards arrive before the watch of the last move has caught up, nothing is told twice', async () => {
-    const { time, fake, informer, ranges$, start, keys, told, gates } = shardRig();
-    await start();
-    const lists = new Gate();
-    gates.lists.set(1, lists);
-    lists.shut();
-    ranges$.next(of('bar', 'cart', 'dock'));
-    await time.advance(20);
-    // The list is answered already, so the next watch repeats these changes.
-    const short = { namespace: 'bar', name: 'short' };
-    fake.objects.create(configMaps, { metadata: short });
-    await time.until(() => expect(keys()).toContain('bar/short'));
-    fake.objects.delete(configMaps, short);
-    await time.until(() => expect(keys()).not.toContain('bar/short'));
-    expect(told).toEqual(['watch +bar/short', 'watch -bar/short']);
-    told.length = 0;
-    gates.watches.shut();
-    lists.open();
-    await time.until(() => expect(keys()).toContain('dock/one'));
-    ranges$.next(of('bar', 'cart', 'dock', 'shop'));
-    await time.until(() => expect(keys()).toContain('shop/one'));
-    gates.watches.open();
-    fake.objects.create(configMaps, { metadata: { namespace: 'bar', name: 'last' } });
-    await time.until(() => expect(keys()).toContain('bar/last'));
-    expect(told).toEqual(['rebalance +dock/one', 'rebalance +shop/one', 'watch +bar/last']);
-    expect(informer.status.unknownDeletions).toBe(0);
-    await informer.stop();
-  });
-
-  it('H55: a change that the watch repeats after a move is not told again', async () => {
-    const { time, fake, informer, ranges$, start, keys, told, gates } = shardRig();
-    await start();
-    const lists = new Gate();
-    gates.lists.set(1, lists);
-    lists.shut();
-    ranges$.next(of('bar', 'cart', 'dock'));
-    await time.advance(20);
-    const short = { namespace: 'bar', name: 'short' };
-    fake.objects.create(configMaps, { metadata: short });
-    await time.until(() => expect(keys()).toContain('bar/short'));
-    fake.objects.delete(configMaps, short);
-    await time.until(() => expect(keys()).not.toContain('bar/short'));
-    lists.open();
-    await time.until(() => expect(keys()).toContain('dock/one'));
-    fake.objects.create(configMaps, { metadata: { namespace: 'dock', name: 'last' } });
-    await time.until(() => expect(keys()).toContain('dock/last'));
-    expect(told).toEqual([
-      ...['watch +bar/short', 'watch -bar/short'],
-      ...['rebalance +dock/one', 'watch +dock/last'],
-    ]);
-    expect(informer.status.unknownDeletions).toBe(0);
-    await informer.stop();
-  });
-
-  it('F9, H58: objects in the first page of a list whose shards leave before the last page are not stored again', async () => {
-    const { time, informer, ranges$, start, keys, told, gates } = shardRig({
-      informer: { pageSize: 1 },
-    });
-    await start();
-    gates.pages.shut();
-    const refreshed = informer.refresh();
-    await time.advance(30);
-    ranges$.next(of('cart'));
-    gates.pages.open();
-    await time.until(refreshed);
-    expect(keys()).toEqual(['cart/one']);
-    expect(told).toEqual(['rebalance <bar/one']);
     await informer.stop();
   });
 

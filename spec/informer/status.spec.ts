@@ -313,24 +313,6 @@ describe('several scopes', () => {
     await informer.stop();
   });
 
-  it('I15, F9: a relist of one scope deletes nothing of another', () =>
-    marbles(({ scheduler }) => {
-      const shop = scriptedListWatch('shop');
-      const bank = scriptedListWatch('bank');
-      const informer = createSharedInformer([shop, bank], { scheduler });
-      shop.listed(5, pod('web', 1), pod('old', 1));
-      bank.listed(7, pod('vault', 2, 'v', 'bank'));
-      informer.start();
-      shop.listed(20, pod('web', 1));
-      shop.send({ type: 'ERROR', error: expired() });
-      scheduler.schedule(() => {
-        expect(informer.indexer.listKeys()).toEqual(['shop/web', 'bank/vault']);
-        expect(informer.status.scopes?.['shop']?.relists).toBe(1);
-        expect(informer.status.scopes?.['bank']?.relists).toBe(0);
-        void informer.stop();
-      }, 4000);
-    }));
-
   it('I15: a scope that is blocked takes precedence over one that waits, with its own error', async () => {
     const server = createFakeApiServer();
     const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
