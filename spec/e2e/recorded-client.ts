@@ -1,9 +1,9 @@
-/** A client that records its LIST and WATCH requests, and can delay them before they are sent. */
+/** A client that records its LIST and WATCH requests. */
 
 import type { KubeClient, TransportEvent, TransportRequest } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
-import { defer, from, type Observable } from 'rxjs';
-import { mergeMap, tap } from 'rxjs/operators';
+import { defer, type Observable } from 'rxjs';
+import { tap } from 'rxjs/operators';
 
 /** One LIST or WATCH that was sent. */
 export interface Recorded {
@@ -25,8 +25,6 @@ export interface RecordedClientOptions {
   readonly headersTimeoutMs?: number;
   /** @defaultValue a clock that stands still */
   readonly now?: () => number;
-  /** Called before a request is sent; a returned promise is awaited. */
-  readonly before?: (request: TransportRequest) => Promise<void> | undefined;
 }
 
 /** A {@link KubeClient} of a kubeconfig, with its recorded requests. */
@@ -41,7 +39,7 @@ function kindOf({ query = {} }: TransportRequest): Recorded['kind'] {
 
 /** Opens a recording client. */
 export async function openRecordedClient(options: RecordedClientOptions): Promise<RecordedClient> {
-  const { file, context, headersTimeoutMs, before, now = () => 0 } = options;
+  const { file, context, headersTimeoutMs, now = () => 0 } = options;
   const client = await clientFromKubeConfig({
     file,
     // The servers that refuse tokens on purpose speak http.
@@ -60,9 +58,7 @@ export async function openRecordedClient(options: RecordedClientOptions): Promis
         end: 'open',
       };
       if (request.use !== 'call') sent.push(record);
-      const held = before?.(request);
-      const answer = client.send(request);
-      return (held === undefined ? answer : from(held).pipe(mergeMap(() => answer))).pipe(
+      return client.send(request).pipe(
         tap({
           next: (event) => {
             if (event.kind === 'head') record.status = event.status;

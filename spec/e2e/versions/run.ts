@@ -19,7 +19,7 @@ const CORE = [
   'compressed-streams.e2e',
   'lister-watchers.e2e',
   'pipe.e2e',
-  'pipe-expiry.e2e',
+  'pipe-pages.e2e',
   'projections.e2e',
   'clients.e2e',
 ];

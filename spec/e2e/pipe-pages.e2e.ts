@@ -1,30 +1,23 @@
-/** Tests expired history: versions and page tokens that the server has compacted. */
-import { createListWatch, createSharedInformer, type TransportRequest } from 'rx-informer';
+/** Tests a server that does not stream lists. */
+import { createListWatch, createSharedInformer } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
-
 import { noControl } from './cluster.ts';
 import { expectSameAsServer, mirror } from './mirror.ts';
 import { fillNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
-import { openRecordedClient, type RecordedClient } from './recorded-client.ts';
+import { openRecordedClient } from './recorded-client.ts';
 
-/** No watch cache, so that a compaction has an immediate effect. */
-const uncached = '--watch-cache-sizes=configmaps#0';
+const gates = '--feature-gates=ListFromCacheSnapshot=false,WatchList=false';
 
-describe.skipIf(noControl).each([
-  ['by streaming LISTs', '--feature-gates=ListFromCacheSnapshot=false,WatchList=true'],
-  ['by pages', '--feature-gates=ListFromCacheSnapshot=false,WatchList=false'],
-])('expired history, %s', (_, gates) => {
-  const streams = gates.includes('WatchList=true');
+describe.skipIf(noControl)('a server without streaming lists', () => {
   let server: ApiServerProcess;
   let api: RawApi;
   let namespaces: readonly string[];
 
   beforeAll(async () => {
-    server = await startApiServer({ flags: [gates, uncached] });
+    server = await startApiServer({ flags: [gates, '--watch-cache-sizes=configmaps#0'] });
     api = await openRawApi(server.kubeconfig);
     namespaces = await fillNamespaces(api, { namespaces: 2, objects: 1_200 });
   });
@@ -33,20 +26,9 @@ describe.skipIf(noControl).each([
     await server?.stop();
   });
 
-  const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string });
-  const open = async (
-    before?: (request: TransportRequest) => Promise<void> | undefined,
-  ): Promise<RecordedClient> => {
-    const hook = before === undefined ? {} : { before };
-    const client = await openRecordedClient({ file: server.kubeconfig, ...hook });
-    onTestFinished(() => client.close());
-    return client;
-  };
-
-  // The next test does not apply to a server that streams lists.
-  if (streams) return;
   it('W4, R6: a refused streaming LIST is followed by a LIST immediately, and is requested only once', async () => {
-    const client = await open();
+    const client = await openRecordedClient({ file: server.kubeconfig });
+    onTestFinished(() => client.close());
     const source = () => createListWatch(client, configMaps);
     const first = createSharedInformer(source());
     onTestFinished(() => first.stop());
@@ -56,7 +38,8 @@ describe.skipIf(noControl).each([
     expect(client.sent[0]).toMatchObject({ status: 422 });
     expect(mirrored.statuses.map(({ phase }) => phase)).not.toContain('backoff');
     expect(mirrored.statuses.map(({ blocked }) => blocked)).not.toContain('forbidden');
-    await expectSameAsServer(first, mirrored, place());
+    const place = { api, resource: configMaps, namespace: namespaces[0] as string };
+    await expectSameAsServer(first, mirrored, place);
 
     // Neither a second informer nor a relist requests a streaming LIST again.
     const second = createSharedInformer(source());
