@@ -79,6 +79,56 @@ describe('the overlay', () => {
     layer.cover(overlay);
     return { overlay, layer };
   };
+  const start = () => {
+    const { overlay, layer } = create();
+    const source = createSource(layer);
+    source.reset();
+    source.put(scaled('a', 5, 1));
+    const draft = overlay.begin(scaled('a', 5, 1), scaled('a', 5, 4));
+    return { overlay, layer, source, draft };
+  };
+
+  it('V12: shows a draft immediately, and the echo brings nothing new', () => {
+    const { overlay, source, draft } = start();
+    expect(source.replicas()).toBe('a=4');
+    draft.written(scaled('a', 7, 4));
+    source.put(scaled('a', 6, 1));
+    expect(source.replicas()).toBe('a=4');
+    source.put(scaled('a', 7, 4));
+    expect(source.replicas()).toBe('a=4');
+    expect(overlay.isEmpty).toBe(true);
+    source.put(scaled('a', 8, 2));
+    expect(source.replicas()).toBe('a=2');
+  });
+
+  it('V12: an echo before the answer does not apply the draft twice', () => {
+    const { overlay, source, draft } = start();
+    source.put(scaled('a', 7, 4));
+    const sets = source.sets();
+    draft.written(scaled('a', 7, 4));
+    expect(source.replicas()).toBe('a=4');
+    expect(source.sets()).toBe(sets);
+    expect(overlay.isEmpty).toBe(true);
+  });
+
+  it('V12: rolls back', () => {
+    const { overlay, source, draft } = start();
+    draft.end();
+    expect(source.replicas()).toBe('a=1');
+    expect(overlay.isEmpty).toBe(true);
+    draft.end();
+    expect(source.replicas()).toBe('a=1');
+  });
+
+  it('V12: ends with the deletion of the object, and another object of that name is not affected', () => {
+    const { overlay, source, draft } = start();
+    source.remove('a');
+    expect(source.replicas()).toBe('');
+    source.store.set('a', scaled('b', 9, 1));
+    draft.written(scaled('a', 7, 4));
+    expect(overlay.isEmpty).toBe(true);
+    expect(source.replicas()).toBe('');
+  });
 
   it('V12: a draft of an object is not shown by a source that has another object of its name already', () => {
     const { overlay, layer } = create();
@@ -95,6 +145,40 @@ describe('the overlay', () => {
     draft.end();
     expect([source.replicas(), ahead.replicas()]).toEqual(['a=1', 'b=1']);
     expect(ahead.sets()).toBe(sets);
+  });
+
+  it('V12: each source shows the draft until it has the echo itself', () => {
+    const { overlay, layer, source, draft } = start();
+    const later = createSource(layer);
+    later.reset();
+    later.put(scaled('a', 5, 1));
+    expect(later.replicas()).toBe('a=4');
+    draft.written(scaled('a', 7, 4));
+    source.put(scaled('a', 7, 4));
+    later.put(scaled('a', 6, 1));
+    expect(later.replicas()).toBe('a=4');
+    expect(overlay.isEmpty).toBe(false);
+    later.subscription.unsubscribe();
+    expect(overlay.isEmpty).toBe(true);
+  });
+
+  it('V12: an edit of an object that no source has leaves nothing', () => {
+    const { overlay, layer } = create();
+    const source = createSource(layer);
+    source.reset();
+    overlay.begin(scaled('x', 5, 1), scaled('x', 5, 2)).written(scaled('x', 6, 2));
+    expect(overlay.isEmpty).toBe(true);
+    expect(source.sets()).toBe(1);
+  });
+
+  it('V12: sets without edits pass as they are', () => {
+    const { layer } = create();
+    const changes$ = new Subject<ChangeSet<KubernetesObject>>();
+    const passed: unknown[] = [];
+    layer.pass(changes$, () => undefined).subscribe((set) => passed.push(set));
+    const set = changeSet({ added: [scaled('a', 1, 1)] });
+    changes$.next(set);
+    expect(passed[0]).toBe(set);
   });
 
   it('V12: random events, edits, answers and resets: consumers have the state of the source with the edits', () => {
