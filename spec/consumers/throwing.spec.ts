@@ -1,6 +1,7 @@
 /** Consumers that throw: the error is reported with their name, and no other consumer is affected. */
 import {
   addEventHandler,
+  conflateByKey,
   type DeliveryPolicy,
   deliver,
   metered,
@@ -177,6 +178,18 @@ describe('a consumer that throws', () => {
       expect(reports).toHaveLength(thrown);
     },
   );
+
+  it('I3: an operator that throws ends only its own stream', async () => {
+    const seen: unknown[] = [];
+    const { witnesses, story } = rig((informer) =>
+      informer.changes$
+        .pipe(conflateByKey({ ready: () => culprit() }))
+        .subscribe({ error: (error) => seen.push(error) }),
+    );
+    await story();
+    expect(witnesses).toEqual([STORY, STORY]);
+    expect(seen).toEqual([expect.any(ConsumerError)]);
+  });
 });
 
 describe('an option that throws', () => {

@@ -40,6 +40,26 @@ describe('an unshared informer', () => {
     expect([source.open, informer.isStopped, informer.status.phase]).toEqual([0, true, 'stopped']);
   });
 
+  it('I12, I7, I14: is synced after its async handler, and keeps the waiting changes over a stop', async () => {
+    const source = scriptedListWatch();
+    const slow = slowly();
+    const informer = createInformer(source, slow.handler);
+    source.listed(1, pod('a', 1), pod('b', 1));
+    informer.start();
+    expect([informer.hasSynced, informer.lag]).toEqual([false, 1]);
+    const failed = informer.whenSynced().catch(String);
+    await informer.stop();
+    expect(await failed).toMatch(/informer was stopped/);
+    await slow.finish();
+    expect(slow.log).toHaveLength(1);
+    source.listed(2, pod('a', 1), pod('b', 1));
+    informer.start();
+    await slow.finish(5);
+    await informer.whenSynced();
+    expect(slow.log).toEqual(['+a@1* initial', '+b@1* initial']);
+    await informer.stop();
+  });
+
   it('I9, I14: its errors name the informer, and createInformer', async () => {
     const time = new VirtualTime();
     const source = scriptedListWatch();

@@ -56,6 +56,46 @@ describe('a move of shards', () => {
     await informer.stop();
   });
 
+  it('F9: a list that ends because its shards have left does not make a later list forget deletions', async () => {
+    // Without a filtering server the first page has only objects of others, while the store is empty.
+    const { time, fake, informer, ranges$, start, keys, gates, isLive } = shardRig({
+      server: { shardedListAndWatch: false },
+      informer: { pageSize: 1 },
+      own: ['empty'],
+    });
+    await start();
+    gates.pages.shut();
+    informer.refresh().catch(() => undefined);
+    await time.advance(30);
+    ranges$.next([]);
+    gates.pages.open();
+    ranges$.next(of('bar', 'cart'));
+    await time.until(() => expect(keys()).toEqual(['bar/one', 'cart/one']));
+    await isLive();
+    fake.faults.dropWatches();
+    fake.objects.delete(configMaps, { namespace: 'cart', name: 'one' });
+    fake.objects.compact();
+    await time.until(() => expect(informer.status.relists).toBe(1));
+    await time.until(() => expect(keys()).toEqual(['bar/one']));
+    await informer.stop();
+  });
+
+  it('F9, H58: objects in the first page of a list whose shards leave before the last page are not stored again', async () => {
+    const { time, informer, ranges$, start, keys, told, gates } = shardRig({
+      informer: { pageSize: 1 },
+    });
+    await start();
+    gates.pages.shut();
+    const refreshed = informer.refresh();
+    await time.advance(30);
+    ranges$.next(of('cart'));
+    gates.pages.open();
+    await time.until(refreshed);
+    expect(keys()).toEqual(['cart/one']);
+    expect(told).toEqual(['rebalance <bar/one']);
+    await informer.stop();
+  });
+
   it.each([
     ['of held shards that stay', 'first' as const],
     ['of other shards', 'second' as const],

@@ -151,6 +151,26 @@ describe('a sharded informer by owner', () => {
     await informer.stop();
   });
 
+  it('H55, H62: an object that has left through held shards does not come back in the state of the list of others', async () => {
+    const { time, fake, informer, ranges$, of, create, give, calls, start, keys, lists } = rig();
+    await start();
+    lists.shut();
+    ranges$.next(of('web', 'db'));
+    await time.until(() => expect(fake.requests.at(-1)?.use).toBe('list'));
+    await time.advance(20);
+    // The list is answered already, with the state in which its shard arrives.
+    give('other', 'web');
+    await time.until(() => expect(keys()).toContain('shop/other'));
+    give('other', 'cache');
+    await time.until(() => expect(keys()).not.toContain('shop/other'));
+    create('last', 'db');
+    lists.open();
+    await time.until(() => expect(keys()).toContain('shop/last'));
+    await time.until(() => expect(informer.status.live).toBe(true));
+    expect(calls).toEqual(['+shop/other', '<shop/other', '+shop/last']);
+    await informer.stop();
+  });
+
   it('H62: of several owners the controller counts, and an object without one is in no shard', async () => {
     const { time, fake, informer, create, start, keys } = rig();
     create('orphan');

@@ -191,4 +191,12 @@ describe('a session', () => {
     const end = session.fold(record(8, { ...of('a@13', 'b@12'), resourceVersion: '13' }));
     expect(shown(end)).toEqual(['MODIFIED shop/b', 'MODIFIED shop/a', 'BOOKMARK 13']);
   });
+
+  it('J4: an older version of an object without a new epoch is a 410', () => {
+    const session = listed();
+    session.fold(pod(4, 'a', '9'));
+    expect(shown(session.fold(record(5, { ...of('a@9', 'b@6'), resourceVersion: '11' })))).toEqual([
+      '410',
+    ]);
+  });
 });

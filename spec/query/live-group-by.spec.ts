@@ -471,6 +471,18 @@ describe('aggregates', () => {
     expect(rows(drop('a'), drop('c'))).toEqual([{ key: 'a', first: 'b', last: 'b' }]);
   });
 
+  it('Q35: min, max and distinct hold for thousands of values', () => {
+    const values = Array.from({ length: 3000 }, (_, at) => (at * 7919) % 3001);
+    const states = BUILT_IN.slice(4).map(([, each]) => stateAfter(each as never, values));
+    const sorted = [...values].sort((one, other) => one - other);
+    for (const [at, gone] of values.entries()) {
+      for (const state of states) state.remove(gone);
+      sorted.splice(sorted.indexOf(gone), 1);
+      if (at % 97 !== 0) continue;
+      expect(states.map((state) => state.result())).toEqual([sorted[0], sorted.at(-1), sorted]);
+    }
+  });
+
   it('Q23: a group that is refused stays listed when a row of the same id is read', () => {
     const world = new World();
     const failing: Aggregate<Item, number, boolean, number> = {

@@ -124,6 +124,7 @@ describe('an expiration store', () => {
           else if (each.do === 'get') {
             const expected = alive().find((other) => other.id === each.id);
             expect(store.getByKey(each.id)).toBe(expected);
+            expect(store.get({ id: each.id, value: 'another' })).toBe(expected);
             expect(store.listKeys().includes(each.id)).toBe(expected !== undefined);
           } else if (each.do === 'list') {
             expect(sorted(store.list())).toEqual(sorted(alive()));

@@ -15,6 +15,14 @@ const byFirst = (object: Tagged) => object.tags.slice(0, 1);
 const fresh = () => createIndexer<Tagged>({ indexers: { byTag } });
 
 describe('indices', () => {
+  it('S2: index() returns each object that shares a value once (TestIndex)', () => {
+    const indexer = fresh();
+    const [a, b, c] = [tagged('a', 'x', 'y'), tagged('b', 'y'), tagged('c', 'z')];
+    for (const object of [a, b, c]) indexer.add(object);
+    expect(indexer.index('byTag', tagged('probe', 'x', 'y', 'w'))).toEqual([a, b]);
+    expect(indexer.index('byTag', tagged('probe'))).toEqual([]);
+  });
+
   it('S2: reading an unknown index throws an error that names the existing ones', () => {
     const indexer = fresh();
     const message = 'Index with name "none" does not exist. Existing indices: "byTag"';

@@ -113,6 +113,14 @@ describe('a mutation cache', () => {
     expect(cache.byIndex('app', 'web')).toEqual([]);
   });
 
+  it('S20: of several deletions of a name, the newest is kept', () => {
+    const { cache, version } = rig({ includeAdds: true });
+    cache.onDelete(pod('pod', 'uid-2', '9'));
+    for (const uid of ['uid-1', 'uid-2']) cache.onDelete(pod('pod', uid, '3'));
+    for (const uid of ['uid-2', 'uid-3']) cache.mutation(pod('pod', uid, '8'));
+    expect(version()).toBeUndefined();
+  });
+
   it('S20: a write whose version cannot be compared is not shown', () => {
     const { cache, store, version } = rig();
     store.add(pod('pod', 'u', '5'));
@@ -142,6 +150,21 @@ describe('a mutation cache', () => {
       expect(version()).toBe(includeAdds ? '2' : undefined);
       expect(cache.byIndex('app', 'web')).toHaveLength(includeAdds ? 1 : 0);
     }
+  });
+
+  it('S20: an index shows a write only under its current values', () => {
+    const { cache, store } = rig();
+    const [a, b] = [pod('a', 'a', '1', 'web'), pod('b', 'b', '1', 'web')];
+    store.add(a);
+    store.add(b);
+    expect(cache.byIndex('app', 'web')).toBe(store.byIndex('app', 'web'));
+    const moved = pod('a', 'a', '2', 'db');
+    cache.mutation(moved);
+    expect(cache.byIndex('app', 'web')).toEqual([b]);
+    expect(cache.byIndex('app', 'db')).toEqual([moved]);
+    cache.mutation(pod('b', 'b', '2', 'bad'));
+    expect(cache.byIndex('app', 'web')).toEqual([b]);
+    expect(() => cache.byIndex('other', 'web')).toThrow('does not exist');
   });
 
   it('S20: writes and deletions are kept for `ttlMs`', () => {

@@ -6,6 +6,9 @@ import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../lib/meta/json-fields.ts';
 
+import { applyPatch } from '../../lib/testing/patch/server-side-apply.ts';
+import { strategicMergePatch } from '../../lib/testing/patch/strategic-merge-patch.ts';
+import * as fc from '../support/fast-check.ts';
 import { pod, pods, Wire } from './wire.ts';
 
 const PATH = 'http://fake/api/v1/namespaces/shop/pods/a';
@@ -19,6 +22,24 @@ function sending(server: ReturnType<typeof createFakeApiServer>, type: string, q
       headers: { 'content-type': `application/${type}` },
     });
 }
+
+const container = fc.record(
+  {
+    name: fc.constantFrom('a', 'b', 'c', 'd'),
+    image: fc.constantFrom('i', 'j'),
+    env: fc.uniqueArray(fc.record({ name: fc.constantFrom('X', 'Y', 'Z'), value: fc.string() }), {
+      selector: ({ name }) => name,
+    }),
+    args: fc.array(fc.constantFrom('1', '2')),
+  },
+  { requiredKeys: ['name'] },
+);
+const template = fc
+  .record({
+    containers: fc.uniqueArray(container, { selector: ({ name }) => name }),
+    nodeSelector: fc.dictionary(fc.constantFrom('k', 'constructor'), fc.string()),
+  })
+  .map((spec): Fields => ({ spec }));
 
 describe('patches of a fake server', () => {
   it('A2: are applied completely or not at all, as one event; a patch without changes causes no event', async () => {
@@ -64,6 +85,18 @@ describe('patches of a fake server', () => {
       400,
       'error decoding patch: the fake API server reads only JSON',
     ]);
+  });
+
+  it('merging lists by key neither loses nor duplicates an item', () => {
+    fc.assert(
+      fc.property(template, template, (current, patch) => {
+        const names = (object: Fields) =>
+          (object.spec as { containers: { name: string }[] }).containers.map(({ name }) => name);
+        const all = [...new Set([...names(current), ...names(patch)])].sort();
+        expect(names(strategicMergePatch(current, patch)).sort()).toEqual(all);
+        expect(names(applyPatch(current, patch, false) as Fields).sort()).toEqual(all);
+      }),
+    );
   });
 });
 

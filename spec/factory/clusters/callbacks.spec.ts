@@ -125,6 +125,32 @@ describe('subscriptions within callbacks', () => {
   });
 });
 
+it('U8: a subscription that ends while a cluster runs again does not follow the others', () => {
+  const stopped = new Subject<ChangeSet<Pod>>();
+  let [followers, phase] = [0, 'Running'];
+  const { factory } = emittingFactory();
+  const { informer } = factory.acquire(pods);
+  const changes$ = new Observable<ChangeSet<Pod>>((subscriber) => {
+    followers++;
+    subscriber.add(() => followers--);
+    const set = changeSet({ added: [pod('web', phase)], reset: true, cause: 'snapshot' });
+    const rest: Observable<ChangeSet<Pod>> = stopped.closed ? NEVER : stopped;
+    subscriber.add(rest.pipe(startWith(set)).subscribe(subscriber));
+  });
+  Object.assign(informer, { changes$ });
+  const { clusters } = worldOf(['east', 'west'], { factory: () => factory });
+  clusters.start();
+  const subscription = clusters.informer(pods).changes$.subscribe(({ updated }) => {
+    if (updated.length > 0) subscription.unsubscribe();
+  });
+  expect(followers).toBe(2);
+  stopped.complete();
+  stopped.unsubscribe();
+  phase = 'Failed';
+  (informer.status$ as Subject<unknown>).next(informer.status);
+  expect([subscription.closed, followers]).toEqual([true, 0]);
+});
+
 describe('changes within callbacks', () => {
   it('U8: each stop resolves when the factories have stopped, also those of clusters that have left', async () => {
     const releases: (() => void)[] = [];
