@@ -1,10 +1,16 @@
 /** Tests the rights that the API server reviews: what is asked, what permits, and how often. */
-import type { KubeClient } from 'rx-informer';
-import { nodes, pods } from 'rx-informer/resources';
-import { type AccessReviewsOptions, accessReviews, type ServedUser } from 'rx-informer/server';
+import { createClient, createInformerFactory, type KubeClient } from 'rx-informer';
+import { nodes, pods, roleBindings } from 'rx-informer/resources';
+import {
+  type AccessReviewsOptions,
+  accessReviews,
+  type Rights,
+  type ServedUser,
+} from 'rx-informer/server';
 import { createVirtualTime } from 'rx-informer/testing';
+import { EMPTY, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { followed, names, UsersRig } from './users-rig.ts';
+import { followed, names, namesOf, UsersRig } from './users-rig.ts';
 
 interface Spec {
   readonly user: string;
@@ -46,6 +52,15 @@ const allowing =
   ({ resourceAttributes }: Spec) => ({
     status: { allowed: namespaces.includes(resourceAttributes.namespace) },
   });
+
+/** Rights that say when they may have changed. */
+function followedRights(own: Rights) {
+  const changes = new Subject<(user: ServedUser) => boolean>();
+  const rights: Rights = Object.assign((...asked: Parameters<Rights>) => own(...asked), {
+    changes$: changes,
+  });
+  return { rights, changes };
+}
 
 describe('rights that the API server reviews', () => {
   it('E12: list and watch of all namespaces are reviewed first, for the user with all that signIn has named', async () => {
@@ -123,16 +138,37 @@ describe('rights that the API server reviews', () => {
     await asked;
   });
 
-  it('E12: at most 200 reviews a second are requested for all users', async () => {
-    const { rights, time, said } = reviewing(() => ({ status: { allowed: false } }));
-    const all = Array.from({ length: 1_000 }, (_, at) => rights({ name: `u${at}` }, pods, {}));
+  it('E12: at most 200 reviews are requested in any second, and users take turns', async () => {
+    const { rights, time, said, asked } = reviewing(() => ({ status: { allowed: false } }));
+    const many = Array.from({ length: 300 }, (_, at) =>
+      rights({ name: 'm' }, pods, { name: `${at}` }),
+    );
     await time.advance(0);
-    expect(said().length).toBe(200);
+    const others = Array.from({ length: 5 }, (_, at) => rights({ name: `u${at}` }, pods, {}));
+    await time.advance(100);
+    await Promise.all(others);
+    await time.advance(900);
+    expect(said().length).toBeLessThanOrEqual(200);
+    const after = said().length;
     await time.advance(1_000);
-    expect(said().length).toBe(400);
-    await time.advance(3_000);
-    expect(said().length).toBe(1_000);
-    await Promise.all(all);
+    expect(said().length - after).toBeLessThanOrEqual(190);
+    await Promise.all(many);
+    expect(asked.filter(({ user }) => user === 'm')).toHaveLength(300);
+  });
+
+  it('E12: a user for whom 400 reviews wait is asked no more, and other users are', async () => {
+    const { rights, time } = reviewing(() => ({ status: { allowed: true } }));
+    const many = Array.from({ length: 600 }, (_, at) =>
+      rights({ name: 'm' }, pods, { name: `${at}` }),
+    );
+    const settled = Promise.allSettled(many);
+    const other = rights(ANN, pods, {});
+    await time.advance(1_000);
+    expect(await other).toBe('all');
+    await time.advance(10_000);
+    const refused = (await settled).filter(({ status }) => status === 'rejected');
+    expect(refused.length).toBeGreaterThan(150);
+    expect(await rights({ name: 'm' }, pods, { name: '599' })).toBe('all');
   });
 
   it('E12: bindings propose namespaces for a user, its groups and its ServiceAccount, at most 100, and permit none', async () => {
@@ -142,6 +178,7 @@ describe('rights that the API server reviews', () => {
         subjects: [subject],
       }));
     const bindings = {
+      ...{ hasSynced: true, changes$: EMPTY, status$: EMPTY },
       indexer: {
         list: () => [
           ...list({ kind: 'User', name: 'ann' }),
@@ -153,14 +190,98 @@ describe('rights that the API server reviews', () => {
         ],
       },
     };
-    const { rights, said } = reviewing(allowing('User-ann-0'), { bindings: bindings as never });
-    expect(await rights(ANN, pods, {})).toEqual(['User-ann-0']);
+    const { rights, said, time } = reviewing(allowing('User-ann-0'), {
+      bindings: bindings as never,
+    });
+    const permitted = async (user: ServedUser) => {
+      const answer = rights(user, pods, {});
+      await time.advance(2_000);
+      return await answer;
+    };
+    expect(await permitted(ANN)).toEqual(['User-ann-0']);
     expect(said()).toEqual(['list', 'list Group-team-a-0', 'list User-ann-0', 'watch User-ann-0']);
     const account = { name: 'system:serviceaccount:shop:web', groups: ['many'] };
-    await rights(account, pods, {});
+    await permitted(account);
     expect(said().slice(4)).toHaveLength(101);
-    await rights({ ...account, groups: [] }, pods, {});
+    await permitted({ ...account, groups: [] });
     expect(said().at(-1)).toBe('list ServiceAccount-shop-web-0');
+  });
+
+  it('E12: a change of bindings while the question is being answered asks again', async () => {
+    const rig = new UsersRig();
+    let hold: Promise<void> | undefined;
+    let release = () => {};
+    const reviews = rig.reviews({});
+    rig.serveShared();
+    const { rights, changes } = followedRights(async (...asked) => {
+      const answer = await reviews(...asked);
+      await hold;
+      return answer;
+    });
+    rig.serveShared({ rights });
+    hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    const ann = followed(rig.page('t-ann').view(namesOf('a')));
+    await rig.pass(3_000);
+    rig.revoke('read-team-a', 'a');
+    changes.next(() => true);
+    await rig.pass(31_000);
+    hold = undefined;
+    release();
+    await rig.pass(40_000);
+    expect(ann.shown()).toMatchObject({ list: '', blocked: 'forbidden' });
+  });
+
+  it('E12: bindings are followed after the informers have been stopped and started, and what was answered meanwhile is asked again', async () => {
+    const rig = new UsersRig().serveShared();
+    const ann = followed(rig.page('t-ann').view(names));
+    await rig.pass(5_000);
+    await rig.factory?.stop();
+    rig.factory?.start();
+    await rig.pass(40_000);
+    expect(ann.shown().list).toBe('api web');
+    rig.revoke('read-team-a', 'a');
+    await rig.pass(3_000);
+    expect(ann.shown()).toMatchObject({ list: '', blocked: 'forbidden' });
+    ann.leave();
+    await rig.pass(61_000);
+    rig.grant('read', { kind: 'User', name: 'ann' }, 'a');
+    await rig.pass(10);
+    const again = followed(rig.page('t-ann').view(names));
+    await rig.pass(1_000);
+    expect(again.shown().list).toBe('api web');
+    again.leave();
+    rig.revoke('read-ann', 'a');
+    await rig.pass(1_000);
+    const last = followed(rig.page('t-ann').view(namesOf('a')));
+    await rig.pass(1_000);
+    expect(last.shown().list).toBe('');
+  });
+
+  it('E12: while the bindings are not known, nothing is decided', async () => {
+    const rig = new UsersRig();
+    const decisions: unknown[] = [];
+    const { scheduler } = rig;
+    let isHeld = true;
+    const client = createClient({
+      ...{ baseUrl: 'http://fake', scheduler, headers: { authorization: 'Bearer t-root' } },
+      fetch: async (url, init) => {
+        if (isHeld && String(url).includes('/rolebindings')) throw new TypeError('away');
+        return await rig.api.fetch(url, init);
+      },
+    });
+    const factory = createInformerFactory(client, { scheduler });
+    const rights = rig.reviews({ bindings: factory.informer(roleBindings) });
+    rig.serveShared({ factory, rights, onDecision: (each) => decisions.push(each) });
+    factory.start();
+    const ann = followed(rig.page('t-ann').view(names));
+    await rig.pass(10_000);
+    expect([ann.shown().synced, decisions]).toEqual([false, []]);
+    isHeld = false;
+    await rig.pass(60_000);
+    expect(ann.shown().list).toBe('api web');
+    expect(decisions).toHaveLength(1);
   });
 
   it('E12: a binding that changes asks anew for those whom it concerns alone', async () => {

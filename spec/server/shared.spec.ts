@@ -148,9 +148,9 @@ describe('one factory for all users', () => {
       message: 'listing and watching pods is not permitted',
     });
     expect(decisions).toEqual([
-      { user: 'ann', kind: 'pods', permitted: ['a'] },
-      { user: 'ann', kind: 'pods', permitted: ['a', 'b'] },
-      { user: 'ann', kind: 'pods', permitted: [] },
+      { user: 'ann', kind: 'pods', asked: {}, permitted: ['a'] },
+      { user: 'ann', kind: 'pods', asked: {}, permitted: ['a', 'b'] },
+      { user: 'ann', kind: 'pods', asked: {}, permitted: [] },
     ]);
   });
 

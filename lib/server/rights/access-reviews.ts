@@ -1,14 +1,14 @@
 /** `accessReviews`, which asks the API server what a user may list and watch (SubjectAccessReview). */
-import { asyncScheduler, type SchedulerLike, type Subscription } from 'rxjs';
+import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import { check } from '../../checks/checked-option.ts';
 import type { Resource } from '../../meta/resource.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import { timingOf } from '../../rx/timing.ts';
-import { tokenReservations } from '../../rx/token-bucket.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
 import { keyOfUser, type ServedUser } from '../users/user.ts';
 import { type Bindings, BoundNamespaces, type Concerns } from './bound-namespaces.ts';
+import { ReviewTurns } from './review-turns.ts';
 import type { Rights } from './rights.ts';
 
 /** Options of {@link accessReviews}. */
@@ -28,12 +28,8 @@ const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 const VALID_MS = 30_000;
 /** How long an answer may take, in milliseconds. */
 const ANSWER_MS = 5_000;
-/** How many reviews are requested in a second, for all users. */
-const PER_SECOND = 200;
 /** How many namespaces are reviewed for one question. */
 const MOST_NAMESPACES = 100;
-/** How many users are remembered before those are forgotten whose answers are no longer valid. */
-const MANY_USERS = 1_000;
 
 /** What is reviewed. */
 interface Attributes {
@@ -59,15 +55,16 @@ interface ReviewsOfUser {
 class Reviewer {
   readonly #client: KubeClient;
   readonly #scheduler: SchedulerLike;
-  readonly #reserve: () => number;
+  readonly #turns: ReviewTurns;
   readonly #passedMs: () => number;
   readonly #known = new Map<string, ReviewsOfUser>();
+  #sweep = Subscription.EMPTY;
 
   constructor(client: KubeClient, scheduler: SchedulerLike) {
     this.#client = client;
     this.#scheduler = scheduler;
     this.#passedMs = stopwatch(scheduler);
-    this.#reserve = tokenReservations({ qps: PER_SECOND, burst: PER_SECOND, scheduler });
+    this.#turns = new ReviewTurns(scheduler);
   }
 
   /** Whether a user may list and watch; '' means all namespaces. Rejects if the API server does not answer. */
@@ -98,42 +95,41 @@ class Reviewer {
 
   #allowed(user: ServedUser, attributes: Attributes): Promise<boolean> {
     const now = this.#passedMs();
-    const { answers } = this.#ofUser(user, now);
-    const key = JSON.stringify(Object.values(attributes));
-    const known = answers.get(key);
+    const key = keyOfUser(user);
+    const { answers } = this.#known.get(key) ?? { answers: new Map<string, Reviewed>() };
+    this.#known.set(key, { user, answers });
+    if (this.#sweep.closed) this.#sweepLater();
+    const asked = JSON.stringify(Object.values(attributes));
+    const known = answers.get(asked);
     if (known !== undefined && now - known.atMs < VALID_MS) return known.allowed;
-    const allowed = this.#review(user, attributes);
-    answers.set(key, { atMs: now, allowed });
+    const allowed = this.#review(key, user, attributes);
+    answers.set(asked, { atMs: now, allowed });
     // No failure is remembered.
-    allowed.catch(() => answers.get(key)?.allowed === allowed && answers.delete(key));
+    allowed.catch(() => answers.get(asked)?.allowed === allowed && answers.delete(asked));
     return allowed;
   }
 
-  #ofUser(user: ServedUser, now: number): ReviewsOfUser {
-    const key = keyOfUser(user);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    if (this.#known.size >= MANY_USERS) this.#forgetUnused(now);
-    const own = { user, answers: new Map() };
-    this.#known.set(key, own);
-    return own;
-  }
-
-  #forgetUnused(now: number): void {
-    for (const [key, { answers }] of this.#known) {
-      const isUsed = [...answers.values()].some(({ atMs }) => now - atMs < VALID_MS);
-      if (!isUsed) this.#known.delete(key);
-    }
+  /** Forgets the answers that are no longer valid. */
+  #sweepLater(): void {
+    this.#sweep = looseTimer(VALID_MS, this.#scheduler, () => {
+      const now = this.#passedMs();
+      for (const [key, { answers }] of this.#known) {
+        for (const [asked, { atMs }] of answers) {
+          if (now - atMs >= VALID_MS) answers.delete(asked);
+        }
+        if (answers.size === 0) this.#known.delete(key);
+      }
+      this.#sweep.unsubscribe();
+      if (this.#known.size > 0) this.#sweepLater();
+    });
   }
 
   async #review(
+    key: string,
     { name, uid, groups, extra }: ServedUser,
     resourceAttributes: Attributes,
   ): Promise<boolean> {
-    const waitMs = this.#reserve();
-    if (waitMs > 0) {
-      await new Promise<void>((resolve) => looseTimer(waitMs, this.#scheduler, resolve));
-    }
+    await this.#turns.next(key);
     const abort = new AbortController();
     const late: Subscription = looseTimer(ANSWER_MS, this.#scheduler, () => abort.abort());
     try {
@@ -192,7 +188,7 @@ export function accessReviews(client: KubeClient, options: AccessReviewsOptions 
   const rights: Rights = async (user, kind, { namespaces, name }) => {
     if (await reviewer.mayRead(user, kind, '', name)) return 'all';
     if (!kind.namespaced) return [];
-    const tried = (namespaces ?? bound?.of(user) ?? []).slice(0, MOST_NAMESPACES);
+    const tried = (namespaces ?? (await bound?.of(user)) ?? []).slice(0, MOST_NAMESPACES);
     const may = await Promise.all(
       tried.map((namespace) => reviewer.mayRead(user, kind, namespace, name)),
     );

@@ -1,6 +1,6 @@
 /** The namespaces in which users are bound to roles. They are proposed to the API server, which decides. */
-import { defer, type Observable } from 'rxjs';
-import { filter, finalize, map, share, tap } from 'rxjs/operators';
+import { defer, firstValueFrom, type Observable } from 'rxjs';
+import { filter, finalize, map, repeat, share, take, tap } from 'rxjs/operators';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { ServedUser } from '../users/user.ts';
@@ -16,7 +16,13 @@ interface Subject {
 type RoleBinding = KubernetesObject & { readonly subjects?: readonly Subject[] | undefined };
 
 /** An informer of RoleBindings. */
-export type Bindings = Pick<SharedInformer<RoleBinding>, 'indexer' | 'changes$'>;
+export type Bindings = Pick<
+  SharedInformer<RoleBinding>,
+  'indexer' | 'changes$' | 'status$' | 'hasSynced'
+>;
+
+/** The phases of an informer that does not run. */
+const RESTING: readonly string[] = ['idle', 'stopped'];
 
 /** Whether a change concerns a user. */
 export type Concerns = (user: ServedUser) => boolean;
@@ -46,16 +52,23 @@ export class BoundNamespaces {
 
   constructor(bindings: Bindings, onChange: (concerns: Concerns) => void) {
     this.#bindings = bindings;
+    const running$ = bindings.status$.pipe(filter(({ phase }) => !RESTING.includes(phase)));
     this.changes$ = defer(() => {
       this.#isFollowed = true;
+      // What was answered while nobody followed the changes may have changed.
+      onChange(() => true);
       return bindings.changes$;
     }).pipe(
+      // The stream of an informer completes with its stop.
+      repeat({ delay: () => running$.pipe(take(1)) }),
       tap(() => {
         this.#bySubject = undefined;
       }),
-      // What there is at the beginning was read with the first question.
-      filter(({ reset, changes }, at) => changes.length > 0 && !(at === 0 && reset)),
-      map(({ changes }): Concerns => {
+      // What there is at the beginning is read with the first question.
+      filter(({ reset, changes }, at) => (reset ? at > 0 : changes.length > 0)),
+      map(({ reset, changes }): Concerns => {
+        // Those whose binding is gone are not among the changes.
+        if (reset) return () => true;
         const concerned = new Set(
           changes.flatMap(({ previous, object }) => [
             ...subjectsOf(previous),
@@ -72,8 +85,10 @@ export class BoundNamespaces {
     );
   }
 
-  /** The namespaces of a user, in order. */
-  of(user: ServedUser): readonly string[] {
+  /** The namespaces of a user, in order, as soon as all bindings are known. */
+  async of(user: ServedUser): Promise<readonly string[]> {
+    const { hasSynced, status$ } = this.#bindings;
+    if (!hasSynced) await firstValueFrom(status$.pipe(filter(({ synced }) => synced)));
     const bySubject = this.#subjects();
     const all = namesOf(user).flatMap((name) => [...(bySubject.get(name) ?? [])]);
     return [...new Set(all)].sort();

@@ -58,8 +58,10 @@ export function accessOf(
   permitted: PermittedNamespaces,
   asked: AskedRights,
 ): LimitedAccess | undefined {
-  if (permitted === 'all') return undefined;
-  const named = asked.namespaces ?? permitted;
+  const { namespaces: some } = asked;
+  const isAll = permitted === 'all' || some?.every((each) => permitted.includes(each)) === true;
+  if (isAll) return undefined;
+  const named = some ?? permitted;
   const namespaces = named.filter((each) => permitted.includes(each));
   const missing = named.filter((each) => !permitted.includes(each));
   const shows = namespaces.length === 0 ? 'no namespace' : `namespaces ${namespaces.join(', ')}`;
@@ -94,6 +96,12 @@ export function deniedError(kinds: readonly Resource[], isUnknown: boolean): Api
   const said = isUnknown
     ? { code: 503, reason: 'Unverified', message: `whether ${names} may be read is not known` }
     : { code: 403, reason: 'Forbidden', message: `listing and watching ${names} is not permitted` };
+  return readable(new ApiError(said));
+}
+
+/** What a user learns of a named query whose function has thrown. */
+export function failedError(): ApiError {
+  const said = { code: 500, reason: 'InternalError', message: 'the query has failed' };
   return readable(new ApiError(said));
 }
 

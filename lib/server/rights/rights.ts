@@ -16,7 +16,8 @@ export interface AskedRights {
 }
 
 /**
- * Decides what a user may list and watch. A rejection permits nothing that was not permitted a moment ago, and it is asked again. `changes$` emits
+ * Decides what a user may list and watch. A rejection, or no answer within 15 seconds, leaves what was permitted for half a
+ * minute, in which it is asked again; anything else that is no list permits nothing. `changes$` emits
  * which users' rights may have changed, whose open queries are asked again within two seconds.
  */
 export interface Rights {
@@ -28,18 +29,18 @@ export interface Rights {
   readonly changes$?: Observable<(user: ServedUser) => boolean> | undefined;
 }
 
-const isName = (value: unknown) => typeof value === 'string' && value !== '';
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** What a function of rights has returned, sorted. Throws a `TypeError` on anything that is no list of namespaces: '' would mean all of them. */
+/** Names of namespaces, sorted. Throws a `TypeError` that begins with `must` on anything else: '' would mean all of them. */
+export function checkedNames(must: string, given: unknown): readonly string[] {
+  if (Array.isArray(given) && given.every(isName)) return [...new Set<string>(given)].sort();
+  const what = isFields(given) ? 'an object' : JSON.stringify(given);
+  throw new TypeError(`${must} names of namespaces, but returned ${what}`);
+}
+
+/** What a function of rights has returned. Throws a `TypeError` on anything that permits nothing. */
 export function checkedPermitted(given: unknown): PermittedNamespaces {
-  if (given === 'all') return given;
-  if (!Array.isArray(given) || !given.every(isName)) {
-    const what = isFields(given) ? 'an object' : JSON.stringify(given);
-    throw new TypeError(
-      `serveUsers: rights must return 'all' or a list of namespaces, but returned ${what}`,
-    );
-  }
-  return [...new Set(given as readonly string[])].sort();
+  return given === 'all' ? given : checkedNames("serveUsers: rights must return 'all' or", given);
 }
 
 /** Whether two decisions permit the same. */

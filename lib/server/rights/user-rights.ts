@@ -3,7 +3,6 @@ import { EMPTY, Observable, ReplaySubject, type SchedulerLike, Subscription, sha
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { exponentialBackoff } from '../../rx/backoff.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
-import { stopwatch } from '../../rx/stopwatch.ts';
 import { sortedJson } from '../../worker/server/answers.ts';
 import type { ServedUser } from '../users/user.ts';
 import {
@@ -19,6 +18,8 @@ export interface RightsDecision {
   readonly user: string;
   /** Such as `pods` or `deployments.apps`. */
   readonly kind: string;
+  /** What a query has asked for. */
+  readonly asked: AskedRights;
   readonly permitted: PermittedNamespaces;
   /** Set if the rights could not be asked for, so that nothing is permitted. */
   readonly isUnknown?: true | undefined;
@@ -33,7 +34,7 @@ export interface UserRightsParts {
   readonly rights: Rights;
   readonly scheduler: SchedulerLike;
   readonly random: () => number;
-  onDecision?: ((decision: RightsDecision) => void) | undefined;
+  onDecision?: ((decision: RightsDecision) => unknown) | undefined;
   /** Tells the program why rights could not be asked for. */
   report(error: unknown): void;
 }
@@ -49,6 +50,9 @@ const ANSWER_MS = 15_000;
 const CHANGE_MS = 500;
 const CHANGE_SPREAD_MS = 1_000;
 
+/** Of how many questions a user's last decisions are remembered. */
+const MOST_DECIDED = 1_000;
+
 const waitAfter = /* @__PURE__ */ exponentialBackoff({ baseMs: 1_000, capMs: 30_000, jitter: 0.2 });
 
 const NOTHING: Decision = { permitted: [] };
@@ -56,12 +60,12 @@ const UNKNOWN: Decision = { permitted: [], isUnknown: true };
 
 export class UserRights {
   readonly #parts: UserRightsParts;
-  readonly #passedMs: () => number;
   readonly #followed = new Map<string, Observable<Decision>>();
+  /** What was decided last for each question, also of queries that were closed since. */
+  readonly #decided = new Map<string, Decision>();
 
   constructor(parts: UserRightsParts) {
     this.#parts = parts;
-    this.#passedMs = stopwatch(parts.scheduler);
   }
 
   /** What the user may read of a kind, and again when it changes. Equal questions are asked once. Never errors. */
@@ -70,15 +74,35 @@ export class UserRights {
     const known = this.#followed.get(key);
     if (known !== undefined) return known;
     const followed = new Observable<Decision>((subscriber) => {
-      const questions = new Questions(this.#parts, kind, asked, this.#passedMs, (decision) =>
-        subscriber.next(decision),
-      );
+      const questions = new Questions(this.#parts, kind, asked, (decision) => {
+        this.#tell(key, { ...decision, kind: resourceName(kind), asked });
+        subscriber.next(decision);
+      });
       subscriber.add(questions);
       subscriber.add(() => this.#followed.delete(key));
     }).pipe(share({ connector: () => new ReplaySubject(1) }));
     this.#followed.set(key, followed);
     return followed;
   }
+
+  /** Tells the program of a decision, unless the last one on the question was the same. */
+  #tell(key: string, decision: Omit<RightsDecision, 'user'>): void {
+    const { user, onDecision, report } = this.#parts;
+    const { permitted, isUnknown } = decision;
+    const last = this.#decided.get(key);
+    this.#decided.delete(key);
+    this.#decided.set(key, { permitted, ...(isUnknown && { isUnknown }) });
+    const [oldest] = this.#decided.keys();
+    if (this.#decided.size > MOST_DECIDED && oldest !== undefined) this.#decided.delete(oldest);
+    if (last !== undefined && isSame(last, decision)) return;
+    // It may return a promise.
+    const told = async () => await onDecision?.({ user: user.name, ...decision });
+    told().catch(report);
+  }
+}
+
+function isSame(one: Decision, other: Decision): boolean {
+  return isSamePermitted(one.permitted, other.permitted) && one.isUnknown === other.isUnknown;
 }
 
 /** The questions about one kind, while a query is open. */
@@ -86,39 +110,57 @@ class Questions extends Subscription {
   readonly #parts: UserRightsParts;
   readonly #kind: Resource;
   readonly #asked: AskedRights;
-  readonly #passedMs: () => number;
   readonly #decide: (decision: Decision) => void;
   #last: Decision | undefined;
-  /** When the last question was answered. */
-  #answeredMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
+  /** Ends what is permitted, after questions have failed for a while. */
+  #grace = Subscription.EMPTY;
+  /** Counts the questions; an answer to a former one is not taken. */
   #question = 0;
+  #isAsking = false;
+  /** Whether rights have changed since the question that is being answered. */
+  #hasChanged = false;
   #next = Subscription.EMPTY;
 
   constructor(
     parts: UserRightsParts,
     kind: Resource,
     asked: AskedRights,
-    passedMs: () => number,
     decide: (decision: Decision) => void,
   ) {
     super();
     this.#parts = parts;
     this.#kind = kind;
     this.#asked = asked;
-    this.#passedMs = passedMs;
     this.#decide = decide;
-    this.add(() => this.#next.unsubscribe());
+    this.add(() => {
+      this.#next.unsubscribe();
+      this.#grace.unsubscribe();
+    });
     const { changes$ = EMPTY } = parts.rights;
+    const { report } = parts;
     this.add(
       changes$.subscribe({
         next: (concerns) => {
-          if (concerns(parts.user)) this.#askIn(CHANGE_MS + CHANGE_SPREAD_MS * parts.random());
+          try {
+            if (concerns(parts.user)) this.#changed();
+          } catch (error) {
+            report(error);
+          }
         },
-        error: (error) => parts.report(error),
+        error: report,
       }),
     );
     void this.#ask();
+  }
+
+  #changed(): void {
+    if (this.#isAsking) this.#hasChanged = true;
+    else this.#askSoon();
+  }
+
+  #askSoon(): void {
+    this.#askIn(CHANGE_MS + CHANGE_SPREAD_MS * this.#parts.random());
   }
 
   #askIn(waitMs: number): void {
@@ -129,51 +171,55 @@ class Questions extends Subscription {
 
   async #ask(): Promise<void> {
     const own = ++this.#question;
-    const { user, rights } = this.#parts;
-    this.#next.unsubscribe();
-    this.#next = looseTimer(ANSWER_MS, this.#parts.scheduler, () => {
+    const { user, rights, scheduler } = this.#parts;
+    const end = (then: () => void) => {
+      if (own !== this.#question || this.closed) return;
       this.#question++;
-      this.#failed(new Error(`serveUsers: rights: no answer within ${ANSWER_MS} ms`));
-    });
+      this.#isAsking = false;
+      then();
+      if (this.#hasChanged) this.#askSoon();
+      this.#hasChanged = false;
+    };
+    this.#isAsking = true;
+    this.#next.unsubscribe();
+    this.#next = looseTimer(ANSWER_MS, scheduler, () =>
+      end(() => this.#failed(new Error(`serveUsers: rights: no answer within ${ANSWER_MS} ms`))),
+    );
     try {
-      const permitted = checkedPermitted(await rights(user, this.#kind, this.#asked));
-      if (own === this.#question && !this.closed) this.#answered(permitted);
+      const given = await rights(user, this.#kind, this.#asked);
+      end(() => this.#answered(given));
     } catch (error) {
-      if (own === this.#question && !this.closed) this.#failed(error);
+      end(() => this.#failed(error));
     }
   }
 
-  #answered(permitted: PermittedNamespaces): void {
-    this.#failures = 0;
-    this.#answeredMs = this.#passedMs();
-    const spread = 1 - SPREAD + 2 * SPREAD * this.#parts.random();
-    this.#askIn(AGAIN_MS * spread);
-    this.#become(permitted.length === 0 ? NOTHING : { permitted });
-  }
-
-  #failed(error: unknown): void {
-    if (this.#failures === 0) this.#parts.report(error);
-    const waitMs = waitAfter(this.#failures++, this.#parts.random());
-    const leftMs = this.#answeredMs + AGAIN_MS * (1 + SPREAD) + GRACE_MS - this.#passedMs();
-    // What was permitted a moment ago is not taken away by a question that fails, and what was never permitted is not given by it.
-    if (leftMs <= 0) this.#become(UNKNOWN);
-    this.#askIn(leftMs > 0 ? Math.min(waitMs, leftMs) : waitMs);
-  }
-
-  #become(decision: Decision): void {
-    const last = this.#last;
-    const isSame =
-      last !== undefined &&
-      isSamePermitted(last.permitted, decision.permitted) &&
-      last.isUnknown === decision.isUnknown;
-    if (isSame) return;
-    this.#last = decision;
-    const { user, onDecision } = this.#parts;
+  #answered(given: unknown): void {
+    let decision = UNKNOWN;
     try {
-      onDecision?.({ user: user.name, kind: resourceName(this.#kind), ...decision });
+      const permitted = checkedPermitted(given);
+      decision = permitted.length === 0 ? NOTHING : { permitted };
     } catch (error) {
       this.#parts.report(error);
     }
+    this.#failures = 0;
+    this.#grace.unsubscribe();
+    this.#askIn(AGAIN_MS * (1 - SPREAD + 2 * SPREAD * this.#parts.random()));
+    this.#become(decision);
+  }
+
+  #failed(error: unknown): void {
+    const { report, random, scheduler } = this.#parts;
+    if (this.#failures === 0) {
+      report(error);
+      // What was permitted is not taken away by a question that fails, and what was never permitted is not given by it.
+      this.#grace = looseTimer(GRACE_MS, scheduler, () => this.#become(UNKNOWN));
+    }
+    this.#askIn(waitAfter(this.#failures++, random()));
+  }
+
+  #become(decision: Decision): void {
+    if (this.#last !== undefined && isSame(this.#last, decision)) return;
+    this.#last = decision;
     this.#decide(decision);
   }
 }

@@ -20,8 +20,8 @@ import {
 } from '../../worker/carried-query.ts';
 import { sortedJson } from '../../worker/server/answers.ts';
 import { SharedAnswer } from '../../worker/server/shared-answer.ts';
-import { deniedError, narrowed, statusOfNothing } from '../rights/narrowed.ts';
-import type { PermittedNamespaces } from '../rights/rights.ts';
+import { deniedError, failedError, narrowed, statusOfNothing } from '../rights/narrowed.ts';
+import { type AskedRights, checkedNames, type PermittedNamespaces } from '../rights/rights.ts';
 import { refusedName } from '../users/user-session.ts';
 import type { HeldQueries } from './held-queries.ts';
 import { permittedChannel } from './permitted-query.ts';
@@ -91,6 +91,21 @@ export class NamedQueries {
     return query;
   }
 
+  /** What a query needs. Throws a readable error if its function does, of which the program is told. */
+  rightsAskedBy({ namespaces }: SharedQuery, carried: CarriedQuery): AskedRights {
+    if (namespaces === undefined) return {};
+    const { report } = this.#parts;
+    try {
+      const given: unknown = namespaces(paramsOf(carried));
+      if (given instanceof Promise) given.catch(report);
+      const must = `serveUsers: queries: ${String(carried['named'])}: namespaces must return`;
+      return { namespaces: checkedNames(must, given) };
+    } catch (error) {
+      report(error);
+      throw failedError();
+    }
+  }
+
   /** The answer for users with these rights. */
   answer(carried: CarriedQuery, permitted: PermittedKinds): Answer {
     const { held, lingerMs, scheduler, report } = this.#parts;
@@ -101,6 +116,11 @@ export class NamedQueries {
     const where = `workerQuery ${String(carried['named'])}`;
     const reads = new NarrowedQueries(held, permitted, where);
     const made = this.of(carried['named']).ask(paramsOf(carried), liveQueriesOver(reads));
+    const other: unknown = made;
+    if (other instanceof Promise) {
+      other.catch(report);
+      throw new TypeError(`${where}: ask has returned a promise; return a query or a stream`);
+    }
     if (!isObservable(made)) {
       const query = checkedQuery(made);
       checkSize(where, query);

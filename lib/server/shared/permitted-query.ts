@@ -19,22 +19,23 @@ export type PermittedAnswer =
     }
   | { readonly nothing: InformerStatus };
 
-/** The complete answer without rows, which takes away all that were shown. */
-const noRows = (): AnyChangeSet<unknown> =>
+/** Takes away all rows that were shown. If it is synced, that is the answer. */
+const noRows = (synced: boolean): AnyChangeSet<unknown> =>
   createChangeSet<unknown>(
-    { rev: 0, cause: 'query', reset: true, synced: true, initial: false, resourceVersion: '' },
+    { rev: 0, cause: 'query', reset: true, synced, initial: false, resourceVersion: '' },
     [],
   );
 
 /** The answers, of which the last one is followed. The rows of the former one are gone before those of the next come. */
 function followed(permitted$: Observable<PermittedAnswer>): Observable<AnyChangeSet<unknown>> {
   return originating((subscriber, tell) => {
-    let hasRows = false;
+    let hasBegun = false;
     let run = Subscription.EMPTY;
     const follow = (permitted: PermittedAnswer) => {
       run.unsubscribe();
-      if (hasRows || 'nothing' in permitted) subscriber.next(noRows());
-      hasRows = 'answer' in permitted;
+      const isNothing = 'nothing' in permitted;
+      if (hasBegun || isNothing) subscriber.next(noRows(isNothing));
+      hasBegun = true;
       if (!('answer' in permitted)) return;
       const { enter } = permitted;
       const source: SetSource<unknown> = new SetSource<unknown>(() => tell(source.origin));

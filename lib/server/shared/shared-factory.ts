@@ -23,7 +23,7 @@ export interface SharedFactoryOptions {
   readonly rights: Rights;
   readonly queries?: SharedQueriesByName | undefined;
   readonly edits?: ((user: ServedUser) => KubeClient | Promise<KubeClient>) | undefined;
-  readonly onDecision?: ((decision: RightsDecision) => void) | undefined;
+  readonly onDecision?: ((decision: RightsDecision) => unknown) | undefined;
 }
 
 /** What the server gives. */
@@ -59,7 +59,7 @@ export function sharedFactory(
     begin: (user, epoch) => {
       const own = new UserRights({ user, rights, scheduler, random, onDecision, report });
       return new SharedSession({
-        ...{ epoch, held, named, rights: own, mostPipelines, report },
+        ...{ epoch, held, named, rights: own, lingerMs, mostPipelines, report },
         scheduler,
         edits: edits && new UserEdits({ client: () => edits(user), scheduler }),
       });

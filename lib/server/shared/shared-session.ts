@@ -4,15 +4,18 @@ import { map } from 'rxjs/operators';
 import type { QueryChannel } from '../../factory/queries/query-channel.ts';
 import type { LimitedAccess } from '../../informer/sources.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import { ApiError } from '../../meta/api-error.ts';
+import type { ApiError } from '../../meta/api-error.ts';
 import type { Resource } from '../../meta/resource.ts';
 import { checkedQuery } from '../../query/live-query/live-query.ts';
+import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
+import { readable } from '../../wire/public-error.ts';
 import type { AskedAnswer } from '../../wire/query-feed.ts';
-import { type CarriedQuery, checkSize, paramsOf } from '../../worker/carried-query.ts';
+import { type CarriedQuery, checkSize } from '../../worker/carried-query.ts';
 import { sortedJson } from '../../worker/server/answers.ts';
 import {
   accessOf,
   deniedError,
+  failedError,
   narrowed,
   rightsAskedBy,
   statusFor,
@@ -39,6 +42,7 @@ export interface SharedSessionParts {
   readonly named: NamedQueries;
   readonly rights: UserRights;
   readonly scheduler: SchedulerLike;
+  readonly lingerMs: number;
   /** @defaultValue edits are refused */
   readonly edits?: UserEdits | undefined;
   /** How many different queries a user has open. */
@@ -53,15 +57,21 @@ interface Asked {
   readonly key: string;
   readonly kinds: readonly Resource[];
   readonly rights: AskedRights;
+  /** Whether the program has named the namespaces, of which users learn nothing. */
+  readonly areNamed?: true;
   /** The answer for what is permitted of each kind; `undefined` if that is nothing. */
   answer(permitted: readonly Decision[]): ReturnType<NamedQueries['answer']> | undefined;
 }
 
-/** An answer, and how many feeds follow it. */
+/** An answer, and who follows it. It is counted until its linger is over, because its pipeline runs so long. */
 interface Open {
   readonly channel: QueryChannel;
-  feeds: number;
+  readonly holders: Holders;
 }
+
+/** How many namespaces a query names, and the longest name of an object. */
+const MOST_NAMESPACES = 100;
+const LONGEST_NAME = 253;
 
 const isNothing = ({ permitted }: Decision) => permitted.length === 0;
 
@@ -83,12 +93,27 @@ export class SharedSession implements UserSession {
     if (known === undefined && this.#open.size >= mostPipelines) {
       throw refusedPipeline(mostPipelines);
     }
-    const open = known ?? { channel: permittedChannel(this.#permitted(asked)), feeds: 0 };
+    const open = known ?? this.#begin(asked);
+    const { channel, holders } = open;
     return {
-      stream: open.channel.stream,
-      view: open.channel.view,
-      enter: () => this.#enter(asked.key, open),
+      stream: channel.stream,
+      view: channel.view,
+      enter: () => {
+        this.#open.set(asked.key, open);
+        return holders.hold();
+      },
     };
+  }
+
+  #begin(asked: Asked): Open {
+    const { lingerMs, scheduler } = this.#parts;
+    const holders = new Holders(
+      () => {
+        if (this.#open.get(asked.key)?.holders === holders) this.#open.delete(asked.key);
+      },
+      (end) => afterLinger(end, lingerMs, scheduler),
+    );
+    return { channel: permittedChannel(this.#permitted(asked)), holders };
   }
 
   async edit(...[edit, tab]: Parameters<UserSession['edit']>): Promise<unknown> {
@@ -99,15 +124,8 @@ export class SharedSession implements UserSession {
   }
 
   end(): void {
+    for (const { holders } of this.#open.values()) holders.cancel();
     this.#open.clear();
-  }
-
-  #enter(key: string, open: Open): () => void {
-    open.feeds++;
-    this.#open.set(key, open);
-    return () => {
-      if (--open.feeds === 0 && this.#open.get(key) === open) this.#open.delete(key);
-    };
   }
 
   #data(carried: CarriedQuery): Asked {
@@ -116,10 +134,20 @@ export class SharedSession implements UserSession {
     checkSize('useQuery', query);
     // Throws if the objects of the server cannot answer it.
     held.plansOf(query);
+    const rights = rightsAskedBy(query);
+    const { namespaces = [], name = '' } = rights;
+    if (namespaces.length > MOST_NAMESPACES) {
+      throw readable(
+        new RangeError(`the query names more than ${MOST_NAMESPACES} namespaces; name fewer`),
+      );
+    }
+    if ([name, ...namespaces].some((each) => each.length > LONGEST_NAME)) {
+      throw readable(new RangeError(`no name has more than ${LONGEST_NAME} characters`));
+    }
     return {
       key: query.key,
       kinds: [kind],
-      rights: rightsAskedBy(query),
+      rights,
       answer: ([decision]) => {
         const own = decision && narrowed(query, kind, decision.permitted);
         return own && held.channelOf(own);
@@ -127,15 +155,17 @@ export class SharedSession implements UserSession {
     };
   }
 
-  #named(carried: CarriedQuery): Asked {
+  #named({ named: name, params }: CarriedQuery): Asked {
     const { named, held } = this.#parts;
-    const { reads, namespaces } = named.of(carried['named']);
-    const kinds = reads.map((kind) => held.kindOf(kind));
-    const asked = namespaces?.(paramsOf(carried));
+    // Without what else a client has sent.
+    const carried = { named: name, ...(params !== undefined && { params }) };
+    const query = named.of(name);
+    const kinds = query.reads.map((kind) => held.kindOf(kind));
     return {
       key: sortedJson(carried),
       kinds,
-      rights: asked === undefined ? {} : { namespaces: [...asked].sort() },
+      rights: named.rightsAskedBy(query, carried),
+      areNamed: true,
       answer: (decisions) =>
         decisions.some(isNothing)
           ? undefined
@@ -157,7 +187,7 @@ export class SharedSession implements UserSession {
         return this.#answerFor(asked, decisions);
       } catch (error) {
         report(error);
-        return { nothing: this.#nothing(ApiError.from(error, 'the query'), undefined) };
+        return { nothing: this.#nothing(failedError(), undefined) };
       }
     };
     return combineLatest(kinds.map((kind) => rights.decisions(kind, askedOf(kind)))).pipe(
@@ -168,11 +198,12 @@ export class SharedSession implements UserSession {
   }
 
   #answerFor(asked: Asked, decisions: readonly Decision[]): PermittedAnswer {
-    const { kinds, rights } = asked;
+    const { kinds, rights, areNamed } = asked;
     const [first] = decisions;
     const [kind] = kinds;
-    const isPart = kind?.namespaced === true && first !== undefined;
-    const access = isPart ? accessOf(kind, first.permitted, rights) : undefined;
+    // Of several kinds each may have other namespaces.
+    const isPart = kind?.namespaced === true && kinds.length === 1 && first !== undefined;
+    const access = isPart ? accessOf(kind, first.permitted, areNamed ? {} : rights) : undefined;
     const answer = asked.answer(decisions);
     if (answer === undefined) {
       const denied = kinds.filter((_kind, at) => isNothing(decisions[at] as Decision));

@@ -87,7 +87,7 @@ export interface ServeSharedOptions extends ServeOptions {
    */
   readonly edits?: ((user: ServedUser) => KubeClient | Promise<KubeClient>) | undefined;
   /** Receives each change of what a user may read of a kind, for an audit log. It names no object. */
-  readonly onDecision?: ((decision: RightsDecision) => void) | undefined;
+  readonly onDecision?: ((decision: RightsDecision) => unknown) | undefined;
 }
 
 /** Options of {@link serveUsers}. */

@@ -34,8 +34,13 @@ export function checkedUser(given: unknown): ServedUser | undefined {
   return { name, uid, groups: groups && [...groups], extra, expiresMs };
 }
 
+/** Differs for each token, and says nothing about rights. */
+const CREDENTIAL = 'authentication.kubernetes.io/credential-id';
+
 /** The text that is equal for users with equal rights. */
 export function keyOfUser({ name, uid, groups = [], extra = {} }: ServedUser): string {
-  const sorted = Object.entries(extra).map(([key, values]) => [key, [...values].sort()]);
+  const sorted = Object.entries(extra)
+    .filter(([key]) => key !== CREDENTIAL)
+    .map(([key, values]) => [key, [...values].sort()]);
   return sortedJson([name, uid, [...groups].sort(), Object.fromEntries(sorted)]);
 }
