@@ -12,11 +12,15 @@ import {
 } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Action, Chosen, Named } from '../../examples/dashboard/page/actions/action.ts';
+import type {
+  Action,
+  Chosen,
+  Named,
+  Target,
+} from '../../examples/dashboard/page/actions/action.ts';
 import { actions, actionsFor } from '../../examples/dashboard/page/actions/objects.ts';
 import { revisionsOf } from '../../examples/dashboard/page/actions/revisions.ts';
 import { lackingIn, rightWords } from '../../examples/dashboard/page/actions/rights.ts';
-import type { Target } from '../../examples/dashboard/page/actions/target.ts';
 import { RESTARTED } from '../../examples/dashboard/page/actions/workloads.ts';
 import { judge } from '../../examples/dashboard/server/allowed-requests.ts';
 

@@ -9,11 +9,11 @@ import { kindOf } from '../kinds/index.ts';
 import { rowsName } from '../kinds/kind.ts';
 import { Dialog, useLeave } from '../layout/dialog.tsx';
 import { AlertIcon, CheckIcon } from '../layout/icons.tsx';
-import type { Action, Chosen } from './action.ts';
+import type { Action, Chosen, Revision } from './action.ts';
 import classes from './actions.module.css';
 import { type Asked, asked$, clearMarks, notice$ } from './asked.ts';
 import { actions } from './objects.ts';
-import { type Revision, revisionsOf } from './revisions.ts';
+import { revisionsOf } from './revisions.ts';
 import { type Item, usePlan } from './use-plan.ts';
 
 /** How long the user may go on typing before the dry run, in milliseconds. */

@@ -2,13 +2,32 @@
 import {
   ApiError,
   type KubeClient,
+  type KubernetesObject,
   type Resource,
   type ResourceClient,
   type Stored,
   type WriteOptions,
 } from 'rx-informer';
-import type { Revision } from './revisions.ts';
-import type { Target } from './target.ts';
+
+/** A template of Pods, as far as the actions read it. */
+export interface Template {
+  metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> };
+  spec?: { readonly containers?: readonly { readonly image?: string }[] };
+}
+
+/** An object, as far as the actions read it. */
+export interface Target extends KubernetesObject {
+  spec?: { replicas?: number; unschedulable?: boolean; template?: Template };
+}
+
+/** One revision of the template of a workload. */
+export interface Revision {
+  readonly number: number;
+  readonly template: Template;
+  readonly createdMs: number;
+  /** Why it was made, if somebody said so, and the images. */
+  readonly note: string;
+}
 
 /** What a right names of a resource. */
 export type Named = Pick<Resource<never>, 'group' | 'plural'>;

@@ -1,30 +1,22 @@
 /** The actions on Nodes, and the deletion of objects. */
 import { shownKinds } from '../../shared/kinds.ts';
-import { type Action, fullName, mayPatch, type Named, type Sending, Unneeded } from './action.ts';
-import type { Target } from './target.ts';
+import { type Action, fullName, mayPatch, type Named, type Target, Unneeded } from './action.ts';
 import { restart, rollBack, runNow, scale } from './workloads.ts';
 
 function cordoning(id: string, label: string, does: string, isCordoned: boolean): Action {
-  const set = async ({ calls, options }: Sending, object: Parameters<Action['send']>[1]) => {
-    await calls.edit(
-      object,
-      (draft) => {
-        draft.spec ??= {};
-        const { spec } = draft;
-        if (Boolean(spec.unschedulable) === isCordoned)
-          throw new Unneeded(`It is ${says} already.`);
-        if (isCordoned) spec.unschedulable = true;
-        else delete spec.unschedulable;
-      },
-      options,
-    );
-  };
   const says = isCordoned ? 'cordoned' : 'open for new Pods';
   return {
     ...{ id, label, does, on: ['nodes'], right: mayPatch },
     fits: ({ spec }) => Boolean(spec?.unschedulable) !== isCordoned,
-    async send(sending, object) {
-      await set(sending, object);
+    async send({ calls, options }, object) {
+      const set = (draft: Target) => {
+        draft.spec ??= {};
+        if (Boolean(draft.spec.unschedulable) === isCordoned)
+          throw new Unneeded(`It is ${says} already.`);
+        if (isCordoned) draft.spec.unschedulable = true;
+        else delete draft.spec.unschedulable;
+      };
+      await calls.edit(object, set, options);
       return { says };
     },
   };

@@ -10,16 +10,7 @@ import {
 } from 'rx-informer';
 import { controllerRevisions, deployments, replicaSets } from 'rx-informer/resources';
 import { shortImage } from '../kinds/cause.ts';
-import type { Target, Template } from './target.ts';
-
-/** One revision of the template of a workload. */
-export interface Revision {
-  readonly number: number;
-  readonly template: Template;
-  readonly createdMs: number;
-  /** Why it was made, if somebody said so, and the images. */
-  readonly note: string;
-}
+import type { Revision, Target, Template } from './action.ts';
 
 /** Counts the revisions of a Deployment. */
 const NUMBER = 'deployment.kubernetes.io/revision';

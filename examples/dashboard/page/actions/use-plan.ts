@@ -4,8 +4,14 @@ import { ApiError, createResourceClient, type Resource, type Stored } from 'rx-i
 import { client } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import type { ObjectName } from '../cluster/page-state.ts';
-import { type Accepted, type Action, type Chosen, changed, Unneeded } from './action.ts';
-import type { Target } from './target.ts';
+import {
+  type Accepted,
+  type Action,
+  type Chosen,
+  changed,
+  type Target,
+  Unneeded,
+} from './action.ts';
 
 /** One object of an action, as far as the server has answered. */
 export interface Item {

@@ -1,8 +1,15 @@
 /** The actions on workloads: scale, restart, roll back, and run now. */
-import { createResourceClient, type Draft, retryOnConflict, type Stored } from 'rx-informer';
+import { createResourceClient, retryOnConflict, type Stored } from 'rx-informer';
 import { type CronJob, jobs } from 'rx-informer/resources';
-import { type Accepted, type Action, changed, mayPatch, type Sending, Unneeded } from './action.ts';
-import type { Target, Template } from './target.ts';
+import {
+  type Action,
+  changed,
+  mayPatch,
+  type Sending,
+  type Target,
+  type Template,
+  Unneeded,
+} from './action.ts';
 
 const ROLLED = ['deployments.apps', 'statefulsets.apps', 'daemonsets.apps'];
 
@@ -50,41 +57,22 @@ export const scale: Action = {
   },
 };
 
-type Spec = { template?: Template };
-
-const templateOf = (draft: Draft<Target>) => {
-  draft.spec ??= {};
-  draft.spec.template ??= {};
-  return draft.spec.template;
-};
-
 /** Writes the template, and takes it back only if nobody else has written it since. */
 async function retemplate(
   { calls, options }: Sending,
   object: Stored<Target>,
-  recipe: (template: Template) => Template,
-): Promise<Accepted['undo']> {
-  const before = (object.spec as Spec).template ?? {};
-  const isStill = (expected: Template, now: Template) => {
-    if (JSON.stringify(now) !== JSON.stringify(expected)) {
+  next: Template,
+): Promise<() => Promise<unknown>> {
+  const from = (expected: Template, to: Template) => (draft: Target) => {
+    draft.spec ??= {};
+    if (JSON.stringify(draft.spec.template ?? {}) !== JSON.stringify(expected)) {
       throw changed(object, 'has another template of its Pods now');
     }
+    draft.spec.template = to;
   };
-  const written = await calls.edit(
-    object,
-    (draft) => {
-      const template = templateOf(draft);
-      isStill(before, template);
-      (draft.spec as Spec).template = recipe(structuredClone(before));
-    },
-    options,
-  );
-  const after = (written.spec as Spec).template ?? {};
-  return () =>
-    calls.edit(written, (draft) => {
-      isStill(after, templateOf(draft));
-      (draft.spec as Spec).template = before;
-    });
+  const before = object.spec?.template ?? {};
+  const written = await calls.edit(object, from(before, next), options);
+  return () => calls.edit(written, from(written.spec?.template ?? {}, before));
 }
 
 export const restart: Action = {
@@ -94,12 +82,10 @@ export const restart: Action = {
   on: ROLLED,
   right: mayPatch,
   async send(sending, object, { atMs }) {
-    const at = new Date(atMs).toISOString();
-    const undo = await retemplate(sending, object, ({ metadata, ...template }) => ({
-      ...template,
-      metadata: { ...metadata, annotations: { ...metadata?.annotations, [RESTARTED]: at } },
-    }));
-    return { says: 'all Pods are replaced', ...(undo && { undo }) };
+    const { metadata, ...template } = object.spec?.template ?? {};
+    const annotations = { ...metadata?.annotations, [RESTARTED]: new Date(atMs).toISOString() };
+    const next = { ...template, metadata: { ...metadata, annotations } };
+    return { says: 'all Pods are replaced', undo: await retemplate(sending, object, next) };
   },
 };
 
@@ -113,10 +99,9 @@ export const rollBack: Action = {
   right: mayPatch,
   async send(sending, object, { revision }) {
     if (revision === undefined) throw new Unneeded('There is no earlier revision.');
-    const undo = await retemplate(sending, object, () => revision.template);
     return {
       says: `back to revision ${revision.number} (${revision.note})`,
-      ...(undo && { undo }),
+      undo: await retemplate(sending, object, revision.template),
     };
   },
 };
