@@ -100,7 +100,10 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
     async choose(context, base) {
       const next = await chooseCluster({ ...options, embedded: false, context });
       const former = client;
-      const served = await serving(next, base);
+      const served = await serving(next, base).catch(async (error: unknown) => {
+        if ('cluster' in next) await next.cluster.client.close();
+        throw error;
+      });
       if ('cluster' in next) sayCluster(options, next.cluster.name, rules.readOnly, say);
       void former.close();
       return served;
