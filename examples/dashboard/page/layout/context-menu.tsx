@@ -56,8 +56,9 @@ export function ContextMenu({ current }: { readonly current: string | undefined 
             key={name}
             rightSection={name === current && <CheckIcon size={14} />}
             aria-current={name === current}
-            disabled={name === current || chosen !== undefined}
-            onClick={() => void onChoice(name)}
+            fw={name === current ? 600 : 400}
+            disabled={chosen !== undefined}
+            onClick={() => name !== current && void onChoice(name)}
           >
             {name}
           </Menu.Item>
