@@ -28,7 +28,8 @@ function drawn(panel: Panel, curves: readonly Curve[], minutes: number): string[
     top: top + 24,
     bottom: top + height - 44,
   };
-  const most = Math.max(...curves.flatMap(({ points }) => points.map(([, value]) => value))) || 1;
+  const most =
+    Math.max(...curves.flatMap(({ points }) => points.map(([, value]) => value)), 0) || 1;
   const unit = UNITS[panel.fieldConfig?.defaults.unit ?? ''] ?? '';
   const atX = (minute: number) => plot.left + (minute / minutes) * (plot.right - plot.left);
   const atY = (value: number) => plot.bottom - (value / most) * (plot.bottom - plot.top);
