@@ -288,6 +288,8 @@ const MOMENTS: Record<string, string> = {
   'lib/wire/query-feed.ts': 'from which on the moments of a status are told',
   'lib/wire/remote-view.ts': 'from which on the moments of a status were told',
   'lib/wire/from-wire.ts': 'when the last message came, which a user reads',
+  'lib/server/shared/shared-session.ts':
+    'since when a user may read nothing, as the status shows it',
   'lib/server/users/user-connection.ts': 'when credentials end',
   'lib/audit/audit.ts': 'when a collection was last compared, for the status',
   'lib/informer/status/describe-status.ts':

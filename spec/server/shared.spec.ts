@@ -12,6 +12,7 @@ import {
 import { configMaps, pods, secrets } from 'rx-informer/resources';
 import type { RightsDecision, SharedQueriesByName } from 'rx-informer/server';
 import { workerQuery } from 'rx-informer/worker';
+import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { followed, names, namesOf, UsersRig } from './users-rig.ts';
 
@@ -231,6 +232,10 @@ describe('one factory for all users', () => {
     answer = () => ['a'];
     await rig.pass(60_000);
     expect(ann.shown()).toEqual({ list: 'api web', ...LIVE });
+    // What was permitted is so no more.
+    answer = () => ({ all: true });
+    await rig.pass(66_000);
+    expect(ann.shown().list).toBe('');
     for (const wrong of [true, '', 'a', [''], ['a', 1], undefined, null, { all: true }]) {
       answer = () => wrong;
       const bob = followed(rig.page('t-bob').view(names));
@@ -288,6 +293,12 @@ describe('one factory for all users', () => {
     expect(refused.shown().error).toMatch(/this user has 2 queries/);
     refused.leave();
     one.leave();
+    await rig.pass(5_000);
+    // What lingers counts, because it runs.
+    const early = followed(page.view(liveQuery({ from: pods, limit: 1 })));
+    await rig.pass(1_000);
+    expect(early.shown().error).toMatch(/this user has 2 queries/);
+    early.leave();
     await rig.pass(60_000);
     expect(followed(third).shown().list).toBe('');
     await rig.pass(5_000);
@@ -379,6 +390,63 @@ describe('queries with names over one factory', () => {
       'the server does not have secrets; it has pods, configmaps, clusterroles.rbac.authorization.k8s.io',
       'workerQuery outside has rows of an informer that it was not given; read by the live queries that it receives',
     ]);
+  });
+
+  it('E14: what a client sends beside a name and parameters makes no other run', async () => {
+    const rig = new UsersRig();
+    let runs = 0;
+    const ask = (params: undefined, live: LiveQueries) => {
+      runs++;
+      return named.counts.ask(params, live);
+    };
+    rig.serveShared({ queries: { counts: { reads: [pods], ask } }, limits: { pipelines: 2 } });
+    const raw = rig.raw();
+    raw.hello();
+    await rig.pass(5_000);
+    for (let id = 0; id < 50; id++) {
+      raw.send({ type: 'open', id, query: { named: 'counts', junk: id }, ...raw.session() });
+    }
+    await rig.pass(5_000);
+    expect(raw.received.filter(({ type }) => type === 'refused')).toEqual([]);
+    expect(runs).toBe(1);
+  });
+
+  it('E14: functions that return promises that reject, or throw, end no process, and the program is told', async () => {
+    const errors: unknown[] = [];
+    const reject = (text: string) => async () => {
+      throw new Error(text);
+    };
+    const rig = new UsersRig();
+    const changes = new Subject<never>();
+    const rights = Object.assign(() => ['a'], { changes$: changes });
+    rig.serveShared({
+      ...{ rights, onDecision: reject('decision') },
+      onUnhandledError: (error) => errors.push((error as Error).message),
+      queries: {
+        ask: { reads: [pods], ask: reject('ask') as never },
+        of: { reads: [pods], ask: () => names, namespaces: reject('namespaces') as never },
+        text: { reads: [pods], ask: () => names, namespaces: (() => 'shop') as never },
+      },
+    });
+    const page = rig.page('t-ann');
+    const views = ['ask', 'of', 'text'].map((name) =>
+      followed(page.view(workerQuery<Record<string, () => typeof names>, string>(name))),
+    );
+    await rig.pass(5_000);
+    changes.next((() => {
+      throw new Error('changes');
+    }) as never);
+    await rig.pass(5_000);
+    expect(views.map(({ shown }) => shown().list)).toEqual(['', '', '']);
+    expect(errors).toEqual(
+      expect.arrayContaining([
+        ...['decision', 'ask', 'namespaces', 'changes'],
+        'workerQuery ask: ask has returned a promise; return a query or a stream',
+        'serveUsers: queries: text: namespaces must return names of namespaces, but returned "shop"',
+      ]),
+    );
+    const [ask] = views;
+    expect(ask?.view.getSnapshot().status.error).toMatchObject({ code: 500 });
   });
 
   it('E14: invalid options are refused by name', () => {
