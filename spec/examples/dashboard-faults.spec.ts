@@ -4,12 +4,15 @@ import {
   deployments,
   type Event,
   events,
+  horizontalPodAutoscalers,
+  nodes,
   type Pod,
+  persistentVolumeClaims,
   pods,
   replicaSets,
   resourceQuotas,
 } from 'rx-informer/resources';
-import { createFakeApiServer } from 'rx-informer/testing';
+import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { describe, expect, test } from 'vitest';
 import { populate } from '../../examples/dashboard/embedded/populate.ts';
 import {
@@ -19,7 +22,11 @@ import {
 } from '../../examples/dashboard/embedded/seeded-faults.ts';
 import { Director } from '../../examples/dashboard/embedded/stories.ts';
 import { World } from '../../examples/dashboard/embedded/world.ts';
+import { autoscalerKind } from '../../examples/dashboard/page/kinds/autoscalers.ts';
 import { causeOf } from '../../examples/dashboard/page/kinds/cause.ts';
+import { claimKind, withEvents } from '../../examples/dashboard/page/kinds/claims.ts';
+import { eventKind } from '../../examples/dashboard/page/kinds/events.ts';
+import { nodeKind } from '../../examples/dashboard/page/kinds/nodes.ts';
 import { podStatus } from '../../examples/dashboard/page/kinds/pod-status.ts';
 import { quotaKind } from '../../examples/dashboard/page/kinds/quotas.ts';
 import { deploymentKind } from '../../examples/dashboard/page/kinds/workloads.ts';
@@ -31,7 +38,8 @@ interface Found {
   readonly events: readonly string[];
   readonly statuses: readonly string[];
   readonly quotas: readonly string[];
-  log(pod: Pod | undefined): Promise<string>;
+  readonly server: FakeApiServer;
+  log(pod: Pod | undefined, container?: string): Promise<string>;
 }
 
 /** A cluster of 300 pods with a fault, after some rounds of the fault and changes of the rest. */
@@ -64,9 +72,11 @@ async function withFault(choice: FaultChoice, app: string, rounds = 0): Promise<
       const { name, status, fullestText } = quotaKind.row(quota as never);
       return `${name} ${status} ${fullestText}`;
     }),
-    async log(pod) {
+    server,
+    async log(pod, container) {
       const { name, namespace } = pod?.metadata ?? {};
-      const path = `http://fake/api/v1/namespaces/${namespace}/pods/${name}/log`;
+      const of = container === undefined ? '' : `?container=${container}`;
+      const path = `http://fake/api/v1/namespaces/${namespace}/pods/${name}/log${of}`;
       return (await server.fetch(path)).text();
     },
   };
@@ -193,6 +203,71 @@ describe.each([0, 13])('a seeded fault, after %i rounds', (rounds) => {
       );
     }
   });
+
+  test('claim: the pods wait for a claim whose storage class does not exist', async () => {
+    const found = await withFault('claim', 'vector-store', rounds);
+    expect(found.statuses).toEqual(Array(2).fill('Pending'));
+    expect(found.pods.map((each) => causeOf(podStatus(each).why))).toEqual(
+      Array(2).fill('pod has unbound immediate PersistentVolumeClaims'),
+    );
+    const claim = found.server.objects.get(persistentVolumeClaims, {
+      ...{ namespace: 'search', name: 'vector-store-data' },
+    });
+    const told = found.server.objects
+      .list(events)
+      .filter(({ involvedObject }) => involvedObject.uid === claim?.metadata.uid)
+      .map((event) => eventKind.row(event as never));
+    expect(withEvents(claimKind.row(claim as never), told)).toMatchObject({
+      ...{ status: 'Not bound', tone: 'bad', class: 'fast-ssd', size: '20Gi' },
+      why: 'storageclass.storage.k8s.io "fast-ssd" not found',
+    });
+  });
+
+  test('autoscaler: its target requests no CPU, so nothing can be measured', async () => {
+    const found = await withFault('autoscaler', 'resizer', rounds);
+    expect(found.statuses).toEqual(Array(2).fill('Running'));
+    const rows = found.server.objects
+      .list(horizontalPodAutoscalers)
+      .map((each) => autoscalerKind.row(each as never));
+    const { why = '', ...row } = rows.find(({ name }) => name === 'resizer') ?? {};
+    expect(row).toMatchObject({ status: 'Not measured', metrics: 'cpu unknown of 70 %' });
+    expect(causeOf(why)).toMatch(
+      /^failed to get cpu utilization: missing request for cpu in container resizer of Pod resizer-/,
+    );
+    const well = rows.find(({ name }) => name === 'storefront');
+    expect(well).toMatchObject({ status: 'Active', metrics: 'cpu 54 % of 70 %' });
+  });
+
+  test('webhook: no pod can be created, because nobody answers for the webhook', async () => {
+    const found = await withFault('webhook', 'order-api', rounds);
+    expect(found.statuses).toEqual(['Running']);
+    const { status, why } = deploymentKind.row(found.deployment as never);
+    expect(status).toBe('FailedCreate');
+    expect(causeOf(why)).toBe(
+      'the webhook sidecar-injector.platform.example does not answer: no endpoints available for service "sidecar-injector"',
+    );
+  });
+
+  test('pressure: a node evicts pods and says why', async () => {
+    const found = await withFault('pressure', 'cohort-builder', rounds);
+    expect(found.statuses).toEqual(['Evicted', 'Evicted', 'Running', 'Running']);
+    const node = found.server.objects.get(nodes, { name: 'node-002' });
+    expect(nodeKind.row(node as never)).toMatchObject({
+      ...{ status: 'MemoryPressure', tone: 'bad' },
+      why: 'kubelet has insufficient memory available',
+    });
+  });
+
+  test('init-container: the reason names it, and its log has the error', async () => {
+    const found = await withFault('init-container', 'wishlist', rounds);
+    expect(found.statuses).toEqual(Array(2).fill('Init:CrashLoopBackOff'));
+    for (const pod of found.pods) {
+      expect(podStatus(pod).why).toMatch(
+        /^init container migrate fails, restarted \d+ times, last exit code 1$/,
+      );
+      expect(await found.log(pod, 'migrate')).toMatch(/ERROR relation "lists" does not exist/);
+    }
+  });
 });
 
 test('the mix contains every fault, and each fault is explained', () => {
@@ -202,7 +277,18 @@ test('the mix contains every fault, and each fault is explained', () => {
     return seedFaults(world, choice).map(({ explanation }) => explanation.split(':')[0]);
   };
   const all = faultChoices.filter((choice) => choice !== 'mix' && choice !== 'none');
-  expect(all).toEqual(['image', 'quota', 'probe', 'scheduling', 'crash-loop']);
+  expect(all).toEqual([
+    'image',
+    'quota',
+    'probe',
+    'scheduling',
+    'crash-loop',
+    'claim',
+    'autoscaler',
+    'webhook',
+    'pressure',
+    'init-container',
+  ]);
   expect(seed('mix')).toEqual(all);
   expect(seed('none')).toEqual([]);
   for (const choice of all) expect(seed(choice)).toEqual([choice]);

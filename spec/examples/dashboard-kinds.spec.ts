@@ -3,9 +3,13 @@ import { type ChangeSet, liveMap, type Stored, toView, type View } from 'rx-info
 import { changeSet } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
+import { autoscalerKind, targetsOf } from '../../examples/dashboard/page/kinds/autoscalers.ts';
+import { claimKind, withEvents } from '../../examples/dashboard/page/kinds/claims.ts';
 import { configMapKind } from '../../examples/dashboard/page/kinds/config-maps.ts';
+import { withJobs } from '../../examples/dashboard/page/kinds/cron-jobs.ts';
 import { eventKind } from '../../examples/dashboard/page/kinds/events.ts';
 import { kindGroups } from '../../examples/dashboard/page/kinds/index.ts';
+import { withServices } from '../../examples/dashboard/page/kinds/ingresses.ts';
 import type { Kind, Row, Streams, Tone } from '../../examples/dashboard/page/kinds/kind.ts';
 import { nodeKind } from '../../examples/dashboard/page/kinds/nodes.ts';
 import { orderOf } from '../../examples/dashboard/page/kinds/order.ts';
@@ -314,4 +318,84 @@ test('a config map shows its labels, and is found by them', () => {
     owner: 'Owner/web',
   });
   expect(row.text).toContain('tier=front');
+});
+
+describe('what is beside workloads', () => {
+  const row = (fields: Partial<Row>) => ({ status: '', tone: 'good', why: '', ...fields }) as Row;
+
+  test('a claim waits for what the newest of its Events says, and is in trouble if that is a warning', () => {
+    const claim = claimKind.row({
+      ...{ metadata: { name: 'data', uid: 'c' }, spec: { storageClassName: 'ssd' } },
+      status: { phase: 'Pending' },
+    } as never);
+    expect(claim).toMatchObject({
+      ...{ status: 'Pending', tone: 'busy' },
+      why: 'waits for a volume of the storage class ssd',
+    });
+    const early = row({ seenMs: 1, tone: 'done', message: 'waiting for first consumer' });
+    const late = row({ seenMs: 2, tone: 'bad', message: 'class "ssd" not found' });
+    expect(withEvents(claim, [early])).toMatchObject({ tone: 'busy', why: early['message'] });
+    const inTrouble = { status: 'Not bound', tone: 'bad', why: late['message'] };
+    for (const told of [
+      [early, late],
+      [late, early],
+    ]) {
+      expect(withEvents(claim, told)).toMatchObject(inTrouble);
+    }
+    const bound = row({ status: 'Bound' });
+    expect(withEvents(bound, [late])).toBe(bound);
+  });
+
+  test('a CronJob fails with the last of its Jobs that has ended', () => {
+    const cronJob = row({ status: 'Scheduled' });
+    const well = row({ name: 'a', createdMs: 1, tone: 'done' });
+    const failed = row({ name: 'b', createdMs: 2, tone: 'bad', why: 'too many retries' });
+    const runs = row({ name: 'c', createdMs: 3, tone: 'busy' });
+    expect(withJobs(cronJob, [failed, runs, well])).toMatchObject({
+      ...{ status: 'Failing', tone: 'bad' },
+      why: 'the last Job b failed: too many retries',
+    });
+    expect(withJobs(cronJob, [{ ...well, createdMs: 4 }, failed])).toBe(cronJob);
+  });
+
+  test('an Ingress misses a Service only if all of them are known', () => {
+    const ingress = row({ services: 'web, api' });
+    const services = [row({ name: 'web' })];
+    expect(withServices(false)(ingress, services)).toBe(ingress);
+    expect(withServices(true)(ingress, services)).toMatchObject({
+      ...{ status: 'No Service', tone: 'bad', why: 'no such Service: api' },
+    });
+  });
+
+  test('an autoscaler that cannot measure says why, and one without metrics of its own is disabled', () => {
+    const stateOf = (...conditions: object[]) =>
+      autoscalerKind.row({
+        metadata: { name: 'web' },
+        spec: { maxReplicas: 5, scaleTargetRef: { kind: 'Deployment', name: 'web' } },
+        status: { conditions },
+      } as never);
+    const blind = { type: 'ScalingActive', status: 'False', message: 'no metrics' };
+    expect(stateOf(blind)).toMatchObject({
+      status: 'Not measured',
+      tone: 'bad',
+      why: 'no metrics',
+    });
+    expect(stateOf({ ...blind, reason: 'ScalingDisabled' })).toMatchObject({ tone: 'done' });
+    const limited = { type: 'ScalingLimited', status: 'True', reason: 'TooManyReplicas' };
+    expect(stateOf(limited)).toMatchObject({ tone: 'busy', why: 'it would run more than 5 Pods' });
+    expect(stateOf({ ...limited, reason: 'TooFewReplicas' })).toMatchObject({ status: 'Active' });
+  });
+
+  test('a metric of any type is compared with its target', () => {
+    const metric = { name: 'queue_length' };
+    const spec = {
+      metrics: [
+        { type: 'Resource', resource: { name: 'cpu', target: { averageUtilization: 70 } } },
+        { type: 'External', external: { metric, target: { averageValue: '30' } } },
+      ],
+    };
+    const external = { metric, current: { averageValue: '12' } };
+    const status = { currentMetrics: [{ type: '' }, { type: 'External', external }] };
+    expect(targetsOf({ spec, status } as never)).toBe('cpu unknown of 70 %, queue_length 12 of 30');
+  });
 });

@@ -190,7 +190,7 @@ describe('nothing else', () => {
     ...[`${inside}/pods/web-0/scale`, '/apis/batch/v1/namespaces/shop/jobs/a/scale'],
     ...['/api', '/api/', '/api/v1', '/apis', '/apis/', '/apis/apps', '/apis/apps/v1'],
     ...['/apis/v1/pods', '/api/v2/pods', '/apis/apps/v1beta1/deployments', '/apis//v1/secrets'],
-    ...['/apis/rbac.authorization.k8s.io/v1/clusterroles'],
+    ...['/apis/rbac.authorization.k8s.io/v1/clusterroles', '/apis/batch/v1beta1/cronjobs'],
     ...['/apis/certificates.k8s.io/v1/certificatesigningrequests'],
     ...['/apis/authentication.k8s.io/v1/tokenreviews', `${REVIEWS}/x`, `${REVIEWS}/`],
     ...['/api/v1/watch/secrets', '/api/v1/watch/pods', '/api/v1/proxy/nodes/a'],

@@ -1,6 +1,6 @@
 /** The controllers of pods, as the simulation keeps them beside the objects of the server. */
 import type { Stored } from 'rx-informer';
-import type { Container, Pod } from 'rx-informer/resources';
+import type { Container, Pod, PodSpec } from 'rx-informer/resources';
 import type { App } from './catalogue.ts';
 
 /** A pod that a story can reserve. At most one story holds a pod at a time. */
@@ -18,6 +18,8 @@ export interface Template {
   readonly memoryMi: number;
   /** Fields of the first container that differ from the usual ones. */
   readonly container?: Partial<Container>;
+  /** Further fields of the specification of the pods. */
+  readonly pod?: Partial<PodSpec>;
 }
 
 /** The controller of pods. */

@@ -89,6 +89,7 @@ export function newPod(
       restartPolicy: owner.kind === 'Job' ? 'Never' : 'Always',
       terminationGracePeriodSeconds: 30,
       containers: containersOf(app, template),
+      ...template.pod,
       tolerations: [
         { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
         { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },

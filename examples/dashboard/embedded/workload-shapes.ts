@@ -26,6 +26,7 @@ export function templateOf(owner: Owner, labels: Record<string, string>): PodTem
       restartPolicy: owner.kind === 'Job' ? 'Never' : 'Always',
       terminationGracePeriodSeconds: 30,
       containers: containersOf(app, template),
+      ...template.pod,
     },
   };
 }

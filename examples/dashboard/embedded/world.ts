@@ -9,6 +9,7 @@ import { milliCpuOf, newPod, podName } from './pod-shapes.ts';
 import { type PodTurn, turned } from './pod-turns.ts';
 import { Random } from './random.ts';
 import { Rollup } from './rollup.ts';
+import { serveOtherKinds } from './served-kinds.ts';
 
 /** How a pod is created. */
 export interface PodPlan {
@@ -39,6 +40,8 @@ function restartsOf({ status }: Pod): number {
 /** The state that stories change. */
 export class World {
   readonly random: Random;
+  /** The chance of what no story touches, so that the stories do not depend on it. */
+  readonly aside: Random;
   readonly nodes: NodeState[] = [];
   readonly residents: Resident[] = [];
   readonly events: EventRecorder;
@@ -56,9 +59,11 @@ export class World {
     // The fake server does not serve these by itself.
     server.addResource(daemonSets);
     server.addResource(resourceQuotas);
+    serveOtherKinds(server);
     this.server = server;
     this.#objects = objects;
     this.random = new Random(seed);
+    this.aside = new Random(seed + 2);
     const most = Math.min(3000, Math.max(2000, objects));
     this.events = new EventRecorder(server.objects, this.random, most);
     this.rollup = new Rollup(server.objects);

@@ -47,7 +47,7 @@ interface Target {
 export const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
 const PATH =
-  /^(?<root>\/api\/v1|\/apis\/[a-z0-9.]+\/v1(?:beta1)?)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+))?(?:\/(?<part>log|scale))?$/;
+  /^(?<root>\/api\/v1|\/apis\/[a-z0-9.]+\/v\d+(?:(?:alpha|beta)\d+)?)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<plural>[a-z]+)(?:\/(?<name>[^/]+))?(?:\/(?<part>log|scale))?$/;
 /** A name of an object: DNS labels joined by dots. Such a name has no escapes, slashes or double dots. */
 const NAME = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 

@@ -49,6 +49,9 @@ export const shownKinds: readonly ShownKind[] = [
   shown(apps, ['daemonsets', 'DaemonSet'], editable),
   shown(batch, ['jobs', 'Job'], { editable: true, creatable: true }),
   shown(batch, ['cronjobs', 'CronJob'], editable),
+  shown(['autoscaling', 'v2'], ['horizontalpodautoscalers', 'HorizontalPodAutoscaler']),
+  shown(['networking.k8s.io', 'v1'], ['ingresses', 'Ingress']),
+  shown(core, ['persistentvolumeclaims', 'PersistentVolumeClaim']),
 ];
 
 /** What Pods and Nodes use. The proxy forwards reads of it, and the page has no table of it. */

@@ -1,5 +1,5 @@
 /** Creates the workload of a seeded fault. No story touches its pods. */
-import type { Container } from 'rx-informer/resources';
+import type { Container, PodSpec } from 'rx-informer/resources';
 import type { App } from '../catalogue.ts';
 import { createDeployment } from '../controllers.ts';
 import type { Deployment, Owner, Resident, Template } from '../owners.ts';
@@ -20,6 +20,7 @@ export interface FaultyPlan {
   readonly milliCpu: number;
   readonly memoryMi: number;
   readonly container?: Partial<Container>;
+  readonly pod?: Partial<PodSpec>;
   /** Whether the deployment exists for days. Otherwise it is as old as the fault. */
   readonly isOld?: boolean;
 }
@@ -30,11 +31,13 @@ export function faultyTemplate({
   app,
   version,
   container,
+  pod,
   ...rest
 }: FaultyPlan): Template {
   const { milliCpu, memoryMi } = rest;
   const image = `registry.example/${namespace}/${app}:${version}`;
-  return { image, sidecar: false, milliCpu, memoryMi, ...(container ? { container } : {}) };
+  const fields = { ...(container && { container }), ...(pod && { pod }) };
+  return { image, sidecar: false, milliCpu, memoryMi, ...fields };
 }
 
 /** Creates a deployment with its surroundings, without pods. */
@@ -76,4 +79,22 @@ export function tellScaling(world: World, deployment: Deployment, message: strin
     { reason: 'ScalingReplicaSet', message, component: 'deployment-controller' },
     beganMs(),
   );
+}
+
+/** Returns how the replica set of a deployment fails to create one more pod, for a reason that may name the pod. */
+export function refusedPods(world: World, deployment: Deployment, whyOf: (pod: string) => string) {
+  const owner = deployment.current;
+  const { name, namespace, uid } = owner;
+  return (nowMs: number): void => {
+    const why = whyOf(`${name}-${world.random.suffix(5)}`);
+    const message = `Error creating: ${why}`;
+    const component = 'replicaset-controller';
+    world.events.record(
+      { kind: 'ReplicaSet', apiVersion: 'apps/v1', name, namespace, uid },
+      { type: 'Warning', reason: 'FailedCreate', message, component },
+      nowMs,
+    );
+    deployment.failure = why;
+    world.rollup.mark(owner);
+  };
 }

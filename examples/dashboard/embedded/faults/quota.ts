@@ -2,7 +2,13 @@
 import { resourceQuotas } from 'rx-informer/resources';
 import { newQuota } from '../cluster-shapes.ts';
 import type { World } from '../world.ts';
-import { beganMs, faultyDeployment, healthyPods, tellScaling } from './faulty-workload.ts';
+import {
+  beganMs,
+  faultyDeployment,
+  healthyPods,
+  refusedPods,
+  tellScaling,
+} from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
 
 const small = { namespace: 'billing', milliCpu: 500, memoryMi: 512, isOld: true };
@@ -30,22 +36,12 @@ export function quotaFault(world: World): SeededFault {
     newQuota(quota, amounts, world.random.uid(), beganMs()),
   );
 
-  function refuse(nowMs: number, times = 1): void {
-    const pod = `${owner.name}-${world.random.suffix(5)}`;
-    const why = `pods "${pod}" is forbidden: exceeded quota: compute-resources, requested: requests.cpu=500m, used: requests.cpu=3, limited: requests.cpu=3`;
-    const { name, namespace, uid } = owner;
-    world.events.record(
-      { kind: 'ReplicaSet', apiVersion: 'apps/v1', name, namespace, uid },
-      {
-        ...{ type: 'Warning', reason: 'FailedCreate', message: `Error creating: ${why}`, times },
-        component: 'replicaset-controller',
-      },
-      nowMs,
-    );
-    deployment.failure = why;
-    world.rollup.mark(owner);
-  }
-
+  const refuse = refusedPods(
+    world,
+    deployment,
+    (pod) =>
+      `pods "${pod}" is forbidden: exceeded quota: compute-resources, requested: requests.cpu=500m, used: requests.cpu=3, limited: requests.cpu=3`,
+  );
   for (let attempt = 0; attempt < 5; attempt++) refuse(beganMs() + attempt * 150_000);
   let round = 0;
   return {

@@ -26,6 +26,19 @@ function containerFacts(pod: Pod, container: Container): Facts {
   };
 }
 
+/** The claims of storage of a pod. */
+function claimsOf({ metadata, spec }: Pod): ReactNode {
+  const names = (spec?.volumes ?? []).flatMap(
+    ({ persistentVolumeClaim: of }) => of?.claimName ?? [],
+  );
+  const { namespace = '' } = metadata ?? {};
+  return names.length === 0
+    ? undefined
+    : names.map((name) => (
+        <div key={name}>{reference({ kind: 'PersistentVolumeClaim', name, namespace })}</div>
+      ));
+}
+
 function podFacts(
   pod: Pod,
   used: Facts,
@@ -41,6 +54,7 @@ function podFacts(
         Phase: status?.phase,
         Node: node && reference({ kind: 'Node', name: node }),
         'Pod IP': status?.podIP,
+        Claims: claimsOf(pod),
         'Service account': spec?.serviceAccountName,
         ...used,
         ...(used['CPU'] === undefined && {
@@ -70,6 +84,20 @@ function ownFacts(object: Stored<KubernetesObject>): Facts {
   };
 }
 
+/** What the columns of a table say in words. */
+function columnFacts({ columns, row, as, id }: Kind, object: Stored<KubernetesObject>): Facts {
+  if (as === 'metadata' || id === 'events') return {};
+  const values = row(object as never);
+  const shown = columns.filter(({ id, type }) => id !== 'namespace' && /^(text|owner)$/.test(type));
+  const facts = shown.map(({ id, title, type }) => {
+    const text = String(values[id] ?? '');
+    const [named = '', name = ''] = text.split('/');
+    const namespace = values.namespace;
+    return [title, type === 'owner' && text ? reference({ kind: named, name, namespace }) : text];
+  });
+  return Object.fromEntries(facts) as Facts;
+}
+
 /** The sections of facts of an object. */
 export function factsOf(
   kind: Kind,
@@ -91,10 +119,11 @@ export function factsOf(
   const ofQuota = usage.map(({ resource, text }) => [resource, text]);
   const [first, ...rest] = pod;
   if (first !== undefined) return [{ ...first, facts: { ...first.facts, ...common } }, ...rest];
+  const fields = { ...columnFacts(kind, object), ...ownFacts(object), ...node, ...common };
   return [
     ...(ofQuota.length === 0
       ? []
       : [{ title: 'Used', facts: Object.fromEntries(ofQuota) as Facts }]),
-    { title: kind.resource.kind, facts: { ...ownFacts(object), ...node, ...common } },
+    { title: kind.resource.kind, facts: fields },
   ];
 }

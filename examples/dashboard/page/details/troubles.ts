@@ -19,7 +19,7 @@ export interface Condition extends ConditionLike {
 
 /** Conditions that are good while they are false. */
 const GOOD_WHEN_FALSE =
-  /Pressure$|Failure$|^NetworkUnavailable$|^Failed$|^Suspended$|^FailureTarget$|^DisruptionTarget$|^PodResize/;
+  /Pressure$|Failure$|^NetworkUnavailable$|^Failed$|^Suspended$|^FailureTarget$|^DisruptionTarget$|^ScalingLimited$|^PodResize/;
 
 interface WithConditions {
   readonly status?: {

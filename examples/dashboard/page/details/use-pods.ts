@@ -44,5 +44,12 @@ export function usePods(kind: Kind, object: Stored<KubernetesObject> | undefined
 export function useRow(kind: Kind, object: Stored<KubernetesObject> | undefined): Row | undefined {
   const selected = usePods(kind, object);
   const row = object && kind.row(object as never);
+  const { id, isJoinedInDetails } = kind;
+  const joined = useQuery(
+    isJoinedInDetails && row
+      ? workerQuery<Queries, 'rowOf'>('rowOf', { kind: id, uid: row.uid })
+      : undefined,
+  ).rows;
+  if (isJoinedInDetails && joined[0] !== undefined) return joined[0] as Row;
   return row && rolledUp(row, kind.id === 'services' ? [] : selected);
 }

@@ -29,11 +29,21 @@ function schedulingCause(text: string): string {
     .replace(/\.$/, '');
 }
 
+/** What the API server and the controller of an autoscaler write before the cause. */
+const WEBHOOK =
+  /^Internal error occurred: failed calling webhook "([^"]+)": (?:failed to call webhook: )?(?:Post "[^"]*": )?(.+)$/s;
+const BEFORE_METRIC_ERROR =
+  /^the HPA was unable to compute the replica count: |^invalid metrics \(.*?\), first error is: /g;
+
 /** The cause of a trouble. The complete text stays in the tooltip and in the details. */
 export function causeOf(why: string): string {
   const [, pods, reason] = ROLLED_UP.exec(why) ?? [];
   if (pods !== undefined && reason !== undefined) return `${causeOf(reason)} (${pods})`;
   if (/^0\/\d+ nodes are available: /.test(why)) return schedulingCause(why);
   if (BEFORE_PULL_ERROR.test(why)) return pullCause(why);
-  return why.replace(/^(?:Error creating: )?pods "[^"]*" is forbidden: /, '');
+  const [, webhook, error] = WEBHOOK.exec(why) ?? [];
+  if (webhook !== undefined) return `the webhook ${webhook} does not answer: ${error}`;
+  return why
+    .replace(BEFORE_METRIC_ERROR, '')
+    .replace(/^(?:Error creating: )?pods "[^"]*" is forbidden: /, '');
 }

@@ -1,6 +1,10 @@
 /** The kinds of the page, in the order of the sidebar. */
+import { autoscalerKind } from './autoscalers.ts';
+import { claimKind } from './claims.ts';
 import { configMapKind } from './config-maps.ts';
+import { cronJobKind } from './cron-jobs.ts';
 import { eventKind } from './events.ts';
+import { ingressKind } from './ingresses.ts';
 import type { Kind } from './kind.ts';
 import { nodeKind } from './nodes.ts';
 import { namespaceKind, serviceKind } from './others.ts';
@@ -20,9 +24,21 @@ export const kindGroups: readonly { readonly title: string; readonly kinds: read
   { title: 'Overview', kinds: [treeKind, eventKind] },
   {
     title: 'Workloads',
-    kinds: [podKind, deploymentKind, replicaSetKind, statefulSetKind, daemonSetKind, jobKind],
+    kinds: [
+      podKind,
+      deploymentKind,
+      replicaSetKind,
+      statefulSetKind,
+      daemonSetKind,
+      jobKind,
+      cronJobKind,
+      autoscalerKind,
+    ],
   },
-  { title: 'Cluster', kinds: [nodeKind, namespaceKind, quotaKind, serviceKind, configMapKind] },
+  {
+    title: 'Cluster',
+    kinds: [nodeKind, namespaceKind, quotaKind, serviceKind, ingressKind, claimKind, configMapKind],
+  },
 ];
 
 const all = kindGroups.flatMap(({ kinds }) => kinds);

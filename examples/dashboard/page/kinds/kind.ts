@@ -80,6 +80,8 @@ export interface Kind<T extends KubernetesObject = never> {
   readonly columns: readonly Column[];
   readonly sort: Sort;
   readonly tones: Partial<Readonly<Record<Tone, string>>>;
+  /** Whether the details show what the join says of the object, too. Those of Pods and their owners find it themselves. */
+  readonly isJoinedInDetails?: boolean;
   /** Makes the row of an object. */
   row(object: Stored<T>): Row;
   /** Adds to the rows what other kinds say about them. It runs in the worker. */

@@ -23,16 +23,27 @@ import {
   statusColumn,
   type Tone,
   textOf,
+  whyColumn,
 } from './kind.ts';
 import { usageColumns } from './usage.ts';
 
+interface NodeState {
+  readonly status: string;
+  readonly tone: Tone;
+  readonly why?: string;
+}
+
 /** A node that reports pressure, or that is not ready, is in trouble. */
-function nodeState({ spec, status }: Node): { readonly status: string; readonly tone: Tone } {
+function nodeState({ spec, status }: Node): NodeState {
   const conditions = status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');
   const pressure = conditions.find(({ type, status: now }) => type !== 'Ready' && now === 'True');
-  if (ready !== undefined && ready.status !== 'True') return { status: 'NotReady', tone: 'bad' };
-  if (pressure !== undefined) return { status: pressure.type, tone: 'bad' };
+  if (ready !== undefined && ready.status !== 'True') {
+    return { status: 'NotReady', tone: 'bad', why: ready.message ?? '' };
+  }
+  if (pressure !== undefined) {
+    return { status: pressure.type, tone: 'bad', why: pressure.message ?? '' };
+  }
   if (spec?.unschedulable) return { status: 'Cordoned', tone: 'busy' };
   return { status: ready === undefined ? 'Unknown' : 'Ready', tone: ready ? 'good' : 'busy' };
 }
@@ -98,6 +109,7 @@ export const nodeKind = defineKind({
   columns: [
     { ...nameColumn, width: 140, grow: 1 },
     { ...statusColumn, width: 128 },
+    { ...whyColumn, optional: true, inTrouble: true },
     { id: 'pods', title: 'Pods', type: 'number', width: 66, largestFirst: true },
     ...usageColumns.map((column) => ({ ...column, title: `${column.title} used` })),
     { id: 'cpu', title: 'CPU requested', type: 'share', width: 168, grow: 1, largestFirst: true },

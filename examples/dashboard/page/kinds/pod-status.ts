@@ -117,7 +117,7 @@ function toneOf(text: string, pod: Pod): Tone {
   return text === 'Running' ? 'good' : 'bad';
 }
 
-/** Why a pod is in trouble: what the scheduler says, what a container waits for, or how it has ended. */
+/** Why a pod is in trouble: what the scheduler says, what a container waits for, or how it, or an init container, has ended. */
 function whyOf(pod: Pod, restarts: number): string {
   const { initContainerStatuses = [], containerStatuses = [], message } = pod.status ?? {};
   const all = [...initContainerStatuses, ...containerStatuses].filter(({ ready }) => !ready);
@@ -126,7 +126,12 @@ function whyOf(pod: Pod, restarts: number): string {
   const waiting = all.find(
     ({ state }) => state?.waiting?.message && state.waiting.reason !== 'CrashLoopBackOff',
   );
+  const failed = initContainerStatuses.find(
+    ({ ready, state, lastState }) =>
+      !ready && (state?.terminated ?? lastState?.terminated)?.exitCode,
+  );
   const parts = [
+    ...(failed === undefined ? [] : [`init container ${failed.name} fails`]),
     ...(restarts === 0 ? [] : [`restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}`]),
     ...(last === undefined ? [] : [`last exit code ${last.exitCode}`]),
   ];

@@ -1,5 +1,12 @@
 /** The queries with functions, and the streams, that the tabs ask by name. */
-import { count, type LiveQueries, liveFilter, liveGroupBy, liveQuery } from 'rx-informer';
+import {
+  type ChangeStream,
+  count,
+  type LiveQueries,
+  liveFilter,
+  liveGroupBy,
+  liveQuery,
+} from 'rx-informer';
 import { replicaSets } from 'rx-informer/resources';
 import { kindOf } from '../kinds/index.ts';
 import type { Row } from '../kinds/kind.ts';
@@ -7,7 +14,7 @@ import type { Used } from '../kinds/usage.ts';
 import { retryNow } from './cluster-factory.ts';
 import { detailQueries } from './detail-queries.ts';
 import { explanationOf, truthOf } from './one-row.ts';
-import { ownRowsOf, queryOf, rowsOf, type Selectors } from './row-queries.ts';
+import { noSelectors, ownRowsOf, queryOf, rowsOf, type Selectors } from './row-queries.ts';
 import { search } from './search.ts';
 import { failureOf } from './uncreated.ts';
 import { type Metered, usedBy } from './usage.ts';
@@ -22,6 +29,12 @@ function rows({ kind, ...selectors }: RowsOf, live: LiveQueries) {
   return rowsOf(live, kindOf(kind), selectors);
 }
 
+/** The row of one object with what other kinds add to it. */
+function rowOf({ kind, uid }: { readonly kind: string; readonly uid: string }, live: LiveQueries) {
+  const joined$ = rowsOf(live, kindOf(kind), noSelectors) as ChangeStream<Row>;
+  return joined$.pipe(liveFilter((row: Row) => row.uid === uid));
+}
+
 /** Counts the rows of a kind without what other kinds add, so that it is complete even if another kind may not be read. */
 function listed(kind: string, live: LiveQueries) {
   return ownRowsOf(live, kindOf(kind)).pipe(liveGroupBy(() => 'all', { count: count<Row>() }));
@@ -31,6 +44,7 @@ export const queries = {
   rows,
   /** The rows of kinds that the browser does not store. */
   momentaryRows: rows,
+  rowOf,
   listed,
   search,
   explanation: ({ kind, ...selectors }: RowsOf, live: LiveQueries) =>

@@ -27,6 +27,8 @@ export interface Selectors {
   readonly fieldSelector: string;
 }
 
+export const noSelectors: Selectors = { labelSelector: '', fieldSelector: '' };
+
 /** The query of a kind as data. */
 export function queryOf(kind: Kind, selectors?: Selectors): LiveQuery<Row, false> {
   const { labelSelector = '', fieldSelector = '' } = selectors ?? {};

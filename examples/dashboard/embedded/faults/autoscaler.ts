@@ -1,0 +1,47 @@
+/** An autoscaler of pods that request no CPU, so that their use of it cannot be measured. */
+import { createAutoscaler } from '../other-kinds.ts';
+import type { World } from '../world.ts';
+import { beganMs, type FaultyPlan, faultyDeployment, healthyPods } from './faulty-workload.ts';
+import type { SeededFault } from './seeded-fault.ts';
+
+const plan: FaultyPlan = {
+  ...{ namespace: 'media', app: 'resizer', replicas: 2, version: '1.9.2', isOld: true },
+  ...{ milliCpu: 0, memoryMi: 256 },
+  container: { resources: { requests: { memory: '256Mi' }, limits: { memory: '512Mi' } } },
+};
+
+/** Seeds the fault. */
+export function autoscalerFault(world: World): SeededFault {
+  const { namespace, app } = plan;
+  const { current } = faultyDeployment(world, plan);
+  healthyPods(world, current, plan.replicas);
+  const [first] = current.residents;
+  const cause = `failed to get cpu utilization: missing request for cpu in container ${app} of Pod ${first?.pod.metadata.name}`;
+  const reason = 'FailedGetResourceMetric';
+  const message = `the HPA was unable to compute the replica count: ${cause}`;
+  const conditions = [
+    {
+      ...{ type: 'AbleToScale', status: 'True', reason: 'SucceededGetScale' },
+      message: "the HPA controller was able to get the target's current scale",
+    },
+    { type: 'ScalingActive', status: 'False', reason, message },
+  ];
+  const made = createAutoscaler(world, [namespace, app], plan.replicas, conditions);
+  const { uid } = made.metadata;
+  const kind = { kind: 'HorizontalPodAutoscaler', apiVersion: 'autoscaling/v2' };
+  const component = 'horizontal-pod-autoscaler';
+  const tell = (times: number) => {
+    const failed = { type: 'Warning' as const, reason, message: cause, component, times };
+    world.events.record(
+      { ...kind, name: app, namespace, uid },
+      { ...failed, sinceMs: beganMs() },
+      Date.now(),
+    );
+  };
+  tell(210);
+  return {
+    explanation:
+      'autoscaler: the autoscaler media/resizer does not scale, because the pods of its target request no CPU, so that a part of the request cannot be measured.',
+    again: () => tell(1),
+  };
+}

@@ -1,0 +1,49 @@
+/** A claim of storage whose class does not exist. The pods that use it stay pending. */
+
+import { createClaim } from '../other-kinds.ts';
+import type { World } from '../world.ts';
+import { beganMs, type FaultyPlan, faultyDeployment } from './faulty-workload.ts';
+import type { SeededFault } from './seeded-fault.ts';
+
+const claimName = 'vector-store-data';
+const plan: FaultyPlan = {
+  ...{ namespace: 'search', app: 'vector-store', replicas: 2, version: '2.1.0' },
+  ...{ milliCpu: 200, memoryMi: 512 },
+  pod: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] },
+};
+
+/** Seeds the fault. */
+export function claimFault(world: World): SeededFault {
+  const { current } = faultyDeployment(world, plan);
+  const { uid } = createClaim(world, [plan.namespace, claimName], ['fast-ssd']).metadata;
+  const all = world.nodes.length;
+  const message = `0/${all} nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/${all} nodes are available: ${all} Preemption is not helpful for scheduling.`;
+  const claim = {
+    ...{ kind: 'PersistentVolumeClaim', apiVersion: 'v1', name: claimName, uid },
+    namespace: plan.namespace,
+  };
+  const failed = {
+    ...{ type: 'Warning' as const, reason: 'ProvisioningFailed' },
+    message: 'storageclass.storage.k8s.io "fast-ssd" not found',
+    component: 'persistentvolume-controller',
+  };
+  const residents = Array.from({ length: plan.replicas }, () =>
+    world.create(current, { node: null, createdMs: beganMs() }),
+  );
+  const tell = (nowMs: number, times: number) => {
+    world.events.record(claim, { ...failed, times, sinceMs: beganMs() }, nowMs);
+    for (const resident of residents) {
+      const pending = { type: 'Warning' as const, reason: 'FailedScheduling', message, times };
+      world.tell(resident, { ...pending, component: 'default-scheduler' }, nowMs);
+    }
+  };
+  for (const resident of residents) {
+    world.turn(resident, { to: 'unschedulable', message }, beganMs());
+  }
+  tell(Date.now(), 56);
+  return {
+    explanation:
+      'claim: the pods of search/vector-store are pending, because their claim vector-store-data is not bound: its storage class fast-ssd does not exist (there is only "standard").',
+    again: () => tell(Date.now(), 1),
+  };
+}

@@ -1,0 +1,103 @@
+/** Horizontal autoscalers: what they scale, by what, and why they do not. */
+import { type HorizontalPodAutoscaler, horizontalPodAutoscalers } from 'rx-informer/resources';
+import {
+  ageColumn,
+  byName,
+  defineKind,
+  nameColumn,
+  namespaceColumn,
+  rowOf,
+  statusColumn,
+  type Tone,
+  textOf,
+  whyColumn,
+} from './kind.ts';
+
+interface State {
+  readonly status: string;
+  readonly tone: Tone;
+  readonly why?: string;
+}
+
+function stateOf({ status, spec }: HorizontalPodAutoscaler): State {
+  const find = (type: string, is: string) =>
+    status?.conditions?.find((each) => each.type === type && each.status === is);
+  const blind = find('ScalingActive', 'False');
+  if (blind?.reason === 'ScalingDisabled') return { status: 'Disabled', tone: 'done' };
+  if (blind) return { status: 'Not measured', tone: 'bad', why: blind.message ?? '' };
+  const stuck = find('AbleToScale', 'False');
+  if (stuck) return { status: 'Cannot scale', tone: 'bad', why: stuck.message ?? '' };
+  if (find('ScalingLimited', 'True')?.reason === 'TooManyReplicas') {
+    const why = `it would run more than ${spec?.maxReplicas} Pods`;
+    return { status: 'At its limit', tone: 'busy', why };
+  }
+  return { status: 'Active', tone: 'good' };
+}
+
+interface Amount {
+  readonly averageUtilization?: number;
+  readonly averageValue?: string | number;
+  readonly value?: string | number;
+}
+
+/** A metric of any type, as the specification and the status have it. */
+interface Metric {
+  readonly name?: string;
+  readonly metric?: { readonly name: string };
+  readonly target?: Amount;
+  readonly current?: Amount;
+}
+
+/** The member of a metric that is called like its type. */
+function partOf(metric: { readonly type?: string } = {}): Metric {
+  const { type = '' } = metric;
+  const member = `${type.slice(0, 1).toLowerCase()}${type.slice(1)}`;
+  return (metric as Readonly<Record<string, Metric>>)[member] ?? {};
+}
+
+function amountOf({ averageUtilization, averageValue, value }: Amount, isShare: boolean): string {
+  if (isShare) return averageUtilization === undefined ? 'unknown' : `${averageUtilization} %`;
+  return String(averageValue ?? value ?? 'unknown');
+}
+
+/** What is measured, and what it should be: `cpu 54 % of 70 %`. */
+export function targetsOf({ spec, status }: HorizontalPodAutoscaler): string {
+  const texts = (spec?.metrics ?? []).map((metric, at) => {
+    const { name, metric: named, target = {} } = partOf(metric);
+    const { current = {} } = partOf(status?.currentMetrics?.[at]);
+    const isShare = target.averageUtilization !== undefined;
+    const amounts = [current, target].map((amount) => amountOf(amount, isShare));
+    return `${name ?? named?.name} ${amounts.join(' of ')}`;
+  });
+  return texts.join(', ');
+}
+
+export const autoscalerKind = defineKind({
+  id: 'autoscalers',
+  title: 'Autoscalers',
+  resource: horizontalPodAutoscalers,
+  sort: byName,
+  tones: { good: 'Active', busy: 'At the limit', bad: 'In trouble', done: 'Disabled' },
+  columns: [
+    nameColumn,
+    statusColumn,
+    { id: 'target', title: 'Scales', type: 'owner', width: 160, grow: 1 },
+    { id: 'metrics', title: 'Measured', type: 'text', width: 150, grow: 1 },
+    { id: 'replicas', title: 'Pods', type: 'text', width: 96 },
+    whyColumn,
+    ageColumn,
+    namespaceColumn,
+  ],
+  row: (object) => {
+    const { scaleTargetRef: of, minReplicas = 1, maxReplicas } = object.spec ?? {};
+    const row = rowOf(object, stateOf(object));
+    const target = `${of?.kind}/${of?.name}`;
+    return {
+      ...row,
+      target,
+      metrics: targetsOf(object),
+      replicas: `${object.status?.currentReplicas ?? 0} of ${minReplicas}–${maxReplicas}`,
+      text: textOf(`${row.namespace}/${row.name}`, target),
+    };
+  },
+});
