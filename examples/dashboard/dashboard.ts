@@ -7,6 +7,7 @@ import { type Choice, chooseCluster, readContexts } from './choose-cluster.ts';
 import { createEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
 import { type ClusterProxy, createClusterProxy } from './proxy.ts';
 import { readPageFiles } from './server/page-files.ts';
+import { ServedKinds } from './server/served-kinds.ts';
 import { type Contexts, type ServedCluster, serveDashboard } from './server.ts';
 import type { Summary } from './summary-line.ts';
 
@@ -78,13 +79,17 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
       identity: await identityOf(options, of),
       nats: nats === undefined ? undefined : { url: nats, bucket },
     });
-    client =
+    const next =
       'cluster' in of
         ? of.cluster.client
         : createClient({ baseUrl: embedded?.baseUrl ?? '', qps: 0 });
-    proxy = createClusterProxy(client, rules);
+    const kinds = new ServedKinds(next);
+    // Without it only the kinds that the page knows are shown.
+    await kinds.refresh().catch(() => undefined);
+    client = next;
+    proxy = createClusterProxy(client, { ...rules, others: kinds.byPath });
     const context = 'cluster' in of ? of.cluster.context : undefined;
-    return { proxy, files, cluster: `${name}${nats ? ' over NATS' : ''}`, context };
+    return { proxy, kinds, files, cluster: `${name}${nats ? ' over NATS' : ''}`, context };
   }
 
   if ('embeddedBecause' in choice) {

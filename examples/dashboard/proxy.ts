@@ -31,6 +31,7 @@ export interface ClusterProxy {
 const ROOTS = /^\/(api|apis)(\/|$)/;
 const JSON_ONLY = 'application/json';
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const TABLE = METADATA.replace('PartialObjectMetadata', 'Table');
 const METADATA_LIST = METADATA.replace('Metadata;', 'MetadataList;');
 /** Asks the server to leave a part out of the objects that no page shows. */
 const DROP = ';drop=metadata.managedFields';
@@ -72,7 +73,7 @@ function queryOf({ searchParams }: URL, parameters: readonly string[]): Record<s
 
 const isTrue = (value: string | undefined) => value === '1' || value === 'true';
 
-/** The representation that is requested: the one that the page asks for, if it is one of objects or of metadata. */
+/** The representation that is requested: the one that the page asks for, if it is one of objects, of metadata or, for a collection, of a table. */
 function acceptOf(
   { use, metadataOnly }: AllowedRequest,
   isWatch: boolean,
@@ -82,6 +83,7 @@ function acceptOf(
   if (use !== 'collection' && use !== 'object') return JSON_ONLY;
   const metadata = use === 'collection' && !isWatch ? METADATA_LIST : METADATA;
   const types = [metadata, `${metadata}${DROP}`];
+  if (use === 'collection') types.push(TABLE, `${TABLE}${DROP}`);
   if (!metadataOnly) types.unshift(JSON_ONLY, `${JSON_ONLY}${DROP}, ${JSON_ONLY}`);
   return types.find((type) => type === asked) ?? types[0] ?? JSON_ONLY;
 }
@@ -100,7 +102,8 @@ function forwarded(
   return {
     method: request.method ?? 'GET',
     path: url.pathname,
-    query,
+    // Otherwise a table might contain the complete objects.
+    query: accept.startsWith(TABLE) ? { ...query, includeObject: 'Metadata' } : query,
     headers: { accept, ...(sent === undefined ? {} : { 'content-type': sent.contentType }) },
     ...(sent === undefined ? {} : { body: sent.body }),
     ...(accept.startsWith(METADATA_LIST) ? { acceptGzip: true } : {}),

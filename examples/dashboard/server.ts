@@ -10,6 +10,7 @@ import { readControl } from './server/control.ts';
 import { refusal } from './server/guard.ts';
 import { PageClients } from './server/page-clients.ts';
 import type { PageFiles } from './server/page-files.ts';
+import type { ServedKinds } from './server/served-kinds.ts';
 import type { DashboardInfo } from './shared/messages.ts';
 
 const NOT_UNDERSTOOD = 'This request cannot be understood.';
@@ -21,6 +22,8 @@ const BASE = /^\/context\/\d+(?=\/apis?\/)/;
 export interface ServedCluster {
   readonly proxy: ClusterProxy;
   readonly files: PageFiles;
+  /** The kinds that the page does not know by itself. */
+  readonly kinds?: Pick<ServedKinds, 'refresh'>;
   /** The cluster's name to display. */
   readonly cluster: string;
   /** The context of the kubeconfig, if it is known. */
@@ -106,7 +109,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     const { searchParams } = url;
     const [pageBase = ''] = BASE.exec(url.pathname) ?? [];
     const pathname = url.pathname.slice(pageBase.length);
-    const { proxy, files } = shown;
+    const { proxy, files, kinds } = shown;
     // A complete URL, a second slash, dots and backslashes would be resolved to another path than the one that was
     // sent.
     if (url.pathname !== target.split('?', 1)[0]) {
@@ -140,6 +143,13 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
       const answer = async (response: ServerResponse) =>
         answerJson(response, 200, { contexts: await contexts.list().catch(() => []) });
       return (response) => void answer(response);
+    }
+    if (kinds !== undefined && pathname === '/dashboard/kinds') {
+      return (response) =>
+        void kinds.refresh().then(
+          (served) => answerJson(response, 200, served),
+          () => answerText(response, 502, 'The cluster does not say which kinds it serves.'),
+        );
     }
     if (embedded !== undefined && pathname === '/embedded/truth') {
       const truth = embedded.truth(searchParams.get('resourceVersion') ?? '');

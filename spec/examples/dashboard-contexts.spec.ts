@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pods } from 'rx-informer/resources';
+import { pods, secrets } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Dashboard, startDashboard } from '../../examples/dashboard/dashboard.ts';
@@ -26,7 +26,10 @@ beforeAll(async () => {
     const apiVersion = 'client.authentication.k8s.io/v1';
     console.log(JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: 'secret-token' } }));`,
   );
-  servers = { one: createFakeApiServer(), two: createFakeApiServer() };
+  servers = {
+    one: createFakeApiServer(),
+    two: createFakeApiServer({ resources: [pods, secrets] }),
+  };
   const clusters = [{ name: 'three', cluster: { server: 'https://127.0.0.1:9' } }];
   for (const [name, server] of Object.entries(servers)) {
     const spec = { containers: [{ name: 'c', image: 'x:1' }] };
@@ -122,9 +125,21 @@ test('the chosen context has paths of its own, and requests of a page of the for
       body: 'This dashboard shows another context now; reload the page.\n',
     });
   }
-  expect((await ask(`${base.slice(1)}/api/v1/secrets`)).status).toBe(403);
+  expect((await ask(`${base.slice(1)}/api/v1/namespaces/shop/pods/of-two/exec`)).status).toBe(403);
   expect((await ask(`${base.slice(1)}/dashboard/info`)).status).toBe(404);
   expect(servers.two.requests).toEqual([]);
+});
+
+test('the kinds that discovery finds are those of the chosen context, and so are the requests that are forwarded', async () => {
+  const plurals = async () =>
+    (await json('dashboard/kinds')).map(({ plural }: { plural: string }) => plural);
+  const leases = 'apis/coordination.k8s.io/v1/leases';
+  expect((await choose('one')).status).toBe(200);
+  expect(await plurals()).toEqual(['secrets', 'leases']);
+  expect((await ask(`${(await baseOfPage()).slice(1)}/${leases}`)).status).toBe(200);
+  expect((await choose('two')).status).toBe(200);
+  expect(await plurals()).toEqual(['secrets']);
+  expect((await ask(`${(await baseOfPage()).slice(1)}/${leases}`)).status).toBe(403);
 });
 
 test('the plugin of a context runs when it is chosen, and the former context stays if it does not answer', async () => {

@@ -202,19 +202,22 @@ describe('forwarded requests', () => {
     expect(Object.keys(sent[0]?.headers ?? {})).toEqual(['accept']);
   });
 
-  test('W7: the list of metadata for the audit is forwarded, and no other projection', async () => {
+  test('W7: lists of metadata and tables are forwarded, and no other projection', async () => {
     const as = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1`;
     const metadata = as('PartialObjectMetadataList');
     for (const [query, accept] of [
       ['', metadata],
       ['', as('Table')],
+      ['', as('Scale')],
       ['?watch=true', metadata],
     ]) {
       await ask(`/api/v1/pods${query}`, { headers: { accept: accept ?? '' } });
     }
     const plain = 'application/json';
-    expect(sent.map(({ headers }) => headers?.['accept'])).toEqual([metadata, plain, plain]);
-    expect(sent.map(({ acceptGzip }) => acceptGzip)).toEqual([true, undefined, undefined]);
+    expect(sent.map(({ headers }) => headers?.['accept'])).toEqual([
+      ...[metadata, as('Table'), plain, plain],
+    ]);
+    expect(sent.map(({ acceptGzip }) => acceptGzip)).toEqual([true, ...Array(3)]);
   });
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is refused', async (method) => {

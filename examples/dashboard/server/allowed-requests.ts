@@ -1,7 +1,7 @@
 /**
  * Decides which requests to the cluster are forwarded: reads of the kinds that the page shows and of what Pods and Nodes use, logs, edits, scales
- * and deletions of one object, new Jobs, and reviews of the user's own rights. Everything else is refused. Secrets, tokens, exec, proxies and
- * discovery need no list of their own, because no pattern of this file matches their paths.
+ * and deletions of one object, new Jobs, reviews of the user's own rights, and reads of the kinds that discovery has found. Everything else is
+ * refused. Tokens, exec, proxies and discovery need no list of their own, because no pattern of this file matches their paths.
  */
 import {
   meteredKinds,
@@ -17,6 +17,8 @@ export interface ProxyRules {
   readonly namespace?: string | undefined;
   /** No edit is forwarded. */
   readonly readOnly?: boolean | undefined;
+  /** Kinds of which only reads are forwarded, by the path of their collection. */
+  readonly others?: ReadonlyMap<string, ShownKind> | undefined;
 }
 
 /** A request that is forwarded. */
@@ -74,9 +76,9 @@ const kindOf = new Map(
   ]),
 );
 
-function targetOf(path: string): Target | undefined {
+function targetOf(path: string, { others }: ProxyRules): Target | undefined {
   const { root, namespace, plural, name, part } = PATH.exec(path)?.groups ?? {};
-  const kind = kindOf.get(`${root}/${plural}`);
+  const kind = kindOf.get(`${root}/${plural}`) ?? others?.get(`${root}/${plural}`);
   if (kind === undefined) return undefined;
   for (const each of [namespace, name]) {
     if (each !== undefined && !NAME.test(each)) return undefined;
@@ -117,7 +119,7 @@ export function judge(
   rules: ProxyRules,
 ): AllowedRequest | RefusedRequest {
   const isReview = path === REVIEWS;
-  const target = targetOf(path);
+  const target = targetOf(path, rules);
   if (!isReview && target === undefined) {
     return {
       code: 403,
@@ -136,9 +138,10 @@ export function judge(
     return { code: 405, sentence, allow: methods.join(', ') };
   }
   const use = purposeOf(method, target);
+  const isHidden = target?.kind.metadataOnly;
   return {
     use,
-    metadataOnly: target?.kind.metadataOnly === true,
+    metadataOnly: isHidden === true || (isHidden === 'lists' && use === 'collection'),
     parameters: parameters[use],
   };
 }

@@ -1,4 +1,4 @@
-/** The kinds that the page shows and the proxy forwards. Secrets are not among them, and neither is any other kind. */
+/** The kinds that the page knows and the proxy forwards, and those that the server of the dashboard finds by discovery. */
 
 /** One kind of objects. */
 export interface ShownKind {
@@ -15,8 +15,14 @@ export interface ShownKind {
   readonly stays?: true;
   /** Whether the proxy forwards POST of a new object. */
   readonly creatable?: true;
-  /** The proxy requests only the metadata, because people store passwords in config maps, too. */
-  readonly metadataOnly?: true;
+  /** The proxy requests only the metadata, because people store passwords in config maps, too; of Secrets only in lists. */
+  readonly metadataOnly?: true | 'lists';
+}
+
+/** A kind that only discovery knows: one row of `GET /dashboard/kinds`. */
+export interface ServedKind
+  extends Pick<ShownKind, 'group' | 'version' | 'plural' | 'kind' | 'namespaced'> {
+  readonly shortNames: readonly string[];
 }
 
 function shown(

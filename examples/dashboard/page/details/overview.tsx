@@ -13,6 +13,7 @@ import classes from './details.module.css';
 import { factsOf } from './facts.tsx';
 import { Pairs, Section } from './pairs.tsx';
 import { Quotas } from './quotas.tsx';
+import { SecretData } from './secret-data.tsx';
 import { conditionsOf, troublesOf } from './troubles.ts';
 import { useRow } from './use-pods.ts';
 
@@ -59,6 +60,7 @@ export function Overview({ kind, object }: OverviewProps) {
           Only the metadata is read, because the contents may include passwords.
         </p>
       )}
+      {kind.resource.kind === 'Secret' && <SecretData object={object} />}
       <Children kind={kind} object={object} />
       {factsOf(kind, object, used).map(({ title, facts }) => (
         <Pairs key={title} title={title} pairs={facts} />

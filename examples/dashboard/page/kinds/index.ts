@@ -7,6 +7,7 @@ import { eventKind } from './events.ts';
 import { ingressKind } from './ingresses.ts';
 import type { Kind } from './kind.ts';
 import { nodeKind } from './nodes.ts';
+import { otherKind } from './other-kinds.ts';
 import { namespaceKind, serviceKind } from './others.ts';
 import { podKind } from './pods.ts';
 import { quotaKind } from './quotas.ts';
@@ -45,7 +46,7 @@ const all = kindGroups.flatMap(({ kinds }) => kinds);
 
 /** The kind of a name in the URL; pods if there is none. */
 export function kindOf(id: string): Kind {
-  return all.find((kind) => kind.id === id) ?? podKind;
+  return all.find((kind) => kind.id === id) ?? otherKind(id) ?? podKind;
 }
 
 /** The kind whose objects have this `kind`, such as `ReplicaSet`. */

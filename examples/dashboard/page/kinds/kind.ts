@@ -80,6 +80,10 @@ export interface Kind<T extends KubernetesObject = never> {
   readonly columns: readonly Column[];
   readonly sort: Sort;
   readonly tones: Partial<Readonly<Record<Tone, string>>>;
+  /** Whether the rows are those of the server's own table. Its columns are known when it was read. */
+  readonly isTable?: boolean;
+  /** Names by which users ask for it, beside its own. */
+  readonly shortNames?: readonly string[];
   /** Whether the details show what the join says of the object, too. Those of Pods and their owners find it themselves. */
   readonly isJoinedInDetails?: boolean;
   /** Makes the row of an object. */
@@ -102,9 +106,10 @@ export function isComplete<T>(stream$: ChangeStream<T>): Observable<boolean> {
 }
 
 /** What the rows of a kind are called: `StatefulSets`, and `StatefulSet` for one of them. */
-export function rowsName({ isTree, title }: Kind, count?: number): string {
+export function rowsName({ isTree, isTable, title, resource }: Kind, count?: number): string {
   const name = isTree ? 'applications' : title;
-  return count === 1 ? name.replace(/s$/, '') : name;
+  if (count !== 1) return name;
+  return isTable ? resource.kind : name.replace(/(?<=ss)es$|s$/, '');
 }
 
 /** The chosen namespace, or '' for a kind whose objects are in no namespace. */

@@ -7,7 +7,8 @@ type Groups = readonly { readonly kinds: readonly Kind[] }[];
 const shortNames: Readonly<Record<string, string>> = {
   ...{ po: 'pods', deploy: 'deployments', rs: 'replicasets', sts: 'statefulsets' },
   ...{ ds: 'daemonsets', no: 'nodes', ns: 'namespaces', quota: 'quotas', svc: 'services' },
-  ...{ cm: 'configmaps', ev: 'events' },
+  ...{ cm: 'configmaps', ev: 'events', cj: 'cronjobs', hpa: 'autoscalers', ing: 'ingresses' },
+  pvc: 'claims',
 };
 
 /** The shortest text that is searched for among objects. */
@@ -21,9 +22,9 @@ function shownIn(groups: Groups, isWholeCluster: boolean): readonly Kind[] {
 const wordsOf = (text: string) => text.trim().replace(/^:/, '').toLowerCase().split(/\s+/);
 
 /** The names of a kind, in lower case: `pods`, `pod`, `po`. */
-function namesOf({ id, title, resource }: Kind): readonly string[] {
+function namesOf({ id, title, resource, shortNames: own = [] }: Kind): readonly string[] {
   const short = Object.keys(shortNames).filter((name) => shortNames[name] === id);
-  return [title.toLowerCase(), id, resource.plural, resource.kind.toLowerCase(), ...short];
+  return [title.toLowerCase(), id, resource.plural, resource.kind.toLowerCase(), ...short, ...own];
 }
 
 const isNamed = (kind: Kind, word: string) => !kind.isTree && namesOf(kind).includes(word);

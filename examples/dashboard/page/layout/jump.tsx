@@ -19,6 +19,7 @@ import { SearchIcon } from './icons.tsx';
 import classes from './jump.module.css';
 import { type Asked, kindsFor, namedKinds, searchOf } from './jump-target.ts';
 import { useNames } from './use-names.ts';
+import { useOtherKinds } from './use-other-kinds.ts';
 
 const WAIT_MS = 120;
 const isWhole = onlyNamespace === '';
@@ -67,7 +68,8 @@ export function Jump({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState('');
   const leave = useLeave(onClose);
   const combobox = useCombobox({ opened: true, onDropdownClose: leave });
-  const kinds = kindsFor(text, kindGroups, isWhole);
+  const others = useOtherKinds();
+  const kinds = kindsFor(text, [...kindGroups, { kinds: others }], isWhole);
   const [settled] = useDebouncedValue(text, WAIT_MS);
   const { found, isSearching } = useFound(searchOf(settled, kindGroups, isWhole));
   // biome-ignore lint/correctness/useExhaustiveDependencies: other options, so that Enter takes the first of them
@@ -95,9 +97,14 @@ export function Jump({ onClose }: { readonly onClose: () => void }) {
         <Combobox.Options className={classes.options} aria-label="Where to">
           {kinds.length > 0 && (
             <Combobox.Group label="Kinds">
-              {kinds.map(({ id, title }) => (
+              {kinds.map(({ id, title, isTable, resource }) => (
                 <Combobox.Option key={id} className={classes.option} value={`kind ${id}`}>
                   {title}
+                  {isTable && (
+                    <Text span size="xs" ml="sm" className={classes.where}>
+                      {resource.apiVersion}
+                    </Text>
+                  )}
                 </Combobox.Option>
               ))}
             </Combobox.Group>

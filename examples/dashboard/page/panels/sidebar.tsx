@@ -7,10 +7,13 @@ import { onlyNamespace } from '../cluster/settings.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import { kindGroups } from '../kinds/index.ts';
 import { byValue } from '../kinds/order.ts';
+import { dialog$ } from '../layout/focus.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './sidebar.module.css';
 
 const number = new Intl.NumberFormat('en-US');
+
+const shown = { classNames: { root: classes.kind ?? '', label: classes.label ?? '' } };
 
 /** `onChoice` is called after each choice, so that a menu on a phone can close. */
 export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
@@ -30,7 +33,7 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
                 key={id}
                 href={id === 'pods' ? '?' : `?kind=${id}`}
                 label={name}
-                classNames={{ root: classes.kind, label: classes.label }}
+                {...shown}
                 active={kind.id === id}
                 aria-current={kind.id === id ? 'page' : undefined}
                 onClick={(event) => {
@@ -44,6 +47,15 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
             ))}
         </section>
       ))}
+      <section aria-label="Other kinds">
+        {kind.isTable && <NavLink {...shown} label={kind.title} active aria-current="page" />}
+        <NavLink
+          {...shown}
+          component="button"
+          label="Any other kind …"
+          onClick={() => dialog$.next('jump')}
+        />
+      </section>
       {kind.resource.namespaced && <Namespaces key={kind.id} onChoice={onChoice} />}
     </ScrollArea>
   );

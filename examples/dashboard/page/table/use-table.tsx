@@ -1,11 +1,14 @@
 /** The queries of the table that the page shows, for all components that read them. */
-import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import { paused$ } from '../cluster/cluster.ts';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { useQuery } from 'rx-informer/react/worker';
+import { workerQuery } from 'rx-informer/worker';
+import { paused$, type Queries } from '../cluster/cluster.ts';
 import { page$ } from '../cluster/page-state.ts';
 import { Cost, rowsOf } from '../cluster/rows.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { withColumns } from '../kinds/other-kinds.ts';
 import type { Selectors } from '../worker/row-queries.ts';
 import { parseFilter } from './filter.ts';
 import { TableQueries } from './table-queries.ts';
@@ -22,10 +25,18 @@ const noSelectors: Selectors = { labelSelector: '', fieldSelector: '' };
 
 const TableContext = createContext<Table | undefined>(undefined);
 
+/** A kind, with the columns that the server sends if it is one of those that only discovery knows. */
+function useKind(id: string): Kind {
+  const kind = kindOf(id);
+  const query = kind.isTable ? workerQuery<Queries, 'columns'>('columns', id) : undefined;
+  const { columns } = useQuery(query).rows[0] ?? {};
+  return useMemo(() => (columns ? withColumns(kind, columns) : kind), [kind, columns]);
+}
+
 /** Starts the queries of the kind in the URL. Its children are rendered as soon as the queries run. */
 export function TableProvider({ children }: { readonly children: ReactNode }) {
   const page = usePage();
-  const kind = kindOf(page.kind);
+  const kind = useKind(page.kind);
   const { labelSelector, fieldSelector } = parseFilter(page.filter, kind.id);
   const [table, setTable] = useState<Table>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the pause was that of the former kind

@@ -4,6 +4,7 @@ import {
   createClient,
   createInformerFactory,
   createMetadataListWatch,
+  createTableListWatch,
   forResource,
   type InformerFactory,
   indexedDbSnapshots,
@@ -43,7 +44,7 @@ export function factoryOf(session: WorkerSession): InformerFactory {
   factory = createInformerFactory(client, {
     ...timeouts,
     listWatch: nats === '' ? undefined : natsListWatch(nats, bucket),
-    projections: { metadata: createMetadataListWatch },
+    projections: { metadata: createMetadataListWatch, table: createTableListWatch },
     lingerMs: LINGER_MS,
     audit: audit({ periodMs: AUDIT_PERIOD_MS }),
     persist,
@@ -61,11 +62,20 @@ export function factoryOf(session: WorkerSession): InformerFactory {
   return factory;
 }
 
+/** The factory of the present session. */
+export function presentFactory(): InformerFactory {
+  if (factory === undefined) throw new Error('the worker has no session');
+  return factory;
+}
+
 /** Sends the request of a kind immediately instead of waiting. The status shows the outcome. */
-export function retryNow({ resource, as }: Pick<Kind, 'resource' | 'as'>): void {
+export function retryNow({ resource, as, isTable }: Kind): void {
   if (factory === undefined) return;
+  const scope = isTable ? 'table' : as;
   const { informer, release } =
-    as === undefined ? factory.acquire(resource) : factory.acquire(resource, { as });
+    scope === undefined
+      ? factory.acquire(resource)
+      : factory.acquire(resource, { as: scope } as never);
   if (!informer.status.live) informer.refresh().catch(() => undefined);
   release();
 }

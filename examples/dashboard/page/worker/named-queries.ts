@@ -11,11 +11,12 @@ import { replicaSets } from 'rx-informer/resources';
 import { kindOf } from '../kinds/index.ts';
 import type { Row } from '../kinds/kind.ts';
 import type { Used } from '../kinds/usage.ts';
-import { retryNow } from './cluster-factory.ts';
+import { presentFactory, retryNow } from './cluster-factory.ts';
 import { detailQueries } from './detail-queries.ts';
 import { explanationOf, truthOf } from './one-row.ts';
 import { noSelectors, ownRowsOf, queryOf, rowsOf, type Selectors } from './row-queries.ts';
 import { search } from './search.ts';
+import { columnsOf } from './table-rows.ts';
 import { failureOf } from './uncreated.ts';
 import { type Metered, usedBy } from './usage.ts';
 
@@ -45,6 +46,7 @@ export const queries = {
   /** The rows of kinds that the browser does not store. */
   momentaryRows: rows,
   rowOf,
+  columns: (kind: string) => columnsOf(presentFactory(), kindOf(kind)),
   listed,
   search,
   explanation: ({ kind, ...selectors }: RowsOf, live: LiveQueries) =>

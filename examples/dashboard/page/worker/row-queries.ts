@@ -16,6 +16,8 @@ import {
 import type { Kind, Row, Streams } from '../kinds/kind.ts';
 import { orderOf } from '../kinds/order.ts';
 import { type Used, usageKey, withUsage } from '../kinds/usage.ts';
+import { presentFactory } from './cluster-factory.ts';
+import { tableRowsOf } from './table-rows.ts';
 import { usedBy } from './usage.ts';
 
 /** The shortest time between two renderings of changed rows, in milliseconds, so that time is left for input. */
@@ -63,6 +65,7 @@ function streamsOf(live: LiveQueries): Streams {
 
 /** The rows of a kind without what other kinds add to them. */
 export function ownRowsOf(live: LiveQueries, kind: Kind, selectors?: Selectors): ChangeStream<Row> {
+  if (kind.isTable) return tableRowsOf(presentFactory(), kind, selectors).pipe(paced());
   return live.stream(queryOf(kind, selectors)).pipe(paced());
 }
 
