@@ -99,9 +99,9 @@ export function Jump({ onClose }: { readonly onClose: () => void }) {
             <Combobox.Group label="Kinds">
               {kinds.map(({ id, title, isTable, resource }) => (
                 <Combobox.Option key={id} className={classes.option} value={`kind ${id}`}>
-                  {title}
+                  {title}{' '}
                   {isTable && (
-                    <Text span size="xs" ml="sm" className={classes.where}>
+                    <Text span size="xs" ml="xs" className={classes.where}>
                       {resource.apiVersion}
                     </Text>
                   )}

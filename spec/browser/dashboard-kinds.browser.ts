@@ -1,0 +1,90 @@
+/** Tests the kinds beside workloads: the seeded causes in their tables, kinds that only discovery knows, and Secrets. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { launchChromium } from './chromium.ts';
+import { live, type OpenDashboard, openDashboard } from './open-dashboard.ts';
+
+let browser: Browser;
+let opened: OpenDashboard | undefined;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+});
+
+async function open(query: string, requests: string[] = []): Promise<Page> {
+  opened = await openDashboard(browser, {
+    ...{ query, start: { fault: 'mix' } },
+    before: (page) => page.context().on('request', (request) => requests.push(request.url())),
+  });
+  await live(opened.page);
+  return opened.page;
+}
+
+const rowOf = (page: Page, name: string) => page.locator('[data-uid]').filter({ hasText: name });
+
+test.each([
+  ['claims', 'vector-store-data', 'Not bound', '"fast-ssd" not found', '"fast-ssd" not found'],
+  ['autoscalers', 'resizer', 'Not measured', 'missing request for cpu', 'missing request for cpu'],
+  ['deployments', 'order-api', 'FailedCreate', 'for service "sidecar', 'for service "sidecar'],
+  ['nodes', 'node-002', 'MemoryPressure', 'insufficient memory', 'insufficient memory'],
+  ['pods', 'wishlist', 'Init:CrashLoopBackOff', 'init container migrate fails', 'exit code 1'],
+])('%s: the cause of %s is in its row and in its details', async (...given) => {
+  const [kind, name, status, why, told] = given;
+  const page = await open(`?kind=${kind}&tone=bad`);
+  const row = rowOf(page, name).first();
+  await row.getByText(status, { exact: true }).waitFor();
+  await row.locator('[data-column=why]', { hasText: why }).waitFor();
+  await row.click();
+  await page.getByTestId('troubles').getByText(told).first().waitFor();
+  expect(opened?.complaints).toEqual([]);
+});
+
+test('a Pod leads to the claim that it waits for', async () => {
+  const page = await open('?tone=bad&filter=vector-store');
+  await page.locator('[data-uid]').first().click();
+  await page.getByRole('link', { name: 'PersistentVolumeClaim/vector-store-data' }).click();
+  await page.getByTestId('troubles').getByText('"fast-ssd" not found').waitFor();
+});
+
+test('a custom resource is found by its name, and has the columns of the server', async () => {
+  const page = await open('');
+  await page.getByRole('button', { name: 'Any other kind' }).click();
+  await page.getByRole('textbox', { name: /kind, a namespace or an/ }).fill('certif');
+  await page.getByRole('option', { name: 'Certificates certs.example/v1' }).click();
+  const grid = page.getByRole('grid', { name: 'Certificates' });
+  for (const name of ['Name', 'Ready', 'Secret', 'Renewal', 'Reason', 'Age', 'Namespace']) {
+    await grid.getByRole('columnheader', { name, exact: true }).waitFor();
+  }
+  await rowOf(page, 'storefront').getByText('Certificate is up to date').waitFor();
+  await page.getByRole('button', { name: /^identity/ }).click();
+  await rowOf(page, 'storefront').waitFor({ state: 'detached' });
+  await rowOf(page, 'login').click();
+  const dialog = page.getByRole('dialog', { name: 'Certificate login' });
+  await dialog.getByText('Certificate is up to date').waitFor();
+  await dialog.getByText('YAML', { exact: true }).click();
+  await dialog.getByText('secretName').waitFor();
+  expect(await dialog.getByText('Edit', { exact: true }).count()).toBe(0);
+  expect(opened?.complaints).toEqual([]);
+});
+
+test('what a Secret contains is read when it is revealed, and not before', async () => {
+  const requests: string[] = [];
+  const page = await open('?kind=/v1/secrets/Secret/namespaced', requests);
+  await rowOf(page, 'storefront-database').getByText('Opaque').waitFor();
+  await rowOf(page, 'storefront-database').click();
+  const dialog = page.getByRole('dialog', { name: 'Secret storefront-database' });
+  const reveal = dialog.getByRole('button', { name: 'Reveal the data' });
+  await reveal.waitFor();
+  const isRead = () => requests.some((url) => url.endsWith('/secrets/storefront-database'));
+  expect(isRead()).toBe(false);
+  await reveal.click();
+  await dialog.getByText('of-storefront-42').waitFor();
+  expect(isRead()).toBe(true);
+  await dialog.getByRole('button', { name: 'Hide the data' }).click();
+  await dialog.getByText('of-storefront-42').waitFor({ state: 'detached' });
+});
