@@ -40,7 +40,11 @@ async function violations(page: Page): Promise<string[]> {
   });
 }
 
-const kinds = ['pods', 'tree', 'events', 'nodes', 'deployments', 'services', 'configmaps'];
+const kinds = [
+  ...['pods', 'tree', 'events', 'nodes', 'deployments', 'services', 'configmaps'],
+  ...['claims', 'autoscalers', 'cronjobs', 'ingresses'],
+  ...['/v1/secrets/Secret/namespaced', 'certs.example/v1/certificates/Certificate/namespaced'],
+];
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`${colorScheme}: nothing in the tables, the details and the panels`, async () => {
@@ -60,6 +64,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const dialog = page.getByRole('dialog');
     for (const tab of ['Overview', 'Logs', 'YAML', 'Edit']) {
       await dialog.getByText(tab, { exact: true }).click();
+      if (tab === 'Edit') await dialog.getByRole('textbox', { name: /Draft/ }).waitFor();
       expect(await violations(page), tab).toEqual([]);
     }
     await page.keyboard.press('Escape');

@@ -1,5 +1,6 @@
 /** Tests the details of an object in the dashboard: live, after a deletion, with logs, and edited by draft. */
 import { readFile } from 'node:fs/promises';
+import type { Locator } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { keepScreenshot } from './chromium.ts';
@@ -73,11 +74,17 @@ test('the reason of a failure stands first, also that of a condition', async () 
   await troubles.getByText('PodScheduled: Unschedulable').waitFor();
 });
 
+/** The text in the editor. */
+const textIn = (draft: Locator) =>
+  draft.evaluate((content) =>
+    [...content.querySelectorAll('.cm-line')].map((line) => line.textContent).join('\n'),
+  );
+
 test('an edit shows its difference, sends it, and never overwrites the change of somebody else', async () => {
   const { dialog, cluster, pod, complaints } = await openWeb();
   await dialog.getByText('Edit', { exact: true }).click();
   const draft = dialog.getByRole('textbox', { name: 'Draft as YAML' });
-  const text = await draft.inputValue();
+  const text = await textIn(draft);
   expect(text).not.toContain('resourceVersion');
   await draft.fill('a: [');
   await dialog.getByText(/Flow sequence/).waitFor();
@@ -99,7 +106,7 @@ test('an edit shows its difference, sends it, and never overwrites the change of
   expect(now()?.metadata?.labels).toEqual({ app: 'shop' });
 
   await dialog.getByRole('button', { name: 'Edit again' }).click();
-  await draft.fill((await draft.inputValue()).replace('app: shop', 'app: mine'));
+  await draft.fill((await textIn(draft)).replace('app: shop', 'app: mine'));
   const other = now() ?? pod;
   cluster.writer.update({
     ...other,
@@ -117,7 +124,7 @@ test('a draft can be saved after the status of its object has changed', async ()
   const { dialog, cluster, pod } = await openWeb();
   await dialog.getByText('Edit', { exact: true }).click();
   const draft = dialog.getByRole('textbox', { name: 'Draft as YAML' });
-  await draft.fill((await draft.inputValue()).replace('app: web', 'app: shop'));
+  await draft.fill((await textIn(draft)).replace('app: web', 'app: shop'));
   cluster.writer.update({ ...pod, status: { phase: 'Succeeded' } });
   await dialog.getByText('Succeeded').first().waitFor();
   expect(await dialog.getByText('The object has changed since you began').count()).toBe(0);
@@ -136,26 +143,26 @@ test('a draft is kept while the page shows something else, until it is discarded
   const edit = () => dialog.getByText('Edit', { exact: true }).click();
   const draft = dialog.getByRole('textbox', { name: 'Draft as YAML' });
   await edit();
-  const text = await draft.inputValue();
+  const text = await textIn(draft);
   const changed = text.replace('app: web', 'app: shop');
   await draft.fill(changed);
   await dialog.getByText('YAML', { exact: true }).click();
   await dialog.getByTestId('yaml').waitFor();
   await edit();
-  expect(await draft.inputValue()).toBe(changed);
+  expect(await textIn(draft)).toBe(changed);
   await draft.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await page.goBack();
-  expect(await draft.inputValue()).toBe(changed);
+  expect(await textIn(draft)).toBe(changed);
   const asks = () =>
     page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })));
   expect(await asks()).toBe(true);
   await dialog.getByRole('button', { name: 'Discard the draft' }).click();
-  expect(await draft.inputValue()).toBe(text);
+  await eventually(async () => expect(await textIn(draft)).toBe(text));
   expect(await asks()).toBe(false);
   await draft.press('Escape');
   await page.goBack();
-  expect(await draft.inputValue()).toBe(text);
+  expect(await textIn(draft)).toBe(text);
 });
 
 test('clicks on the row that is open are no visits: one step back closes its details', async () => {

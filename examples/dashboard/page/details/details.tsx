@@ -1,6 +1,6 @@
 /** The details of one object, live. If the object is deleted, its last known state stays visible. */
 import { Alert, Button, CloseButton, Group, Loader, SegmentedControl } from '@mantine/core';
-import { useEffect, useRef } from 'react';
+import { Suspense, useEffect, useRef } from 'react';
 import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
 import { ActionMenu } from '../actions/action-menu.tsx';
 import { errorWords } from '../cluster/error-words.ts';
@@ -9,6 +9,7 @@ import { usePage, useValue } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
 import { type Kind, namespaceIn } from '../kinds/kind.ts';
 import { focusTable } from '../layout/focus.ts';
+import { loadedLater } from '../layout/loaded.tsx';
 import { StatusBadge } from '../table/cells.tsx';
 import { useTableQueries } from '../table/use-table.tsx';
 import { CopyMenu, portsOf } from './copy-menu.tsx';
@@ -20,7 +21,8 @@ import { Logs } from './logs.tsx';
 import { Overview } from './overview.tsx';
 import { useLastObject } from './use-last-object.ts';
 import { selectorOf, useRow } from './use-pods.ts';
-import { YamlView } from './yaml-view.tsx';
+
+const YamlView = loadedLater(async () => (await import('./yaml-view.tsx')).YamlView);
 
 const close = () => {
   go({ object: undefined, tab: '' });
@@ -174,7 +176,11 @@ function Body(props: {
       <div className={classes.body} data-testid="details" tabIndex={0}>
         {shown === '' && <Overview kind={kind} object={object} />}
         {shown === 'logs' && <Logs kind={kind} object={object} isDeleted={isDeleted} />}
-        {shown === 'yaml' && <YamlView object={object} />}
+        {shown === 'yaml' && (
+          <Suspense>
+            <YamlView object={object} />
+          </Suspense>
+        )}
         {shown === 'edit' && <EditObject kind={kind} object={object} />}
       </div>
     </>

@@ -1,13 +1,16 @@
 /** Edits an object: a draft, its difference, and the write, which never overwrites the change of somebody else. */
-import { Alert, Button, Group, Textarea } from '@mantine/core';
+import { Alert, Button, Group, Loader, Text } from '@mantine/core';
 import { structuredPatch } from 'diff';
-import { useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { ApiError, type KubernetesObject, type Resource, type Stored } from 'rx-informer';
 import { useEdit } from 'rx-informer/react/worker';
 import { errorWords } from '../cluster/error-words.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { loadedLater } from '../layout/loaded.tsx';
 import classes from './details.module.css';
 import { draftText, keepUnsaved, readDraft, recipeOf, unsavedOf } from './draft.ts';
+
+const YamlEditor = loadedLater(async () => (await import('./yaml-editor.tsx')).YamlEditor);
 
 interface EditObjectProps {
   readonly kind: Kind;
@@ -83,14 +86,14 @@ export function EditObject({ kind, object }: EditObjectProps) {
       {reviews ? (
         <Difference before={before} after={text} />
       ) : (
-        <Textarea
-          aria-label="Draft as YAML"
-          spellCheck={false}
-          classNames={{ root: classes.editor, input: classes.draft }}
-          value={text}
-          error={problem}
-          onChange={(event) => setText(event.currentTarget.value)}
-        />
+        <Suspense fallback={<Loader size="sm" aria-label="Loading the editor" />}>
+          <YamlEditor label="Draft as YAML" value={text} onChange={setText} />
+          {problem !== undefined && (
+            <Text size="sm" mt="xs" role="alert" className={classes.problem}>
+              {problem}
+            </Text>
+          )}
+        </Suspense>
       )}
       <Group gap="sm" mt="sm" className={classes.actions}>
         {reviews ? (

@@ -1,7 +1,10 @@
 /** The object as YAML. The lines of the last change are marked. */
+
+import { classHighlighter, highlightCode } from '@lezer/highlight';
+import { parser } from '@lezer/yaml';
 import { Button, CopyButton } from '@mantine/core';
 import { diffLines } from 'diff';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { KubernetesObject, Stored } from 'rx-informer';
 import classes from './details.module.css';
 import { yamlText } from './draft.ts';
@@ -24,19 +27,21 @@ function linesOf(before: string, now: string): readonly Line[] {
     .map((line, at) => ({ ...line, id: `${at}` }));
 }
 
-const KEY = /^((?:\s|- )*)([^\s:"'#-][^:]*|"[^"]+")(:(?: .*)?)$/;
-
-/** A line with its key in another colour. */
-function YamlLine({ text }: { readonly text: string }) {
-  const [, before, key, after] = KEY.exec(text) ?? [];
-  if (key === undefined) return text || ' ';
-  return (
-    <>
-      {before}
-      <span className={classes.key}>{key}</span>
-      {after}
-    </>
-  );
+/** The parts of each line of a text, each with the class of its token. */
+function partsOf(text: string): readonly ReactNode[][] {
+  const lines: ReactNode[][] = [[]];
+  const put = (part: string, token: string) =>
+    lines.at(-1)?.push(
+      token ? (
+        <span key={lines.at(-1)?.length} className={token}>
+          {part}
+        </span>
+      ) : (
+        part
+      ),
+    );
+  highlightCode(text, parser.parse(text), classHighlighter, put, () => lines.push([]));
+  return lines;
 }
 
 export function YamlView({ object }: { readonly object: Stored<KubernetesObject> }) {
@@ -44,6 +49,7 @@ export function YamlView({ object }: { readonly object: Stored<KubernetesObject>
   const [shown, setShown] = useState({ before: text, now: text });
   if (shown.now !== text) setShown({ before: shown.now, now: text });
   const lines = useMemo(() => linesOf(shown.before, shown.now), [shown]);
+  const parts = useMemo(() => partsOf(shown.now), [shown]);
   return (
     <>
       <CopyButton value={text}>
@@ -53,10 +59,14 @@ export function YamlView({ object }: { readonly object: Stored<KubernetesObject>
           </Button>
         )}
       </CopyButton>
-      <section className={`${classes.code} ${classes.whole}`} aria-label="YAML" data-testid="yaml">
+      <section
+        className={`${classes.code} ${classes.whole} ${classes.tokens}`}
+        aria-label="YAML"
+        data-testid="yaml"
+      >
         {lines.map(({ id, text: line, isNew }) => (
           <div key={id} data-new={isNew}>
-            <YamlLine text={line} />
+            {parts[Number(id)]?.length ? parts[Number(id)] : line || ' '}
           </div>
         ))}
       </section>

@@ -1,0 +1,62 @@
+/** An editor of YAML, which is loaded when the first draft is opened. */
+import { yaml } from '@codemirror/lang-yaml';
+import { syntaxHighlighting } from '@codemirror/language';
+import { lineNumbers } from '@codemirror/view';
+import { classHighlighter } from '@lezer/highlight';
+import { EditorView, minimalSetup } from 'codemirror';
+import { useEffect, useRef } from 'react';
+import classes from './details.module.css';
+
+/** The page allows only styles that carry the nonce of this response. */
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
+
+/** Replaces a selection itself: a browser would give the new text the style of the old one, which the page does not allow. */
+const typedOver = EditorView.domEventHandlers({
+  beforeinput: ({ inputType, data }, view) => {
+    const { state } = view;
+    if (inputType !== 'insertText' || data === null || state.selection.main.empty) return false;
+    view.dispatch(state.replaceSelection(data), { userEvent: 'input.type' });
+    return true;
+  },
+});
+
+export function YamlEditor(props: {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+}) {
+  const { label, value } = props;
+  const latest = useRef(props);
+  latest.current = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const editor = useRef<EditorView>(null);
+  useEffect(() => {
+    const view = new EditorView({
+      doc: latest.current.value,
+      parent: frame.current as HTMLDivElement,
+      extensions: [
+        minimalSetup,
+        lineNumbers(),
+        yaml(),
+        syntaxHighlighting(classHighlighter),
+        EditorView.lineWrapping,
+        EditorView.cspNonce.of(nonce),
+        EditorView.contentAttributes.of({ 'aria-label': label, 'aria-multiline': 'true' }),
+        typedOver,
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (docChanged) latest.current.onChange(state.doc.toString());
+        }),
+      ],
+    });
+    editor.current = view;
+    return () => view.destroy();
+  }, [label]);
+  useEffect(() => {
+    const { state } = editor.current ?? {};
+    const text = state?.doc.toString() ?? value;
+    // Otherwise the cursor would move while the user types.
+    if (text === value) return;
+    editor.current?.dispatch({ changes: { from: 0, to: text.length, insert: value } });
+  }, [value]);
+  return <div ref={frame} className={`${classes.code} ${classes.editor} ${classes.tokens}`} />;
+}
