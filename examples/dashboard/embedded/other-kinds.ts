@@ -1,135 +1,84 @@
-/** Creates what is beside workloads: their storage, autoscalers, schedules and ways in, Secrets, and a custom resource. */
+/** The kinds that the fake server does not serve by itself, with the columns of a real one, and the objects of a file of manifests. */
+import { readFileSync } from 'node:fs';
+import { defineResource, type KubernetesObject, type Stored } from 'rx-informer';
 import {
   cronJobs,
   horizontalPodAutoscalers,
   ingresses,
+  mutatingWebhookConfigurations,
   persistentVolumeClaims,
   secrets,
   storageClasses,
 } from 'rx-informer/resources';
-import { certificates } from './served-kinds.ts';
+import type { FakeApiServer } from 'rx-informer/testing';
+import { parseAllDocuments } from 'yaml';
+import type { Random } from './random.ts';
 import { timestamp } from './timestamp.ts';
-import type { World } from './world.ts';
 
+const certificates = defineResource<KubernetesObject>({
+  ...{ group: 'certs.example', version: 'v1', plural: 'certificates', kind: 'Certificate' },
+  namespaced: true,
+});
+
+const CREATED = '.metadata.creationTimestamp';
+const ready = (field: string) => `.status.conditions[?(@.type=="Ready")].${field}`;
+
+/** The columns after the name, by their titles. A column of a custom resource without its date would be text. */
+const served = [
+  [horizontalPodAutoscalers, {}],
+  [ingresses, {}],
+  [cronJobs, {}],
+  [persistentVolumeClaims, { Status: '.status.phase', Age: CREATED }],
+  [storageClasses, { Provisioner: '.provisioner', ReclaimPolicy: '.reclaimPolicy', Age: CREATED }],
+  [mutatingWebhookConfigurations, { Webhooks: '.webhooks[*].name', Age: CREATED }],
+  [
+    certificates,
+    {
+      ...{ Ready: ready('status'), Secret: '.spec.secretName', Renewal: '.status.renewalTime' },
+      ...{ Reason: ready('message'), Age: CREATED },
+    },
+  ],
+] as const;
+
+const isDate = (title: string) => title === 'Age' || title === 'Renewal';
+
+/** Serves the kinds. */
+export function serveOtherKinds(server: FakeApiServer): void {
+  for (const [resource, columns] of served) {
+    const printerColumns = Object.entries(columns).map(([name, jsonPath]) => {
+      return { name, jsonPath, type: isDate(name) ? 'date' : 'string' };
+    });
+    server.addResource(resource as typeof certificates, { printerColumns });
+  }
+}
+
+const resources = [secrets, ...served.map(([resource]) => resource)];
 const DAY_MS = 86_400_000;
 
-/** The metadata of an object that exists for some days. */
-export function metadataFor({ aside }: World, name: string, namespace?: string) {
-  const creationTimestamp = timestamp(Date.now() - (9 + aside.below(60)) * DAY_MS);
-  return { name, uid: aside.uid(), creationTimestamp, ...(namespace && { namespace }) };
+interface Scene {
+  readonly server: FakeApiServer;
+  readonly aside: Random;
 }
 
-/** A claim of storage; bound if it has a volume. */
-export function createClaim(
-  world: World,
-  [namespace, name]: readonly [string, string],
-  [storageClassName, volumeName]: readonly [string, string?],
-) {
-  const storage = '20Gi';
-  return world.server.objects.create(persistentVolumeClaims, {
-    metadata: metadataFor(world, name, namespace),
-    spec: {
-      ...{ accessModes: ['ReadWriteOnce'], resources: { requests: { storage } }, storageClassName },
-      ...(volumeName && { volumeName }),
-    },
-    status: volumeName ? { phase: 'Bound', capacity: { storage } } : { phase: 'Pending' },
+/** The documents of a file, in which the words in braces are replaced. */
+export function readManifests<T>(file: string, words: Readonly<Record<string, string>>): T[] {
+  const text = readFileSync(new URL(file, import.meta.url), 'utf8');
+  const filled = text.replace(/\{(\w+)\}/g, (all, word) => words[word] ?? all);
+  return parseAllDocuments(filled).map((document) => document.toJS() as T);
+}
+
+/** Creates the objects of a file. Returns the last of them. */
+export function createManifests(
+  { server, aside }: Scene,
+  file: string,
+  words: Readonly<Record<string, string>> = {},
+): Stored<KubernetesObject> {
+  const known = { yesterday: timestamp(Date.now() - DAY_MS), ...words };
+  const made = readManifests<KubernetesObject>(file, known).map(({ kind, metadata, ...fields }) => {
+    const resource = resources.find((each) => each.kind === kind) as typeof certificates;
+    const creationTimestamp = timestamp(Date.now() - (9 + aside.below(60)) * DAY_MS);
+    const named = { ...metadata, uid: aside.uid(), creationTimestamp };
+    return server.objects.create(resource, { ...fields, metadata: named });
   });
-}
-
-/** An autoscaler of a Deployment with the given conditions. */
-export function createAutoscaler(
-  world: World,
-  [namespace, name]: readonly [string, string],
-  replicas: number,
-  conditions: readonly { type: string; status: string; reason: string; message: string }[],
-) {
-  const cpu = (type: object) => ({ type: 'Resource', resource: { name: 'cpu', ...type } });
-  const isMeasured = conditions.every(({ status }) => status === 'True');
-  const current = { averageUtilization: 54, averageValue: '108m' };
-  return world.server.objects.create(horizontalPodAutoscalers, {
-    metadata: metadataFor(world, name, namespace),
-    spec: {
-      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
-      ...{ minReplicas: 2, maxReplicas: 12 },
-      metrics: [cpu({ target: { type: 'Utilization', averageUtilization: 70 } })],
-    },
-    status: {
-      ...{ currentReplicas: replicas, desiredReplicas: isMeasured ? replicas : 0 },
-      ...(isMeasured && { currentMetrics: [cpu({ current })] }),
-      conditions: conditions.map((each) => ({
-        ...each,
-        lastTransitionTime: timestamp(Date.now() - DAY_MS),
-      })),
-    },
-  } as never);
-}
-
-const measured = [
-  {
-    ...{ type: 'AbleToScale', status: 'True', reason: 'ReadyForNewScale' },
-    message: 'recommended size matches current size',
-  },
-  {
-    ...{ type: 'ScalingActive', status: 'True', reason: 'ValidMetricFound' },
-    message:
-      'the HPA was able to successfully calculate a replica count from cpu resource utilization',
-  },
-];
-
-const base64 = (text: string) => Buffer.from(text).toString('base64');
-
-/** Creates some objects of each of these kinds, all of them well. */
-export function createOtherKinds(world: World): void {
-  const { objects } = world.server;
-  objects.create(storageClasses, {
-    metadata: metadataFor(world, 'standard'),
-    ...{ provisioner: 'disk.example', reclaimPolicy: 'Delete' },
-  });
-  for (const at of [0, 1, 2]) {
-    createClaim(world, ['messaging', `data-broker-${at}`], ['standard', `pv-${at}7c41`]);
-  }
-  createAutoscaler(world, ['shop', 'storefront'], 4, measured);
-  for (const [namespace, name, host] of [
-    ['shop', 'storefront', 'shop.example'],
-    ['identity', 'login', 'login.example'],
-  ] as const) {
-    const service = { name, port: { number: 80 } };
-    objects.create(ingresses, {
-      metadata: metadataFor(world, name, namespace),
-      spec: {
-        ingressClassName: 'public',
-        rules: [
-          { host, http: { paths: [{ pathType: 'Prefix', path: '/', backend: { service } }] } },
-        ],
-      },
-      status: { loadBalancer: { ingress: [{ ip: '203.0.113.10' }] } },
-    });
-    objects.create(certificates, {
-      metadata: metadataFor(world, name, namespace),
-      spec: { secretName: `${name}-tls`, dnsNames: [host] },
-      status: {
-        renewalTime: timestamp(Date.now() - 3 * DAY_MS),
-        conditions: [{ type: 'Ready', status: 'True', message: 'Certificate is up to date' }],
-      },
-    });
-    objects.create(secrets, {
-      metadata: metadataFor(world, `${name}-database`, namespace),
-      data: { username: base64(name), password: base64(`of-${name}-42`) },
-    });
-  }
-  for (const [namespace, name, schedule] of [
-    ['analytics', 'report', '0 3 * * *'],
-    ['platform', 'backup', '30 1 * * *'],
-  ] as const) {
-    const ranAt = timestamp(Date.now() - DAY_MS / 3);
-    const containers = [{ name, image: `registry.example/${namespace}/${name}:1.4.0` }];
-    objects.create(cronJobs, {
-      metadata: metadataFor(world, name, namespace),
-      spec: {
-        schedule,
-        jobTemplate: { spec: { template: { spec: { containers, restartPolicy: 'Never' } } } },
-      },
-      status: { lastScheduleTime: ranAt, lastSuccessfulTime: ranAt },
-    } as never);
-  }
+  return made.at(-1) as Stored<KubernetesObject>;
 }

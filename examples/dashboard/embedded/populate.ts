@@ -9,7 +9,7 @@ import {
   newService,
 } from './cluster-shapes.ts';
 import { createDeployment, createOwner } from './controllers.ts';
-import { createOtherKinds } from './other-kinds.ts';
+import { createManifests } from './other-kinds.ts';
 import type { Owner } from './owners.ts';
 import type { World } from './world.ts';
 
@@ -94,7 +94,7 @@ function fill(world: World, owner: Owner, to: 'running' | 'completed'): void {
 export function populate(world: World, objects: number): void {
   createNamespaces(world, ['default', 'kube-system', ...apps.map(({ namespace }) => namespace)]);
   createNodes(world, objects);
-  createOtherKinds(world);
+  createManifests(world, './other-kinds.yaml');
   // Leaves capacity for the pods that rollouts and jobs add temporarily.
   let left = Math.max(1, Math.floor(objects * 0.99));
   const old = () => createdMs(world, Date.now() - 20 * DAY_MS);

@@ -4,12 +4,12 @@ import { daemonSets, jobs, nodes, type Pod, pods, resourceQuotas } from 'rx-info
 import type { FakeApiServer } from 'rx-informer/testing';
 import { NODE_MILLI_CPU, type NodeState } from './cluster-shapes.ts';
 import { EventRecorder, type Happening } from './event-recorder.ts';
+import { serveOtherKinds } from './other-kinds.ts';
 import type { Deployment, Owner, Resident } from './owners.ts';
 import { milliCpuOf, newPod, podName } from './pod-shapes.ts';
 import { type PodTurn, turned } from './pod-turns.ts';
 import { Random } from './random.ts';
 import { Rollup } from './rollup.ts';
-import { serveOtherKinds } from './served-kinds.ts';
 
 /** How a pod is created. */
 export interface PodPlan {

@@ -1,5 +1,5 @@
 /** An autoscaler of pods that request no CPU, so that their use of it cannot be measured. */
-import { createAutoscaler } from '../other-kinds.ts';
+import { createManifests } from '../other-kinds.ts';
 import type { World } from '../world.ts';
 import { beganMs, type FaultyPlan, faultyDeployment, healthyPods } from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
@@ -17,21 +17,17 @@ export function autoscalerFault(world: World): SeededFault {
   healthyPods(world, current, plan.replicas);
   const [first] = current.residents;
   const cause = `failed to get cpu utilization: missing request for cpu in container ${app} of Pod ${first?.pod.metadata.name}`;
-  const reason = 'FailedGetResourceMetric';
-  const message = `the HPA was unable to compute the replica count: ${cause}`;
-  const conditions = [
-    {
-      ...{ type: 'AbleToScale', status: 'True', reason: 'SucceededGetScale' },
-      message: "the HPA controller was able to get the target's current scale",
-    },
-    { type: 'ScalingActive', status: 'False', reason, message },
-  ];
-  const made = createAutoscaler(world, [namespace, app], plan.replicas, conditions);
-  const { uid } = made.metadata;
+  const { uid } = createManifests(world, './faults/autoscaler.yaml', { cause }).metadata;
   const kind = { kind: 'HorizontalPodAutoscaler', apiVersion: 'autoscaling/v2' };
   const component = 'horizontal-pod-autoscaler';
   const tell = (times: number) => {
-    const failed = { type: 'Warning' as const, reason, message: cause, component, times };
+    const failed = {
+      type: 'Warning' as const,
+      reason: 'FailedGetResourceMetric',
+      message: cause,
+      component,
+      times,
+    };
     world.events.record(
       { ...kind, name: app, namespace, uid },
       { ...failed, sinceMs: beganMs() },

@@ -1,6 +1,6 @@
 /** A claim of storage whose class does not exist. The pods that use it stay pending. */
 
-import { createClaim } from '../other-kinds.ts';
+import { createManifests } from '../other-kinds.ts';
 import type { World } from '../world.ts';
 import { beganMs, type FaultyPlan, faultyDeployment } from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
@@ -15,7 +15,7 @@ const plan: FaultyPlan = {
 /** Seeds the fault. */
 export function claimFault(world: World): SeededFault {
   const { current } = faultyDeployment(world, plan);
-  const { uid } = createClaim(world, [plan.namespace, claimName], ['fast-ssd']).metadata;
+  const { uid } = createManifests(world, './faults/claim.yaml').metadata;
   const all = world.nodes.length;
   const message = `0/${all} nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/${all} nodes are available: ${all} Preemption is not helpful for scheduling.`;
   const claim = {

@@ -1,11 +1,6 @@
 /** An init container that ends with an error, so that the containers of the pods never start. */
-import {
-  type Container,
-  type ContainerStatus,
-  type Pod,
-  type PodStatus,
-  pods,
-} from 'rx-informer/resources';
+import { type Container, type PodStatus, pods } from 'rx-informer/resources';
+import { readManifests } from '../other-kinds.ts';
 import type { Resident } from '../owners.ts';
 import { timestamp } from '../timestamp.ts';
 import type { World } from '../world.ts';
@@ -20,42 +15,16 @@ const plan: FaultyPlan = {
   pod: { initContainers: [migrate] },
 };
 
-function statusOf({ spec, status }: Pod, restartCount: number, nowMs: number): PodStatus {
-  const ended = { exitCode: 1, reason: 'Error', finishedAt: timestamp(nowMs) };
-  const incomplete = {
-    ...{ status: 'False', lastTransitionTime: timestamp(beganMs()) },
-    reason: 'ContainersNotInitialized',
-    message: 'containers with incomplete status: [migrate]',
-  };
-  const shared = { ready: false, started: false, imageID: '' };
-  const message = 'back-off 5m0s restarting failed container=migrate';
-  const init: ContainerStatus = {
-    ...{ ...shared, name: migrate.name, image, restartCount },
-    state: { waiting: { reason: 'CrashLoopBackOff', message } },
-    lastState: { terminated: ended },
-  };
-  const conditions = [
-    { type: 'PodScheduled', status: 'True', lastTransitionTime: timestamp(beganMs()) },
-    { ...incomplete, type: 'Initialized' },
-    { ...incomplete, type: 'Ready', reason: 'ContainersNotReady' },
-  ];
-  return {
-    ...{ ...status, phase: 'Pending', conditions, initContainerStatuses: [init] },
-    containerStatuses: (spec?.containers ?? []).map((each) => ({
-      ...{ ...shared, name: each.name, image: each.image ?? '', restartCount: 0 },
-      state: { waiting: { reason: 'PodInitializing' } },
-    })),
-  };
-}
-
 function fail(world: World, resident: Resident, restarts: number, nowMs: number): void {
   const { objects, logs } = world.server;
   const { metadata } = resident.pod;
   const pod = objects.get(pods, metadata);
   if (pod === undefined) return;
-  resident.pod = objects.update(pods, { ...pod, status: statusOf(pod, restarts, nowMs) });
-  world.rollup.mark(resident.owner);
   const at = timestamp(nowMs);
+  const words = { since: timestamp(beganMs()), now: at, restarts: String(restarts) };
+  const [status = {}] = readManifests<PodStatus>('./faults/init-container.yaml', words);
+  resident.pod = objects.update(pods, { ...pod, status: { ...pod.status, ...status } });
+  world.rollup.mark(resident.owner);
   logs.restart(metadata, migrate.name);
   const lines = [
     'INFO applying 0042_add_shared_lists.sql',

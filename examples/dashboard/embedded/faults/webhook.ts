@@ -1,6 +1,5 @@
 /** A webhook whose program was scaled to zero. No pod can be created in the namespaces that it is asked about. */
-import { mutatingWebhookConfigurations } from 'rx-informer/resources';
-import { metadataFor } from '../other-kinds.ts';
+import { createManifests } from '../other-kinds.ts';
 import type { World } from '../world.ts';
 import {
   beganMs,
@@ -20,22 +19,7 @@ export function webhookFault(world: World): SeededFault {
   const injector = faultyDeployment(world, { ...program, replicas: 0 });
   tellScaling(world, injector, `Scaled down replica set ${injector.current.name} from 2 to 0`);
   const name = 'sidecar-injector.platform.example';
-  world.server.objects.create(mutatingWebhookConfigurations, {
-    metadata: metadataFor(world, 'sidecar-injector'),
-    webhooks: [
-      {
-        ...{ name, admissionReviewVersions: ['v1'], sideEffects: 'None', failurePolicy: 'Fail' },
-        clientConfig: { service: { name: 'sidecar-injector', namespace: 'platform' } },
-        rules: [
-          {
-            ...{ apiGroups: [''], apiVersions: ['v1'] },
-            ...{ operations: ['CREATE'], resources: ['pods'] },
-          },
-        ],
-        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'orders' } },
-      },
-    ],
-  });
+  createManifests(world, './faults/webhook.yaml');
   const plan = { ...small, namespace: 'orders', app: 'order-api', replicas: 3, version: '7.0.1' };
   const deployment = faultyDeployment(world, plan);
   healthyPods(world, deployment.current, 1);

@@ -1,17 +1,6 @@
 /** Horizontal autoscalers: what they scale, by what, and why they do not. */
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers } from 'rx-informer/resources';
-import {
-  ageColumn,
-  byName,
-  defineKind,
-  nameColumn,
-  namespaceColumn,
-  rowOf,
-  statusColumn,
-  type Tone,
-  textOf,
-  whyColumn,
-} from './kind.ts';
+import { byName, column, defineKind, rowOf, type Tone, textOf } from './kind.ts';
 
 interface State {
   readonly status: string;
@@ -79,14 +68,14 @@ export const autoscalerKind = defineKind({
   sort: byName,
   tones: { good: 'Active', busy: 'At the limit', bad: 'In trouble', done: 'Disabled' },
   columns: [
-    nameColumn,
-    statusColumn,
+    column.name,
+    column.status,
     { id: 'target', title: 'Scales', type: 'owner', width: 160, grow: 1 },
     { id: 'metrics', title: 'Measured', type: 'text', width: 150, grow: 1 },
     { id: 'replicas', title: 'Pods', type: 'text', width: 96 },
-    whyColumn,
-    ageColumn,
-    namespaceColumn,
+    column.why,
+    column.age,
+    column.namespace,
   ],
   row: (object) => {
     const { scaleTargetRef: of, minReplicas = 1, maxReplicas } = object.spec ?? {};

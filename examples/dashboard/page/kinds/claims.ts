@@ -2,18 +2,7 @@
 import { liveJoin } from 'rx-informer';
 import { persistentVolumeClaims } from 'rx-informer/resources';
 import { eventKind } from './events.ts';
-import {
-  ageColumn,
-  byName,
-  defineKind,
-  nameColumn,
-  namespaceColumn,
-  type Row,
-  rowOf,
-  statusColumn,
-  textOf,
-  whyColumn,
-} from './kind.ts';
+import { byName, column, defineKind, type Row, rowOf, textOf } from './kind.ts';
 
 /** The row of a claim with the newest of its Events, which say why it is not bound. */
 export function withEvents(row: Row, told: readonly Row[]): Row {
@@ -38,14 +27,14 @@ export const claimKind = defineKind({
   sort: byName,
   tones: { good: 'Bound', busy: 'Waiting', bad: 'In trouble' },
   columns: [
-    nameColumn,
-    statusColumn,
-    whyColumn,
+    column.name,
+    column.status,
+    column.why,
     { id: 'size', title: 'Size', type: 'text', width: 76 },
     { id: 'class', title: 'Storage class', type: 'text', width: 112 },
     { id: 'volume', title: 'Volume', type: 'text', width: 120, grow: 1 },
-    ageColumn,
-    namespaceColumn,
+    column.age,
+    column.namespace,
   ],
   isJoinedInDetails: true,
   row: (object) => {

@@ -1,16 +1,7 @@
 /** Config maps, of which only the metadata is read, because people store passwords in them, too. */
 import type { KubernetesObject, Resource } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
-import {
-  ageColumn,
-  byName,
-  defineKind,
-  nameColumn,
-  namespaceColumn,
-  ownerColumn,
-  rowOf,
-  textOf,
-} from './kind.ts';
+import { byName, column, defineKind, rowOf, textOf } from './kind.ts';
 
 export const configMapKind = defineKind({
   id: 'configmaps',
@@ -21,11 +12,11 @@ export const configMapKind = defineKind({
   sort: byName,
   tones: {},
   columns: [
-    nameColumn,
+    column.name,
     { id: 'labels', title: 'Labels', type: 'text', width: 180, grow: 2 },
-    ownerColumn,
-    ageColumn,
-    namespaceColumn,
+    column.owner,
+    column.age,
+    column.namespace,
   ],
   row: (object) => {
     const row = rowOf(object, { status: '', tone: 'good' });

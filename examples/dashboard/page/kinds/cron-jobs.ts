@@ -1,18 +1,7 @@
 /** CronJobs, each with the outcome of its last Job. */
 import { liveJoin } from 'rx-informer';
 import { cronJobs } from 'rx-informer/resources';
-import {
-  ageColumn,
-  byName,
-  defineKind,
-  nameColumn,
-  namespaceColumn,
-  type Row,
-  rowOf,
-  statusColumn,
-  textOf,
-  whyColumn,
-} from './kind.ts';
+import { byName, column, defineKind, type Row, rowOf, textOf } from './kind.ts';
 import { byOwner } from './roll-up.ts';
 import { jobKind } from './workloads.ts';
 
@@ -32,14 +21,14 @@ export const cronJobKind = defineKind({
   sort: byName,
   tones: { good: 'Scheduled', busy: 'Running', bad: 'Failing', done: 'Suspended' },
   columns: [
-    nameColumn,
-    statusColumn,
+    column.name,
+    column.status,
     { id: 'schedule', title: 'Schedule', type: 'text', width: 120 },
     { id: 'lastMs', title: 'Last run', type: 'age', width: 78, largestFirst: true },
     { id: 'wellMs', title: 'Last success', type: 'age', width: 100, largestFirst: true },
-    whyColumn,
-    ageColumn,
-    namespaceColumn,
+    column.why,
+    column.age,
+    column.namespace,
   ],
   isJoinedInDetails: true,
   row: (object) => {

@@ -2,15 +2,7 @@
 import { liveJoin, liveShare, liveUnion } from 'rx-informer';
 import { type Event, events } from 'rx-informer/resources';
 import { map } from 'rxjs';
-import {
-  defineKind,
-  isComplete,
-  namespaceColumn,
-  type Row,
-  rowOf,
-  type Streams,
-  textOf,
-} from './kind.ts';
+import { column, defineKind, isComplete, type Row, rowOf, type Streams, textOf } from './kind.ts';
 import { podKind } from './pods.ts';
 import { deploymentKind, replicaSetKind } from './workloads.ts';
 
@@ -71,7 +63,7 @@ export const eventKind = defineKind({
     { id: 'message', title: 'Message', type: 'text', width: 270, grow: 3 },
     { id: 'object', title: 'Object', type: 'owner', width: 216, grow: 1.4 },
     { id: 'objectNow', title: 'Object now', type: 'text', width: 136 },
-    namespaceColumn,
+    column.namespace,
     { id: 'count', title: 'Count', type: 'number', width: 66, largestFirst: true },
   ],
   row: eventRow,

@@ -2,19 +2,7 @@
 import { liveJoin } from 'rx-informer';
 import { ingresses } from 'rx-informer/resources';
 import { map } from 'rxjs';
-import {
-  ageColumn,
-  byName,
-  defineKind,
-  isComplete,
-  nameColumn,
-  namespaceColumn,
-  type Row,
-  rowOf,
-  statusColumn,
-  textOf,
-  whyColumn,
-} from './kind.ts';
+import { byName, column, defineKind, isComplete, type Row, rowOf, textOf } from './kind.ts';
 import { serviceKind } from './others.ts';
 
 /** The row of an Ingress with the Services of its namespace. Before all of them are known, none is missed. */
@@ -36,14 +24,14 @@ export const ingressKind = defineKind({
   sort: byName,
   tones: { good: 'Ready', busy: 'Waiting', bad: 'In trouble' },
   columns: [
-    nameColumn,
-    statusColumn,
+    column.name,
+    column.status,
     { id: 'hosts', title: 'Hosts', type: 'text', width: 150, grow: 1.5 },
     { id: 'services', title: 'Services', type: 'text', width: 120, grow: 1 },
     { id: 'address', title: 'Address', type: 'text', width: 120 },
-    whyColumn,
-    ageColumn,
-    namespaceColumn,
+    column.why,
+    column.age,
+    column.namespace,
   ],
   isJoinedInDetails: true,
   row: (object) => {

@@ -153,49 +153,17 @@ export function textOf(...parts: readonly string[]): string {
   return parts.join(' ').toLowerCase();
 }
 
-export const nameColumn: Column = {
-  id: 'name',
-  title: 'Name',
-  type: 'name',
-  width: 222,
-  grow: 2,
-  narrow: 168,
-};
-export const statusColumn: Column = {
-  id: 'status',
-  title: 'Status',
-  type: 'status',
-  width: 156,
-  narrow: 126,
-};
-export const ageColumn: Column = {
-  id: 'createdMs',
-  title: 'Age',
-  type: 'age',
-  width: 62,
-  largestFirst: true,
-};
-export const namespaceColumn: Column = {
-  id: 'namespace',
-  title: 'Namespace',
-  type: 'text',
-  width: 104,
-  grow: 0.4,
-  narrow: 90,
-};
-export const ownerColumn: Column = {
-  id: 'owner',
-  title: 'Owner',
-  type: 'owner',
-  width: 160,
-  grow: 1.6,
-};
-export const whyColumn: Column = {
-  id: 'why',
-  title: 'Why',
-  type: 'why',
-  width: 220,
-  grow: 3,
-  narrow: 100,
-};
+/** The columns that several kinds have. */
+export const column = {
+  name: { id: 'name', title: 'Name', type: 'name', width: 222, grow: 2, narrow: 168 },
+  status: { id: 'status', title: 'Status', type: 'status', width: 156, narrow: 126 },
+  why: { id: 'why', title: 'Why', type: 'why', width: 220, grow: 3, narrow: 100 },
+  owner: { id: 'owner', title: 'Owner', type: 'owner', width: 160, grow: 1.6 },
+  age: { id: 'createdMs', title: 'Age', type: 'age', width: 62, largestFirst: true },
+  namespace: {
+    ...{ id: 'namespace', title: 'Namespace', type: 'text' },
+    ...{ width: 104, grow: 0.4, narrow: 90 },
+  },
+} as const satisfies Readonly<Record<string, Column>>;
+
 export const byName: Sort = { key: 'name', descending: false };

@@ -13,17 +13,14 @@ import { type Node, nodes, type Pod, pods } from 'rx-informer/resources';
 import { map } from 'rxjs';
 import { bytesOf, cpuOf } from './amounts.ts';
 import {
-  ageColumn,
   byName,
+  column,
   defineKind,
   isComplete,
-  nameColumn,
   type Row,
   rowOf,
-  statusColumn,
   type Tone,
   textOf,
-  whyColumn,
 } from './kind.ts';
 import { usageColumns } from './usage.ts';
 
@@ -107,9 +104,9 @@ export const nodeKind = defineKind({
   sort: byName,
   tones: { good: 'Ready', busy: 'Cordoned', bad: 'In trouble' },
   columns: [
-    { ...nameColumn, width: 140, grow: 1 },
-    { ...statusColumn, width: 128 },
-    { ...whyColumn, optional: true, inTrouble: true },
+    { ...column.name, width: 140, grow: 1 },
+    { ...column.status, width: 128 },
+    { ...column.why, optional: true, inTrouble: true },
     { id: 'pods', title: 'Pods', type: 'number', width: 66, largestFirst: true },
     ...usageColumns.map((column) => ({ ...column, title: `${column.title} used` })),
     { id: 'cpu', title: 'CPU requested', type: 'share', width: 168, grow: 1, largestFirst: true },
@@ -121,7 +118,7 @@ export const nodeKind = defineKind({
       grow: 1,
       largestFirst: true,
     },
-    ageColumn,
+    column.age,
     { id: 'version', title: 'Version', type: 'text', width: 96 },
   ],
   row: nodeRow,

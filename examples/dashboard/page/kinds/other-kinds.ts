@@ -10,15 +10,12 @@ import {
 } from 'rx-informer';
 import type { ServedKind } from '../../shared/kinds.ts';
 import {
-  ageColumn,
   byName,
   type Column,
+  column,
   type Kind,
-  nameColumn,
-  namespaceColumn,
   type Row,
   rowOf,
-  statusColumn,
   type Tone,
   textOf,
 } from './kind.ts';
@@ -48,7 +45,7 @@ export function otherKind(id: string): Kind | undefined {
     ...{ id, resource: resource as Kind['resource'], sort: byName, tones: {}, isTable: true },
     title: titleOf(kind, plural),
     ...(isSecret && { as: 'metadata' as const }),
-    columns: [nameColumn, ageColumn, ...(namespaced ? [namespaceColumn] : [])],
+    columns: [column.name, column.age, ...(namespaced ? [column.namespace] : [])],
     isJoinedInDetails: true,
     row: (object: KubernetesObject) => rowIn([], object as TableRow),
   };
@@ -91,7 +88,7 @@ export function withColumns(kind: Kind, sent: readonly TableColumn[]): Kind {
   const own = sent.flatMap(({ name, type, priority }, at): Column[] => {
     if (/^(name|age|namespace)$/i.test(name)) return [];
     const optional = priority > 0;
-    if (STATUS.test(name)) return [{ ...statusColumn, title: name }];
+    if (STATUS.test(name)) return [{ ...column.status, title: name }];
     const isNumber = type === 'integer' || type === 'number';
     const shape = {
       type: isNumber ? 'number' : 'text',
@@ -100,7 +97,7 @@ export function withColumns(kind: Kind, sent: readonly TableColumn[]): Kind {
     return [{ ...shape, id: String(at), title: name, optional, ...(!isNumber && { grow: 1 }) }];
   });
   const hasStatus = own.some(({ id }) => id === 'status');
-  const [name = nameColumn, ...others] = kind.columns;
+  const [name = column.name, ...others] = kind.columns;
   const tones = { good: 'Well', bad: 'In trouble', done: 'Others' };
   return { ...kind, columns: [name, ...own, ...others], tones: hasStatus ? tones : {} };
 }

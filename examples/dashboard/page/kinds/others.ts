@@ -1,15 +1,6 @@
 /** Namespaces and Services. */
 import { namespaces, services } from 'rx-informer/resources';
-import {
-  ageColumn,
-  byName,
-  defineKind,
-  nameColumn,
-  namespaceColumn,
-  rowOf,
-  statusColumn,
-  textOf,
-} from './kind.ts';
+import { byName, column, defineKind, rowOf, textOf } from './kind.ts';
 
 export const namespaceKind = defineKind({
   id: 'namespaces',
@@ -17,7 +8,7 @@ export const namespaceKind = defineKind({
   resource: namespaces,
   sort: byName,
   tones: { good: 'Active', busy: 'Terminating' },
-  columns: [nameColumn, statusColumn, ageColumn],
+  columns: [column.name, column.status, column.age],
   row: (object) => {
     const status = object.status?.phase ?? 'Active';
     const row = rowOf(object, { status, tone: status === 'Active' ? 'good' : 'busy' });
@@ -32,12 +23,12 @@ export const serviceKind = defineKind({
   sort: byName,
   tones: {},
   columns: [
-    nameColumn,
+    column.name,
     { id: 'type', title: 'Type', type: 'text', width: 110 },
     { id: 'ip', title: 'Cluster IP', type: 'text', width: 120 },
     { id: 'ports', title: 'Ports', type: 'text', width: 130, grow: 1 },
-    ageColumn,
-    namespaceColumn,
+    column.age,
+    column.namespace,
   ],
   row: (object) => {
     const { type = 'ClusterIP', clusterIP = '', ports = [] } = object.spec ?? {};

@@ -1,18 +1,6 @@
 /** Pods as rows. */
 import { type Pod, pods } from 'rx-informer/resources';
-import {
-  ageColumn,
-  byName,
-  defineKind,
-  nameColumn,
-  namespaceColumn,
-  ownerColumn,
-  type Row,
-  rowOf,
-  statusColumn,
-  textOf,
-  whyColumn,
-} from './kind.ts';
+import { byName, column, defineKind, type Row, rowOf, textOf } from './kind.ts';
 import { podStatus } from './pod-status.ts';
 import { boundsOf, usageColumns } from './usage.ts';
 
@@ -42,16 +30,16 @@ export const podKind = defineKind({
   sort: byName,
   tones: { good: 'Running', busy: 'In progress', bad: 'In trouble', done: 'Completed' },
   columns: [
-    nameColumn,
-    statusColumn,
+    column.name,
+    column.status,
     { id: 'ready', title: 'Ready', type: 'text', width: 56, by: 'readyShare' },
     { id: 'restarts', title: 'Restarts', type: 'number', width: 78, largestFirst: true },
-    { ...whyColumn, width: 300, optional: true, inTrouble: true },
+    { ...column.why, width: 300, optional: true, inTrouble: true },
     ...usageColumns,
-    ageColumn,
-    namespaceColumn,
+    column.age,
+    column.namespace,
     { id: 'node', title: 'Node', type: 'text', width: 92, grow: 0.4, narrow: 78 },
-    ownerColumn,
+    column.owner,
     { id: 'ip', title: 'Pod IP', type: 'text', width: 104, optional: true },
   ],
   row: podRow,

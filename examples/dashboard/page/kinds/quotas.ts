@@ -2,15 +2,7 @@
 import { parseQuantity } from 'rx-informer';
 import { type ResourceQuota, resourceQuotas } from 'rx-informer/resources';
 import { quantityOf } from './amounts.ts';
-import {
-  ageColumn,
-  defineKind,
-  nameColumn,
-  namespaceColumn,
-  rowOf,
-  statusColumn,
-  textOf,
-} from './kind.ts';
+import { column, defineKind, rowOf, textOf } from './kind.ts';
 
 /** A resource of a quota: `requests.cpu`, what is used of it, and the part of the limit. */
 export interface Usage {
@@ -39,12 +31,12 @@ export const quotaKind = defineKind({
   sort: { key: 'fullest', descending: true },
   tones: { good: 'Free', bad: 'Used up' },
   columns: [
-    nameColumn,
-    { ...statusColumn, width: 110 },
+    column.name,
+    { ...column.status, width: 110 },
     { id: 'fullest', title: 'Fullest', type: 'share', width: 240, grow: 1.5, largestFirst: true },
     { id: 'all', title: 'All resources', type: 'text', width: 240, grow: 3 },
-    ageColumn,
-    namespaceColumn,
+    column.age,
+    column.namespace,
   ],
   row: (quota) => {
     const usage = usageOf(quota);

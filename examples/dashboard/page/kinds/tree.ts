@@ -4,7 +4,7 @@
  */
 import { type ChangeStream, liveFlatMap, liveJoin } from 'rx-informer';
 import { BehaviorSubject, map } from 'rxjs';
-import { defineKind, type Kind, type Row, type Tone, whyColumn } from './kind.ts';
+import { column, defineKind, type Kind, type Row, type Tone } from './kind.ts';
 import { podKind } from './pods.ts';
 import { type Branch, byOwner, podsOf, rolledUp, withPods } from './roll-up.ts';
 import { deploymentKind, replicaSetKind } from './workloads.ts';
@@ -77,7 +77,7 @@ export const treeKind = defineKind({
   columns: [
     { id: 'name', title: 'Name', type: 'name', width: 170, grow: 2, by: 'rootName' },
     { id: 'status', title: 'Health', type: 'status', width: 156, by: 'rootRank' },
-    { ...whyColumn, by: 'rootRank' },
+    { ...column.why, by: 'rootRank' },
     { id: 'ready', title: 'Ready', type: 'text', width: 70, by: 'rootName' },
     { id: 'restarts', title: 'Restarts', type: 'number', width: 82, by: 'rootName' },
     { id: 'createdMs', title: 'Age', type: 'age', width: 66, by: 'rootName' },

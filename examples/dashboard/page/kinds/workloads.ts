@@ -2,19 +2,14 @@
 import { type KubernetesObject, liveJoin } from 'rx-informer';
 import { daemonSets, deployments, jobs, replicaSets, statefulSets } from 'rx-informer/resources';
 import {
-  ageColumn,
   byName,
   type Column,
+  column,
   defineKind,
-  nameColumn,
-  namespaceColumn,
-  ownerColumn,
   type Row,
   rowOf,
-  statusColumn,
   type Tone,
   textOf,
-  whyColumn,
 } from './kind.ts';
 import { byOwner, podsOf, rolledUp, withPodReasons, withPods } from './roll-up.ts';
 
@@ -105,7 +100,7 @@ const readyColumn: Column = {
   width: 70,
   by: 'readyShare',
 };
-const leading = [nameColumn, statusColumn, readyColumn, whyColumn, ageColumn, namespaceColumn];
+const leading = [column.name, column.status, readyColumn, column.why, column.age, column.namespace];
 const columns = [...leading, imageColumn];
 const shared = { columns, sort: byName, join: withPodReasons };
 const tones = { good: 'Ready', busy: 'In progress', bad: 'In trouble', done: 'Scaled to zero' };
@@ -140,7 +135,7 @@ export const replicaSetKind = defineKind({
   title: 'ReplicaSets',
   resource: replicaSets,
   tones,
-  columns: [...leading, ownerColumn],
+  columns: [...leading, column.owner],
   row: (object) => {
     const { readyReplicas: ready = 0, conditions } = object.status ?? {};
     const row = workloadRow(object, { desired: object.spec?.replicas ?? 1, ready, conditions });
