@@ -12,10 +12,15 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]'
 
 /** Replaces a selection itself: a browser would give the new text the style of the old one, which the page does not allow. */
 const typedOver = EditorView.domEventHandlers({
-  beforeinput: ({ inputType, data }, view) => {
-    const { state } = view;
-    if (inputType !== 'insertText' || data === null || state.selection.main.empty) return false;
-    view.dispatch(state.replaceSelection(data), { userEvent: 'input.type' });
+  beforeinput({ inputType, data }, view) {
+    // The document knows a selection earlier than the editor.
+    const chosen = document.getSelection();
+    if (inputType !== 'insertText' || data === null || !chosen || chosen.isCollapsed) return false;
+    const { startContainer, startOffset, endContainer, endOffset } = chosen.getRangeAt(0);
+    const from = view.posAtDOM(startContainer, startOffset);
+    const to = view.posAtDOM(endContainer, endOffset);
+    const selection = { anchor: from + data.length };
+    view.dispatch({ changes: { from, to, insert: data }, selection, userEvent: 'input.type' });
     return true;
   },
 });
@@ -41,7 +46,7 @@ export function YamlEditor(props: {
         syntaxHighlighting(classHighlighter),
         EditorView.lineWrapping,
         EditorView.cspNonce.of(nonce),
-        EditorView.contentAttributes.of({ 'aria-label': label, 'aria-multiline': 'true' }),
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
         typedOver,
         EditorView.updateListener.of(({ docChanged, state }) => {
           if (docChanged) latest.current.onChange(state.doc.toString());
