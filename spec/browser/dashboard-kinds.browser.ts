@@ -80,6 +80,9 @@ test('what a Secret contains is read when it is revealed, and not before', async
   const dialog = page.getByRole('dialog', { name: 'Secret storefront-database' });
   const reveal = dialog.getByRole('button', { name: 'Reveal the data' });
   await reveal.waitFor();
+  await dialog.getByText('example/team').waitFor();
+  // As `kubectl apply` copies it into an annotation.
+  expect(await dialog.textContent()).not.toContain('b2Ytc3RvcmVm');
   const isRead = () => requests.some((url) => url.endsWith('/secrets/storefront-database'));
   expect(isRead()).toBe(false);
   await reveal.click();

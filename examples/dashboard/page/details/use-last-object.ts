@@ -1,5 +1,5 @@
 /** Follows one object and keeps its last state. */
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { KubernetesObject, Resource, Stored } from 'rx-informer';
 import { useObject } from 'rx-informer/react/worker';
 import type { ObjectName } from '../cluster/page-state.ts';
@@ -16,6 +16,15 @@ export interface LastObject {
   readonly error: Error | undefined;
 }
 
+/** `kubectl apply` copies what an object contains into this annotation. */
+const COPY = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** The metadata of what may contain passwords, without the copy of its contents. */
+function withoutCopy(object: Stored<KubernetesObject>): Stored<KubernetesObject> {
+  const { [COPY]: _copy, ...annotations } = object.metadata.annotations ?? {};
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
 /** With a UID, an object that was created again under the same name is another one. */
 export function useLastObject(kind: Kind, of: ObjectName): LastObject {
   const { name, namespace } = of;
@@ -27,8 +36,12 @@ export function useLastObject(kind: Kind, of: ObjectName): LastObject {
   const isSame = uid === undefined || found.object?.metadata.uid === uid;
   const now = isSame ? found.object : undefined;
   if (now !== undefined && now !== last) setLast(now);
+  const shown = now ?? last;
   return {
-    object: now ?? last,
+    object: useMemo(
+      () => shown && (kind.as === 'metadata' ? withoutCopy(shown) : shown),
+      [kind, shown],
+    ),
     isDeleted: found.synced && now === undefined,
     successor: isSame ? undefined : found.object,
     synced: found.synced,
