@@ -22,7 +22,7 @@ export function withEvents(row: Row, told: readonly Row[]): Row {
 
 export const claimKind = defineKind({
   id: 'claims',
-  title: 'Volume claims',
+  title: 'Claims',
   resource: persistentVolumeClaims,
   sort: byName,
   tones: { good: 'Bound', busy: 'Waiting', bad: 'In trouble' },
