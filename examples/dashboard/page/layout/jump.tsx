@@ -99,7 +99,7 @@ export function Jump({ onClose }: { readonly onClose: () => void }) {
             <Combobox.Group label="Kinds">
               {kinds.map(({ id, title, isTable, resource }) => (
                 <Combobox.Option key={id} className={classes.option} value={`kind ${id}`}>
-                  {title}{' '}
+                  {isTable ? `${title} ` : title}
                   {isTable && (
                     <Text span size="xs" ml="xs" className={classes.where}>
                       {resource.apiVersion}
