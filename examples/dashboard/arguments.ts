@@ -2,7 +2,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type FaultChoice, faultChoices } from './embedded/seeded-faults.ts';
 
-/** The options of the command line. */
 export interface DashboardOptions {
   /** 0: any free port. Left out: the default port, or any free one if it is taken. */
   readonly port?: number;
@@ -36,7 +35,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The help was requested and has been printed. */
 export class HelpShown extends Error {
   override readonly name = 'HelpShown';
 }

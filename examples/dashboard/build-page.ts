@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** The folder of the built page. */
 export const pageFolder: string = join(root, 'node_modules/.cache/rx-informer/dashboard');
 
 async function hashOfInputs(): Promise<string> {

@@ -10,10 +10,8 @@ import type { DashboardOptions } from './arguments.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
 
-/** A connection to a real cluster. */
 export interface RealCluster {
   readonly client: KubeClient;
-  /** The name to display. */
   readonly name: string;
   /** The context of the kubeconfig. */
   readonly context: string | undefined;
@@ -24,7 +22,6 @@ export class ClusterError extends Error {
   override readonly name = 'ClusterError';
 }
 
-/** The cluster to show, or the reason for the embedded cluster. */
 export type Choice = { readonly cluster: RealCluster } | { readonly embeddedBecause: string };
 
 async function isThere(file: string): Promise<boolean> {

@@ -11,7 +11,6 @@ import { ServedKinds } from './server/served-kinds.ts';
 import { type Contexts, type ServedCluster, serveDashboard } from './server.ts';
 import type { Summary } from './summary-line.ts';
 
-/** A running dashboard. */
 export interface Dashboard {
   readonly url: string;
   readonly port: number;
@@ -44,7 +43,6 @@ async function identityOf(
   return `${review.status?.userInfo?.username} of ${name}`;
 }
 
-/** What a real cluster says to the terminal. */
 function sayCluster(options: DashboardOptions, name: string, readOnly: boolean, say: Say): void {
   const { namespace, warmStart } = options;
   const shown = namespace === undefined ? '' : `the namespace ${namespace} of `;

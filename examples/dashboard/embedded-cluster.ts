@@ -16,14 +16,12 @@ import { Director } from './embedded/stories.ts';
 import { World } from './embedded/world.ts';
 import type { FaultName, Truth } from './shared/messages.ts';
 
-/** Writes pods. */
 export interface PodWriter {
   create(pod: Pod): Stored<Pod>;
   update(pod: Stored<Pod>): Stored<Pod>;
   delete(pod: Stored<Pod>): void;
 }
 
-/** The options of an embedded cluster. */
 export interface EmbeddedClusterOptions {
   readonly objects: number;
   /** Changes per second. */
@@ -33,19 +31,14 @@ export interface EmbeddedClusterOptions {
   readonly fault?: FaultChoice;
 }
 
-/** A running embedded cluster. */
 export interface EmbeddedCluster {
   /** The address of its API server. */
   readonly baseUrl: string;
-  /** Its API server, with faults and the requests that it has received. */
   readonly server: FakeApiServer;
-  /** The current number of pods. */
   readonly pods: number;
-  /** The number of changes so far. */
   readonly changes: number;
   /** Changes per second; writable. */
   rate: number;
-  /** All pods that the server holds. */
   list(): readonly Pod[];
   /** Writes further pods, beside those of the simulation. */
   readonly writer: PodWriter;
@@ -116,7 +109,6 @@ function hurt({ faults, objects }: FakeApiServer, fault: FaultName): (() => void
   }
 }
 
-/** Starts an embedded cluster and its changes. */
 export async function createEmbeddedCluster(
   options: EmbeddedClusterOptions,
 ): Promise<EmbeddedCluster> {

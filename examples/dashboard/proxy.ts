@@ -10,15 +10,11 @@ import { answerText } from './server/answer.ts';
 import { BodyRefused, type ForwardedBody, readForwardedBody } from './server/forwarded-body.ts';
 import { securityHeaders } from './server/guard.ts';
 
-/** The traffic of a proxy, for the summary line. */
 export interface ProxyTraffic {
-  /** The number of open watches. */
   readonly watches: number;
-  /** The number of watch events forwarded so far. */
   readonly events: number;
 }
 
-/** A proxy to one cluster. */
 export interface ClusterProxy {
   readonly traffic: ProxyTraffic;
   /** Whether a path belongs to the Kubernetes API. */
@@ -88,7 +84,6 @@ function acceptOf(
   return types.find((type) => type === asked) ?? types[0] ?? JSON_ONLY;
 }
 
-/** The request that is sent to the cluster. */
 function forwarded(
   request: IncomingMessage,
   url: URL,

@@ -24,20 +24,17 @@ export interface ServedCluster {
   readonly files: PageFiles;
   /** The kinds that the page does not know by itself. */
   readonly kinds?: Pick<ServedKinds, 'refresh'>;
-  /** The cluster's name to display. */
   readonly cluster: string;
   /** The context of the kubeconfig, if it is known. */
   readonly context?: string | undefined;
 }
 
-/** The contexts that a page may choose. */
 export interface Contexts {
   list(): Promise<readonly string[]>;
   /** Connects to a context, and ends the connection to the former one. `base`: the path before those of the API. */
   choose(context: string, base: string): Promise<ServedCluster>;
 }
 
-/** The parts of a dashboard server. */
 export interface DashboardServerOptions extends ServedCluster {
   /** @defaultValue the page cannot choose */
   readonly contexts?: Contexts | undefined;
@@ -48,7 +45,6 @@ export interface DashboardServerOptions extends ServedCluster {
   readonly port: number;
 }
 
-/** A listening server. */
 export interface DashboardServer {
   readonly port: number;
   readonly url: string;

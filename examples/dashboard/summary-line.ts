@@ -1,6 +1,5 @@
 /** Prints a summary line: updated in place on a terminal, every ten seconds elsewhere. */
 
-/** The values of the summary line. */
 export interface Summary {
   /** Known for the embedded cluster only. */
   readonly pods?: number;
@@ -18,7 +17,6 @@ function counted(count: number, one: string, many: string): string {
   return `${number.format(count)} ${count === 1 ? one : many}`;
 }
 
-/** The text of the line for a summary and a rate. */
 export function summaryText(summary: Summary, changesPerSecond: number): string {
   const { pods, watches, pages } = summary;
   return [

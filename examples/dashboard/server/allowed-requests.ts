@@ -11,20 +11,15 @@ import {
   shownKinds,
 } from '../shared/kinds.ts';
 
-/** The restrictions of the command line. */
 export interface ProxyRules {
-  /** Only this namespace is shown. */
   readonly namespace?: string | undefined;
-  /** No edit is forwarded. */
   readonly readOnly?: boolean | undefined;
   /** Kinds of which only reads are forwarded, by the path of their collection. */
   readonly others?: ReadonlyMap<string, ShownKind> | undefined;
 }
 
-/** A request that is forwarded. */
 export interface AllowedRequest {
   readonly use: 'collection' | 'object' | 'log' | 'write' | 'delete' | 'review';
-  /** Only the metadata of the objects is requested. */
   readonly metadataOnly: boolean;
   /** The query parameters that are forwarded. All others are dropped. */
   readonly parameters: readonly string[];

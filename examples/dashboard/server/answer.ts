@@ -2,7 +2,6 @@
 import type { ServerResponse } from 'node:http';
 import { securityHeaders } from './guard.ts';
 
-/** Ends a response with one sentence. */
 export function answerText(
   response: ServerResponse,
   code: number,
@@ -17,7 +16,6 @@ export function answerText(
   response.end(`${sentence}\n`);
 }
 
-/** Ends a response with a JSON value. */
 export function answerJson(response: ServerResponse, code: number, value: unknown): void {
   response.writeHead(code, { ...securityHeaders(), 'content-type': 'application/json' });
   response.end(JSON.stringify(value));

@@ -22,7 +22,6 @@ function parse(text: string): Control | undefined {
   return isRate ? { rate } : undefined;
 }
 
-/** Handles a `POST /embedded/control`. */
 export function readControl(
   request: IncomingMessage,
   response: ServerResponse,

@@ -2,7 +2,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { AllowedRequest, ProxyRules } from './allowed-requests.ts';
 
-/** A body that is forwarded. */
 export interface ForwardedBody {
   readonly body: string;
   readonly contentType: string;

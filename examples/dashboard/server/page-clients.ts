@@ -5,7 +5,6 @@
 const FORGOTTEN_AFTER_MS = 12_000;
 const MOST = 1000;
 
-/** The open pages. */
 export class PageClients {
   readonly #seen = new Map<string, number>();
 

@@ -22,9 +22,7 @@ function html(content: Buffer, values: Readonly<Record<string, string>>): string
     .replaceAll(/%([A-Z_]+)%/g, (mark, name: string) => values[name] ?? mark);
 }
 
-/** The bucket from which a page reads. */
 export interface PageBucket {
-  /** The origin of the WebSocket. */
   readonly url: string;
   readonly bucket: string;
 }
@@ -44,14 +42,12 @@ export interface PageValues {
   readonly nats?: PageBucket | undefined;
 }
 
-/** The settings of a page. */
 function settingsIn(given: PageValues): Settings {
   const { cluster, source = '', namespace = '', identity: storedFor = '', base = '' } = given;
   const { url = '', bucket = '' } = given.nats ?? {};
   return { cluster, source, namespace, storedFor, nats: url, bucket, base };
 }
 
-/** Reads all files of a folder. */
 export async function readPageFiles(folder: string, given: PageValues): Promise<PageFiles> {
   const { nats } = given;
   // A kubeconfig may give its contexts any names.

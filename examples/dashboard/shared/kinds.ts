@@ -1,6 +1,5 @@
 /** The kinds that the page knows and the proxy forwards, and those that the server of the dashboard finds by discovery. */
 
-/** One kind of objects. */
 export interface ShownKind {
   readonly group: string;
   readonly version: string;
@@ -40,7 +39,6 @@ const batch = ['batch', 'v1'] as const;
 const editable = { editable: true };
 const scales = { editable: true, scales: true } as const;
 
-/** All kinds. */
 export const shownKinds: readonly ShownKind[] = [
   shown(core, ['pods', 'Pod'], editable),
   shown(core, ['services', 'Service'], editable),

@@ -1,14 +1,11 @@
 /** The messages between the page and its server, beside the Kubernetes API. */
 
-/** The faults of the embedded server. */
 export const faultNames = ['drop', 'expire', 'throttle', 'restart', 'half-open'] as const;
 
-/** A fault of the embedded server. */
 export type FaultName = (typeof faultNames)[number];
 
 /** `GET /dashboard/info?page=<id>`: what the page is connected to. The request also counts the page as open. */
 export interface DashboardInfo {
-  /** The name of the cluster to display. */
   readonly cluster: string;
   /** The context of the kubeconfig, if one was chosen. */
   readonly context?: string;
@@ -38,7 +35,6 @@ export interface Truth {
   readonly fingerprint: number;
   /** The number of changes of pods since that version. */
   readonly ahead: number;
-  /** The newest version of the server's pods. */
   readonly resourceVersion: string;
 }
 

@@ -3,7 +3,6 @@
 /** Pages with equal settings share one worker's session, so the settings name everything that its informers depend on. */
 export interface Settings {
   readonly cluster: 'embedded' | 'real';
-  /** The name of the cluster. */
   readonly source: string;
   /** The only namespace that is shown; '' for all. */
   readonly namespace: string;
@@ -22,7 +21,6 @@ export function textOfSettings(settings: Settings): string {
   return JSON.stringify({ cluster, source, namespace, storedFor, nats, bucket, base });
 }
 
-/** The settings of a text. */
 export function settingsOf(text: string): Settings {
   return JSON.parse(text) as Settings;
 }

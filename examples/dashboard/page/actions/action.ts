@@ -15,12 +15,10 @@ export interface Template {
   spec?: { readonly containers?: readonly { readonly image?: string }[] };
 }
 
-/** An object, as far as the actions read it. */
 export interface Target extends KubernetesObject {
   spec?: { replicas?: number; unschedulable?: boolean; template?: Template };
 }
 
-/** One revision of the template of a workload. */
 export interface Revision {
   readonly number: number;
   readonly template: Template;
@@ -60,7 +58,6 @@ export interface Accepted {
   undo?(): Promise<unknown>;
 }
 
-/** An action on objects. */
 export interface Action {
   readonly id: string;
   readonly label: string;

@@ -5,13 +5,11 @@ import type { Row } from '../kinds/kind.ts';
 
 /** An action on objects of one kind, whose dialog is open. */
 export interface Asked {
-  /** The id of the action. */
   readonly action: string;
   readonly kind: string;
   readonly targets: readonly ObjectName[];
 }
 
-/** What was done. */
 export interface Notice {
   readonly text: string;
   undo?(): Promise<unknown>;
@@ -30,7 +28,6 @@ const markable = new Set(
 
 export const isMarkable = (kind: string) => markable.has(kind);
 
-/** Marks a row of the table, or removes its mark. */
 export function toggleMark({ uid, namespace, name }: Row): void {
   const marks = new Map(marks$.value);
   if (!marks.delete(uid)) marks.set(uid, { kind: page$.value.kind, uid, namespace, name });

@@ -43,7 +43,6 @@ const remove: Action = {
   },
 };
 
-/** All actions, in the order of the menu. */
 export const actions: readonly Action[] = [
   scale,
   restart,

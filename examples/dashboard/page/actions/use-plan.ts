@@ -13,18 +13,14 @@ import {
   Unneeded,
 } from './action.ts';
 
-/** One object of an action, as far as the server has answered. */
 export interface Item {
   readonly of: ObjectName;
   readonly object?: Stored<Target>;
-  /** The dry run was accepted. */
   readonly accepted?: Accepted;
-  /** The action was done. */
   readonly done?: Accepted;
   readonly problem?: string;
 }
 
-/** The objects of an action. */
 export interface Plan {
   readonly items: readonly Item[];
   readonly isChecking: boolean;

@@ -11,7 +11,6 @@ import { cluster, paused$, type Queries } from './cluster.ts';
 import { onlyNamespace } from './settings.ts';
 import { isLive } from './status-words.ts';
 
-/** The outcome of a comparison. */
 export interface Verdict {
   readonly equal: boolean;
   /** Pods that the worker holds. */

@@ -28,7 +28,6 @@ const byCode: Readonly<Record<number, string>> = {
   504: 'The server did not answer in time',
 };
 
-/** An explanation of an error. */
 export function errorMeaning({ code, reason }: Pick<ApiError, 'code' | 'reason'>): string {
   const isExpired = reason === 'Expired' || reason === 'Gone';
   const known = Object.hasOwn(byReason, reason) ? byReason[reason] : undefined;

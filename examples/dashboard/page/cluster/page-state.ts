@@ -7,7 +7,6 @@ import type { Sort } from '../kinds/kind.ts';
 
 /** An object that the details show. Without a UID it is whichever object has the name. */
 export interface ObjectName {
-  /** The id of its kind, such as `pods`. */
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
@@ -25,7 +24,6 @@ export interface PageState {
   readonly sort: Sort | undefined;
   readonly columns: readonly string[] | undefined;
   readonly object: ObjectName | undefined;
-  /** The part of the details that is shown. */
   readonly tab: string;
   /** The panel at the side: `queries` or `server`. */
   readonly panel: string;
@@ -46,7 +44,6 @@ function objectIn(text: string | null): ObjectName | undefined {
   return { kind, uid, namespace, name: name.join('~') };
 }
 
-/** Reads the state from the query of a URL. */
 export function readPage(search: string): PageState {
   const query = new URLSearchParams(search);
   const text = (name: string) => query.get(name) ?? '';
@@ -64,7 +61,6 @@ export function readPage(search: string): PageState {
   };
 }
 
-/** Writes the state as the query of a URL. */
 export function writePage(page: PageState): string {
   const { sort, columns, object, kind, ...texts } = page;
   const query = new URLSearchParams();

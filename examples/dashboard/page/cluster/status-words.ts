@@ -6,7 +6,6 @@ import { describeStatus, type InformerStatus, type StatusTone } from 'rx-informe
 import { errorMeaning, errorWords } from './error-words.ts';
 import type { ShownStatus } from './shown-status.ts';
 
-/** A description of a status. */
 export interface StatusWords {
   readonly tone: StatusTone;
   readonly headline: string;

@@ -15,7 +15,6 @@ export function useValue<T>(value$: BehaviorSubject<T>): T {
   return useSyncExternalStore(subscribe, () => value$.value);
 }
 
-/** The state of the page in its URL. */
 export function usePage(): PageState {
   return useValue(page$);
 }

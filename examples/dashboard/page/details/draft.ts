@@ -32,7 +32,6 @@ export function readDraft(text: string): Fields {
   throw new Error('The text must be a YAML object with apiVersion, kind, metadata and so on.');
 }
 
-/** A draft that is not saved. */
 export interface Unsaved {
   /** The version that it began with. */
   readonly base: Stored<KubernetesObject>;

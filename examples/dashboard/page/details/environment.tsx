@@ -22,7 +22,6 @@ function sourceOf({ value = '', valueFrom }: EnvVar, namespace: string): ReactNo
   );
 }
 
-/** The variables of a container, by name. */
 export function environmentOf(
   { env = [], envFrom = [] }: Container,
   namespace: string,

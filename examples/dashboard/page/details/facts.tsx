@@ -26,7 +26,6 @@ function containerFacts(pod: Pod, container: Container): Facts {
   };
 }
 
-/** The claims of storage of a pod. */
 function claimsOf({ metadata, spec }: Pod): ReactNode {
   const names = (spec?.volumes ?? []).flatMap(
     ({ persistentVolumeClaim: of }) => of?.claimName ?? [],
@@ -98,7 +97,6 @@ function columnFacts({ columns, row, as, id }: Kind, object: Stored<KubernetesOb
   return Object.fromEntries(facts) as Facts;
 }
 
-/** The sections of facts of an object. */
 export function factsOf(
   kind: Kind,
   object: Stored<KubernetesObject>,

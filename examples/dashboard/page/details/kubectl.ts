@@ -2,7 +2,6 @@
 import type { ObjectName } from '../cluster/page-state.ts';
 import type { Kind } from '../kinds/kind.ts';
 
-/** A text to copy. */
 export interface Copied {
   readonly label: string;
   readonly text: string;

@@ -10,7 +10,6 @@ interface Line {
   readonly text: string;
 }
 
-/** A log as the page shows it. */
 export interface Log {
   readonly lines: readonly Line[];
   /** Why no line follows; empty while the log is followed. */

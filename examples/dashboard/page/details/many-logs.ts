@@ -23,7 +23,6 @@ export interface LogSource {
   readonly label: string;
 }
 
-/** The parameters of a request. */
 export interface LogRequest {
   readonly timestamps: true;
   readonly tailLines?: number;

@@ -23,7 +23,6 @@ function Requested({ node }: { readonly node: Stored<Node> }) {
   return status.error ? 'The Pods cannot be read.' : 'Loading …';
 }
 
-/** The facts of a node. */
 export function nodeFacts(node: Stored<Node>): Readonly<Record<string, ReactNode>> {
   const { spec, status } = node;
   const taints = spec?.taints ?? [];

@@ -5,7 +5,6 @@ import { go, type ObjectName, page$, writePage } from '../cluster/page-state.ts'
 import { kindNamed } from '../kinds/index.ts';
 import classes from './details.module.css';
 
-/** A link to the details of another object. */
 export function ObjectLink({ of, text }: { readonly of: ObjectName; readonly text: string }) {
   return (
     <Anchor

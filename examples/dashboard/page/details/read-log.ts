@@ -8,7 +8,6 @@ import { fromFetch } from 'rxjs/fetch';
 import { settings } from '../cluster/settings.ts';
 import type { LogSource } from './many-logs.ts';
 
-/** The parameters of a log that ends. */
 export interface EndedLogOptions {
   readonly previous?: boolean;
   readonly timestamps?: boolean;

@@ -3,7 +3,6 @@ import type { KubernetesObject } from 'rx-informer';
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import type { ConditionLike } from '../kinds/workloads.ts';
 
-/** One reason. */
 export interface Trouble {
   readonly title: string;
   readonly text: string;
@@ -27,7 +26,6 @@ interface WithConditions {
   };
 }
 
-/** The conditions of an object. */
 export function conditionsOf(object: KubernetesObject): readonly Condition[] {
   const { conditions = [] } = (object as WithConditions).status ?? {};
   return conditions.map((condition) => ({

@@ -12,7 +12,6 @@ export function shortImage(image: string): string {
   return image.slice(image.lastIndexOf('/') + 1).replace(/(@sha256:[0-9a-f]{12})[0-9a-f]+$/, '$1');
 }
 
-/** The error of the registry and the image. */
 function pullCause(text: string): string {
   const image = /image "([^"]+)"/.exec(text)?.[1];
   const error = text.replace(BEFORE_PULL_ERROR, '');

@@ -53,7 +53,6 @@ export interface Column {
   readonly inTrouble?: boolean;
 }
 
-/** A column and a direction. */
 export interface Sort {
   readonly key: string;
   readonly descending: boolean;
@@ -67,9 +66,7 @@ export interface Streams {
   objects<T extends KubernetesObject>(resource: Resource<T>): ChangeStream<T>;
 }
 
-/** A kind that the page shows. */
 export interface Kind<T extends KubernetesObject = never> {
-  /** The name in the URL. */
   readonly id: string;
   readonly title: string;
   readonly resource: Resource<T>;
@@ -86,7 +83,6 @@ export interface Kind<T extends KubernetesObject = never> {
   readonly shortNames?: readonly string[];
   /** Whether the details show what the join says of the object, too. Those of Pods and their owners find it themselves. */
   readonly isJoinedInDetails?: boolean;
-  /** Makes the row of an object. */
   row(object: Stored<T>): Row;
   /** Adds to the rows what other kinds say about them. It runs in the worker. */
   join?(rows$: ChangeStream<Row>, streams: Streams): ChangeStream<object>;

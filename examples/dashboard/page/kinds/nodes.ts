@@ -49,7 +49,6 @@ function amount(text: string | number | undefined): ParsedQuantity {
   return parseQuantity(text ?? 0);
 }
 
-/** The row of a node, before its pods are known. */
 function nodeRow(node: Node): Row {
   const row = rowOf(node, nodeState(node));
   const { allocatable = {}, nodeInfo } = node.status ?? {};

@@ -7,13 +7,11 @@
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import type { Tone } from './kind.ts';
 
-/** The columns of a pod that show its status. */
 export interface PodStatus {
   readonly text: string;
   readonly tone: Tone;
   /** The reason of a pod in trouble, in words; '' for other pods. */
   readonly why: string;
-  /** The number of ready containers. */
   readonly ready: number;
   readonly containers: number;
   readonly restarts: number;
@@ -138,7 +136,6 @@ function whyOf(pod: Pod, restarts: number): string {
   return unschedulable(pod) ?? message ?? waiting?.state?.waiting?.message ?? parts.join(', ');
 }
 
-/** The status of a pod and its appearance. */
 export function podStatus(pod: Pod): PodStatus {
   const { spec, status, metadata } = pod;
   const phase = status?.phase ?? 'Unknown';

@@ -4,7 +4,6 @@ import { byName, column, defineKind, type Row, rowOf, textOf } from './kind.ts';
 import { podStatus } from './pod-status.ts';
 import { boundsOf, usageColumns } from './usage.ts';
 
-/** The row of a pod. */
 export function podRow(pod: Pod): Row {
   const { text, tone, why, ready, containers, restarts } = podStatus(pod);
   const row = rowOf(pod, { status: text, tone, why });

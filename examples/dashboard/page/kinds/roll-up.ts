@@ -35,7 +35,6 @@ export function withPods(rows$: ChangeStream<Row>, { rows }: Streams): ChangeStr
   );
 }
 
-/** The pods of a branch. */
 export const podsOf = ({ row, children }: Branch): readonly Row[] =>
   'restarts' in row ? [row] : children.flatMap(podsOf);
 

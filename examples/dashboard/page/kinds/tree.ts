@@ -14,7 +14,6 @@ const ranks: Readonly<Record<Tone, number>> = { bad: 0, busy: 1, good: 2, done: 
 /** The rows whose children are shown, by UID. */
 export const expanded$ = new BehaviorSubject<ReadonlySet<string>>(new Set());
 
-/** Shows or hides the children of a row. */
 export function toggle(uid: string, isOpen = !expanded$.value.has(uid)): void {
   const next = new Set(expanded$.value);
   if (isOpen) next.add(uid);

@@ -70,7 +70,6 @@ export function usageWords(row: Row, used: Used | undefined): Readonly<Record<st
   };
 }
 
-/** The row with what is used. */
 export function withUsage(row: Row, used?: Used): Row {
   if (used === undefined) return row;
   const [cpu, memory] = [boundsIn(row, 'cpu'), boundsIn(row, 'memory')];
@@ -90,7 +89,6 @@ export function withUsage(row: Row, used?: Used): Row {
 
 const column = { type: 'share', largestFirst: true, isUsage: true } as const;
 
-/** The columns of what is used. */
 export const usageColumns: readonly Column[] = [
   { ...column, id: 'usedCpu', title: 'CPU', width: 128, by: 'usedMilli' },
   { ...column, id: 'usedMemory', title: 'Memory', width: 138, by: 'usedBytes' },

@@ -13,7 +13,6 @@ import {
 } from './kind.ts';
 import { byOwner, podsOf, rolledUp, withPodReasons, withPods } from './roll-up.ts';
 
-/** A condition of a status. */
 export interface ConditionLike {
   readonly type: string;
   readonly status: string;

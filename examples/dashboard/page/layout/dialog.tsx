@@ -13,7 +13,6 @@ export function useLeave(onClose: () => void): () => void {
 
 export function Dialog(props: {
   readonly title: string;
-  /** The name of its button that closes it. */
   readonly closeLabel: string;
   readonly size?: string;
   readonly onClose: () => void;

@@ -11,7 +11,6 @@ const shortNames: Readonly<Record<string, string>> = {
   pvc: 'claims',
 };
 
-/** The shortest text that is searched for among objects. */
 const LEAST = 2;
 
 function shownIn(groups: Groups, isWholeCluster: boolean): readonly Kind[] {

@@ -27,7 +27,6 @@ const isWhole = onlyNamespace === '';
 const followed = podKind.id;
 const listed = namedKinds(kindGroups, isWhole).filter(({ id }) => id !== followed);
 
-/** The objects that a text asks for. */
 function useFound(asked: Asked | undefined) {
   const { names, isLoading } = useNames(listed);
   const { words = [], kinds = [] } = asked ?? {};

@@ -20,7 +20,6 @@ interface Line {
 /** Kept outside of the component, because the panel can be closed. */
 const lines$ = new BehaviorSubject<readonly Line[]>([]);
 
-/** Records the status changes of the table. */
 export function useActivity(): void {
   const { kind, queries } = useTableQueries();
   useEffect(() => {

@@ -18,7 +18,6 @@ export const features = tableFeatures({ rowSortingFeature });
 
 const helper = createColumnHelper<typeof features, Row>();
 
-/** The columns for TanStack Table. */
 export function columnsOf(columns: readonly Column[]): ColumnDef<typeof features, Row>[] {
   return columns.map((column) =>
     helper.accessor((row) => row[column.id], {

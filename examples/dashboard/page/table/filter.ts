@@ -2,7 +2,6 @@
 import { parseFieldSelector, parseLabelSelector } from 'rx-informer';
 import type { Row } from '../kinds/kind.ts';
 
-/** What the text of a filter box means. */
 export interface ParsedFilter {
   /** In lower case. A row must contain all of them, in any order. */
   readonly words: readonly string[];
@@ -43,7 +42,6 @@ export function parseFilter(text: string, kind = ''): ParsedFilter {
   }
 }
 
-/** The predicate of the words. */
 export function testOf(words: readonly string[]): (row: Row) => boolean {
   return ({ text }) => words.every((word) => text.includes(word));
 }

@@ -34,7 +34,6 @@ import { byValue, type CompareRows, orderOf } from '../kinds/order.ts';
 import { parseFilter, testOf } from './filter.ts';
 import { HeldOrder } from './held-order.ts';
 
-/** The positions of the rows that the table shows. */
 export interface RowRange {
   readonly offset: number;
   readonly limit: number;
@@ -42,7 +41,6 @@ export interface RowRange {
 
 const perGroup = {
   count: count<Row>(),
-  /** The number of rows in trouble. */
   bad: sum<Row>(({ tone }) => (tone === 'bad' ? 1 : 0)),
 };
 
@@ -54,14 +52,12 @@ const UNKNOWN: ShownStatus = { refusedRows: [] };
 /** The children in a tree are not counted. */
 const isCounted = (row: Row) => !row['depth'];
 
-/** The queries of a table and their parameters. */
 export class TableQueries {
   readonly range$ = new BehaviorSubject<RowRange>({ offset: 0, limit: 50 });
   /** All matching rows, in order. The table shows a window of them. */
   readonly order$ = new BehaviorSubject<RowOrder<Row> | undefined>(undefined);
   /** Whether all rows are known, without what other kinds add to them. */
   readonly isListed$ = new BehaviorSubject(false);
-  /** The status of the informers behind the rows. */
   readonly status$: BehaviorSubject<ShownStatus> = new BehaviorSubject<ShownStatus>(UNKNOWN);
   /** The order that the table shows instead, while the user points at its rows. */
   readonly held$ = new BehaviorSubject<HeldOrder | undefined>(undefined);
@@ -165,7 +161,6 @@ export class TableQueries {
     );
   }
 
-  /** Shows the rows in their present order. */
   release(): void {
     const holding = this.#holding;
     this.#holding = undefined;

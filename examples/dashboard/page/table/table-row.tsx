@@ -15,7 +15,6 @@ interface TableRowProps {
   readonly selected: boolean;
   /** Whether the row has left the table and only keeps its place while the order is held. */
   readonly gone: boolean;
-  /** Whether the user has marked the row for an action. */
   readonly marked: boolean;
   readonly onSelect: (row: Row) => void;
   /** Marks the row; `undefined` if rows cannot be marked. */

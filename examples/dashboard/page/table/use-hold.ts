@@ -5,7 +5,6 @@ import { useTableQueries } from './use-table.tsx';
 /** After this time without a movement, in milliseconds, nobody is about to click, and the rows take their places. */
 const REST_MS = 30_000;
 
-/** The handlers of the grid and of its rows. */
 export interface Hold {
   readonly onPointerMove: (event: PointerEvent) => void;
   readonly onPointerLeave: () => void;

@@ -19,7 +19,6 @@ import { idOf, type ShownOrder } from './held-order.ts';
 
 interface RowKeysOptions {
   readonly order: ShownOrder | undefined;
-  /** The rendered rows. */
   readonly rows: readonly Row[];
   readonly virtualizer: Virtualizer<HTMLDivElement, Element>;
   readonly scroller: RefObject<HTMLDivElement | null>;
@@ -28,9 +27,7 @@ interface RowKeysOptions {
   readonly mark: ((row: Row) => void) | undefined;
 }
 
-/** The active row, and the handlers that move it. */
 export interface RowKeys {
-  /** The UID of the active row. */
   readonly active: string | undefined;
   /** The id of its element; `undefined` while it is not rendered. */
   readonly activeId: string | undefined;
@@ -74,7 +71,6 @@ export function useRowKeys(options: RowKeysOptions): RowKeys {
   /** Whether the user has moved the active row, rather than the cluster. */
   const isMoving = useRef(false);
 
-  /** Whether the keyboard has arrived. */
   const [hasKeyboard, setKeyboard] = useState(false);
   const onFocus = ({ target, currentTarget }: FocusEvent<HTMLDivElement>) =>
     setKeyboard(target === currentTarget && target.matches(':focus-visible'));

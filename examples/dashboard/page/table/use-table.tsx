@@ -60,7 +60,6 @@ export function TableProvider({ children }: { readonly children: ReactNode }) {
   return table?.kind === kind && <TableContext value={table}>{children}</TableContext>;
 }
 
-/** The table of the page. */
 export function useTableQueries(): Table {
   const table = useContext(TableContext);
   if (table === undefined) throw new Error('this component is outside of the TableProvider');

@@ -22,7 +22,6 @@ import { type Metered, usedBy } from './usage.ts';
 
 /** Which rows a table reads. */
 interface RowsOf extends Selectors {
-  /** The id of the kind. */
   readonly kind: string;
 }
 

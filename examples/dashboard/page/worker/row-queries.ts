@@ -23,7 +23,6 @@ import { usedBy } from './usage.ts';
 /** The shortest time between two renderings of changed rows, in milliseconds, so that time is left for input. */
 const PAINT_EVERY_MS = 200;
 
-/** The selectors of the filter. */
 export interface Selectors {
   readonly labelSelector: string;
   readonly fieldSelector: string;

@@ -9,13 +9,10 @@ import { ownRowsOf } from './row-queries.ts';
 export interface Search {
   /** In lower case. All of them are in the name or the namespace of an object. */
   readonly words: readonly string[];
-  /** The id of the kind. */
   readonly kind: string;
 }
 
-/** An object that was found. */
 export interface Found {
-  /** The id of its kind. */
   readonly kind: string;
   readonly uid: string;
   readonly namespace: string;

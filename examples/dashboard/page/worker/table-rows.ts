@@ -15,7 +15,6 @@ import { map, Observable } from 'rxjs';
 import type { Kind, Row } from '../kinds/kind.ts';
 import { rowIn } from '../kinds/other-kinds.ts';
 
-/** The columns of a table. */
 export interface Columns {
   readonly columns: readonly TableColumn[];
 }
