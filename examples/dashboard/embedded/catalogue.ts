@@ -1,9 +1,7 @@
 /** The applications of the embedded cluster. */
 
-/** The controllers that own pods, or that own replica sets. */
 export type WorkloadKind = 'Deployment' | 'StatefulSet' | 'DaemonSet' | 'Job';
 
-/** An application, of which a large cluster has several copies. */
 export interface App {
   readonly kind: WorkloadKind;
   readonly namespace: string;
@@ -61,7 +59,6 @@ export function hasSidecar({ namespace }: Pick<App, 'namespace'>): boolean {
   return namespace === 'payments' || namespace === 'identity';
 }
 
-/** The names of jobs. */
 export const jobNames: readonly string[] = [
   ...['report', 'backup', 'reindex', 'invoice-run', 'thumbnail-batch'],
 ];

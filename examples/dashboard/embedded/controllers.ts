@@ -1,15 +1,9 @@
 /** Creates the controllers of pods, and gives deployments new versions. */
+import type { KubernetesObject, Resource } from 'rx-informer';
 import { daemonSets, deployments, jobs, replicaSets, statefulSets } from 'rx-informer/resources';
 import { type App, hasSidecar } from './catalogue.ts';
 import type { Deployment, Owner, Template } from './owners.ts';
-import {
-  newDaemonSet,
-  newDeployment,
-  newJob,
-  newReplicaSet,
-  newStatefulSet,
-  withTemplate,
-} from './workload-shapes.ts';
+import { newController, newDeployment, withTemplate } from './workload-shapes.ts';
 import type { World } from './world.ts';
 
 /** Old replica sets without pods that a deployment keeps. */
@@ -42,7 +36,6 @@ function replicaSetOf(
   };
 }
 
-/** Creates a deployment and its replica set, without pods. */
 export function createDeployment(
   world: World,
   app: App,
@@ -58,7 +51,7 @@ export function createDeployment(
   deployment.replicaSets.push(current);
   const { objects } = world.server;
   objects.create(deployments, newDeployment(deployment, createdMs));
-  objects.create(replicaSets, newReplicaSet(current, deployment, createdMs));
+  objects.create(replicaSets, newController(current, createdMs));
   world.rollup.mark(current);
   return deployment;
 }
@@ -75,7 +68,7 @@ export function nextVersion(
   deployment.current = owner;
   deployment.revision++;
   deployment.replicaSets.push(owner);
-  objects.create(replicaSets, newReplicaSet(owner, deployment, createdMs));
+  objects.create(replicaSets, newController(owner, createdMs));
   const object = objects.get(deployments, deployment);
   if (object !== undefined) objects.update(deployments, withTemplate(object, deployment));
   world.rollup.mark(owner);
@@ -88,10 +81,16 @@ export function nextVersion(
   return owner;
 }
 
+const controllers = {
+  StatefulSet: statefulSets as Resource<KubernetesObject>,
+  DaemonSet: daemonSets as Resource<KubernetesObject>,
+  Job: jobs as Resource<KubernetesObject>,
+};
+
 /** Creates a controller that is not a replica set. `desired` is its number of pods. */
 export function createOwner(
   world: World,
-  kind: 'StatefulSet' | 'DaemonSet' | 'Job',
+  kind: keyof typeof controllers,
   app: App,
   plan: { readonly name: string; readonly desired: number; readonly createdMs: number },
 ): Owner {
@@ -103,10 +102,7 @@ export function createOwner(
     deployment: undefined,
     residents: new Set(),
   };
-  const { objects } = world.server;
-  if (kind === 'StatefulSet') objects.create(statefulSets, newStatefulSet(owner, createdMs));
-  else if (kind === 'DaemonSet') objects.create(daemonSets, newDaemonSet(owner, createdMs));
-  else objects.create(jobs, newJob(owner, createdMs));
+  world.server.objects.create(controllers[kind], newController(owner, createdMs));
   world.rollup.mark(owner);
   return owner;
 }

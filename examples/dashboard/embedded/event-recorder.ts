@@ -19,7 +19,6 @@ export interface Involved {
   readonly fieldPath?: string;
 }
 
-/** An occurrence that an Event reports. */
 export interface Happening {
   readonly type?: 'Normal' | 'Warning';
   readonly reason: string;
@@ -32,7 +31,6 @@ export interface Happening {
   readonly sinceMs?: number;
 }
 
-/** The events of the embedded cluster. */
 export class EventRecorder {
   readonly #objects: FakeApiServer['objects'];
   readonly #random: Random;

@@ -24,17 +24,14 @@ export class Ledger {
   #entries: Entry[] = [{ version: 0, count: 0, fingerprint: 0 }];
   #changes = 0;
 
-  /** The number of changes so far. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** The current number of pods. */
   get count(): number {
     return this.#entries.at(-1)?.count ?? 0;
   }
 
-  /** Records one change of a pod. */
   record({ before, after, resourceVersion }: ServerChange<Pod>): void {
     let { count, fingerprint } = this.#entries.at(-1) ?? { count: 0, fingerprint: 0 };
     if (before !== undefined) {
@@ -50,7 +47,6 @@ export class Ledger {
     if (this.#entries.length > KEPT * 2) this.#entries = this.#entries.slice(-KEPT);
   }
 
-  /** The state of the server at a version. */
   truth(resourceVersion: string): Truth {
     const version = Number(resourceVersion);
     let low = 0;

@@ -1,5 +1,4 @@
 /** The kinds that the fake server does not serve by itself, with the columns of a real one, and the objects of a file of manifests. */
-import { readFileSync } from 'node:fs';
 import { defineResource, type KubernetesObject, type Stored } from 'rx-informer';
 import {
   cronJobs,
@@ -7,11 +6,12 @@ import {
   ingresses,
   mutatingWebhookConfigurations,
   persistentVolumeClaims,
+  resourceQuotas,
   secrets,
   storageClasses,
 } from 'rx-informer/resources';
 import type { FakeApiServer } from 'rx-informer/testing';
-import { parseAllDocuments } from 'yaml';
+import { readManifests, type Words } from './manifests.ts';
 import type { Random } from './random.ts';
 import { timestamp } from './timestamp.ts';
 
@@ -42,7 +42,6 @@ const served = [
 
 const isDate = (title: string) => title === 'Age' || title === 'Renewal';
 
-/** Serves the kinds. */
 export function serveOtherKinds(server: FakeApiServer): void {
   for (const [resource, columns] of served) {
     const printerColumns = Object.entries(columns).map(([name, jsonPath]) => {
@@ -52,7 +51,7 @@ export function serveOtherKinds(server: FakeApiServer): void {
   }
 }
 
-const resources = [secrets, ...served.map(([resource]) => resource)];
+const resources = [secrets, resourceQuotas, ...served.map(([resource]) => resource)];
 const DAY_MS = 86_400_000;
 
 interface Scene {
@@ -60,18 +59,11 @@ interface Scene {
   readonly aside: Random;
 }
 
-/** The documents of a file, in which the words in braces are replaced. */
-export function readManifests<T>(file: string, words: Readonly<Record<string, string>>): T[] {
-  const text = readFileSync(new URL(file, import.meta.url), 'utf8');
-  const filled = text.replace(/\{(\w+)\}/g, (all, word) => words[word] ?? all);
-  return parseAllDocuments(filled).map((document) => document.toJS() as T);
-}
-
 /** Creates the objects of a file. Returns the last of them. */
 export function createManifests(
   { server, aside }: Scene,
   file: string,
-  words: Readonly<Record<string, string>> = {},
+  words: Words = {},
 ): Stored<KubernetesObject> {
   const known = { yesterday: timestamp(Date.now() - DAY_MS), ...words };
   const made = readManifests<KubernetesObject>(file, known).map(({ kind, metadata, ...fields }) => {

@@ -10,7 +10,6 @@ export interface Resident {
   busy: boolean;
 }
 
-/** The contents of an owner's pods. */
 export interface Template {
   readonly image: string;
   readonly sidecar: boolean;
@@ -22,7 +21,6 @@ export interface Template {
   readonly pod?: Partial<PodSpec>;
 }
 
-/** The controller of pods. */
 export interface Owner {
   readonly kind: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet' | 'Job';
   readonly name: string;
@@ -36,7 +34,6 @@ export interface Owner {
   desired: number;
 }
 
-/** A deployment and its replica sets. */
 export interface Deployment {
   readonly name: string;
   readonly namespace: string;
@@ -60,7 +57,6 @@ export function isActive({ pod }: Resident): boolean {
   return !isGone && phase !== 'Succeeded' && phase !== 'Failed';
 }
 
-/** Whether the pod is ready. */
 export function isReady({ pod }: Resident): boolean {
   const conditions = pod.status?.conditions ?? [];
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');

@@ -1,6 +1,5 @@
 /** Calls a function at an even rate, whatever the resolution of the timer. */
 
-/** A rate that can be changed and stopped. */
 export interface Pace {
   /** Calls per second. */
   rate: number;

@@ -17,7 +17,6 @@ export function hashOf({ name }: Pick<Owner, 'name'>): string {
   return name.split('-').at(-1) ?? '';
 }
 
-/** The containers of a template. */
 export function containersOf(app: string, template: Template): Container[] {
   const { image, sidecar, milliCpu, memoryMi, container } = template;
   const memory = `${memoryMi}Mi`;
@@ -48,7 +47,6 @@ export function milliCpuOf({ milliCpu, sidecar }: Template): number {
   return milliCpu + (sidecar ? 50 : 0);
 }
 
-/** The name of a new pod. */
 export function podName(owner: Owner, random: Random, ordinal: number): string {
   if (owner.kind === 'StatefulSet') return `${owner.name}-${ordinal}`;
   return `${owner.name}-${random.suffix(5)}`;

@@ -2,7 +2,6 @@
 import type { ContainerState, ContainerStatus, Pod, PodCondition } from 'rx-informer/resources';
 import { timestamp } from './timestamp.ts';
 
-/** A transition of a pod. */
 export type PodTurn =
   | { readonly to: 'creating' | 'starting' | 'running' | 'completed' | 'stopped' }
   | { readonly to: 'unschedulable'; readonly message: string }

@@ -33,7 +33,6 @@ export function createNamespaces(world: World, names: Iterable<string>): void {
   }
 }
 
-/** Creates the service and the settings of an application. */
 export function createSurroundings(world: World, named: { namespace: string; name: string }): void {
   const { server, random } = world;
   const created = createdMs(world, Date.now() - 20 * DAY_MS);

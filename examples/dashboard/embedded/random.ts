@@ -3,7 +3,6 @@ import { seededRandom } from 'rx-informer/testing';
 
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** A source of random values. */
 export class Random {
   /** A number in [0, 1). */
   readonly next: () => number;

@@ -75,7 +75,6 @@ export class Rollup {
     this.#changed.add(owner);
   }
 
-  /** Writes the status of all changed controllers. */
   flush(nowMs: number = Date.now()): void {
     const now = timestamp(nowMs);
     const above = new Set<DeploymentState>();

@@ -28,17 +28,14 @@ const faults = {
   'init-container': initContainerFault,
 };
 
-/** One fault, all of them, or none. */
 export type FaultChoice = keyof typeof faults | 'mix' | 'none';
 
-/** All choices. */
 export const faultChoices: readonly FaultChoice[] = [
   ...(Object.keys(faults) as (keyof typeof faults)[]),
   'mix',
   'none',
 ];
 
-/** Puts the chosen faults into a world. */
 export function seedFaults(world: World, choice: FaultChoice): readonly SeededFault[] {
   if (choice === 'none') return [];
   if (choice === 'mix') return Object.values(faults).map((seed) => seed(world));

@@ -189,7 +189,6 @@ function* note(world: World): Story {
   yield;
 }
 
-/** A readiness probe fails once. */
 function* blip(world: World): Story {
   const resident = world.hold(isWell);
   if (resident === undefined) return;
@@ -247,7 +246,6 @@ export class Director {
     for (let count = 0; count < concurrent; count++) this.#stories.push(begin(world));
   }
 
-  /** Makes one change. */
   step(): void {
     // If a story has ended or has nothing to do, another story takes the step.
     for (let tries = 0; tries < 50; tries++) {

@@ -1,12 +1,6 @@
 /** Creates deployments, replica sets and the other controllers. `rollup.ts` keeps their status. */
-import type {
-  DaemonSet,
-  Deployment,
-  Job,
-  PodTemplateSpec,
-  ReplicaSet,
-  StatefulSet,
-} from 'rx-informer/resources';
+import type { Deployment, PodTemplateSpec } from 'rx-informer/resources';
+import { shapeOf } from './manifests.ts';
 import type { Deployment as DeploymentState, Owner } from './owners.ts';
 import { containersOf, hashOf, podLabels } from './pod-shapes.ts';
 import { timestamp } from './timestamp.ts';
@@ -14,7 +8,7 @@ import { timestamp } from './timestamp.ts';
 const REVISION = 'deployment.kubernetes.io/revision';
 
 /** The template of an owner's pods. */
-export function templateOf(owner: Owner, labels: Record<string, string>): PodTemplateSpec {
+function templateOf(owner: Owner, labels: Record<string, string>): PodTemplateSpec {
   const { app, template } = owner;
   return {
     metadata: {
@@ -31,35 +25,14 @@ export function templateOf(owner: Owner, labels: Record<string, string>): PodTem
   };
 }
 
-function metadataOf({ name, namespace, uid, app }: Owner, createdMs: number) {
-  return {
-    ...{ name, namespace, uid, creationTimestamp: timestamp(createdMs) },
-    labels: podLabels({ app, namespace }),
-  };
-}
-
-/** The object of a new deployment. */
 export function newDeployment(deployment: DeploymentState, createdMs: number): Deployment {
-  const { name, namespace, uid, replicas, current, revision } = deployment;
+  const { name, namespace, uid, replicas: desired, current, revision } = deployment;
   const labels = podLabels(current);
-  return {
-    metadata: {
-      ...{ name, namespace, uid, labels, creationTimestamp: timestamp(createdMs) },
-      annotations: { [REVISION]: String(revision) },
-    },
-    spec: {
-      replicas,
-      revisionHistoryLimit: 2,
-      progressDeadlineSeconds: 600,
-      selector: { matchLabels: { app: current.app } },
-      strategy: {
-        type: 'RollingUpdate',
-        rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' },
-      },
-      template: templateOf(current, labels),
-    },
-    status: {},
-  };
+  return shapeOf('Deployment', {
+    ...{ name, namespace, uid, labels, desired, app: current.app, revision: String(revision) },
+    created: timestamp(createdMs),
+    template: templateOf(current, labels),
+  });
 }
 
 /** The deployment with the template of its current replica set. */
@@ -71,74 +44,17 @@ export function withTemplate<D extends Deployment>(deployment: D, state: Deploym
   return { ...deployment, metadata: { ...metadata, annotations }, spec: { ...spec, template } };
 }
 
-/** The object of a new replica set. */
-export function newReplicaSet(owner: Owner, of: DeploymentState, createdMs: number): ReplicaSet {
-  const hash = { 'pod-template-hash': hashOf(owner) };
-  const metadata = metadataOf(owner, createdMs);
-  const labels = { ...metadata.labels, ...hash };
-  return {
-    metadata: {
-      ...metadata,
-      labels,
-      annotations: { [REVISION]: String(of.revision) },
-      ownerReferences: [
-        {
-          ...{ apiVersion: 'apps/v1', kind: 'Deployment', name: of.name, uid: of.uid },
-          ...{ controller: true, blockOwnerDeletion: true },
-        },
-      ],
-    },
-    spec: {
-      replicas: owner.desired,
-      selector: { matchLabels: { app: owner.app, ...hash } },
-      template: templateOf(owner, labels),
-    },
-    status: { replicas: 0 },
-  };
-}
-
-/** The object of a new stateful set. */
-export function newStatefulSet(owner: Owner, createdMs: number): StatefulSet {
-  const metadata = metadataOf(owner, createdMs);
-  return {
-    metadata,
-    spec: {
-      replicas: owner.desired,
-      serviceName: owner.name,
-      selector: { matchLabels: { app: owner.app } },
-      template: templateOf(owner, metadata.labels),
-    },
-    status: { replicas: 0 },
-  };
-}
-
-/** The object of a new daemon set. */
-export function newDaemonSet(owner: Owner, createdMs: number): DaemonSet {
-  const metadata = metadataOf(owner, createdMs);
-  return {
-    metadata,
-    spec: {
-      selector: { matchLabels: { app: owner.app } },
-      template: templateOf(owner, metadata.labels),
-    },
-    status: {
-      ...{ currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0 },
-      numberReady: 0,
-    },
-  };
-}
-
-/** The object of a new job. */
-export function newJob(owner: Owner, createdMs: number): Job {
-  const metadata = metadataOf(owner, createdMs);
-  const { desired } = owner;
-  return {
-    metadata,
-    spec: {
-      ...{ completions: desired, parallelism: desired, backoffLimit: 0 },
-      selector: { matchLabels: { app: owner.app } },
-      template: templateOf(owner, metadata.labels),
-    },
-    status: { startTime: timestamp(createdMs) },
-  };
+/** The object of a new controller. The labels of a replica set tell its pods from those of the others. */
+export function newController<T>(owner: Owner, createdMs: number): T {
+  const { kind, name, namespace, uid, app, desired, deployment } = owner;
+  const hash = hashOf(owner);
+  const ofSet = kind === 'ReplicaSet' ? { 'pod-template-hash': hash } : {};
+  const labels = { ...podLabels(owner), ...ofSet };
+  return shapeOf(kind, {
+    ...{ name, namespace, uid, app, desired, hash, labels },
+    ...{ ownerName: deployment?.name, ownerUid: deployment?.uid },
+    revision: String(deployment?.revision),
+    created: timestamp(createdMs),
+    template: templateOf(owner, labels),
+  });
 }

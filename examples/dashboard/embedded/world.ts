@@ -11,7 +11,6 @@ import { type PodTurn, turned } from './pod-turns.ts';
 import { Random } from './random.ts';
 import { Rollup } from './rollup.ts';
 
-/** How a pod is created. */
 export interface PodPlan {
   /** Left out: a node with capacity. `null`: none, until the scheduler finds one. */
   readonly node?: NodeState | undefined | null;
@@ -22,10 +21,8 @@ export interface PodPlan {
   readonly already?: PodTurn | undefined;
 }
 
-/** The options of a world. */
 export interface WorldOptions {
   readonly seed: number;
-  /** The number of pods. */
   readonly objects: number;
   readonly isTroubled: boolean;
 }
@@ -87,12 +84,10 @@ export class World {
     return true;
   }
 
-  /** Ends a rollout. */
   hasRolled(deployment: Deployment): void {
     this.#rolling.delete(deployment);
   }
 
-  /** Changes the number of pods that an owner should have. */
   scale(owner: Owner, by: number): void {
     owner.desired += by;
     this.rollup.mark(owner);

@@ -10,7 +10,6 @@ const plan: FaultyPlan = {
   container: { resources: { requests: { memory: '256Mi' }, limits: { memory: '512Mi' } } },
 };
 
-/** Seeds the fault. */
 export function autoscalerFault(world: World): SeededFault {
   const { namespace, app } = plan;
   const { current } = faultyDeployment(world, plan);

@@ -1,8 +1,7 @@
 /** A claim of storage whose class does not exist. The pods that use it stay pending. */
-
 import { createManifests } from '../other-kinds.ts';
 import type { World } from '../world.ts';
-import { beganMs, type FaultyPlan, faultyDeployment } from './faulty-workload.ts';
+import { beganMs, type FaultyPlan, faultyDeployment, pendingPods } from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
 
 const claimName = 'vector-store-data';
@@ -12,7 +11,6 @@ const plan: FaultyPlan = {
   pod: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] },
 };
 
-/** Seeds the fault. */
 export function claimFault(world: World): SeededFault {
   const { current } = faultyDeployment(world, plan);
   const { uid } = createManifests(world, './faults/claim.yaml').metadata;
@@ -27,23 +25,15 @@ export function claimFault(world: World): SeededFault {
     message: 'storageclass.storage.k8s.io "fast-ssd" not found',
     component: 'persistentvolume-controller',
   };
-  const residents = Array.from({ length: plan.replicas }, () =>
-    world.create(current, { node: null, createdMs: beganMs() }),
-  );
-  const tell = (nowMs: number, times: number) => {
-    world.events.record(claim, { ...failed, times, sinceMs: beganMs() }, nowMs);
-    for (const resident of residents) {
-      const pending = { type: 'Warning' as const, reason: 'FailedScheduling', message, times };
-      world.tell(resident, { ...pending, component: 'default-scheduler' }, nowMs);
-    }
+  const tellPods = pendingPods(world, { owner: current, count: plan.replicas, message });
+  const tell = (times: number) => {
+    world.events.record(claim, { ...failed, times, sinceMs: beganMs() });
+    tellPods(times);
   };
-  for (const resident of residents) {
-    world.turn(resident, { to: 'unschedulable', message }, beganMs());
-  }
-  tell(Date.now(), 56);
+  tell(56);
   return {
     explanation:
       'claim: the pods of search/vector-store are pending, because their claim vector-store-data is not bound: its storage class fast-ssd does not exist (there is only "standard").',
-    again: () => tell(Date.now(), 1),
+    again: () => tell(1),
   };
 }

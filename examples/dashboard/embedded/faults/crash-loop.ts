@@ -1,7 +1,13 @@
 /** A program that ends at its start, because a variable is missing in its environment. */
 import type { Resident } from '../owners.ts';
 import type { World } from '../world.ts';
-import { beganMs, type FaultyPlan, faultyDeployment, freshPods } from './faulty-workload.ts';
+import {
+  beganMs,
+  type FaultyPlan,
+  faultyDeployment,
+  freshPods,
+  startContainer,
+} from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
 
 const plan: FaultyPlan = {
@@ -9,25 +15,14 @@ const plan: FaultyPlan = {
   ...{ milliCpu: 250, memoryMi: 512 },
 };
 const RESTARTS = 6;
+const lines = [
+  'INFO settlement 3.4.1 starting',
+  'INFO reading the configuration from the environment',
+  'FATAL required environment variable SETTLEMENT_DB_URL is not set',
+];
 
 function run(world: World, resident: Resident, nowMs: number): void {
-  const { app, template } = resident.owner;
-  const { metadata } = resident.pod;
-  const tell = (reason: string, message: string) =>
-    world.tell(resident, { reason, message }, nowMs);
-  tell('Pulled', `Container image "${template.image}" already present on machine`);
-  tell('Created', `Created container: ${app}`);
-  tell('Started', `Started container ${app}`);
-  world.turn(resident, { to: 'starting' }, nowMs);
-  const at = new Date(nowMs).toISOString();
-  world.server.logs.append(
-    metadata,
-    [
-      `${at} INFO settlement 3.4.1 starting`,
-      `${at} INFO reading the configuration from the environment`,
-      `${at} FATAL required environment variable SETTLEMENT_DB_URL is not set`,
-    ].join('\n'),
-  );
+  startContainer(world, resident, lines, nowMs);
   world.turn(resident, { to: 'crashed', reason: 'Error', exitCode: 1 }, nowMs + 1000);
 }
 
@@ -43,7 +38,6 @@ function backOff(world: World, resident: Resident, restarts: number, nowMs: numb
   world.turn(resident, { to: 'backing-off', message }, nowMs);
 }
 
-/** Seeds the fault. */
 export function crashLoopFault(world: World): SeededFault {
   const { current } = faultyDeployment(world, plan);
   const residents = freshPods(world, current, plan.replicas);

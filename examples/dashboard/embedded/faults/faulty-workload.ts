@@ -11,7 +11,6 @@ const MINUTE_MS = 60_000;
 /** How long ago the faults began. */
 export const beganMs = (): number => Date.now() - 14 * MINUTE_MS;
 
-/** A workload to create. */
 export interface FaultyPlan {
   readonly namespace: string;
   readonly app: string;
@@ -25,7 +24,6 @@ export interface FaultyPlan {
   readonly isOld?: boolean;
 }
 
-/** The template of a plan. */
 export function faultyTemplate({
   namespace,
   app,
@@ -71,7 +69,6 @@ export function freshPods(world: World, owner: Owner, count: number): readonly R
   });
 }
 
-/** Records an event of a deployment. */
 export function tellScaling(world: World, deployment: Deployment, message: string): void {
   const { name, namespace, uid } = deployment;
   world.events.record(
@@ -81,11 +78,74 @@ export function tellScaling(world: World, deployment: Deployment, message: strin
   );
 }
 
-/** Returns how the replica set of a deployment fails to create one more pod, for a reason that may name the pod. */
-export function refusedPods(world: World, deployment: Deployment, whyOf: (pod: string) => string) {
+/** Calls `act` at each call whose number is a multiple of `rounds`. */
+export function every(rounds: number, act: () => void): () => void {
+  let round = 0;
+  return () => {
+    if (++round % rounds === 0) act();
+  };
+}
+
+/** Starts the container of a pod, which writes some lines. */
+export function startContainer(
+  world: World,
+  resident: Resident,
+  lines: readonly string[],
+  nowMs: number,
+): void {
+  const { app, template } = resident.owner;
+  const tell = (reason: string, message: string) =>
+    world.tell(resident, { reason, message }, nowMs);
+  tell('Pulled', `Container image "${template.image}" already present on machine`);
+  tell('Created', `Created container: ${app}`);
+  tell('Started', `Started container ${app}`);
+  world.turn(resident, { to: 'starting' }, nowMs);
+  writeLog(world, resident, lines, nowMs);
+}
+
+export function writeLog(
+  { server }: World,
+  { pod }: Resident,
+  lines: readonly string[],
+  nowMs: number,
+  container?: string,
+): void {
+  const at = new Date(nowMs).toISOString();
+  server.logs.append(pod.metadata, lines.map((line) => `${at} ${line}`).join('\n'), container);
+}
+
+/** Creates pods for which the scheduler finds no node, and returns how it says so. */
+export function pendingPods(
+  world: World,
+  { owner, count, message }: { owner: Owner; count: number; message: string },
+): (times: number) => void {
+  const residents = Array.from({ length: count }, () =>
+    world.create(owner, { node: null, createdMs: beganMs() }),
+  );
+  for (const resident of residents) {
+    world.turn(resident, { to: 'unschedulable', message }, beganMs());
+  }
+  const failed = { type: 'Warning', reason: 'FailedScheduling', message } as const;
+  return (times) => {
+    for (const resident of residents) {
+      const component = 'default-scheduler';
+      world.tell(resident, { ...failed, component, times, sinceMs: beganMs() });
+    }
+  };
+}
+
+/**
+ * Lets the replica set of a deployment fail to create one more pod, for a reason that may name the pod. Returns how it goes on:
+ * each attempt is an event of its own, because each names another pod.
+ */
+export function refusedPods(
+  world: World,
+  deployment: Deployment,
+  whyOf: (pod: string) => string,
+): () => void {
   const owner = deployment.current;
   const { name, namespace, uid } = owner;
-  return (nowMs: number): void => {
+  const refuse = (nowMs: number): void => {
     const why = whyOf(`${name}-${world.random.suffix(5)}`);
     const message = `Error creating: ${why}`;
     const component = 'replicaset-controller';
@@ -97,4 +157,6 @@ export function refusedPods(world: World, deployment: Deployment, whyOf: (pod: s
     deployment.failure = why;
     world.rollup.mark(owner);
   };
+  for (let attempt = 0; attempt < 5; attempt++) refuse(beganMs() + attempt * 150_000);
+  return every(12, () => refuse(Date.now()));
 }

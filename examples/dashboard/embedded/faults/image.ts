@@ -43,7 +43,6 @@ function backOff(world: World, resident: Resident, nowMs: number, times = 1): vo
   world.turn(resident, { to: 'waiting', reason: 'ImagePullBackOff', message }, nowMs);
 }
 
-/** Seeds the fault. */
 export function imageFault(world: World): SeededFault {
   const deployment = faultyDeployment(world, plan);
   const before = deployment.current;

@@ -1,10 +1,17 @@
 /** An init container that ends with an error, so that the containers of the pods never start. */
 import { type Container, type PodStatus, pods } from 'rx-informer/resources';
-import { readManifests } from '../other-kinds.ts';
+import { readManifests } from '../manifests.ts';
 import type { Resident } from '../owners.ts';
 import { timestamp } from '../timestamp.ts';
 import type { World } from '../world.ts';
-import { beganMs, type FaultyPlan, faultyDeployment, freshPods } from './faulty-workload.ts';
+import {
+  beganMs,
+  every,
+  type FaultyPlan,
+  faultyDeployment,
+  freshPods,
+  writeLog,
+} from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
 
 const image = 'registry.example/shop/wishlist-migrations:1.7.0';
@@ -15,41 +22,37 @@ const plan: FaultyPlan = {
   pod: { initContainers: [migrate] },
 };
 
+const lines = [
+  'INFO applying 0042_add_shared_lists.sql',
+  'ERROR relation "lists" does not exist (SQLSTATE 42P01)',
+];
+
 function fail(world: World, resident: Resident, restarts: number, nowMs: number): void {
   const { objects, logs } = world.server;
   const { metadata } = resident.pod;
   const pod = objects.get(pods, metadata);
   if (pod === undefined) return;
-  const at = timestamp(nowMs);
-  const words = { since: timestamp(beganMs()), now: at, restarts: String(restarts) };
+  const words = { since: timestamp(beganMs()), now: timestamp(nowMs), restarts };
   const [status = {}] = readManifests<PodStatus>('./faults/init-container.yaml', words);
   resident.pod = objects.update(pods, { ...pod, status: { ...pod.status, ...status } });
   world.rollup.mark(resident.owner);
   logs.restart(metadata, migrate.name);
-  const lines = [
-    'INFO applying 0042_add_shared_lists.sql',
-    'ERROR relation "lists" does not exist (SQLSTATE 42P01)',
-  ];
-  logs.append(metadata, lines.map((line) => `${at} ${line}`).join('\n'), migrate.name);
+  writeLog(world, resident, lines, nowMs, migrate.name);
   const message = `Back-off restarting failed container migrate in pod ${metadata.name}_${metadata.namespace}(${metadata.uid})`;
   world.tell(resident, { type: 'Warning', reason: 'BackOff', message, times: restarts }, nowMs);
 }
 
-/** Seeds the fault. */
 export function initContainerFault(world: World): SeededFault {
   const { current } = faultyDeployment(world, plan);
   const residents = freshPods(world, current, plan.replicas);
   let restarts = 7;
   for (const resident of residents) fail(world, resident, restarts, Date.now() - 60_000);
-  let round = 0;
   return {
     explanation:
       'init-container: the pods of shop/wishlist do not start, because their init container migrate ends with exit code 1; its log says that the relation "lists" does not exist.',
-    again() {
-      round++;
-      if (round % 6 !== 0) return;
+    again: every(6, () => {
       restarts++;
       for (const resident of residents) fail(world, resident, restarts, Date.now());
-    },
+    }),
   };
 }

@@ -10,7 +10,6 @@ const plan: FaultyPlan = {
   ...{ milliCpu: 200, memoryMi: 256, isOld: true },
 };
 
-/** Seeds the fault. */
 export function pressureFault(world: World): SeededFault {
   const { current } = faultyDeployment(world, plan);
   const [, node] = world.nodes;
