@@ -9,7 +9,6 @@ import type { World } from './world.ts';
 /** Old replica sets without pods that a deployment keeps. */
 const KEPT_REVISIONS = 2;
 
-/** A new template of an application, of a random version. */
 export function newTemplate(
   { random }: World,
   { namespace, app, milliCpu, memoryMi }: App,

@@ -15,7 +15,6 @@ export interface Template {
   readonly sidecar: boolean;
   readonly milliCpu: number;
   readonly memoryMi: number;
-  /** Fields of the first container that differ from the usual ones. */
   readonly container?: Partial<Container>;
   /** Further fields of the specification of the pods. */
   readonly pod?: Partial<PodSpec>;
@@ -30,7 +29,6 @@ export interface Owner {
   readonly template: Template;
   readonly deployment: Deployment | undefined;
   readonly residents: Set<Resident>;
-  /** `spec.replicas`. */
   desired: number;
 }
 
@@ -40,7 +38,6 @@ export interface Deployment {
   readonly app: App;
   readonly uid: string;
   readonly replicaSets: Owner[];
-  /** The replica set of the newest template. */
   current: Owner;
   revision: number;
   replicas: number;
@@ -62,7 +59,6 @@ export function isReady({ pod }: Resident): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
-/** Whether a pod of a deployment has an older template than its deployment. */
 export function isOutdated({ owner }: Resident): boolean {
   return owner.deployment !== undefined && owner.deployment.current !== owner;
 }

@@ -7,7 +7,6 @@ import { timestamp } from './timestamp.ts';
 /** The finalizer that keeps a pod while it terminates, as a kubelet would. */
 export const STOPPING = 'embedded.example/stopping';
 
-/** The labels by which a service and an owner select pods. */
 export function podLabels({ app, namespace }: Pick<Owner, 'app' | 'namespace'>) {
   return { app, 'app.kubernetes.io/name': app, 'app.kubernetes.io/part-of': namespace };
 }

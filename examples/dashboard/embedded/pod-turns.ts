@@ -32,7 +32,6 @@ function terminated(
   return { terminated: { exitCode, reason, startedAt, finishedAt: timestamp(nowMs) } };
 }
 
-/** The state of the first container. */
 function stateOf(turn: PodTurn, before: Partial<ContainerStatus>, nowMs: number): ContainerState {
   switch (turn.to) {
     case 'unschedulable':

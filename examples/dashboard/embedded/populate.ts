@@ -78,7 +78,6 @@ function plan(world: World, objects: number): Planned[] {
   return names.map((one) => ({ ...one, replicas: replicas.get(one) ?? 0 }));
 }
 
-/** Fills an owner with pods that are as old as the owner or younger. */
 function fill(world: World, owner: Owner, to: 'running' | 'completed'): void {
   const nowMs = Date.now();
   for (let ordinal = 0; ordinal < owner.desired; ordinal++) {

@@ -147,7 +147,6 @@ function DialogOf(props: {
   );
 }
 
-/** What the server says about one object. */
 function Line(props: {
   readonly item: Item;
   /** The title of the dialog names the only object. */

@@ -61,14 +61,11 @@ export interface Accepted {
 export interface Action {
   readonly id: string;
   readonly label: string;
-  /** What happens, in one sentence. */
   readonly does: string;
   /** The resources that have it, such as `deployments.apps`. */
   readonly on: readonly string[];
-  /** What the dialog asks for. */
   readonly asks?: 'replicas' | 'revision';
   readonly isDanger?: true;
-  /** Whether it is for one object only. */
   readonly isSingle?: true;
   /** Whether an object in this state has it. @defaultValue always */
   fits?(object: Target): boolean;

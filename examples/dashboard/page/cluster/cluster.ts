@@ -33,7 +33,6 @@ export const cluster =
         paint: { kinds: storedKinds, queries: ['rows'], env: 'stored' },
       });
 
-/** Whether the user has paused the table. */
 export const paused$ = new BehaviorSubject(false);
 
 /**

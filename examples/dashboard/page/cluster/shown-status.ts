@@ -3,7 +3,6 @@ import type { View, ViewStatus } from 'rx-informer';
 import type { WorkerConnection } from 'rx-informer/worker';
 import { Observable } from 'rxjs';
 
-/** A status as the page shows it. */
 export interface ShownStatus extends ViewStatus {
   /** The reason why the worker does not answer; absent while it does. */
   readonly worker?: 'lost' | 'failed' | 'signed-out';

@@ -3,7 +3,6 @@ import { useCallback, useSyncExternalStore } from 'react';
 import type { BehaviorSubject } from 'rxjs';
 import { type PageState, page$ } from './page-state.ts';
 
-/** The current value, such as a parameter of the queries. */
 export function useValue<T>(value$: BehaviorSubject<T>): T {
   const subscribe = useCallback(
     (listener: () => void) => {

@@ -103,7 +103,6 @@ function More(props: {
   );
 }
 
-/** The events about objects. */
 function Events(props: { readonly uids: readonly string[]; readonly title?: string }) {
   const { uids, title } = props;
   const query = workerQuery<Queries, 'eventsOf'>('eventsOf', [...uids].sort());

@@ -29,7 +29,6 @@ function problemOf(text: string): string | undefined {
 }
 
 export function EditObject({ kind, object }: EditObjectProps) {
-  /** The version that the draft began with. */
   const [base, setBase] = useState(() => unsavedOf(object)?.base ?? object);
   const [text, setText] = useState(() => unsavedOf(object)?.text ?? draftText(object));
   const [reviews, review] = useState(false);

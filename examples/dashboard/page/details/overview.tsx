@@ -72,7 +72,6 @@ export function Overview({ kind, object }: OverviewProps) {
   );
 }
 
-/** What the object uses now, in words. */
 function useUsageWords({ metered: of }: Kind, row: Row | undefined) {
   const key = row && usageKey(row);
   const query = of && key && workerQuery<Queries, 'usedOf'>('usedOf', { of, key });

@@ -1,12 +1,6 @@
 /** Horizontal autoscalers: what they scale, by what, and why they do not. */
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers } from 'rx-informer/resources';
-import { byName, column, defineKind, rowOf, type Tone, textOf } from './kind.ts';
-
-interface State {
-  readonly status: string;
-  readonly tone: Tone;
-  readonly why?: string;
-}
+import { column, defineKind, rowOf, type State, textOf } from './kind.ts';
 
 function stateOf({ status, spec }: HorizontalPodAutoscaler): State {
   const find = (type: string, is: string) =>
@@ -65,7 +59,6 @@ export const autoscalerKind = defineKind({
   id: 'autoscalers',
   title: 'Autoscalers',
   resource: horizontalPodAutoscalers,
-  sort: byName,
   tones: { good: 'Active', busy: 'At the limit', bad: 'In trouble', done: 'Disabled' },
   columns: [
     column.name,

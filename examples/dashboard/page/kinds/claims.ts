@@ -2,7 +2,7 @@
 import { liveJoin } from 'rx-informer';
 import { persistentVolumeClaims } from 'rx-informer/resources';
 import { eventKind } from './events.ts';
-import { byName, column, defineKind, type Row, rowOf, textOf } from './kind.ts';
+import { column, defineKind, type Row, rowOf, textOf } from './kind.ts';
 
 /** The row of a claim with the newest of its Events, which say why it is not bound. */
 export function withEvents(row: Row, told: readonly Row[]): Row {
@@ -24,7 +24,6 @@ export const claimKind = defineKind({
   id: 'claims',
   title: 'Claims',
   resource: persistentVolumeClaims,
-  sort: byName,
   tones: { good: 'Bound', busy: 'Waiting', bad: 'In trouble' },
   columns: [
     column.name,

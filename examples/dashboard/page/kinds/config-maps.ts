@@ -1,7 +1,7 @@
 /** Config maps, of which only the metadata is read, because people store passwords in them, too. */
 import type { KubernetesObject, Resource } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
-import { byName, column, defineKind, rowOf, textOf } from './kind.ts';
+import { column, defineKind, rowOf, textOf } from './kind.ts';
 
 export const configMapKind = defineKind({
   id: 'configmaps',
@@ -9,8 +9,6 @@ export const configMapKind = defineKind({
   // The type of the rows has metadata only.
   resource: configMaps as Resource<KubernetesObject>,
   as: 'metadata',
-  sort: byName,
-  tones: {},
   columns: [
     column.name,
     { id: 'labels', title: 'Labels', type: 'text', width: 180, grow: 2 },

@@ -1,7 +1,7 @@
 /** CronJobs, each with the outcome of its last Job. */
 import { liveJoin } from 'rx-informer';
 import { cronJobs } from 'rx-informer/resources';
-import { byName, column, defineKind, type Row, rowOf, textOf } from './kind.ts';
+import { column, defineKind, type Row, rowOf, textOf } from './kind.ts';
 import { byOwner } from './roll-up.ts';
 import { jobKind } from './workloads.ts';
 
@@ -18,7 +18,6 @@ export const cronJobKind = defineKind({
   id: 'cronjobs',
   title: 'CronJobs',
   resource: cronJobs,
-  sort: byName,
   tones: { good: 'Scheduled', busy: 'Running', bad: 'Failing', done: 'Suspended' },
   columns: [
     column.name,

@@ -20,7 +20,6 @@ import {
   statefulSetKind,
 } from './workloads.ts';
 
-/** The groups of the sidebar. */
 export const kindGroups: readonly { readonly title: string; readonly kinds: readonly Kind[] }[] = [
   { title: 'Overview', kinds: [treeKind, eventKind] },
   {

@@ -2,7 +2,7 @@
 import { liveJoin } from 'rx-informer';
 import { ingresses } from 'rx-informer/resources';
 import { map } from 'rxjs';
-import { byName, column, defineKind, isComplete, type Row, rowOf, textOf } from './kind.ts';
+import { column, defineKind, isComplete, type Row, rowOf, textOf } from './kind.ts';
 import { serviceKind } from './others.ts';
 
 /** The row of an Ingress with the Services of its namespace. Before all of them are known, none is missed. */
@@ -21,7 +21,6 @@ export const ingressKind = defineKind({
   id: 'ingresses',
   title: 'Ingresses',
   resource: ingresses,
-  sort: byName,
   tones: { good: 'Ready', busy: 'Waiting', bad: 'In trouble' },
   columns: [
     column.name,

@@ -31,6 +31,13 @@ export interface Row extends CommonFields {
   readonly [column: string]: string | number;
 }
 
+/** What the state of an object says. */
+export interface State {
+  readonly status: string;
+  readonly tone: Tone;
+  readonly why?: string;
+}
+
 /** One column. Its `id` is the field of the row that it shows and, without `by`, the field that it sorts by. */
 export interface Column {
   readonly id: string;
@@ -113,16 +120,14 @@ export function namespaceIn({ resource }: Kind, page: { readonly namespace: stri
   return resource.namespaced ? page.namespace : '';
 }
 
-/** Infers the type of the objects from the resource. */
-export function defineKind<T extends KubernetesObject>(kind: Kind<T>): Kind {
-  return kind as unknown as Kind;
+/** Infers the type of the objects from the resource. @defaultValue the rows are sorted by their names, and no state is counted */
+export function defineKind<T extends KubernetesObject>(
+  kind: Omit<Kind<T>, 'sort' | 'tones'> & Partial<Pick<Kind, 'sort' | 'tones'>>,
+): Kind {
+  return { sort: byName, tones: {}, ...kind } as unknown as Kind;
 }
 
-/** The fields of an object that the rows of all kinds have. */
-export function rowOf(
-  object: KubernetesObject,
-  state: { readonly status: string; readonly tone: Tone; readonly why?: string },
-): CommonFields {
+export function rowOf(object: KubernetesObject, state: State): CommonFields {
   const { name = '', namespace = '', uid, creationTimestamp = '' } = object.metadata ?? {};
   const owner = ownerOf(object);
   return {
@@ -149,7 +154,6 @@ export function textOf(...parts: readonly string[]): string {
   return parts.join(' ').toLowerCase();
 }
 
-/** The columns that several kinds have. */
 export const column = {
   name: { id: 'name', title: 'Name', type: 'name', width: 222, grow: 2, narrow: 168 },
   status: { id: 'status', title: 'Status', type: 'status', width: 156, narrow: 126 },

@@ -12,26 +12,11 @@ import {
 import { type Node, nodes, type Pod, pods } from 'rx-informer/resources';
 import { map } from 'rxjs';
 import { bytesOf, cpuOf } from './amounts.ts';
-import {
-  byName,
-  column,
-  defineKind,
-  isComplete,
-  type Row,
-  rowOf,
-  type Tone,
-  textOf,
-} from './kind.ts';
+import { column, defineKind, isComplete, type Row, rowOf, type State, textOf } from './kind.ts';
 import { usageColumns } from './usage.ts';
 
-interface NodeState {
-  readonly status: string;
-  readonly tone: Tone;
-  readonly why?: string;
-}
-
 /** A node that reports pressure, or that is not ready, is in trouble. */
-function nodeState({ spec, status }: Node): NodeState {
+function nodeState({ spec, status }: Node): State {
   const conditions = status?.conditions ?? [];
   const ready = conditions.find(({ type }) => type === 'Ready');
   const pressure = conditions.find(({ type, status: now }) => type !== 'Ready' && now === 'True');
@@ -100,7 +85,6 @@ export const nodeKind = defineKind({
   title: 'Nodes',
   resource: nodes,
   metered: 'nodes',
-  sort: byName,
   tones: { good: 'Ready', busy: 'Cordoned', bad: 'In trouble' },
   columns: [
     { ...column.name, width: 140, grow: 1 },

@@ -1,12 +1,11 @@
 /** Namespaces and Services. */
 import { namespaces, services } from 'rx-informer/resources';
-import { byName, column, defineKind, rowOf, textOf } from './kind.ts';
+import { column, defineKind, rowOf, textOf } from './kind.ts';
 
 export const namespaceKind = defineKind({
   id: 'namespaces',
   title: 'Namespaces',
   resource: namespaces,
-  sort: byName,
   tones: { good: 'Active', busy: 'Terminating' },
   columns: [column.name, column.status, column.age],
   row: (object) => {
@@ -20,8 +19,6 @@ export const serviceKind = defineKind({
   id: 'services',
   title: 'Services',
   resource: services,
-  sort: byName,
-  tones: {},
   columns: [
     column.name,
     { id: 'type', title: 'Type', type: 'text', width: 110 },

@@ -1,6 +1,6 @@
 /** Pods as rows. */
 import { type Pod, pods } from 'rx-informer/resources';
-import { byName, column, defineKind, type Row, rowOf, textOf } from './kind.ts';
+import { column, defineKind, type Row, rowOf, textOf } from './kind.ts';
 import { podStatus } from './pod-status.ts';
 import { boundsOf, usageColumns } from './usage.ts';
 
@@ -26,7 +26,6 @@ export const podKind = defineKind({
   title: 'Pods',
   resource: pods,
   metered: 'pods',
-  sort: byName,
   tones: { good: 'Running', busy: 'In progress', bad: 'In trouble', done: 'Completed' },
   columns: [
     column.name,

@@ -3,7 +3,6 @@ import { type ChangeStream, liveJoin } from 'rx-informer';
 import type { Row, Streams } from './kind.ts';
 import { podKind } from './pods.ts';
 
-/** A row with what is below it. */
 export interface Branch {
   readonly row: Row;
   readonly children: readonly Branch[];
@@ -25,7 +24,6 @@ function leaf(row: Row): Branch {
   return known;
 }
 
-/** Rows with their pods. */
 export function withPods(rows$: ChangeStream<Row>, { rows }: Streams): ChangeStream<Branch> {
   return rows$.pipe(
     liveJoin(rows(podKind), {

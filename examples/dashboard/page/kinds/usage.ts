@@ -4,7 +4,6 @@ import type { Pod } from 'rx-informer/resources';
 import { bytesText, cpuText, plainBytesOf, plainCpuOf } from './amounts.ts';
 import type { Column, Row } from './kind.ts';
 
-/** What one Pod or one Node uses now. */
 export interface Used {
   /** The name, after the namespace and a slash for a Pod. */
   readonly key: string;
@@ -12,7 +11,6 @@ export interface Used {
   readonly bytes: number;
 }
 
-/** The key of the usage of a row. */
 export const usageKey = ({ namespace, name }: Pick<Row, 'namespace' | 'name'>): string =>
   namespace === '' ? name : `${namespace}/${name}`;
 

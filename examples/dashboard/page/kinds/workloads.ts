@@ -38,7 +38,6 @@ interface Replicas {
   readonly conditions?: readonly ConditionLike[] | undefined;
 }
 
-/** The state of a workload, and its reason in words. */
 export interface WorkloadState {
   readonly status: string;
   readonly tone: Tone;

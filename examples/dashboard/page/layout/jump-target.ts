@@ -3,7 +3,6 @@ import type { Kind } from '../kinds/kind.ts';
 
 type Groups = readonly { readonly kinds: readonly Kind[] }[];
 
-/** The short names of kubectl. */
 const shortNames: Readonly<Record<string, string>> = {
   ...{ po: 'pods', deploy: 'deployments', rs: 'replicasets', sts: 'statefulsets' },
   ...{ ds: 'daemonsets', no: 'nodes', ns: 'namespaces', quota: 'quotas', svc: 'services' },

@@ -17,7 +17,6 @@ interface Line {
   readonly text: string;
 }
 
-/** Kept outside of the component, because the panel can be closed. */
 const lines$ = new BehaviorSubject<readonly Line[]>([]);
 
 export function useActivity(): void {

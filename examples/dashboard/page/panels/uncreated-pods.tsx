@@ -11,7 +11,6 @@ import { AlertIcon } from '../layout/icons.tsx';
 import { FAILED } from '../worker/uncreated.ts';
 import classes from './uncreated-pods.module.css';
 
-/** A ReplicaSet, and why its Pods could not be created. */
 interface Uncreated {
   readonly namespace: string;
   readonly name: string;

@@ -1,11 +1,9 @@
 /** The columns of a table: those that the user chose, that the filter asks for, and that fit. */
 import type { Column, Kind } from '../kinds/kind.ts';
 
-/** What decides which columns are shown. */
 export interface ShownFor {
   /** Whether the table is filtered to trouble, or the details are open: then the reason of a trouble has a column. */
   readonly isTrouble?: boolean;
-  /** Whether the cluster says what is used. */
   readonly isMetered?: boolean;
 }
 

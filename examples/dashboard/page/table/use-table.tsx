@@ -13,7 +13,6 @@ import type { Selectors } from '../worker/row-queries.ts';
 import { parseFilter } from './filter.ts';
 import { TableQueries } from './table-queries.ts';
 
-/** A kind, the selectors of the filter, and the queries for them. */
 export interface Table {
   readonly kind: Kind;
   readonly selectors: Selectors;

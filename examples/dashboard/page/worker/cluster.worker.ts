@@ -12,7 +12,6 @@ const queries = {
   asked: (_page: string) => askedQueries(served),
 };
 
-/** The queries that tabs may ask by name. */
 export type Queries = typeof queries;
 
 export const served: ServedQueries = serveQueries({

@@ -24,7 +24,6 @@ function requestsOf(pod: Pod): Requests {
 /** The most events that the details of a namespace list. */
 const MOST_EVENTS = 50;
 
-/** A Pod and the names of its containers. */
 export interface PodContainers {
   readonly name: string;
   readonly namespace: string;
@@ -53,7 +52,6 @@ const eventRows = {
 };
 
 export const detailQueries = {
-  /** The rows of the pods that an object selects, the worst first. */
   podsOf: (of: { readonly namespace: string; readonly labelSelector: string }) =>
     liveQuery({
       from: pods,
@@ -62,7 +60,6 @@ export const detailQueries = {
       select: { key: 'row of pods', project: podRow },
       orderBy: { key: 'worst first', compare: (a, b) => byValue(rank(podRow(a)), rank(podRow(b))) },
     }) as LiveQuery<Row>,
-  /** The containers of the pods that an object selects. */
   containersOf: (of: { readonly namespace: string; readonly labelSelector: string }) =>
     liveQuery({
       from: pods,

@@ -20,7 +20,6 @@ import { columnsOf } from './table-rows.ts';
 import { failureOf } from './uncreated.ts';
 import { type Metered, usedBy } from './usage.ts';
 
-/** Which rows a table reads. */
 interface RowsOf extends Selectors {
   readonly kind: string;
 }

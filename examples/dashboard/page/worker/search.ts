@@ -23,7 +23,6 @@ export interface Found {
   readonly rank: number;
 }
 
-/** The objects that are found at most. */
 export const MOST = 12;
 
 type Named = Pick<Found, 'namespace' | 'name'>;
@@ -37,12 +36,10 @@ export function rankOf({ name }: Named, words: readonly string[]): number {
   return name.startsWith(words[0] ?? '') ? 1 : 2;
 }
 
-/** The best matches first. */
 export function compareFound(one: Found, other: Found): number {
   return byValue(one.rank, other.rank) || byValue(one.name, other.name);
 }
 
-/** The objects of a kind that match, the best ones first. */
 export function search({ words, kind }: Search, live: LiveQueries) {
   return ownRowsOf(live, kindOf(kind)).pipe(
     liveFilter((row: Row) => isFound(row, words)),
