@@ -1,27 +1,19 @@
 /** Tests the kinds beside workloads: the seeded causes in their tables, kinds that only discovery knows, and Secrets. */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { launchChromium } from './chromium.ts';
-import { live, type OpenDashboard, openDashboard } from './open-dashboard.ts';
+import type { Page } from 'playwright-core';
+import { jobs } from 'rx-informer/resources';
+import { expect, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
+import { dashboards } from './dashboards.ts';
+import type { OpenDashboard } from './open-dashboard.ts';
 
-let browser: Browser;
-let opened: OpenDashboard | undefined;
-
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  await opened?.close();
-  opened = undefined;
-});
+const { openLive } = dashboards();
+let opened: OpenDashboard;
 
 async function open(query: string, requests: string[] = []): Promise<Page> {
-  opened = await openDashboard(browser, {
+  opened = await openLive({
     ...{ query, start: { fault: 'mix' } },
     before: (page) => page.context().on('request', (request) => requests.push(request.url())),
   });
-  await live(opened.page);
   return opened.page;
 }
 
@@ -41,7 +33,7 @@ test.each([
   await row.locator('[data-column=why]', { hasText: why }).waitFor();
   await row.click();
   await page.getByTestId('troubles').getByText(told).first().waitFor();
-  expect(opened?.complaints).toEqual([]);
+  expect(opened.complaints).toEqual([]);
 });
 
 test('a Pod leads to the claim that it waits for', async () => {
@@ -49,6 +41,26 @@ test('a Pod leads to the claim that it waits for', async () => {
   await page.locator('[data-uid]').first().click();
   await page.getByRole('link', { name: 'PersistentVolumeClaim/vector-store-data' }).click();
   await page.getByTestId('troubles').getByText('"fast-ssd" not found').waitFor();
+});
+
+test('a CronJob is run now, and no Job exists before the dry run is confirmed', async () => {
+  const page = await open('?kind=cronjobs');
+  await rowOf(page, 'report').click();
+  await page.getByRole('button', { name: 'Actions' }).waitFor();
+  await page.keyboard.press('a');
+  await page.getByRole('menuitem', { name: /^Run now/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Run now CronJob report' });
+  await dialog.getByText(/^creates the Job report-manual-/).waitFor();
+  const manual = () =>
+    opened.cluster.server.objects
+      .list(jobs)
+      .filter(({ metadata }) => metadata.name.startsWith('report-manual-'));
+  expect(manual()).toEqual([]);
+  await dialog.getByRole('button', { name: 'Run now CronJob' }).click();
+  await page.getByText(/^Run now CronJob report: creates the Job report-manual-/).waitFor();
+  await eventually(() => expect(manual()).toHaveLength(1));
+  const [owner] = manual()[0]?.metadata.ownerReferences ?? [];
+  expect(owner).toMatchObject({ kind: 'CronJob', name: 'report' });
 });
 
 test('a custom resource is found by its name, and has the columns of the server', async () => {
@@ -69,7 +81,7 @@ test('a custom resource is found by its name, and has the columns of the server'
   await dialog.getByText('YAML', { exact: true }).click();
   await dialog.getByText('secretName').waitFor();
   expect(await dialog.getByText('Edit', { exact: true }).count()).toBe(0);
-  expect(opened?.complaints).toEqual([]);
+  expect(opened.complaints).toEqual([]);
 });
 
 test('what a Secret contains is read when it is revealed, and not before', async () => {
