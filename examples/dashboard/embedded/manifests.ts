@@ -32,7 +32,7 @@ function filled(part: unknown, words: Words): unknown {
 }
 
 /** The documents of a file. */
-export function readManifests<T>(file: string, words: Words): T[] {
+export function readManifests<T>(file: string, words: Words = {}): T[] {
   return documentsOf(file).map((document) => filled(document, words) as T);
 }
 

@@ -1,5 +1,5 @@
 /** Creates pods as a cluster holds them. `pod-turns.ts` changes their status. */
-import type { Container, Pod } from 'rx-informer/resources';
+import type { Container, Pod, PodSpec } from 'rx-informer/resources';
 import type { Owner, Template } from './owners.ts';
 import type { Random } from './random.ts';
 import { timestamp } from './timestamp.ts';
@@ -16,7 +16,7 @@ export function hashOf({ name }: Pick<Owner, 'name'>): string {
   return name.split('-').at(-1) ?? '';
 }
 
-export function containersOf(app: string, template: Template): Container[] {
+function containersOf(app: string, template: Template): Container[] {
   const { image, sidecar, milliCpu, memoryMi, container } = template;
   const memory = `${memoryMi}Mi`;
   const main: Container = {
@@ -41,6 +41,20 @@ export function containersOf(app: string, template: Template): Container[] {
   return [main, { name: 'proxy', image: 'registry.example/mesh/proxy:1.24.1', resources }];
 }
 
+/** By these annotations a monitoring system finds the pods. */
+export const SCRAPED = { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '9090' };
+
+/** The specification of an owner's pods. */
+export function podSpecOf({ app, kind, template }: Owner): PodSpec {
+  return {
+    serviceAccountName: app,
+    restartPolicy: kind === 'Job' ? 'Never' : 'Always',
+    terminationGracePeriodSeconds: 30,
+    containers: containersOf(app, template),
+    ...template.pod,
+  };
+}
+
 /** The requested CPU of a pod, in thousandths of a core. */
 export function milliCpuOf({ milliCpu, sidecar }: Template): number {
   return milliCpu + (sidecar ? 50 : 0);
@@ -57,7 +71,7 @@ export function newPod(
   { name, uid, node }: { name: string; uid: string; node: string | undefined },
   createdMs: number,
 ): Pod {
-  const { namespace, app, template } = owner;
+  const { namespace } = owner;
   const hash = owner.kind === 'ReplicaSet' ? { 'pod-template-hash': hashOf(owner) } : {};
   return {
     metadata: {
@@ -67,7 +81,7 @@ export function newPod(
       ...(owner.kind === 'StatefulSet' ? {} : { generateName: `${owner.name}-` }),
       creationTimestamp: timestamp(createdMs),
       labels: { ...podLabels(owner), ...hash },
-      annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '9090' },
+      annotations: SCRAPED,
       ownerReferences: [
         {
           apiVersion: owner.kind === 'Job' ? 'batch/v1' : 'apps/v1',
@@ -82,11 +96,7 @@ export function newPod(
     },
     spec: {
       ...(node === undefined ? {} : { nodeName: node }),
-      serviceAccountName: app,
-      restartPolicy: owner.kind === 'Job' ? 'Never' : 'Always',
-      terminationGracePeriodSeconds: 30,
-      containers: containersOf(app, template),
-      ...template.pod,
+      ...podSpecOf(owner),
       tolerations: [
         { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
         { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },

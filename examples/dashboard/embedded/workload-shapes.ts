@@ -2,27 +2,13 @@
 import type { Deployment, PodTemplateSpec } from 'rx-informer/resources';
 import { shapeOf } from './manifests.ts';
 import type { Deployment as DeploymentState, Owner } from './owners.ts';
-import { containersOf, hashOf, podLabels } from './pod-shapes.ts';
+import { hashOf, podLabels, podSpecOf, SCRAPED } from './pod-shapes.ts';
 import { timestamp } from './timestamp.ts';
 
 const REVISION = 'deployment.kubernetes.io/revision';
 
-/** The template of an owner's pods. */
 function templateOf(owner: Owner, labels: Record<string, string>): PodTemplateSpec {
-  const { app, template } = owner;
-  return {
-    metadata: {
-      labels,
-      annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '9090' },
-    },
-    spec: {
-      serviceAccountName: app,
-      restartPolicy: owner.kind === 'Job' ? 'Never' : 'Always',
-      terminationGracePeriodSeconds: 30,
-      containers: containersOf(app, template),
-      ...template.pod,
-    },
-  };
+  return { metadata: { labels, annotations: SCRAPED }, spec: podSpecOf(owner) };
 }
 
 export function newDeployment(deployment: DeploymentState, createdMs: number): Deployment {

@@ -27,8 +27,15 @@ export function Children({ kind, object }: ChildrenProps) {
     const { uid = '' } = (object as Stored<Event>).involvedObject;
     return <Events uids={[uid]} title="Events of the same object" />;
   }
-  if (kind.id === 'namespaces') return <NamespaceEvents name={object.metadata.name} />;
-  if (kind.id === 'nodes') return <NodeEvents name={object.metadata.name} />;
+  const { name } = object.metadata;
+  if (kind.id === 'namespaces') {
+    const query = workerQuery<Queries, 'eventsIn'>('eventsIn', name);
+    return <EventList query={query} areOfSeveral title="Events in the namespace" />;
+  }
+  if (kind.id === 'nodes') {
+    const query = workerQuery<Queries, 'eventsOfNode'>('eventsOfNode', name);
+    return <EventList query={query} areOfSeveral={false} />;
+  }
   if (selectorOf(kind, object) === undefined) return <Events uids={[object.metadata.uid]} />;
   return <Selected kind={kind} object={object} />;
 }
@@ -107,16 +114,6 @@ function Events(props: { readonly uids: readonly string[]; readonly title?: stri
   const { uids, title } = props;
   const query = workerQuery<Queries, 'eventsOf'>('eventsOf', [...uids].sort());
   return <EventList query={query} areOfSeveral={uids.length > 1} {...(title && { title })} />;
-}
-
-function NamespaceEvents({ name }: { readonly name: string }) {
-  const query = workerQuery<Queries, 'eventsIn'>('eventsIn', name);
-  return <EventList query={query} areOfSeveral title="Events in the namespace" />;
-}
-
-function NodeEvents({ name }: { readonly name: string }) {
-  const query = workerQuery<Queries, 'eventsOfNode'>('eventsOfNode', name);
-  return <EventList query={query} areOfSeveral={false} />;
 }
 
 function EventList(props: {

@@ -16,37 +16,12 @@ import { ActivityLog } from './activity-log.tsx';
 import classes from './server-panel.module.css';
 import { TruthCheck } from './truth-check.tsx';
 
-const faults: readonly {
-  readonly name: FaultName;
-  readonly label: string;
-  readonly what: string;
-  readonly Icon: typeof GaugeIcon;
-}[] = [
-  { name: 'drop', label: 'Drop connections', what: 'Cuts every open connection', Icon: UnplugIcon },
-  {
-    name: 'expire',
-    label: 'Expire versions (410)',
-    what: 'Deletes the history and ends the watch, so that the informer relists',
-    Icon: HourglassIcon,
-  },
-  {
-    name: 'throttle',
-    label: 'Answer 429',
-    what: 'Ends the watch and refuses the next requests as too many',
-    Icon: GaugeIcon,
-  },
-  {
-    name: 'restart',
-    label: 'Restart',
-    what: 'Refuses connections for a few seconds',
-    Icon: RestartIcon,
-  },
-  {
-    name: 'half-open',
-    label: 'Half-open',
-    what: 'Keeps the connection but sends nothing more',
-    Icon: SilenceIcon,
-  },
+const faults: readonly (readonly [FaultName, string, what: string, typeof GaugeIcon])[] = [
+  ['drop', 'Drop connections', 'Cuts every open connection', UnplugIcon],
+  ['expire', 'Expire versions (410)', 'Deletes the history: the informer relists', HourglassIcon],
+  ['throttle', 'Answer 429', 'Ends the watch and refuses the next requests as too many', GaugeIcon],
+  ['restart', 'Restart', 'Refuses connections for a few seconds', RestartIcon],
+  ['half-open', 'Half-open', 'Keeps the connection but sends nothing more', SilenceIcon],
 ];
 const rates = [0, 20, 100, 500];
 
@@ -68,7 +43,7 @@ export function ServerPanel({ rate }: { readonly rate: number }) {
           Disturb the server
         </Text>
         <Stack gap={6}>
-          {faults.map(({ name, label, what, Icon }) => (
+          {faults.map(([name, label, what, Icon]) => (
             <Button
               key={name}
               variant="default"

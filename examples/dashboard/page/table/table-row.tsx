@@ -33,6 +33,11 @@ function placeOf({ depth, branch, position }: Row): object {
   };
 }
 
+const fields = [
+  ...(['columns', 'index', 'top', 'active', 'selected'] as const),
+  ...(['gone', 'marked', 'onSelect', 'onMark'] as const),
+];
+
 // The table creates new `Row` objects for each window, so the comparison uses `original`.
 export const TableRow = memo(
   function TableRow(props: TableRowProps) {
@@ -82,13 +87,5 @@ export const TableRow = memo(
   },
   (before, after) =>
     before.row.original === after.row.original &&
-    before.columns === after.columns &&
-    before.index === after.index &&
-    before.top === after.top &&
-    before.active === after.active &&
-    before.selected === after.selected &&
-    before.gone === after.gone &&
-    before.marked === after.marked &&
-    before.onMark === after.onMark &&
-    before.onSelect === after.onSelect,
+    fields.every((field) => before[field] === after[field]),
 );

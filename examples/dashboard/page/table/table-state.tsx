@@ -1,5 +1,5 @@
 /** The placeholder for an empty table: loading, failed, an empty cluster, or a filter that matches nothing. */
-import { Button, EmptyState, Loader } from '@mantine/core';
+import { Button, EmptyState, type EmptyStateProps, Loader } from '@mantine/core';
 import { useView } from 'rx-informer/react/worker';
 import { retryNow } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
@@ -11,64 +11,50 @@ import { AlertIcon, FilterIcon, InboxIcon } from '../layout/icons.tsx';
 import classes from './table.module.css';
 import { useTableQueries } from './use-table.tsx';
 
-export function TableState() {
+function useEmptyState(): EmptyStateProps {
   const { kind, queries } = useTableQueries();
   const status = useValue(queries.status$);
   const isListed = useValue(queries.isListed$);
   const all = useView(queries.all).rows[0]?.count ?? 0;
   const what = rowsName(kind);
   if (all > 0) {
-    return (
-      <EmptyState
-        className={classes.state}
-        icon={<FilterIcon size={28} />}
-        withIndicatorBackground
-        title={`Nothing in ${what} matches the filter`}
-        description="Matching rows will appear here automatically."
-      >
-        <Button variant="light" size="xs" onClick={() => go(noFilter)}>
-          Clear filters
-        </Button>
-      </EmptyState>
-    );
+    return {
+      icon: <FilterIcon size={28} />,
+      withIndicatorBackground: true,
+      title: `Nothing in ${what} matches the filter`,
+      description: 'Matching rows will appear here automatically.',
+      children: <Act text="Clear filters" onClick={() => go(noFilter)} />,
+    };
   }
   if (status.error !== undefined) {
     const { headline } = statusWords(status, what, Date.now());
-    return (
-      <EmptyState
-        className={classes.state}
-        icon={<AlertIcon size={28} />}
-        variant="light"
-        color="orange"
-        title={
-          status.blocked === undefined ? `The list of ${what} could not be read yet` : headline
-        }
-        description={errorWords(status.error)}
-        role="alert"
-      >
-        <Button variant="light" size="xs" onClick={() => retryNow(kind)}>
-          Retry now
-        </Button>
-      </EmptyState>
-    );
+    const isBlocked = status.blocked !== undefined;
+    return {
+      ...{ icon: <AlertIcon size={28} />, variant: 'light', color: 'orange', role: 'alert' },
+      title: isBlocked ? headline : `The list of ${what} could not be read yet`,
+      description: errorWords(status.error),
+      children: <Act text="Retry now" onClick={() => retryNow(kind)} />,
+    };
   }
   if (isListed) {
-    return (
-      <EmptyState
-        className={classes.state}
-        icon={<InboxIcon size={28} />}
-        withIndicatorBackground
-        title={`There are no ${what} in this cluster`}
-        description="New ones will appear here automatically."
-      />
-    );
+    return {
+      ...{ icon: <InboxIcon size={28} />, withIndicatorBackground: true },
+      title: `There are no ${what} in this cluster`,
+      description: 'New ones will appear here automatically.',
+    };
   }
+  const description = 'Rows appear as they arrive.';
+  return { icon: <Loader size="sm" />, title: `Loading ${what}`, description };
+}
+
+function Act({ text, onClick }: { readonly text: string; readonly onClick: () => void }) {
   return (
-    <EmptyState
-      className={classes.state}
-      icon={<Loader size="sm" />}
-      title={`Loading ${what}`}
-      description="Rows appear as they arrive."
-    />
+    <Button variant="light" size="xs" onClick={onClick}>
+      {text}
+    </Button>
   );
+}
+
+export function TableState() {
+  return <EmptyState className={classes.state} {...useEmptyState()} />;
 }
