@@ -73,8 +73,14 @@ export function accessOf(
 
 /** What no user of a shared informer learns of it: counts and names of objects that the user may not read. */
 const UNTOLD = {
-  ...{ attempt: 0, reconnects: 0, relists: 0, resourceVersion: '' },
-  ...{ refused: 0, refusedItems: 0, unknownDeletions: 0, generation: 0 },
+  attempt: 0,
+  reconnects: 0,
+  relists: 0,
+  resourceVersion: '',
+  refused: 0,
+  refusedItems: 0,
+  unknownDeletions: 0,
+  generation: 0,
 } as const;
 
 /** The status of the informer of all users, as one of them may see it. */
