@@ -5,7 +5,7 @@ import { ApiError } from '../../meta/api-error.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
 import { readable } from '../../wire/public-error.ts';
 import type { CarriedEdit } from '../../worker/messages.ts';
-import type { EditingTab, Edits } from '../../worker/server/edits.ts';
+import { type EditingTab, Edits } from '../../worker/server/edits.ts';
 
 /** How many edits of a user are open at one time. */
 const MOST_EDITS = 20;
@@ -57,7 +57,6 @@ export class UserEdits {
   async #make(): Promise<Edits> {
     const { scheduler, layer = new EditableLayer() } = this.#parts;
     const client = await this.#parts.client();
-    const loaded = await import('../../worker/server/edits.ts');
-    return new loaded.Edits({ scheduler, ...(client && { client }) }, layer);
+    return new Edits({ scheduler, ...(client && { client }) }, layer);
   }
 }
