@@ -9,14 +9,14 @@ import type { KubeClient } from '../../transport/kube-client.ts';
 import { keyOfUser, type ServedUser } from '../users/user.ts';
 import { type Bindings, BoundNamespaces, type Concerns } from './bound-namespaces.ts';
 import { ReviewTurns } from './review-turns.ts';
-import type { Rights } from './rights.ts';
+import { MOST_NAMESPACES, type Rights } from './rights.ts';
 
 /** Options of {@link accessReviews}. */
 export interface AccessReviewsOptions {
   /**
    * The informer of the RoleBindings of all namespaces, such as `factory.informer(roleBindings)`. For queries that name no namespace it proposes
    * those in which a user is bound, and when a binding changes, its users are reviewed again. It permits nothing by itself.
-   * @defaultValue such queries show nothing to users who may not read all namespaces, and rights change within a minute
+   * @defaultValue such queries show nothing to users who may not read all namespaces, and what changes is noticed by the next question, which comes within a minute
    */
   readonly bindings?: Bindings | undefined;
   /** @defaultValue rxjs's `asyncScheduler` */
@@ -28,8 +28,6 @@ const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 const VALID_MS = 30_000;
 /** How long an answer may take, in milliseconds. */
 const ANSWER_MS = 5_000;
-/** How many namespaces are reviewed for one question. */
-const MOST_NAMESPACES = 100;
 
 /** What is reviewed. */
 interface Attributes {

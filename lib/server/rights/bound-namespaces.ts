@@ -3,6 +3,7 @@ import { defer, firstValueFrom, type Observable } from 'rxjs';
 import { filter, finalize, map, repeat, share, take, tap } from 'rxjs/operators';
 import type { SharedInformer } from '../../informer/shared-informer.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
+import { isResting } from '../../query/engine/informers.ts';
 import type { ServedUser } from '../users/user.ts';
 
 /** A subject of a binding. */
@@ -20,9 +21,6 @@ export type Bindings = Pick<
   SharedInformer<RoleBinding>,
   'indexer' | 'changes$' | 'status$' | 'hasSynced'
 >;
-
-/** The phases of an informer that does not run. */
-const RESTING: readonly string[] = ['idle', 'stopped'];
 
 /** Whether a change concerns a user. */
 export type Concerns = (user: ServedUser) => boolean;
@@ -52,7 +50,7 @@ export class BoundNamespaces {
 
   constructor(bindings: Bindings, onChange: (concerns: Concerns) => void) {
     this.#bindings = bindings;
-    const running$ = bindings.status$.pipe(filter(({ phase }) => !RESTING.includes(phase)));
+    const running$ = bindings.status$.pipe(filter((status) => !isResting(status)));
     this.changes$ = defer(() => {
       this.#isFollowed = true;
       // What was answered while nobody followed the changes may have changed.

@@ -29,6 +29,9 @@ export interface Rights {
   readonly changes$?: Observable<(user: ServedUser) => boolean> | undefined;
 }
 
+/** How many namespaces one question is about. */
+export const MOST_NAMESPACES = 100;
+
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /** Names of namespaces, sorted. Throws a `TypeError` that begins with `must` on anything else: '' would mean all of them. */

@@ -58,7 +58,7 @@ export interface NamedQueriesParts {
 type Answer = SharedAnswer | QueryChannel;
 
 /** Checks the option. Throws a `TypeError` that names the query. */
-export function checkNamedQueries(held: HeldQueries, queries: SharedQueriesByName): void {
+function checkNamedQueries(held: HeldQueries, queries: SharedQueriesByName): void {
   for (const [name, query] of Object.entries(queries)) {
     const where = `serveUsers: queries: ${name}`;
     if (!isFields(query)) {

@@ -21,7 +21,7 @@ import {
   statusFor,
   statusOfNothing,
 } from '../rights/narrowed.ts';
-import type { AskedRights } from '../rights/rights.ts';
+import { type AskedRights, MOST_NAMESPACES } from '../rights/rights.ts';
 import type { Decision, UserRights } from '../rights/user-rights.ts';
 import { checkQuerySize } from '../users/limits.ts';
 import type { UserEdits } from '../users/user-edits.ts';
@@ -69,8 +69,7 @@ interface Open {
   readonly holders: Holders;
 }
 
-/** How many namespaces a query names, and the longest name of an object. */
-const MOST_NAMESPACES = 100;
+/** The longest name of an object. */
 const LONGEST_NAME = 253;
 
 const isNothing = ({ permitted }: Decision) => permitted.length === 0;
