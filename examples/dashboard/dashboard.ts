@@ -27,16 +27,13 @@ const DEFAULT_PORT = 8011;
 const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
 /**
- * Whose objects the browser stores, or `undefined` if it stores none. Each embedded cluster is another one, and those of a real
+ * Whose objects the browser stores, or '' if it stores none. Each embedded cluster is another one, and those of a real
  * cluster stay on the disk, so the user must ask for it. Rejects if the cluster does not say who the user is.
  */
-async function identityOf(
-  { nats, warmStart }: DashboardOptions,
-  choice: Choice,
-): Promise<string | undefined> {
-  if (nats !== undefined) return undefined;
+async function identityOf({ nats, warmStart }: DashboardOptions, choice: Choice) {
+  if (nats !== undefined) return '';
   if (!('cluster' in choice)) return `embedded cluster, started at ${Date.now()}`;
-  if (!warmStart) return undefined;
+  if (!warmStart) return '';
   const { client, name } = choice.cluster;
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
   const review = await client.request<SelfSubjectReview>({ method: 'POST', path: REVIEWS, body });
@@ -61,7 +58,7 @@ function sayCluster(options: DashboardOptions, name: string, readOnly: boolean, 
 export async function startDashboard(options: DashboardOptions, say: Say): Promise<Dashboard> {
   const choice = await chooseCluster(options);
   const folder = await buildPage(() => say('Building the page …'));
-  const { nats, bucket = 'k8s', namespace } = options;
+  const { nats = '', bucket = 'k8s', namespace } = options;
   const type = 'cluster' in choice ? 'real' : 'embedded';
   // A real cluster is chosen by default, so nobody may change it by accident.
   const rules = { namespace, readOnly: type === 'real' && !options.allowEdits };
@@ -73,9 +70,8 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   async function serving(of: Choice, base = ''): Promise<ServedCluster> {
     const name = 'cluster' in of ? of.cluster.name : 'embedded cluster';
     const files = await readPageFiles(folder, {
-      ...{ cluster: type, source: name, namespace, base },
-      identity: await identityOf(options, of),
-      nats: nats === undefined ? undefined : { url: nats, bucket },
+      ...{ cluster: type, source: name, namespace: namespace ?? '', base },
+      ...{ storedFor: await identityOf(options, of), nats, bucket: nats && bucket },
     });
     const next =
       'cluster' in of
@@ -97,7 +93,7 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   } else {
     sayCluster(options, choice.cluster.name, rules.readOnly, say);
   }
-  if (nats !== undefined) say(`Reading the objects from the bucket ${bucket} at ${nats}.`);
+  if (nats) say(`Reading the objects from the bucket ${bucket} at ${nats}.`);
   const contexts: Contexts = {
     list: async () => (await readContexts(options)).names,
     async choose(context, base) {
@@ -119,7 +115,7 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
       rules,
       port,
       // The objects of a bucket are those of one cluster.
-      contexts: type === 'real' && nats === undefined ? contexts : undefined,
+      contexts: type === 'real' && !nats ? contexts : undefined,
       ...(embedded === undefined ? {} : { embedded }),
     });
   const close = async () => {

@@ -5,11 +5,10 @@ import type { EmbeddedCluster } from './embedded-cluster.ts';
 import type { ClusterProxy } from './proxy.ts';
 import type { ProxyRules } from './server/allowed-requests.ts';
 import { answerJson, answerText } from './server/answer.ts';
-import { readContext } from './server/contexts.ts';
-import { readControl } from './server/control.ts';
 import { refusal } from './server/guard.ts';
 import { PageClients } from './server/page-clients.ts';
 import type { PageFiles } from './server/page-files.ts';
+import { contextIn, control, readMessage } from './server/page-messages.ts';
 import type { ServedKinds } from './server/served-kinds.ts';
 import type { DashboardInfo } from './shared/messages.ts';
 
@@ -122,10 +121,12 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
       return (response) => proxy.forward(request, response, url);
     }
     if (embedded !== undefined && pathname === '/embedded/control') {
-      return (response) => readControl(request, response, embedded);
+      const act = (message: object) => control(embedded, { ...message });
+      return (response) => void readMessage(request, response, act);
     }
     if (contexts !== undefined && pathname === '/dashboard/context') {
-      return (response) => void readContext(request, response, choose);
+      const act = (message: object) => choose(contextIn({ ...message }));
+      return (response) => void readMessage(request, response, act);
     }
     if (request.method !== 'GET') {
       return (response) =>

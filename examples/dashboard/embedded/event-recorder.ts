@@ -19,6 +19,20 @@ export interface Involved {
   readonly fieldPath?: string;
 }
 
+const versions: Readonly<Record<string, string>> = {
+  ...{ Pod: 'v1', Node: 'v1', PersistentVolumeClaim: 'v1' },
+  ...{ Deployment: 'apps/v1', ReplicaSet: 'apps/v1', HorizontalPodAutoscaler: 'autoscaling/v2' },
+};
+
+/** An object as its events name it. */
+export function involved(
+  kind: string,
+  { name, namespace, uid }: Pick<Involved, 'name' | 'namespace' | 'uid'>,
+): Involved {
+  const within = namespace === undefined ? {} : { namespace };
+  return { kind, apiVersion: versions[kind] ?? 'v1', name, uid, ...within };
+}
+
 export interface Happening {
   readonly type?: 'Normal' | 'Warning';
   readonly reason: string;

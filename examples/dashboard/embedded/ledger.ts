@@ -3,25 +3,19 @@
  * with the server at the version that the page shows, although the cluster has changed since.
  */
 import type { Pod } from 'rx-informer/resources';
-import type { ServerChange, ServerObject } from 'rx-informer/testing';
-import { versionHash, withHash, withoutHash } from '../shared/fingerprint.ts';
+import type { ServerChange } from 'rx-informer/testing';
+import { type Fingerprint, fingerprintAfter, NO_PODS } from '../shared/fingerprint.ts';
 import type { Truth } from '../shared/messages.ts';
 
-interface Entry {
+interface Entry extends Fingerprint {
   readonly version: number;
-  readonly count: number;
-  readonly fingerprint: number;
 }
 
 const KEPT = 10_000;
 
-function hashOf(pod: ServerObject<Pod>): number {
-  return versionHash(pod.metadata.uid, pod.metadata.resourceVersion);
-}
-
 /** The ledger of the embedded server. Its versions are small enough for numbers. */
 export class Ledger {
-  #entries: Entry[] = [{ version: 0, count: 0, fingerprint: 0 }];
+  #entries: Entry[] = [{ version: 0, ...NO_PODS }];
   #changes = 0;
 
   get changes(): number {
@@ -33,17 +27,9 @@ export class Ledger {
   }
 
   record({ before, after, resourceVersion }: ServerChange<Pod>): void {
-    let { count, fingerprint } = this.#entries.at(-1) ?? { count: 0, fingerprint: 0 };
-    if (before !== undefined) {
-      count--;
-      fingerprint = withoutHash(fingerprint, hashOf(before));
-    }
-    if (after !== undefined) {
-      count++;
-      fingerprint = withHash(fingerprint, hashOf(after));
-    }
+    const now = fingerprintAfter(this.#entries.at(-1) ?? NO_PODS, before, after);
     this.#changes++;
-    this.#entries.push({ version: Number(resourceVersion), count, fingerprint });
+    this.#entries.push({ version: Number(resourceVersion), ...now });
     if (this.#entries.length > KEPT * 2) this.#entries = this.#entries.slice(-KEPT);
   }
 
@@ -56,7 +42,7 @@ export class Ledger {
       if ((this.#entries[middle]?.version ?? 0) <= version) low = middle;
       else high = middle - 1;
     }
-    const { count = 0, fingerprint = 0 } = this.#entries[low] ?? {};
+    const { count, fingerprint } = this.#entries[low] ?? NO_PODS;
     const newest = this.#entries.at(-1);
     // If later changes cancelled each other out, the page has nothing to catch up with.
     const isSame = newest?.count === count && newest.fingerprint === fingerprint;

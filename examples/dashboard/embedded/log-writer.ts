@@ -2,20 +2,15 @@
  * Writes the logs of healthy pods when they are read. Most logs are never read, so writing all of them would
  * only fill the memory.
  */
-import { type Pod, pods } from 'rx-informer/resources';
+import { pods } from 'rx-informer/resources';
 import type { FakeApiServer, ObjectRef } from 'rx-informer/testing';
+import { isReady } from './owners.ts';
 import type { Random } from './random.ts';
 
 const LOG = /^\/api\/v1\/namespaces\/(?<namespace>[^/]+)\/pods\/(?<name>[^/]+)\/log$/;
 const HISTORY = 25;
 const HISTORY_EVERY_MS = 2300;
 const requests = ['GET /api/items', 'GET /api/items/42', 'POST /api/orders', 'GET /healthz'];
-
-function isReady({ status }: Pod): boolean {
-  return (
-    status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false
-  );
-}
 
 /** The logs of healthy pods. */
 export class LogWriter {

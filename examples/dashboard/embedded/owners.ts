@@ -1,6 +1,7 @@
 /** The controllers of pods, as the simulation keeps them beside the objects of the server. */
 import type { Stored } from 'rx-informer';
 import type { Container, Pod, PodSpec } from 'rx-informer/resources';
+import { conditionOf } from '../shared/conditions.ts';
 import type { App } from './catalogue.ts';
 
 /** A pod that a story can reserve. At most one story holds a pod at a time. */
@@ -54,10 +55,7 @@ export function isActive({ pod }: Resident): boolean {
   return !isGone && phase !== 'Succeeded' && phase !== 'Failed';
 }
 
-export function isReady({ pod }: Resident): boolean {
-  const conditions = pod.status?.conditions ?? [];
-  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-}
+export const isReady = (pod: Pod): boolean => conditionOf(pod, 'Ready') !== undefined;
 
 export function isOutdated({ owner }: Resident): boolean {
   return owner.deployment !== undefined && owner.deployment.current !== owner;

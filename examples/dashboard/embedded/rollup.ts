@@ -2,18 +2,10 @@
  * Keeps the status of controllers consistent with their pods. Changed controllers are collected and written together,
  * because a controller manager, too, counts many changes of pods with one write.
  */
-import type { Stored } from 'rx-informer';
-import {
-  type Deployment,
-  daemonSets,
-  deployments,
-  jobs,
-  type ReplicaSet,
-  replicaSets,
-  type StatefulSet,
-  statefulSets,
-} from 'rx-informer/resources';
-import type { FakeApiServer } from 'rx-informer/testing';
+import type { KubernetesObject, Resource, Stored } from 'rx-informer';
+import { daemonSets, deployments, jobs, replicaSets, statefulSets } from 'rx-informer/resources';
+import type { FakeApiServer, ObjectRef } from 'rx-informer/testing';
+import type { Condition } from '../shared/conditions.ts';
 import { type Deployment as DeploymentState, isActive, isReady, type Owner } from './owners.ts';
 import { timestamp } from './timestamp.ts';
 
@@ -23,29 +15,8 @@ interface Counts {
 }
 
 function countsOf({ residents }: Owner): Counts {
-  let replicas = 0;
-  let ready = 0;
-  for (const resident of residents) {
-    if (!isActive(resident)) continue;
-    replicas++;
-    if (isReady(resident)) ready++;
-  }
-  return { replicas, ready };
-}
-
-/** The generation of an object after its spec is replaced. */
-function generationAfter(
-  { metadata }: Stored<Deployment | ReplicaSet | StatefulSet>,
-  isNew: boolean,
-) {
-  return (metadata.generation ?? 1) + (isNew ? 1 : 0);
-}
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
+  const active = [...residents].filter(isActive);
+  return { replicas: active.length, ready: active.filter(({ pod }) => isReady(pod)).length };
 }
 
 /** Keeps the time of the last transition of each condition whose status is the same. */
@@ -60,6 +31,10 @@ function withTimes<C extends Condition>(
     return { ...condition, lastTransitionTime: since ?? now };
   });
 }
+
+const failedCreate = (message: string): Condition => {
+  return { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message };
+};
 
 /** The status of all controllers. */
 export class Rollup {
@@ -86,149 +61,110 @@ export class Rollup {
     for (const deployment of above) this.#writeDeployment(deployment, now);
   }
 
-  #write(owner: Owner, now: string): void {
-    switch (owner.kind) {
-      case 'ReplicaSet':
-        return this.#writeReplicaSet(owner, now);
-      case 'StatefulSet':
-        return this.#writeStatefulSet(owner);
-      case 'DaemonSet':
-        return this.#writeDaemonSet(owner);
-      case 'Job':
-        return this.#writeJob(owner, now);
-    }
+  /** Writes an object with another status, unless it was deleted. */
+  #put<T extends KubernetesObject>(
+    resource: Resource<T>,
+    ref: ObjectRef,
+    next: (current: Stored<T>) => Partial<T>,
+  ): void {
+    const current = this.#objects.get(resource, ref) as Stored<T> | undefined;
+    if (current !== undefined) this.#objects.update(resource, { ...current, ...next(current) });
   }
 
-  #writeReplicaSet(owner: Owner, now: string): void {
-    const current = this.#objects.get(replicaSets, owner);
-    if (current?.spec === undefined) return;
+  #write(owner: Owner, now: string): void {
+    const { kind, desired, name, uid } = owner;
     const { replicas, ready } = countsOf(owner);
-    const isNew = current.spec.replicas !== owner.desired;
-    const failure = owner.deployment?.current === owner ? owner.deployment.failure : undefined;
-    const failed = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' };
-    this.#objects.update(replicaSets, {
-      ...current,
-      spec: { ...current.spec, replicas: owner.desired },
-      status: {
-        ...{ replicas, fullyLabeledReplicas: replicas },
-        ...{ readyReplicas: ready, availableReplicas: ready },
-        observedGeneration: generationAfter(current, isNew),
-        ...(failure === undefined
-          ? {}
-          : {
-              conditions: withTimes(
-                [{ ...failed, message: failure }],
-                current.status?.conditions,
-                now,
-              ),
-            }),
-      },
-    });
+    const counts = { replicas, readyReplicas: ready, availableReplicas: ready };
+    if (kind === 'ReplicaSet') {
+      const failure = owner.deployment?.current === owner ? owner.deployment.failure : undefined;
+      this.#put(replicaSets, owner, ({ metadata, spec, status }) => {
+        const isNew = spec?.replicas !== desired;
+        const failed = failure === undefined ? [] : [failedCreate(failure)];
+        return {
+          ...(spec && { spec: { ...spec, replicas: desired } }),
+          status: {
+            ...{ ...counts, fullyLabeledReplicas: replicas },
+            observedGeneration: (metadata.generation ?? 1) + (isNew ? 1 : 0),
+            ...(failure && { conditions: withTimes(failed, status?.conditions, now) }),
+          },
+        };
+      });
+    } else if (kind === 'StatefulSet') {
+      const revision = `${name}-${uid.slice(0, 8)}`;
+      this.#put(statefulSets, owner, ({ metadata }) => ({
+        status: {
+          ...{ ...counts, currentReplicas: replicas, updatedReplicas: replicas },
+          ...{ currentRevision: revision, updateRevision: revision },
+          observedGeneration: metadata.generation ?? 1,
+        },
+      }));
+    } else if (kind === 'DaemonSet') {
+      this.#put(daemonSets, owner, ({ metadata }) => ({
+        status: {
+          ...{ desiredNumberScheduled: desired, currentNumberScheduled: replicas },
+          ...{ updatedNumberScheduled: replicas, numberReady: ready, numberAvailable: ready },
+          ...{ numberUnavailable: desired - ready, numberMisscheduled: 0 },
+          observedGeneration: metadata.generation ?? 1,
+        },
+      }));
+    } else this.#writeJob(owner, now);
   }
 
   #writeDeployment(state: DeploymentState, now: string): void {
-    const current = this.#objects.get(deployments, state);
-    if (current?.spec === undefined) return;
     const counts = state.replicaSets.map(countsOf);
-    const sum = (field: keyof Counts) => counts.reduce((total, each) => total + each[field], 0);
-    const ready = sum('ready');
-    this.#objects.update(deployments, {
-      ...current,
+    const replicas = counts.reduce((sum, each) => sum + each.replicas, 0);
+    const ready = counts.reduce((sum, each) => sum + each.ready, 0);
+    const conditions = deploymentConditions(state, ready, replicas);
+    this.#put(deployments, state, ({ metadata, status }) => ({
       status: {
-        observedGeneration: generationAfter(current, false),
-        replicas: sum('replicas'),
+        observedGeneration: metadata.generation ?? 1,
         updatedReplicas: countsOf(state.current).replicas,
-        ...{ readyReplicas: ready, availableReplicas: ready },
-        unavailableReplicas: Math.max(0, state.replicas - ready),
-        conditions: withTimes(
-          deploymentConditions(state, ready, sum('replicas')),
-          current.status?.conditions,
-          now,
-        ),
-      },
-    });
-  }
-
-  #writeStatefulSet(owner: Owner): void {
-    const current = this.#objects.get(statefulSets, owner);
-    if (current === undefined) return;
-    const { replicas, ready } = countsOf(owner);
-    const revision = `${owner.name}-${owner.uid.slice(0, 8)}`;
-    this.#objects.update(statefulSets, {
-      ...current,
-      status: {
         ...{ replicas, readyReplicas: ready, availableReplicas: ready },
-        ...{ currentReplicas: replicas, updatedReplicas: replicas },
-        ...{ currentRevision: revision, updateRevision: revision },
-        observedGeneration: generationAfter(current, false),
+        unavailableReplicas: Math.max(0, state.replicas - ready),
+        conditions: withTimes(conditions, status?.conditions, now),
       },
-    });
-  }
-
-  #writeDaemonSet(owner: Owner): void {
-    const current = this.#objects.get(daemonSets, owner);
-    if (current === undefined) return;
-    const { replicas, ready } = countsOf(owner);
-    this.#objects.update(daemonSets, {
-      ...current,
-      status: {
-        ...{ desiredNumberScheduled: owner.desired, currentNumberScheduled: replicas },
-        ...{ updatedNumberScheduled: replicas, numberReady: ready, numberAvailable: ready },
-        ...{ numberUnavailable: owner.desired - ready, numberMisscheduled: 0 },
-        observedGeneration: current.metadata.generation ?? 1,
-      },
-    });
+    }));
   }
 
   #writeJob(owner: Owner, now: string): void {
-    const current = this.#objects.get(jobs, owner);
-    if (current === undefined) return;
     const phases = [...owner.residents].map(({ pod }) => pod.status?.phase);
     const succeeded = phases.filter((phase) => phase === 'Succeeded').length;
     const failed = phases.filter((phase) => phase === 'Failed').length;
     const end = failed > 0 ? 'Failed' : succeeded >= owner.desired ? 'Complete' : undefined;
     const reason = end === 'Failed' ? 'BackoffLimitExceeded' : 'CompletionsReached';
-    const { completionTime = now, conditions, startTime } = current.status ?? {};
-    const ended = [{ type: end ?? '', status: 'True', reason }];
-    this.#objects.update(jobs, {
-      ...current,
+    this.#put(jobs, owner, ({ status: { completionTime = now, conditions, startTime } = {} }) => ({
       status: {
-        ...(startTime === undefined ? {} : { startTime }),
+        ...(startTime && { startTime }),
         ...{ active: phases.length - succeeded - failed, succeeded, failed },
-        ...(end === 'Complete' ? { completionTime } : {}),
-        ...(end === undefined ? {} : { conditions: withTimes(ended, conditions, now) }),
+        ...(end === 'Complete' && { completionTime }),
+        ...(end && {
+          conditions: withTimes([{ type: end, status: 'True', reason }], conditions, now),
+        }),
       },
-    });
+    }));
   }
 }
 
 function deploymentConditions(state: DeploymentState, ready: number, all: number): Condition[] {
   const { replicas, failure, isStuck, current } = state;
   const isAvailable = ready >= replicas - Math.floor(replicas / 4);
-  const availability = isAvailable ? 'has' : 'does not have';
   const isComplete = countsOf(current).replicas === replicas && all === replicas;
   const [isFine, reason, words] = isStuck
     ? (['False', 'ProgressDeadlineExceeded', 'has timed out progressing.'] as const)
     : isComplete
       ? (['True', 'NewReplicaSetAvailable', 'has successfully progressed.'] as const)
       : (['True', 'ReplicaSetUpdated', 'is progressing.'] as const);
-  const conditions: Condition[] = [
+  return [
     {
       type: 'Available',
       status: isAvailable ? 'True' : 'False',
       reason: isAvailable ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
-      message: `Deployment ${availability} minimum availability.`,
+      message: `Deployment ${isAvailable ? 'has' : 'does not have'} minimum availability.`,
     },
     {
-      type: 'Progressing',
-      status: isFine,
-      reason,
+      ...{ type: 'Progressing', status: isFine, reason },
       message: `ReplicaSet "${current.name}" ${words}`,
     },
+    ...(failure === undefined ? [] : [failedCreate(failure)]),
   ];
-  if (failure !== undefined) {
-    const failed = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' };
-    conditions.push({ ...failed, message: failure });
-  }
-  return conditions;
 }

@@ -21,17 +21,12 @@ const isReplaceable = (resident: Resident) =>
 function* start(world: World, owner: Owner, node?: NodeState, ordinal?: number): Story {
   const resident = world.create(owner, { node, ordinal });
   const tells = world.tells();
-  const { app, template } = owner;
-  const { namespace, name } = resident.pod.metadata;
   yield;
-  if (tells) {
-    const message = `Successfully assigned ${namespace}/${name} to ${resident.pod.spec?.nodeName}`;
-    world.tell(resident, { reason: 'Scheduled', message, component: 'default-scheduler' });
-  }
+  if (tells) world.tellScheduled(resident);
   world.turn(resident, { to: 'creating' });
   yield;
   if (world.isTroubled && world.random.next() < 0.04) {
-    const image = template.image.replace(/:.*/, ':typo');
+    const image = owner.template.image.replace(/:.*/, ':typo');
     const [failed, waits] = [pullError(image), backOffError(image)];
     world.turn(resident, { to: 'waiting', reason: 'ErrImagePull', message: failed });
     yield;
@@ -40,12 +35,7 @@ function* start(world: World, owner: Owner, node?: NodeState, ordinal?: number):
     world.turn(resident, { to: 'creating' });
     yield;
   }
-  if (tells) {
-    const message = `Container image "${template.image}" already present on machine`;
-    world.tell(resident, { reason: 'Pulled', message });
-    world.tell(resident, { reason: 'Created', message: `Created container: ${app}` });
-    world.tell(resident, { reason: 'Started', message: `Started container ${app}` });
-  }
+  if (tells) world.tellStarted(resident);
   world.turn(resident, { to: 'starting' });
   yield;
   world.turn(resident, { to: 'running' });
@@ -103,13 +93,9 @@ function* rollout(world: World): Story {
     return;
   }
   if (!isOutdated(first)) {
-    const { name, namespace, uid, replicas } = deployment;
-    const next = nextVersion(world, deployment);
-    const message = `Scaled up replica set ${next.name} from 0 to ${Math.ceil(replicas / 4)}`;
-    world.events.record(
-      { kind: 'Deployment', apiVersion: 'apps/v1', name, namespace, uid },
-      { reason: 'ScalingReplicaSet', message, component: 'deployment-controller' },
-    );
+    const { name } = nextVersion(world, deployment);
+    const first = Math.ceil(deployment.replicas / 4);
+    world.tellScaling(deployment, `Scaled up replica set ${name} from 0 to ${first}`);
   }
   const old = [...first.owner.residents].filter(({ busy }) => !busy);
   for (const resident of old) resident.busy = true;

@@ -3,7 +3,7 @@ import type { Stored } from 'rx-informer';
 import { daemonSets, jobs, nodes, type Pod, pods, resourceQuotas } from 'rx-informer/resources';
 import type { FakeApiServer } from 'rx-informer/testing';
 import { NODE_MILLI_CPU, type NodeState } from './cluster-shapes.ts';
-import { EventRecorder, type Happening } from './event-recorder.ts';
+import { EventRecorder, type Happening, involved } from './event-recorder.ts';
 import { serveOtherKinds } from './other-kinds.ts';
 import type { Deployment, Owner, Resident } from './owners.ts';
 import { milliCpuOf, newPod, podName } from './pod-shapes.ts';
@@ -197,7 +197,7 @@ export class World {
     const message = `Node ${node.name} status is now: ${reason}`;
     const { name, uid } = node;
     const happening = { reason, message, component: 'kubelet', host: name };
-    this.events.record({ kind: 'Node', apiVersion: 'v1', name, uid }, happening);
+    this.events.record(involved('Node', { name, uid }), happening);
   }
 
   /** Reserves a suitable pod that no story holds. */
@@ -211,6 +211,29 @@ export class World {
     return undefined;
   }
 
+  /** The scheduler has found a node for the pod. */
+  tellScheduled(resident: Resident, nowMs?: number): void {
+    const { metadata, spec } = resident.pod;
+    const message = `Successfully assigned ${metadata.namespace}/${metadata.name} to ${spec?.nodeName}`;
+    const happening = { reason: 'Scheduled', message, component: 'default-scheduler' };
+    this.tell(resident, happening, nowMs);
+  }
+
+  /** The kubelet has started the first container. */
+  tellStarted(resident: Resident, nowMs?: number): void {
+    const { app, template } = resident.owner;
+    const pulled = `Container image "${template.image}" already present on machine`;
+    this.tell(resident, { reason: 'Pulled', message: pulled }, nowMs);
+    this.tell(resident, { reason: 'Created', message: `Created container: ${app}` }, nowMs);
+    this.tell(resident, { reason: 'Started', message: `Started container ${app}` }, nowMs);
+  }
+
+  /** The controller of a deployment has scaled one of its replica sets. */
+  tellScaling(deployment: Deployment, message: string, nowMs?: number): void {
+    const happening = { reason: 'ScalingReplicaSet', message, component: 'deployment-controller' };
+    this.events.record(involved('Deployment', deployment), happening, nowMs);
+  }
+
   /** Records an event of a pod. The component defaults to the kubelet of its node. */
   tell(
     resident: Resident,
@@ -218,9 +241,8 @@ export class World {
     nowMs?: number,
   ): void {
     const { metadata, spec } = resident.pod;
-    const { name, namespace = 'default', uid } = metadata;
     const isKubelet = happening.component === undefined;
-    const pod = { kind: 'Pod', apiVersion: 'v1', name, namespace, uid };
+    const pod = involved('Pod', metadata);
     this.events.record(
       isKubelet ? { ...pod, fieldPath: `spec.containers{${resident.owner.app}}` } : pod,
       { component: 'kubelet', ...happening, host: isKubelet ? spec?.nodeName : undefined },

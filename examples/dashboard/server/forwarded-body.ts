@@ -37,7 +37,8 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function parsed(text: string): Record<string, unknown> {
+/** The object of a text of JSON. */
+export function parsed(text: string): Record<string, unknown> {
   try {
     return Object(JSON.parse(text)) as Record<string, unknown>;
   } catch {

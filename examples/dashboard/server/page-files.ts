@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
-import { type Settings, textOfSettings } from '../shared/settings.ts';
+import { noSettings, type Settings, textOfSettings } from '../shared/settings.ts';
 import { securityHeaders } from './guard.ts';
 
 const types: Readonly<Record<string, string>> = {
@@ -22,36 +22,14 @@ function html(content: Buffer, values: Readonly<Record<string, string>>): string
     .replaceAll(/%([A-Z_]+)%/g, (mark, name: string) => values[name] ?? mark);
 }
 
-export interface PageBucket {
-  readonly url: string;
-  readonly bucket: string;
-}
-
-/** What the page learns from placeholders. */
-export interface PageValues {
-  readonly cluster: 'embedded' | 'real';
-  /** The name of the cluster. @defaultValue '' */
-  readonly source?: string | undefined;
-  /** The only namespace that it shows. @defaultValue all */
-  readonly namespace?: string | undefined;
-  /** Under which name the browser stores objects for the next reload. @defaultValue it stores nothing */
-  readonly identity?: string | undefined;
-  /** The path before those of the API. @defaultValue '' */
-  readonly base?: string | undefined;
-  /** @defaultValue it does not read from NATS */
-  readonly nats?: PageBucket | undefined;
-}
-
-function settingsIn(given: PageValues): Settings {
-  const { cluster, source = '', namespace = '', identity: storedFor = '', base = '' } = given;
-  const { url = '', bucket = '' } = given.nats ?? {};
-  return { cluster, source, namespace, storedFor, nats: url, bucket, base };
-}
-
-export async function readPageFiles(folder: string, given: PageValues): Promise<PageFiles> {
-  const { nats } = given;
+/** Reads the files of a folder. The page learns its settings from a placeholder. */
+export async function readPageFiles(
+  folder: string,
+  settings: Pick<Settings, 'cluster'> & Partial<Settings>,
+): Promise<PageFiles> {
   // A kubeconfig may give its contexts any names.
-  const settings = encodeURIComponent(textOfSettings(settingsIn(given)));
+  const encoded = encodeURIComponent(textOfSettings({ ...noSettings, ...settings }));
+  const nats = settings.nats || undefined;
   const files = new Map<string, Buffer>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -65,15 +43,15 @@ export async function readPageFiles(folder: string, given: PageValues): Promise<
     if (content === undefined || type === undefined) return false;
     if (name === '/index.html') {
       const nonce = randomBytes(16).toString('base64');
-      const headers = securityHeaders(nonce, nats?.url);
+      const headers = securityHeaders(nonce, nats);
       response.writeHead(200, { ...headers, 'content-type': type });
-      response.end(html(content, { STYLE_NONCE: nonce, SETTINGS: settings }));
+      response.end(html(content, { STYLE_NONCE: nonce, SETTINGS: encoded }));
       return true;
     }
     // The names of assets contain a hash of their content.
     const cache = name.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache';
     // The policy of a worker is that of its script.
-    const headers = securityHeaders(undefined, nats?.url);
+    const headers = securityHeaders(undefined, nats);
     response.writeHead(200, { ...headers, 'content-type': type, 'cache-control': cache });
     response.end(content);
     return true;

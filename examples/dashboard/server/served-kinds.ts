@@ -1,19 +1,11 @@
 /** The kinds that discovery finds beside those that the page knows. They are only read, and Secrets never as a list. */
-import { createDiscovery, type KubeClient } from 'rx-informer';
+import { createDiscovery, type DiscoveredResource, type KubeClient } from 'rx-informer';
 import { rootOf, type ServedKind, type ShownKind, shownKinds } from '../shared/kinds.ts';
 
 const shown = new Set(shownKinds.map(({ group, plural }) => `${plural}.${group}`));
 
 /** What a page would show twice, or cannot follow. */
-function isOther({
-  group,
-  plural,
-  verbs,
-}: {
-  group: string;
-  plural: string;
-  verbs: readonly string[];
-}) {
+function isOther({ group, plural, verbs }: DiscoveredResource): boolean {
   const isFollowed = verbs.includes('list') && verbs.includes('watch');
   return isFollowed && !shown.has(`${plural}.${group}`) && group !== 'events.k8s.io';
 }

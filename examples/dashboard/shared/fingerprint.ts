@@ -3,8 +3,23 @@
  * 10,000 pods. A sum does not depend on the order, and is updated by adding and subtracting.
  */
 
+/** Pods, counted and in one number. */
+export interface Fingerprint {
+  readonly count: number;
+  readonly fingerprint: number;
+}
+
+export const NO_PODS: Fingerprint = { count: 0, fingerprint: 0 };
+
+interface Versioned {
+  readonly metadata?: {
+    readonly uid?: string | undefined;
+    readonly resourceVersion?: string | undefined;
+  };
+}
+
 /** A 52-bit hash of one pod's UID and version (FNV-1a over two halves). */
-export function versionHash(uid: string, resourceVersion: string): number {
+function hashOf({ metadata: { uid = '', resourceVersion = '' } = {} }: Versioned): number {
   let high = 0x811c9dc5;
   let low = 0xcbf29ce4;
   const text = `${uid}:${resourceVersion}`;
@@ -18,12 +33,17 @@ export function versionHash(uid: string, resourceVersion: string): number {
 
 const SPACE = 2 ** 52;
 
-/** Adds a hash to a fingerprint. */
-export function withHash(fingerprint: number, hash: number): number {
-  return (fingerprint + hash) % SPACE;
-}
-
-/** Subtracts a hash from a fingerprint. */
-export function withoutHash(fingerprint: number, hash: number): number {
-  return (fingerprint - hash + SPACE) % SPACE;
+/** The fingerprint after a change of one pod. */
+export function fingerprintAfter(
+  { count, fingerprint }: Fingerprint,
+  before: Versioned | undefined,
+  after: Versioned | undefined,
+): Fingerprint {
+  const added = after === undefined ? 0 : hashOf(after);
+  const removed = before === undefined ? 0 : hashOf(before);
+  return {
+    count: count + Number(after !== undefined) - Number(before !== undefined),
+    // Step by step, because a sum of three such numbers is not exact.
+    fingerprint: (((fingerprint + added) % SPACE) - removed + SPACE) % SPACE,
+  };
 }

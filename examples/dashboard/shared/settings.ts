@@ -15,6 +15,16 @@ export interface Settings {
   readonly base: string;
 }
 
+/** A page that shows everything, stores nothing and reads from the API server. */
+export const noSettings = {
+  source: '',
+  namespace: '',
+  storedFor: '',
+  nats: '',
+  bucket: '',
+  base: '',
+};
+
 /** The settings as one text, which is the identity of a session of the worker. */
 export function textOfSettings(settings: Settings): string {
   const { cluster, source, namespace, storedFor, nats, bucket, base } = settings;

@@ -1,7 +1,8 @@
 /** An autoscaler of pods that request no CPU, so that their use of it cannot be measured. */
+import { involved } from '../event-recorder.ts';
 import { createManifests } from '../other-kinds.ts';
 import type { World } from '../world.ts';
-import { beganMs, type FaultyPlan, faultyDeployment, healthyPods } from './faulty-workload.ts';
+import { type FaultyPlan, faultyDeployment, healthyPods, warnings } from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
 
 const plan: FaultyPlan = {
@@ -11,32 +12,17 @@ const plan: FaultyPlan = {
 };
 
 export function autoscalerFault(world: World): SeededFault {
-  const { namespace, app } = plan;
   const { current } = faultyDeployment(world, plan);
   healthyPods(world, current, plan.replicas);
   const [first] = current.residents;
-  const cause = `failed to get cpu utilization: missing request for cpu in container ${app} of Pod ${first?.pod.metadata.name}`;
-  const { uid } = createManifests(world, './faults/autoscaler.yaml', { cause }).metadata;
-  const kind = { kind: 'HorizontalPodAutoscaler', apiVersion: 'autoscaling/v2' };
-  const component = 'horizontal-pod-autoscaler';
-  const tell = (times: number) => {
-    const failed = {
-      type: 'Warning' as const,
-      reason: 'FailedGetResourceMetric',
-      message: cause,
-      component,
-      times,
-    };
-    world.events.record(
-      { ...kind, name: app, namespace, uid },
-      { ...failed, sinceMs: beganMs() },
-      Date.now(),
-    );
-  };
-  tell(210);
+  const cause = `failed to get cpu utilization: missing request for cpu in container ${plan.app} of Pod ${first?.pod.metadata.name}`;
+  const { metadata } = createManifests(world, './faults/autoscaler.yaml', { cause });
+  const reason = 'FailedGetResourceMetric';
+  const failed = { reason, message: cause, component: 'horizontal-pod-autoscaler' };
+  const about = involved('HorizontalPodAutoscaler', metadata);
   return {
     explanation:
       'autoscaler: the autoscaler media/resizer does not scale, because the pods of its target request no CPU, so that a part of the request cannot be measured.',
-    again: () => tell(1),
+    again: warnings(world, about, failed, 210),
   };
 }

@@ -1,7 +1,8 @@
 /** A claim of storage whose class does not exist. The pods that use it stay pending. */
+import { involved } from '../event-recorder.ts';
 import { createManifests } from '../other-kinds.ts';
 import type { World } from '../world.ts';
-import { beganMs, type FaultyPlan, faultyDeployment, pendingPods } from './faulty-workload.ts';
+import { type FaultyPlan, faultyDeployment, pendingPods, warnings } from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
 
 const claimName = 'vector-store-data';
@@ -13,27 +14,22 @@ const plan: FaultyPlan = {
 
 export function claimFault(world: World): SeededFault {
   const { current } = faultyDeployment(world, plan);
-  const { uid } = createManifests(world, './faults/claim.yaml').metadata;
+  const { metadata } = createManifests(world, './faults/claim.yaml');
   const all = world.nodes.length;
   const message = `0/${all} nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/${all} nodes are available: ${all} Preemption is not helpful for scheduling.`;
-  const claim = {
-    ...{ kind: 'PersistentVolumeClaim', apiVersion: 'v1', name: claimName, uid },
-    namespace: plan.namespace,
-  };
   const failed = {
-    ...{ type: 'Warning' as const, reason: 'ProvisioningFailed' },
+    reason: 'ProvisioningFailed',
     message: 'storageclass.storage.k8s.io "fast-ssd" not found',
     component: 'persistentvolume-controller',
   };
-  const tellPods = pendingPods(world, { owner: current, count: plan.replicas, message });
-  const tell = (times: number) => {
-    world.events.record(claim, { ...failed, times, sinceMs: beganMs() });
-    tellPods(times);
-  };
-  tell(56);
+  const warn = warnings(world, involved('PersistentVolumeClaim', metadata), failed, 56);
+  const wait = pendingPods(world, { owner: current, count: plan.replicas, message }, 56);
   return {
     explanation:
       'claim: the pods of search/vector-store are pending, because their claim vector-store-data is not bound: its storage class fast-ssd does not exist (there is only "standard").',
-    again: () => tell(1),
+    again() {
+      warn();
+      wait();
+    },
   };
 }

@@ -2,6 +2,7 @@
 import type { Resident } from '../owners.ts';
 import type { World } from '../world.ts';
 import {
+  attempts,
   beganMs,
   type FaultyPlan,
   faultyDeployment,
@@ -48,16 +49,13 @@ export function crashLoopFault(world: World): SeededFault {
       backOff(world, resident, restart, atMs + 2000);
     }
   }
-  let round = 0;
   return {
     explanation:
       'crash-loop: the pods of payments/settlement end with exit code 1, because the environment variable SETTLEMENT_DB_URL is not set; the last line of their log says so.',
-    again() {
-      round++;
-      for (const resident of residents) {
-        if (round % 6 === 0) run(world, resident, Date.now());
-        else backOff(world, resident, RESTARTS, Date.now());
-      }
-    },
+    again: attempts(
+      residents,
+      (resident) => run(world, resident, Date.now()),
+      (resident) => backOff(world, resident, RESTARTS, Date.now()),
+    ),
   };
 }

@@ -2,6 +2,7 @@
 import type { Container, PodSpec } from 'rx-informer/resources';
 import type { App } from '../catalogue.ts';
 import { createDeployment } from '../controllers.ts';
+import { type Happening, type Involved, involved } from '../event-recorder.ts';
 import type { Deployment, Owner, Resident, Template } from '../owners.ts';
 import { createNamespaces, createSurroundings } from '../populate.ts';
 import type { World } from '../world.ts';
@@ -61,21 +62,37 @@ export function freshPods(world: World, owner: Owner, count: number): readonly R
   return Array.from({ length: count }, () => {
     const createdMs = beganMs();
     const resident = world.create(owner, { createdMs });
-    const { namespace, name } = resident.pod.metadata;
-    const message = `Successfully assigned ${namespace}/${name} to ${resident.pod.spec?.nodeName}`;
-    const scheduled = { reason: 'Scheduled', message, component: 'default-scheduler' };
-    world.tell(resident, scheduled, createdMs);
+    world.tellScheduled(resident, createdMs);
     return resident;
   });
 }
 
-export function tellScaling(world: World, deployment: Deployment, message: string): void {
-  const { name, namespace, uid } = deployment;
-  world.events.record(
-    { kind: 'Deployment', apiVersion: 'apps/v1', name, namespace, uid },
-    { reason: 'ScalingReplicaSet', message, component: 'deployment-controller' },
-    beganMs(),
-  );
+/** Records a warning that occurs again and again, and returns how. `times`: how often it has occurred until now. */
+export function warnings(
+  world: World,
+  about: Involved,
+  happening: Omit<Happening, 'type' | 'times' | 'sinceMs'>,
+  times: number,
+): () => void {
+  const warn = (more: number) => {
+    const told = { ...happening, type: 'Warning' as const, times: more, sinceMs: beganMs() };
+    world.events.record(about, told);
+  };
+  warn(times);
+  return () => warn(1);
+}
+
+/** What each of some pods does again: each sixth time an attempt, and between them a wait. */
+export function attempts(
+  residents: readonly Resident[],
+  attempt: (resident: Resident) => void,
+  wait: (resident: Resident) => void,
+): () => void {
+  let round = 0;
+  return () => {
+    const act = ++round % 6 === 0 ? attempt : wait;
+    for (const resident of residents) act(resident);
+  };
 }
 
 /** Calls `act` at each call whose number is a multiple of `rounds`. */
@@ -93,12 +110,7 @@ export function startContainer(
   lines: readonly string[],
   nowMs: number,
 ): void {
-  const { app, template } = resident.owner;
-  const tell = (reason: string, message: string) =>
-    world.tell(resident, { reason, message }, nowMs);
-  tell('Pulled', `Container image "${template.image}" already present on machine`);
-  tell('Created', `Created container: ${app}`);
-  tell('Started', `Started container ${app}`);
+  world.tellStarted(resident, nowMs);
   world.turn(resident, { to: 'starting' }, nowMs);
   writeLog(world, resident, lines, nowMs);
 }
@@ -114,23 +126,22 @@ export function writeLog(
   server.logs.append(pod.metadata, lines.map((line) => `${at} ${line}`).join('\n'), container);
 }
 
-/** Creates pods for which the scheduler finds no node, and returns how it says so. */
+/** Creates pods for which the scheduler finds no node, and says so. Returns how it says so again. */
 export function pendingPods(
   world: World,
   { owner, count, message }: { owner: Owner; count: number; message: string },
-): (times: number) => void {
+  times: number,
+): () => void {
   const residents = Array.from({ length: count }, () =>
     world.create(owner, { node: null, createdMs: beganMs() }),
   );
-  for (const resident of residents) {
+  const failed = { reason: 'FailedScheduling', message, component: 'default-scheduler' };
+  const again = residents.map((resident) => {
     world.turn(resident, { to: 'unschedulable', message }, beganMs());
-  }
-  const failed = { type: 'Warning', reason: 'FailedScheduling', message } as const;
-  return (times) => {
-    for (const resident of residents) {
-      const component = 'default-scheduler';
-      world.tell(resident, { ...failed, component, times, sinceMs: beganMs() });
-    }
+    return warnings(world, involved('Pod', resident.pod.metadata), failed, times);
+  });
+  return () => {
+    for (const warn of again) warn();
   };
 }
 
@@ -144,13 +155,12 @@ export function refusedPods(
   whyOf: (pod: string) => string,
 ): () => void {
   const owner = deployment.current;
-  const { name, namespace, uid } = owner;
   const refuse = (nowMs: number): void => {
-    const why = whyOf(`${name}-${world.random.suffix(5)}`);
+    const why = whyOf(`${owner.name}-${world.random.suffix(5)}`);
     const message = `Error creating: ${why}`;
     const component = 'replicaset-controller';
     world.events.record(
-      { kind: 'ReplicaSet', apiVersion: 'apps/v1', name, namespace, uid },
+      involved('ReplicaSet', owner),
       { type: 'Warning', reason: 'FailedCreate', message, component },
       nowMs,
     );

@@ -4,13 +4,13 @@ import type { Resident } from '../owners.ts';
 import { backOffError, backOffEvent, pullError } from '../pull-errors.ts';
 import type { World } from '../world.ts';
 import {
+  attempts,
   beganMs,
   type FaultyPlan,
   faultyDeployment,
   faultyTemplate,
   freshPods,
   healthyPods,
-  tellScaling,
 } from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
 
@@ -54,22 +54,20 @@ export function imageFault(world: World): SeededFault {
   healthyPods(world, before, before.desired);
   const waiting = freshPods(world, after, after.desired);
   deployment.isStuck = true;
-  tellScaling(world, deployment, `Scaled up replica set ${after.name} from 0 to 1`);
-  tellScaling(world, deployment, `Scaled down replica set ${before.name} from 4 to 3`);
-  tellScaling(world, deployment, `Scaled up replica set ${after.name} from 1 to 2`);
+  const scaled = (words: string) => world.tellScaling(deployment, `Scaled ${words}`, beganMs());
+  scaled(`up replica set ${after.name} from 0 to 1`);
+  scaled(`down replica set ${before.name} from 4 to 3`);
+  scaled(`up replica set ${after.name} from 1 to 2`);
   for (const resident of waiting) {
     pull(world, resident, Date.now() - 100_000, ATTEMPTS);
     backOff(world, resident, Date.now(), ATTEMPTS * 6);
   }
-  let round = 0;
   return {
     explanation: `image: the deployment shop/recommendations is being updated to ${template.image}, a tag that does not exist (the tags of this registry have no "v"). Two pods of its new replica set are in ImagePullBackOff.`,
-    again() {
-      round++;
-      for (const resident of waiting) {
-        if (round % 6 === 0) pull(world, resident, Date.now());
-        else backOff(world, resident, Date.now());
-      }
-    },
+    again: attempts(
+      waiting,
+      (resident) => pull(world, resident, Date.now()),
+      (resident) => backOff(world, resident, Date.now()),
+    ),
   };
 }

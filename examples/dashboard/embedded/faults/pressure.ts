@@ -1,8 +1,15 @@
 /** A node without free memory. It evicts pods, which are created again elsewhere, and gets no others. */
 import { nodes, pods } from 'rx-informer/resources';
+import { involved } from '../event-recorder.ts';
 import { timestamp } from '../timestamp.ts';
 import type { World } from '../world.ts';
-import { beganMs, type FaultyPlan, faultyDeployment, healthyPods } from './faulty-workload.ts';
+import {
+  beganMs,
+  type FaultyPlan,
+  faultyDeployment,
+  healthyPods,
+  warnings,
+} from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
 
 const plan: FaultyPlan = {
@@ -37,17 +44,10 @@ export function pressureFault(world: World): SeededFault {
     Object.assign(pressed ?? {}, { status: 'True', reason, message, lastTransitionTime: since });
   });
   const { name, uid } = node;
-  const tell = (times: number) => {
-    const message = 'Attempting to reclaim memory';
-    const told = { type: 'Warning' as const, reason: 'EvictionThresholdMet', message, times };
-    world.events.record(
-      { kind: 'Node', apiVersion: 'v1', name, uid },
-      { ...told, component: 'kubelet', host: name, sinceMs: beganMs() },
-    );
-  };
-  tell(5);
+  const message = 'Attempting to reclaim memory';
+  const told = { reason: 'EvictionThresholdMet', message, component: 'kubelet', host: name };
   return {
     explanation: `pressure: the node ${name} reports MemoryPressure. It has evicted two pods of analytics/cohort-builder, and gets no new pods.`,
-    again: () => tell(1),
+    again: warnings(world, involved('Node', { name, uid }), told, 5),
   };
 }

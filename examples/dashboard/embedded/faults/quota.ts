@@ -1,7 +1,7 @@
 /** A deployment that was scaled beyond the quota of its namespace. Its replica set cannot create the missing pods. */
 import { createManifests } from '../other-kinds.ts';
 import type { World } from '../world.ts';
-import { faultyDeployment, healthyPods, refusedPods, tellScaling } from './faulty-workload.ts';
+import { beganMs, faultyDeployment, healthyPods, refusedPods } from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
 
 const small = { namespace: 'billing', milliCpu: 500, memoryMi: 512, isOld: true };
@@ -15,7 +15,7 @@ export function quotaFault(world: World): SeededFault {
   const owner = deployment.current;
   healthyPods(world, owner, EXISTING);
   const message = `Scaled up replica set ${owner.name} from ${EXISTING} to ${plan.replicas}`;
-  tellScaling(world, deployment, message);
+  world.tellScaling(deployment, message, beganMs());
   createManifests(world, './faults/quota.yaml');
   const again = refusedPods(
     world,

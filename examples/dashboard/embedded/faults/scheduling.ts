@@ -12,12 +12,11 @@ export function schedulingFault(world: World): SeededFault {
   const { current } = faultyDeployment(world, plan);
   const all = world.nodes.length;
   const message = `0/${all} nodes are available: ${all} Insufficient cpu. no new claims to deallocate, preemption: 0/${all} nodes are available: ${all} Preemption is not helpful for scheduling.`;
-  const tell = pendingPods(world, { owner: current, count: plan.replicas, message });
-  tell(3);
+  const again = pendingPods(world, { owner: current, count: plan.replicas, message }, 3);
   return {
     explanation:
       'scheduling: each pod of search/embedder requests 20 cores, and the nodes have 15.8. The pods are pending with FailedScheduling.',
     // The scheduler tries again every five minutes.
-    again: every(12, () => tell(1)),
+    again: every(12, again),
   };
 }

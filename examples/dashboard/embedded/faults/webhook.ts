@@ -1,7 +1,7 @@
 /** A webhook whose program was scaled to zero. No pod can be created in the namespaces that it is asked about. */
 import { createManifests } from '../other-kinds.ts';
 import type { World } from '../world.ts';
-import { faultyDeployment, healthyPods, refusedPods, tellScaling } from './faulty-workload.ts';
+import { beganMs, faultyDeployment, healthyPods, refusedPods } from './faulty-workload.ts';
 import type { SeededFault } from './seeded-fault.ts';
 
 const small = { milliCpu: 100, memoryMi: 128, isOld: true };
@@ -9,7 +9,8 @@ const small = { milliCpu: 100, memoryMi: 128, isOld: true };
 export function webhookFault(world: World): SeededFault {
   const program = { ...small, namespace: 'platform', app: 'sidecar-injector', version: '0.14.3' };
   const injector = faultyDeployment(world, { ...program, replicas: 0 });
-  tellScaling(world, injector, `Scaled down replica set ${injector.current.name} from 2 to 0`);
+  const message = `Scaled down replica set ${injector.current.name} from 2 to 0`;
+  world.tellScaling(injector, message, beganMs());
   const name = 'sidecar-injector.platform.example';
   createManifests(world, './faults/webhook.yaml');
   const plan = { ...small, namespace: 'orders', app: 'order-api', replicas: 3, version: '7.0.1' };

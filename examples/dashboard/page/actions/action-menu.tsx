@@ -4,6 +4,7 @@ import { useClipboard, useHotkeys } from '@mantine/hooks';
 import { useState } from 'react';
 import type { KubernetesObject, Stored } from 'rx-informer';
 import type { ObjectName } from '../cluster/page-state.ts';
+import { CopyItems, menuProps } from '../details/copy-menu.tsx';
 import type { Copied } from '../details/kubectl.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { CheckIcon, DownIcon } from '../layout/icons.tsx';
@@ -32,14 +33,7 @@ export function ActionMenu(props: {
   if (actions.length + lines.length === 0) return null;
   const targets = [{ ...of, uid: object.metadata.uid }];
   return (
-    <Menu
-      opened={isOpen}
-      onChange={setOpen}
-      position="bottom-end"
-      withinPortal={false}
-      withInitialFocusPlaceholder={false}
-      width={320}
-    >
+    <Menu {...menuProps} opened={isOpen} onChange={setOpen}>
       <Menu.Target>
         <Button
           size="compact-sm"
@@ -74,14 +68,7 @@ export function ActionMenu(props: {
             <Menu.Label>Copy the line of kubectl</Menu.Label>
           </>
         )}
-        {lines.map(({ label, text }) => (
-          <Menu.Item key={label} onClick={() => copy(text)}>
-            {label}
-            <Text size="xs" truncate maw={290} className={classes.reason} title={text}>
-              {text}
-            </Text>
-          </Menu.Item>
-        ))}
+        <CopyItems copies={lines} onCopy={copy} />
       </Menu.Dropdown>
     </Menu>
   );

@@ -44,12 +44,12 @@ export class TruthChecker {
     const { rows, synced, status } = this.#shown;
     const [held] = rows;
     if (held === undefined || !synced || !isLive(status) || onlyNamespace !== '') return undefined;
-    const { resourceVersion, pods } = held;
+    const { resourceVersion, count } = held;
     const answer = await fetch(`/embedded/truth?resourceVersion=${resourceVersion}`);
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
     const truth = (await answer.json()) as Truth;
     if (!isLive(this.#view.getSnapshot().status)) return undefined;
-    const equal = truth.count === pods && truth.fingerprint === held.fingerprint;
-    return { equal, count: pods, resourceVersion, ahead: truth.ahead, atMs: Date.now() };
+    const equal = truth.count === count && truth.fingerprint === held.fingerprint;
+    return { equal, count, resourceVersion, ahead: truth.ahead, atMs: Date.now() };
   }
 }

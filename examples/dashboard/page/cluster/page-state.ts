@@ -101,13 +101,6 @@ export function go(change: Partial<PageState>): void {
 /** Shows another kind, without the filter of the former one. */
 export function goToKind(kind: string): void {
   const { namespace } = page$.value;
-  go({
-    ...noFilter,
-    namespace,
-    kind,
-    sort: undefined,
-    columns: undefined,
-    object: undefined,
-    tab: '',
-  });
+  const fresh = { ...noFilter, sort: undefined, columns: undefined, object: undefined, tab: '' };
+  go({ ...fresh, namespace, kind });
 }

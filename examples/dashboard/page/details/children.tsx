@@ -1,28 +1,23 @@
 /** The objects that belong to an object: its ReplicaSets and pods by selector, and the events of all of them. */
 import { useState } from 'react';
-import type { KubernetesObject, Stored } from 'rx-informer';
+import type { Stored } from 'rx-informer';
 import { useQuery } from 'rx-informer/react/worker';
 import type { Event } from 'rx-informer/resources';
 import { type WorkerQuery, workerQuery } from 'rx-informer/worker';
 import type { Queries } from '../cluster/cluster.ts';
-import type { Kind, Row } from '../kinds/kind.ts';
+import type { Row } from '../kinds/kind.ts';
 import { rolledUp } from '../kinds/roll-up.ts';
 import { Age, StatusBadge } from '../table/cells.tsx';
 import classes from './details.module.css';
 import { ObjectLink } from './object-link.tsx';
 import { Section } from './pairs.tsx';
-import { selectorOf, usePods } from './use-pods.ts';
+import { type ObjectProps, selectorOf, usePods } from './use-pods.ts';
 import { versionOf } from './versions.ts';
 
 /** How many lines a list shows before the user asks for all. */
 const FEW = 6;
 
-interface ChildrenProps {
-  readonly kind: Kind;
-  readonly object: Stored<KubernetesObject>;
-}
-
-export function Children({ kind, object }: ChildrenProps) {
+export function Children({ kind, object }: ObjectProps) {
   if (kind.id === 'events') {
     const { uid = '' } = (object as Stored<Event>).involvedObject;
     return <Events uids={[uid]} title="Events of the same object" />;
@@ -40,7 +35,7 @@ export function Children({ kind, object }: ChildrenProps) {
   return <Selected kind={kind} object={object} />;
 }
 
-function Selected({ kind, object }: ChildrenProps) {
+function Selected({ kind, object }: ObjectProps) {
   const { namespace = '', uid } = object.metadata;
   const selected = usePods(kind, object);
   const sets = useQuery(

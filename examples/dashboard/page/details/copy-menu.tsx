@@ -22,34 +22,39 @@ const servicePorts = (object: KubernetesObject | undefined) => {
   return { ports };
 };
 
+/** The texts of a menu that can be copied. */
+export function CopyItems(props: {
+  readonly copies: readonly Copied[];
+  readonly onCopy: (text: string) => void;
+}) {
+  return props.copies.map(({ label, text }) => (
+    <Menu.Item key={label} onClick={() => props.onCopy(text)}>
+      {label}
+      <Text size="xs" truncate maw={290} className={classes.copied} title={text}>
+        {text}
+      </Text>
+    </Menu.Item>
+  ));
+}
+
+/** The menus of the details. */
+export const menuProps = {
+  ...({ position: 'bottom-end', withinPortal: false } as const),
+  ...{ withInitialFocusPlaceholder: false, width: 320 },
+};
+
 export function CopyMenu({ copies }: { readonly copies: readonly Copied[] }) {
   const { copied, copy } = useClipboard();
+  const label = 'Copy a name or a command';
   return (
-    <Menu
-      position="bottom-end"
-      withinPortal={false}
-      withInitialFocusPlaceholder={false}
-      width={320}
-    >
+    <Menu {...menuProps}>
       <Menu.Target>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label="Copy a name or a command"
-          title="Copy"
-        >
+        <ActionIcon variant="subtle" color="gray" aria-label={label} title="Copy">
           {copied ? <CheckIcon /> : <CopyIcon />}
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {copies.map(({ label, text }) => (
-          <Menu.Item key={label} onClick={() => copy(text)}>
-            {label}
-            <Text size="xs" truncate maw={290} className={classes.quiet} title={text}>
-              {text}
-            </Text>
-          </Menu.Item>
-        ))}
+        <CopyItems copies={copies} onCopy={copy} />
       </Menu.Dropdown>
     </Menu>
   );

@@ -20,7 +20,7 @@ import { copiesOf } from './kubectl.ts';
 import { Logs } from './logs.tsx';
 import { Overview } from './overview.tsx';
 import { useLastObject } from './use-last-object.ts';
-import { selectorOf, useRow } from './use-pods.ts';
+import { type ObjectProps, selectorOf, useRow } from './use-pods.ts';
 
 const YamlView = loadedLater(async () => (await import('./yaml-view.tsx')).YamlView);
 
@@ -142,12 +142,7 @@ function Deleted(props: {
   );
 }
 
-function Body(props: {
-  readonly kind: Kind;
-  readonly object: Stored<KubernetesObject>;
-  readonly isDeleted: boolean;
-  readonly isReadOnly: boolean;
-}) {
+function Body(props: ObjectProps & { readonly isDeleted: boolean; readonly isReadOnly: boolean }) {
   const { kind, object, isDeleted, isReadOnly } = props;
   const { tab } = usePage();
   const hasLogs = kind.id === 'pods' || selectorOf(kind, object) !== undefined;

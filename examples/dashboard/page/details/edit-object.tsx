@@ -2,20 +2,15 @@
 import { Alert, Button, Group, Loader, Text } from '@mantine/core';
 import { structuredPatch } from 'diff';
 import { Suspense, useEffect, useState } from 'react';
-import { ApiError, type KubernetesObject, type Resource, type Stored } from 'rx-informer';
+import { ApiError, type KubernetesObject, type Resource } from 'rx-informer';
 import { useEdit } from 'rx-informer/react/worker';
 import { errorWords } from '../cluster/error-words.ts';
-import type { Kind } from '../kinds/kind.ts';
 import { loadedLater } from '../layout/loaded.tsx';
 import classes from './details.module.css';
 import { draftText, keepUnsaved, readDraft, recipeOf, unsavedOf } from './draft.ts';
+import type { ObjectProps } from './use-pods.ts';
 
 const YamlEditor = loadedLater(async () => (await import('./yaml-editor.tsx')).YamlEditor);
-
-interface EditObjectProps {
-  readonly kind: Kind;
-  readonly object: Stored<KubernetesObject>;
-}
 
 type Outcome = { readonly isGood: boolean; readonly text: string };
 
@@ -28,7 +23,7 @@ function problemOf(text: string): string | undefined {
   }
 }
 
-export function EditObject({ kind, object }: EditObjectProps) {
+export function EditObject({ kind, object }: ObjectProps) {
   const [base, setBase] = useState(() => unsavedOf(object)?.base ?? object);
   const [text, setText] = useState(() => unsavedOf(object)?.text ?? draftText(object));
   const [reviews, review] = useState(false);

@@ -1,19 +1,18 @@
 /** The logs of a pod, or of all pods of a workload, while they are shown. */
 import { Button, Checkbox, Group, Highlight, Select, TextInput } from '@mantine/core';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { ApiError, createResourceClient, type KubernetesObject, type Stored } from 'rx-informer';
+import { ApiError, createResourceClient, type Stored } from 'rx-informer';
 import { useQuery } from 'rx-informer/react/worker';
 import { type Pod, pods } from 'rx-informer/resources';
 import { concatMap, from, map, type Observable, of, timer } from 'rxjs';
 import { client } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
-import type { Kind } from '../kinds/kind.ts';
 import type { PodContainers } from '../worker/detail-queries.ts';
 import classes from './details.module.css';
 import { KEPT, type Log, logOf, noLog } from './log-lines.ts';
 import { type LogRequest, type LogSource, manyLogs } from './many-logs.ts';
 import { readLog } from './read-log.ts';
-import { podsQuery } from './use-pods.ts';
+import { type ObjectProps, podsQuery } from './use-pods.ts';
 
 /** How often several logs are read, in milliseconds. */
 const AGAIN_MS = 5000;
@@ -59,7 +58,7 @@ function useLog(sources: readonly LogSource[], previous: boolean): [Log, () => v
 }
 
 /** The pods of which there are logs: the pod itself, or those that a workload selects. */
-function usePodContainers(kind: Kind, object: Stored<KubernetesObject>): readonly PodContainers[] {
+function usePodContainers({ kind, object }: ObjectProps): readonly PodContainers[] {
   const { rows } = useQuery(
     kind.id === 'pods' ? undefined : podsQuery('containersOf', kind, object),
   );
@@ -71,13 +70,8 @@ function usePodContainers(kind: Kind, object: Stored<KubernetesObject>): readonl
   return [{ name, namespace, containers: names }];
 }
 
-export function Logs(props: {
-  readonly kind: Kind;
-  readonly object: Stored<KubernetesObject>;
-  readonly isDeleted: boolean;
-}) {
-  const { kind, object, isDeleted } = props;
-  const all = usePodContainers(kind, object);
+export function Logs({ kind, object, isDeleted }: ObjectProps & { readonly isDeleted: boolean }) {
+  const all = usePodContainers({ kind, object });
   const isOfOne = kind.id === 'pods';
   const [pod, setPod] = useState(ALL);
   const [container, setContainer] = useState(isOfOne ? (all[0]?.containers[0] ?? ALL) : ALL);

@@ -6,18 +6,20 @@ import type { Node } from 'rx-informer/resources';
 import { workerQuery } from 'rx-informer/worker';
 import type { Queries } from '../cluster/cluster.ts';
 import { amountsText, bytesOf, cpuOf } from '../kinds/amounts.ts';
-import type { Requests } from '../worker/detail-queries.ts';
+import type { Row } from '../kinds/kind.ts';
+import { hasEnded } from '../kinds/pods.ts';
 
 /** What the pods of a node request, of what they may request. */
-function requestedText(requests: readonly Requests[], { status }: Pick<Node, 'status'>): string {
-  const sum = (field: keyof Requests) => requests.reduce((total, each) => total + each[field], 0);
+function requestedText(pods: readonly Row[], { status }: Pick<Node, 'status'>): string {
+  const asking = pods.filter((pod) => !hasEnded(pod));
+  const sum = (field: string) => asking.reduce((total, each) => total + Number(each[field]), 0);
   const { cpu = 0, memory = 0 } = status?.allocatable ?? {};
-  const ofCpu = cpuOf(sum('milliCpu'), parseQuantity(cpu).milli);
-  return `${ofCpu}, ${bytesOf(sum('bytes'), parseQuantity(memory).value)} memory`;
+  const ofCpu = cpuOf(sum('cpuAsked'), parseQuantity(cpu).milli);
+  return `${ofCpu}, ${bytesOf(sum('memoryAsked'), parseQuantity(memory).value)} memory`;
 }
 
 function Requested({ node }: { readonly node: Stored<Node> }) {
-  const query = workerQuery<Queries, 'requestsOn'>('requestsOn', node.metadata.name);
+  const query = workerQuery<Queries, 'podsOn'>('podsOn', node.metadata.name);
   const { rows, synced, status } = useQuery(query);
   if (synced) return requestedText(rows, node);
   return status.error ? 'The Pods cannot be read.' : 'Loading …';

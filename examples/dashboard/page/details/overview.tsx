@@ -1,6 +1,6 @@
 /** The overview of an object: why it is in trouble, its facts, conditions, pods and events. */
 import { Alert, Anchor } from '@mantine/core';
-import type { KubernetesObject, Stored } from 'rx-informer';
+import type { KubernetesObject } from 'rx-informer';
 import { useQuery } from 'rx-informer/react/worker';
 import { workerQuery } from 'rx-informer/worker';
 import type { Queries } from '../cluster/cluster.ts';
@@ -15,14 +15,9 @@ import { Pairs, Section } from './pairs.tsx';
 import { Quotas } from './quotas.tsx';
 import { SecretData } from './secret-data.tsx';
 import { conditionsOf, troublesOf } from './troubles.ts';
-import { useRow } from './use-pods.ts';
+import { type ObjectProps, useRow } from './use-pods.ts';
 
-interface OverviewProps {
-  readonly kind: Kind;
-  readonly object: Stored<KubernetesObject>;
-}
-
-export function Overview({ kind, object }: OverviewProps) {
+export function Overview({ kind, object }: ObjectProps) {
   const row = useRow(kind, object);
   const used = useUsageWords(kind, row);
   const own = troublesOf(object);

@@ -1,7 +1,7 @@
 /** The reasons why an object is not as it should be, from its conditions and the states of its containers. */
 import type { KubernetesObject } from 'rx-informer';
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
-import type { ConditionLike } from '../kinds/workloads.ts';
+import type { Condition } from '../../shared/conditions.ts';
 
 export interface Trouble {
   readonly title: string;
@@ -11,7 +11,7 @@ export interface Trouble {
 }
 
 /** A condition and whether its status is a bad one. */
-export interface Condition extends ConditionLike {
+interface JudgedCondition extends Condition {
   readonly isBad: boolean;
   readonly sinceMs: number;
 }
@@ -22,11 +22,11 @@ const GOOD_WHEN_FALSE =
 
 interface WithConditions {
   readonly status?: {
-    readonly conditions?: readonly (ConditionLike & { readonly lastTransitionTime?: string })[];
+    readonly conditions?: readonly (Condition & { readonly lastTransitionTime?: string })[];
   };
 }
 
-export function conditionsOf(object: KubernetesObject): readonly Condition[] {
+export function conditionsOf(object: KubernetesObject): readonly JudgedCondition[] {
   const { conditions = [] } = (object as WithConditions).status ?? {};
   return conditions.map((condition) => ({
     ...condition,

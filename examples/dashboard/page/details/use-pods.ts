@@ -11,6 +11,12 @@ import type { Queries } from '../cluster/cluster.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
 import { rolledUp } from '../kinds/roll-up.ts';
 
+/** What most parts of the details show. */
+export interface ObjectProps {
+  readonly kind: Kind;
+  readonly object: Stored<KubernetesObject>;
+}
+
 interface Selecting {
   readonly spec?: { readonly selector?: LabelSelectorObject | Readonly<Record<string, string>> };
 }

@@ -1,17 +1,16 @@
 /** Horizontal autoscalers: what they scale, by what, and why they do not. */
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers } from 'rx-informer/resources';
-import { column, defineKind, rowOf, type State, textOf } from './kind.ts';
+import { conditionOf } from '../../shared/conditions.ts';
+import { column, columnsWith, defineKind, rowOf, type State } from './kind.ts';
 
-function stateOf({ status, spec }: HorizontalPodAutoscaler): State {
-  const find = (type: string, is: string) =>
-    status?.conditions?.find((each) => each.type === type && each.status === is);
-  const blind = find('ScalingActive', 'False');
+function stateOf(object: HorizontalPodAutoscaler): State {
+  const blind = conditionOf(object, 'ScalingActive', 'False');
   if (blind?.reason === 'ScalingDisabled') return { status: 'Disabled', tone: 'done' };
   if (blind) return { status: 'Not measured', tone: 'bad', why: blind.message ?? '' };
-  const stuck = find('AbleToScale', 'False');
+  const stuck = conditionOf(object, 'AbleToScale', 'False');
   if (stuck) return { status: 'Cannot scale', tone: 'bad', why: stuck.message ?? '' };
-  if (find('ScalingLimited', 'True')?.reason === 'TooManyReplicas') {
-    const why = `it would run more than ${spec?.maxReplicas} Pods`;
+  if (conditionOf(object, 'ScalingLimited')?.reason === 'TooManyReplicas') {
+    const why = `it would run more than ${object.spec?.maxReplicas} Pods`;
     return { status: 'At its limit', tone: 'busy', why };
   }
   return { status: 'Active', tone: 'good' };
@@ -60,26 +59,18 @@ export const autoscalerKind = defineKind({
   title: 'Autoscalers',
   resource: horizontalPodAutoscalers,
   tones: { good: 'Active', busy: 'At the limit', bad: 'In trouble', done: 'Disabled' },
-  columns: [
-    column.name,
+  columns: columnsWith(
     column.status,
     { id: 'target', title: 'Scales', type: 'owner', width: 160, grow: 1 },
     { id: 'metrics', title: 'Measured', type: 'text', width: 150, grow: 1 },
     { id: 'replicas', title: 'Pods', type: 'text', width: 96 },
     column.why,
-    column.age,
-    column.namespace,
-  ],
+  ),
   row: (object) => {
     const { scaleTargetRef: of, minReplicas = 1, maxReplicas } = object.spec ?? {};
-    const row = rowOf(object, stateOf(object));
     const target = `${of?.kind}/${of?.name}`;
-    return {
-      ...row,
-      target,
-      metrics: targetsOf(object),
-      replicas: `${object.status?.currentReplicas ?? 0} of ${minReplicas}–${maxReplicas}`,
-      text: textOf(`${row.namespace}/${row.name}`, target),
-    };
+    const replicas = `${object.status?.currentReplicas ?? 0} of ${minReplicas}–${maxReplicas}`;
+    const fields = { target, metrics: targetsOf(object), replicas };
+    return rowOf(object, stateOf(object), fields, target);
   },
 });

@@ -1,7 +1,7 @@
 /** Config maps, of which only the metadata is read, because people store passwords in them, too. */
 import type { KubernetesObject, Resource } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
-import { column, defineKind, rowOf, textOf } from './kind.ts';
+import { column, columnsWith, defineKind, rowOf } from './kind.ts';
 
 export const configMapKind = defineKind({
   id: 'configmaps',
@@ -9,18 +9,14 @@ export const configMapKind = defineKind({
   // The type of the rows has metadata only.
   resource: configMaps as Resource<KubernetesObject>,
   as: 'metadata',
-  columns: [
-    column.name,
+  columns: columnsWith(
     { id: 'labels', title: 'Labels', type: 'text', width: 180, grow: 2 },
     column.owner,
-    column.age,
-    column.namespace,
-  ],
+  ),
   row: (object) => {
-    const row = rowOf(object, { status: '', tone: 'good' });
     const labels = Object.entries(object.metadata.labels ?? {})
       .map(([name, value]) => `${name}=${value}`)
       .join(', ');
-    return { ...row, labels, text: textOf(`${row.namespace}/${row.name}`, row.owner, labels) };
+    return rowOf(object, { status: '', tone: 'good' }, { labels }, labels);
   },
 });

@@ -1,7 +1,7 @@
 /** CronJobs, each with the outcome of its last Job. */
 import { liveJoin } from 'rx-informer';
 import { cronJobs } from 'rx-informer/resources';
-import { column, defineKind, type Row, rowOf, textOf } from './kind.ts';
+import { column, columnsWith, defineKind, type Row, rowOf } from './kind.ts';
 import { byOwner } from './roll-up.ts';
 import { jobKind } from './workloads.ts';
 
@@ -19,35 +19,32 @@ export const cronJobKind = defineKind({
   title: 'CronJobs',
   resource: cronJobs,
   tones: { good: 'Scheduled', busy: 'Running', bad: 'Failing', done: 'Suspended' },
-  columns: [
-    column.name,
+  columns: columnsWith(
     column.status,
     { id: 'schedule', title: 'Schedule', type: 'text', width: 120 },
     { id: 'lastMs', title: 'Last run', type: 'age', width: 78, largestFirst: true },
     { id: 'wellMs', title: 'Last success', type: 'age', width: 100, largestFirst: true },
     column.why,
-    column.age,
-    column.namespace,
-  ],
+  ),
   isJoinedInDetails: true,
   row: (object) => {
     const { schedule = '', timeZone, suspend } = object.spec ?? {};
     const { active = [], lastScheduleTime = '', lastSuccessfulTime = '' } = object.status ?? {};
-    const row = rowOf(
+    const fields = {
+      schedule: timeZone ? `${schedule} ${timeZone}` : schedule,
+      lastMs: Date.parse(lastScheduleTime) || 0,
+      wellMs: Date.parse(lastSuccessfulTime) || 0,
+    };
+    return rowOf(
       object,
       suspend
         ? { status: 'Suspended', tone: 'done' }
         : active.length > 0
           ? { status: 'Running', tone: 'busy' }
           : { status: 'Scheduled', tone: 'good' },
+      fields,
+      schedule,
     );
-    return {
-      ...row,
-      schedule: timeZone ? `${schedule} ${timeZone}` : schedule,
-      lastMs: Date.parse(lastScheduleTime) || 0,
-      wellMs: Date.parse(lastSuccessfulTime) || 0,
-      text: textOf(`${row.namespace}/${row.name}`, schedule),
-    };
   },
   join: (cronJobs$, { rows }) =>
     cronJobs$.pipe(liveJoin(rows(jobKind), { on: byOwner, project: withJobs })),

@@ -2,7 +2,7 @@
 import { liveJoin, liveShare, liveUnion } from 'rx-informer';
 import { type Event, events } from 'rx-informer/resources';
 import { map } from 'rxjs';
-import { column, defineKind, isComplete, type Row, rowOf, type Streams, textOf } from './kind.ts';
+import { column, defineKind, isComplete, type Row, rowOf, type Streams } from './kind.ts';
 import { podKind } from './pods.ts';
 import { deploymentKind, replicaSetKind } from './workloads.ts';
 
@@ -14,18 +14,19 @@ export function seenMs({ series, lastTimestamp, eventTime, metadata }: Event): n
 
 export function eventRow(event: Event): Row {
   const { reason = '', message = '', involvedObject: about, type, count, series } = event;
-  const row = rowOf(event, { status: reason, tone: type === 'Warning' ? 'bad' : 'done' });
   const object = `${about.kind ?? ''}/${about.name ?? ''}`;
-  return {
-    ...row,
+  const fields = {
     seenMs: seenMs(event),
     message,
     object,
     objectUid: about.uid ?? '',
     objectNow: '',
     count: series?.count ?? count ?? 1,
-    text: textOf(`${row.namespace}/${object}`, reason, message),
   };
+  const tone = type === 'Warning' ? 'bad' : 'done';
+  const row = rowOf(event, { status: reason, tone }, fields, reason, message);
+  // The name of an event says nothing that its object does not say.
+  return { ...row, text: `${row.namespace}/${object} ${reason} ${message}`.toLowerCase() };
 }
 
 /** The kinds whose state an event shows. */

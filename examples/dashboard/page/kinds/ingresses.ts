@@ -2,7 +2,7 @@
 import { liveJoin } from 'rx-informer';
 import { ingresses } from 'rx-informer/resources';
 import { map } from 'rxjs';
-import { column, defineKind, isComplete, type Row, rowOf, textOf } from './kind.ts';
+import { column, columnsWith, defineKind, isComplete, type Row, rowOf } from './kind.ts';
 import { serviceKind } from './others.ts';
 
 /** The row of an Ingress with the Services of its namespace. Before all of them are known, none is missed. */
@@ -22,36 +22,31 @@ export const ingressKind = defineKind({
   title: 'Ingresses',
   resource: ingresses,
   tones: { good: 'Ready', busy: 'Waiting', bad: 'In trouble' },
-  columns: [
-    column.name,
+  columns: columnsWith(
     column.status,
     { id: 'hosts', title: 'Hosts', type: 'text', width: 150, grow: 1.5 },
     { id: 'services', title: 'Services', type: 'text', width: 120, grow: 1 },
     { id: 'address', title: 'Address', type: 'text', width: 120 },
     column.why,
-    column.age,
-    column.namespace,
-  ],
+  ),
   isJoinedInDetails: true,
   row: (object) => {
     const { ingressClassName: by, rules = [], defaultBackend } = object.spec ?? {};
     const [given] = object.status?.loadBalancer?.ingress ?? [];
     const address = given?.ip ?? given?.hostname ?? '';
     const why = `no address yet: no controller${by ? ` of the class ${by}` : ''} has taken it`;
-    const row = rowOf(
-      object,
-      address === ''
-        ? { status: 'No address', tone: 'busy', why }
-        : { status: 'Ready', tone: 'good' },
-    );
     const backends = rules.flatMap(({ http }) => http?.paths.map(({ backend }) => backend) ?? []);
     const names = [defaultBackend, ...backends].flatMap((each) => each?.service?.name ?? []);
     const hosts = [...new Set(rules.map(({ host }) => host ?? '*'))].join(', ');
     const services = [...new Set(names)].join(', ');
-    return {
-      ...{ ...row, hosts, services, address },
-      text: textOf(`${row.namespace}/${row.name}`, hosts, services),
-    };
+    return rowOf(
+      object,
+      address === ''
+        ? { status: 'No address', tone: 'busy', why }
+        : { status: 'Ready', tone: 'good' },
+      { hosts, services, address },
+      ...[hosts, services],
+    );
   },
   join: (ingresses$, { rows }) => {
     const services$ = rows(serviceKind);

@@ -6,8 +6,11 @@ import { distinctUntilChanged, map, type Observable, startWith } from 'rxjs';
 /** The appearance of a row: healthy, in progress, in trouble, ended. */
 export type Tone = 'good' | 'busy' | 'bad' | 'done';
 
-/** The fields that the rows of all kinds have. */
-export interface CommonFields {
+/**
+ * One object as a row of a table: small, flat, and with prepared sort keys, so that sorting, filtering and rendering do
+ * not read the complete object again. A row is replaced only if one of its fields has changed.
+ */
+export interface Row {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
@@ -19,13 +22,6 @@ export interface CommonFields {
   readonly ownerUid: string;
   /** Why the object is not as it should be, in words; '' if it is. */
   readonly why: string;
-}
-
-/**
- * One object as a row of a table: small, flat, and with prepared sort keys, so that sorting, filtering and rendering do
- * not read the complete object again. A row is replaced only if one of its fields has changed.
- */
-export interface Row extends CommonFields {
   /** The text that the words of the filter are searched in, in lower case. */
   readonly text: string;
   readonly [column: string]: string | number;
@@ -69,8 +65,6 @@ export interface Sort {
 export interface Streams {
   /** The rows of another kind, without a filter. */
   rows(kind: Kind): ChangeStream<Row>;
-  /** The complete objects of a resource. */
-  objects<T extends KubernetesObject>(resource: Resource<T>): ChangeStream<T>;
 }
 
 export interface Kind<T extends KubernetesObject = never> {
@@ -127,19 +121,29 @@ export function defineKind<T extends KubernetesObject>(
   return { sort: byName, tones: {}, ...kind } as unknown as Kind;
 }
 
-export function rowOf(object: KubernetesObject, state: State): CommonFields {
+/** A row of an object: what all rows have, and the fields of its kind. It is found by its names and by further words. */
+export function rowOf<F extends Readonly<Record<string, string | number>>>(
+  object: KubernetesObject,
+  state: State,
+  fields: F,
+  ...words: readonly string[]
+): Row & F {
   const { name = '', namespace = '', uid, creationTimestamp = '' } = object.metadata ?? {};
-  const owner = ownerOf(object);
+  const { kind, name: ownerName, uid: ownerUid = '' } = ownerOf(object) ?? {};
+  const owner = kind === undefined ? '' : `${kind}/${ownerName}`;
+  const named = namespace === '' ? name : `${namespace}/${name}`;
   return {
+    ...fields,
     uid: uid ?? `${namespace}/${name}`,
     name,
     namespace,
     status: state.status,
     tone: state.tone,
     createdMs: Date.parse(creationTimestamp) || 0,
-    owner: owner === undefined ? '' : `${owner.kind}/${owner.name}`,
-    ownerUid: owner?.uid ?? '',
+    owner,
+    ownerUid,
     why: state.why ?? '',
+    text: [named, owner, ...words].filter(Boolean).join(' ').toLowerCase(),
   };
 }
 
@@ -149,11 +153,6 @@ export function ownerOf({ metadata }: KubernetesObject): OwnerReference | undefi
   return owners.find((reference) => reference.controller) ?? owners[0];
 }
 
-/** The searchable text of a row. */
-export function textOf(...parts: readonly string[]): string {
-  return parts.join(' ').toLowerCase();
-}
-
 export const column = {
   name: { id: 'name', title: 'Name', type: 'name', width: 222, grow: 2, narrow: 168 },
   status: { id: 'status', title: 'Status', type: 'status', width: 156, narrow: 126 },
@@ -161,9 +160,18 @@ export const column = {
   owner: { id: 'owner', title: 'Owner', type: 'owner', width: 160, grow: 1.6 },
   age: { id: 'createdMs', title: 'Age', type: 'age', width: 62, largestFirst: true },
   namespace: {
-    ...{ id: 'namespace', title: 'Namespace', type: 'text' },
-    ...{ width: 104, grow: 0.4, narrow: 90 },
+    id: 'namespace',
+    title: 'Namespace',
+    type: 'text',
+    width: 104,
+    grow: 0.4,
+    narrow: 90,
   },
 } as const satisfies Readonly<Record<string, Column>>;
+
+/** The columns of a kind between the name and the age. */
+export const columnsWith = (...own: readonly Column[]): readonly Column[] => [
+  ...[column.name, ...own, column.age, column.namespace],
+];
 
 export const byName: Sort = { key: 'name', descending: false };

@@ -1,23 +1,14 @@
 /** Nodes as rows, with the number of their pods and what these request of them. */
-import {
-  count,
-  liveGroupBy,
-  liveJoin,
-  liveShare,
-  type ParsedQuantity,
-  parseQuantity,
-  podRequests,
-  sum,
-} from 'rx-informer';
-import { type Node, nodes, type Pod, pods } from 'rx-informer/resources';
+import { count, liveGroupBy, liveJoin, parseQuantity, sum } from 'rx-informer';
+import { type Node, nodes } from 'rx-informer/resources';
 import { map } from 'rxjs';
 import { bytesOf, cpuOf } from './amounts.ts';
-import { column, defineKind, isComplete, type Row, rowOf, type State, textOf } from './kind.ts';
+import { column, defineKind, isComplete, type Row, rowOf, type State } from './kind.ts';
+import { hasEnded, podKind } from './pods.ts';
 import { usageColumns } from './usage.ts';
 
 /** A node that reports pressure, or that is not ready, is in trouble. */
-function nodeState({ spec, status }: Node): State {
-  const conditions = status?.conditions ?? [];
+function nodeState({ spec, status: { conditions = [] } = {} }: Node): State {
   const ready = conditions.find(({ type }) => type === 'Ready');
   const pressure = conditions.find(({ type, status: now }) => type !== 'Ready' && now === 'True');
   if (ready !== undefined && ready.status !== 'True') {
@@ -30,25 +21,18 @@ function nodeState({ spec, status }: Node): State {
   return { status: ready === undefined ? 'Unknown' : 'Ready', tone: ready ? 'good' : 'busy' };
 }
 
-function amount(text: string | number | undefined): ParsedQuantity {
-  return parseQuantity(text ?? 0);
-}
-
 function nodeRow(node: Node): Row {
-  const row = rowOf(node, nodeState(node));
   const { allocatable = {}, nodeInfo } = node.status ?? {};
-  return {
-    ...row,
+  return rowOf(node, nodeState(node), {
     pods: '',
-    cpuMilli: amount(allocatable['cpu']).milli,
-    memoryBytes: amount(allocatable['memory']).value,
+    cpuMilli: parseQuantity(allocatable['cpu'] ?? 0).milli,
+    memoryBytes: parseQuantity(allocatable['memory'] ?? 0).value,
     cpu: '',
     cpuText: '',
     memory: '',
     memoryText: '',
     version: nodeInfo?.kubeletVersion ?? '',
-    text: textOf(row.name),
-  };
+  });
 }
 
 /** The sum of the requests of a node's pods. */
@@ -75,10 +59,7 @@ const withPods =
     };
   };
 
-/** Whether a pod has ended, and so requests nothing any more. */
-export function hasEnded({ status }: Pod): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
-}
+const requested = { type: 'share', grow: 1, largestFirst: true } as const;
 
 export const nodeKind = defineKind({
   id: 'nodes',
@@ -92,38 +73,29 @@ export const nodeKind = defineKind({
     { ...column.why, optional: true, inTrouble: true },
     { id: 'pods', title: 'Pods', type: 'number', width: 66, largestFirst: true },
     ...usageColumns.map((column) => ({ ...column, title: `${column.title} used` })),
-    { id: 'cpu', title: 'CPU requested', type: 'share', width: 168, grow: 1, largestFirst: true },
-    {
-      id: 'memory',
-      title: 'Memory requested',
-      type: 'share',
-      width: 172,
-      grow: 1,
-      largestFirst: true,
-    },
+    { ...requested, id: 'cpu', title: 'CPU requested', width: 168 },
+    { ...requested, id: 'memory', title: 'Memory requested', width: 172 },
     column.age,
     { id: 'version', title: 'Version', type: 'text', width: 96 },
   ],
   row: nodeRow,
-  join: (rows$, { objects }) => {
-    const pods$ = objects(pods).pipe(liveShare());
+  join: (rows$, { rows }) => {
+    const pods$ = rows(podKind);
+    const asked$ = pods$.pipe(
+      // A pod that has ended requests nothing any more, and one without a node is in no group.
+      liveGroupBy((pod: Row) => (hasEnded(pod) ? undefined : String(pod['node']) || undefined), {
+        pods: count<Row>(),
+        // Thousandths of a core, because sums of integers are exact.
+        cpu: sum<Row>(({ cpuAsked }) => Number(cpuAsked)),
+        memory: sum<Row>(({ memoryAsked }) => Number(memoryAsked)),
+      }),
+    );
     return rows$.pipe(
-      liveJoin(
-        pods$.pipe(
-          // A pod that has ended requests nothing any more, and one without a node is in no group.
-          liveGroupBy((pod) => (hasEnded(pod) ? undefined : pod.spec?.nodeName), {
-            pods: count(),
-            // Thousandths of a core, because sums of integers are exact.
-            cpu: sum((pod) => podRequests(pod).cpu.milli),
-            memory: sum((pod) => podRequests(pod).memory.value),
-          }),
-        ),
-        {
-          on: { left: ({ name }) => name, right: ({ key }) => key },
-          one: true,
-          project: isComplete(pods$).pipe(map(withPods)),
-        },
-      ),
+      liveJoin(asked$, {
+        on: { left: ({ name }) => name, right: ({ key }) => key },
+        one: true,
+        project: isComplete(pods$).pipe(map(withPods)),
+      }),
     );
   },
 });

@@ -9,16 +9,7 @@ import {
   type TableRow,
 } from 'rx-informer';
 import type { ServedKind } from '../../shared/kinds.ts';
-import {
-  byName,
-  type Column,
-  column,
-  type Kind,
-  type Row,
-  rowOf,
-  type Tone,
-  textOf,
-} from './kind.ts';
+import { byName, type Column, column, type Kind, type Row, rowOf, type Tone } from './kind.ts';
 
 /** The id of a kind: `certs.example/v1/certificates/Certificate/namespaced`. */
 export function idOfServed({ group, version, plural, kind, namespaced }: ServedKind): string {
@@ -73,12 +64,9 @@ export function rowIn(columns: readonly TableColumn[], { metadata, cells = [] }:
   const isPlain = /^(true|false)$/i.test(named);
   const status = isPlain ? (toneOf(named) === 'good' ? 'Ready' : 'Not ready') : named;
   const tone = toneOf(named);
-  const row = rowOf({ metadata }, { status, tone, why: tone === 'bad' ? cell(WHY) : '' });
+  const state = { status, tone, why: tone === 'bad' ? cell(WHY) : '' };
   const values = cells.map((value) => (typeof value === 'number' ? value : String(value ?? '')));
-  return {
-    ...{ ...Object.fromEntries(values.entries()), ...row },
-    text: textOf(`${row.namespace}/${row.name}`, ...values.map(String)),
-  };
+  return rowOf({ metadata }, state, Object.fromEntries(values.entries()), ...values.map(String));
 }
 
 const WHY = /^(reason|message)$/i;

@@ -1,6 +1,6 @@
 /** Namespaces and Services. */
 import { namespaces, services } from 'rx-informer/resources';
-import { column, defineKind, rowOf, textOf } from './kind.ts';
+import { column, columnsWith, defineKind, rowOf } from './kind.ts';
 
 export const namespaceKind = defineKind({
   id: 'namespaces',
@@ -10,8 +10,7 @@ export const namespaceKind = defineKind({
   columns: [column.name, column.status, column.age],
   row: (object) => {
     const status = object.status?.phase ?? 'Active';
-    const row = rowOf(object, { status, tone: status === 'Active' ? 'good' : 'busy' });
-    return { ...row, text: textOf(row.name) };
+    return rowOf(object, { status, tone: status === 'Active' ? 'good' : 'busy' }, {});
   },
 });
 
@@ -19,19 +18,14 @@ export const serviceKind = defineKind({
   id: 'services',
   title: 'Services',
   resource: services,
-  columns: [
-    column.name,
+  columns: columnsWith(
     { id: 'type', title: 'Type', type: 'text', width: 110 },
     { id: 'ip', title: 'Cluster IP', type: 'text', width: 120 },
     { id: 'ports', title: 'Ports', type: 'text', width: 130, grow: 1 },
-    column.age,
-    column.namespace,
-  ],
+  ),
   row: (object) => {
-    const { type = 'ClusterIP', clusterIP = '', ports = [] } = object.spec ?? {};
-    const row = rowOf(object, { status: type, tone: 'good' });
-    const shown = ports.map(({ port, protocol = 'TCP' }) => `${port}/${protocol}`).join(', ');
-    const text = textOf(`${row.namespace}/${row.name}`, type);
-    return { ...row, type, ip: clusterIP, ports: shown, text };
+    const { type = 'ClusterIP', clusterIP: ip = '', ports: open = [] } = object.spec ?? {};
+    const ports = open.map(({ port, protocol = 'TCP' }) => `${port}/${protocol}`).join(', ');
+    return rowOf(object, { status: type, tone: 'good' }, { type, ip, ports }, type);
   },
 });

@@ -5,6 +5,7 @@
  * in trouble here.
  */
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
+import { conditionOf } from '../../shared/conditions.ts';
 import type { Tone } from './kind.ts';
 
 export interface PodStatus {
@@ -34,11 +35,6 @@ type Ended = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;
 
 function endOf({ reason, signal, exitCode }: Ended): string {
   return reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
-}
-
-function hasCondition(pod: Pod, type: string): boolean {
-  const conditions = pod.status?.conditions ?? [];
-  return conditions.some((condition) => condition.type === type && condition.status === 'True');
 }
 
 interface ContainersStatus {
@@ -91,7 +87,7 @@ function running(pod: Pod, before: string): ContainersStatus {
     } else if (status.ready && isUp !== undefined) ready++;
   }
   if (text === 'Completed') {
-    if (ready > 0 && hasCondition(pod, 'Ready')) text = 'Running';
+    if (ready > 0 && conditionOf(pod, 'Ready')) text = 'Running';
     else if (failed !== undefined) text = failed;
     else if (ready > 0) text = NOT_READY;
   }
@@ -101,11 +97,10 @@ function running(pod: Pod, before: string): ContainersStatus {
 /** After so many restarts, a pod that is not ready counts as in trouble, although it runs at the moment. */
 const MANY_RESTARTS = 3;
 
-function unschedulable({ status }: Pod): string | undefined {
-  const found = status?.conditions?.find(
-    ({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable',
-  );
-  return found && (found.message ?? 'no node has room for it');
+function unschedulable(pod: Pod): string | undefined {
+  const { reason, message = 'no node has room for it' } =
+    conditionOf(pod, 'PodScheduled', 'False') ?? {};
+  return reason === 'Unschedulable' ? message : undefined;
 }
 
 function toneOf(text: string, pod: Pod): Tone {
@@ -140,14 +135,12 @@ export function podStatus(pod: Pod): PodStatus {
   const { spec, status, metadata } = pod;
   const phase = status?.phase ?? 'Unknown';
   const always = (spec?.initContainers ?? []).filter((each) => each.restartPolicy === 'Always');
-  const gated = status?.conditions?.some(
-    ({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated',
-  );
-  let text = gated ? 'SchedulingGated' : status?.reason || phase;
+  const { reason } = conditionOf(pod, 'PodScheduled', 'False') ?? {};
+  let text = reason === 'SchedulingGated' ? reason : status?.reason || phase;
   const init = initialization(pod, new Set(always.map(({ name }) => name)));
   text = init.text ?? text;
   let { ready, restarts } = init;
-  if (init.text === undefined || hasCondition(pod, 'Initialized')) {
+  if (init.text === undefined || conditionOf(pod, 'Initialized')) {
     const now = running(pod, text);
     text = now.text ?? text;
     ready += now.ready;

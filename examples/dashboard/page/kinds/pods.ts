@@ -1,15 +1,13 @@
 /** Pods as rows. */
 import { type Pod, pods } from 'rx-informer/resources';
-import { column, defineKind, type Row, rowOf, textOf } from './kind.ts';
+import { column, defineKind, type Row, rowOf } from './kind.ts';
 import { podStatus } from './pod-status.ts';
 import { boundsOf, usageColumns } from './usage.ts';
 
 export function podRow(pod: Pod): Row {
   const { text, tone, why, ready, containers, restarts } = podStatus(pod);
-  const row = rowOf(pod, { status: text, tone, why });
   const node = pod.spec?.nodeName ?? '';
-  return {
-    ...row,
+  const fields = {
     phase: pod.status?.phase ?? 'Unknown',
     ready: `${ready}/${containers}`,
     readyShare: containers === 0 ? 0 : ready / containers + containers / 1e6,
@@ -17,9 +15,12 @@ export function podRow(pod: Pod): Row {
     ...boundsOf(pod),
     node,
     ip: pod.status?.podIP ?? '',
-    text: textOf(`${row.namespace}/${row.name}`, node, row.owner),
   };
+  return rowOf(pod, { status: text, tone, why }, fields, node);
 }
+
+/** Whether a pod has ended, and so requests nothing any more. */
+export const hasEnded = ({ phase }: Row): boolean => phase === 'Succeeded' || phase === 'Failed';
 
 export const podKind = defineKind({
   id: 'pods',

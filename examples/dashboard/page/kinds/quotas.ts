@@ -2,7 +2,7 @@
 import { parseQuantity } from 'rx-informer';
 import { type ResourceQuota, resourceQuotas } from 'rx-informer/resources';
 import { quantityOf } from './amounts.ts';
-import { column, defineKind, rowOf, textOf } from './kind.ts';
+import { column, columnsWith, defineKind, rowOf } from './kind.ts';
 
 /** A resource of a quota: `requests.cpu`, what is used of it, and the part of the limit. */
 export interface Usage {
@@ -30,28 +30,21 @@ export const quotaKind = defineKind({
   resource: resourceQuotas,
   sort: { key: 'fullest', descending: true },
   tones: { good: 'Free', bad: 'Used up' },
-  columns: [
-    column.name,
+  columns: columnsWith(
     { ...column.status, width: 110 },
     { id: 'fullest', title: 'Fullest', type: 'share', width: 240, grow: 1.5, largestFirst: true },
     { id: 'all', title: 'All resources', type: 'text', width: 240, grow: 3 },
-    column.age,
-    column.namespace,
-  ],
+  ),
   row: (quota) => {
     const usage = usageOf(quota);
     const isUsedUp = usage.some(({ share }) => share >= 1);
-    const row = rowOf(quota, {
-      status: isUsedUp ? 'Used up' : 'Free',
-      tone: isUsedUp ? 'bad' : 'good',
-    });
     const words = usage.map(({ resource, text }) => `${resource} ${text}`);
-    return {
-      ...row,
-      fullest: usage[0]?.share ?? 0,
-      fullestText: words[0] ?? '',
-      all: words.join(', '),
-      text: textOf(`${row.namespace}/${row.name}`, ...words),
-    };
+    const [{ share = 0 } = {}] = usage;
+    return rowOf(
+      quota,
+      isUsedUp ? { status: 'Used up', tone: 'bad' } : { status: 'Free', tone: 'good' },
+      { fullest: share, fullestText: words[0] ?? '', all: words.join(', ') },
+      ...words,
+    );
   },
 });

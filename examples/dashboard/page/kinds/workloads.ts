@@ -1,24 +1,9 @@
 /** Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs as rows. */
 import { type KubernetesObject, liveJoin } from 'rx-informer';
 import { daemonSets, deployments, jobs, replicaSets, statefulSets } from 'rx-informer/resources';
-import {
-  byName,
-  type Column,
-  column,
-  defineKind,
-  type Row,
-  rowOf,
-  type Tone,
-  textOf,
-} from './kind.ts';
+import { type Condition, conditionOf } from '../../shared/conditions.ts';
+import { byName, type Column, column, defineKind, type Row, rowOf, type State } from './kind.ts';
 import { byOwner, podsOf, rolledUp, withPodReasons, withPods } from './roll-up.ts';
-
-export interface ConditionLike {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
 
 interface Templated extends KubernetesObject {
   readonly spec?: {
@@ -35,40 +20,34 @@ interface Replicas {
   readonly updated?: number | undefined;
   readonly existing?: number | undefined;
   readonly paused?: boolean | undefined;
-  readonly conditions?: readonly ConditionLike[] | undefined;
-}
-
-export interface WorkloadState {
-  readonly status: string;
-  readonly tone: Tone;
-  readonly why: string;
+  readonly conditions?: readonly Condition[] | undefined;
 }
 
 /**
  * The state of a workload. A failure that a condition reports says more than the number of replicas. A rollout is
  * complete by the rules of `kubectl rollout status`: all pods are of the newest template, and no older one is left.
  */
-export function workloadState(replicas: Replicas): WorkloadState {
+export function workloadState(replicas: Replicas): Required<State> {
   const { desired, ready, paused, conditions = [] } = replicas;
   const { updated = desired, existing = updated } = replicas;
-  const find = (type: string, status: string) =>
-    conditions.find((each) => each.type === type && each.status === status);
-  const failure = find('ReplicaFailure', 'True');
+  const status = { conditions };
+  const failure = conditionOf({ status }, 'ReplicaFailure');
   const missing = `${desired - ready} of ${desired} Pods not ready`;
   if (failure !== undefined) {
     const { reason = 'ReplicaFailure', message = '' } = failure;
     return { status: reason, tone: 'bad', why: message };
   }
-  const stalled = find('Progressing', 'False');
+  const stalled = conditionOf({ status }, 'Progressing', 'False');
   if (stalled !== undefined) return { status: 'Stalled', tone: 'bad', why: stalled.message ?? '' };
   if (desired === 0) return { status: 'Scaled to zero', tone: 'done', why: '' };
-  if (find('Available', 'False')) return { status: 'Unavailable', tone: 'bad', why: missing };
-  const status = paused ? 'Paused' : 'Rolling out';
+  if (conditionOf({ status }, 'Available', 'False'))
+    return { status: 'Unavailable', tone: 'bad', why: missing };
+  const rolls = { status: paused ? 'Paused' : 'Rolling out', tone: 'busy' } as const;
   if (updated < desired) {
-    return { status, tone: 'busy', why: `${updated} of ${desired} Pods are of the new version` };
+    return { ...rolls, why: `${updated} of ${desired} Pods are of the new version` };
   }
   if (existing > updated) {
-    return { status, tone: 'busy', why: `old Pods to stop: ${existing - updated}` };
+    return { ...rolls, why: `old Pods to stop: ${existing - updated}` };
   }
   if (ready < desired) return { status: 'Not ready', tone: 'busy', why: missing };
   return { status: 'Ready', tone: 'good', why: '' };
@@ -78,26 +57,16 @@ function workloadRow(object: Templated, replicas: Replicas): Row {
   const { desired } = replicas;
   // During a rollout there may be one pod more than desired.
   const ready = Math.min(replicas.ready, desired);
-  const row = rowOf(object, workloadState(replicas));
   const containers = object.spec?.template?.spec?.containers ?? [];
   const image = containers.map((container) => container.image).join(', ');
-  return {
-    ...row,
-    ready: `${ready}/${desired}`,
-    readyShare: desired === 0 ? 1 : ready / desired,
-    image,
-    text: textOf(`${row.namespace}/${row.name}`, row.owner, image),
-  };
+  const readyShare = desired === 0 ? 1 : ready / desired;
+  const fields = { ready: `${ready}/${desired}`, readyShare, image };
+  return rowOf(object, workloadState(replicas), fields, image);
 }
 
-const imageColumn: Column = { id: 'image', title: 'Image', type: 'text', width: 160, grow: 1.5 };
-const readyColumn: Column = {
-  id: 'ready',
-  title: 'Ready',
-  type: 'text',
-  width: 70,
-  by: 'readyShare',
-};
+const text = { type: 'text' } as const;
+const imageColumn: Column = { ...text, id: 'image', title: 'Image', width: 160, grow: 1.5 };
+const readyColumn: Column = { ...text, id: 'ready', title: 'Ready', width: 70, by: 'readyShare' };
 const leading = [column.name, column.status, readyColumn, column.why, column.age, column.namespace];
 const columns = [...leading, imageColumn];
 const shared = { columns, sort: byName, join: withPodReasons };
@@ -179,13 +148,12 @@ export const jobKind = defineKind({
   tones: { busy: 'Running', bad: 'Failed', done: 'Complete' },
   columns: columns.map((column) => (column.id === 'ready' ? { ...column, title: 'Done' } : column)),
   row: (object) => {
-    const { succeeded = 0, conditions = [] } = object.status ?? {};
-    const is = (type: string) =>
-      conditions.some((each) => each.type === type && each.status === 'True');
-    const row = workloadRow(object, { desired: object.spec?.completions ?? 1, ready: succeeded });
-    const why = conditions.find(({ type }) => type === 'Failed')?.message ?? '';
-    if (is('Failed')) return { ...row, status: 'Failed', tone: 'bad', why };
-    if (is('Complete')) return { ...row, status: 'Complete', tone: 'done', why: '' };
+    const { succeeded: ready = 0 } = object.status ?? {};
+    const row = workloadRow(object, { desired: object.spec?.completions ?? 1, ready });
+    const failed = conditionOf(object, 'Failed');
+    if (failed) return { ...row, status: 'Failed', tone: 'bad', why: failed.message ?? '' };
+    if (conditionOf(object, 'Complete'))
+      return { ...row, status: 'Complete', tone: 'done', why: '' };
     const status = object.spec?.suspend ? 'Suspended' : 'Running';
     return { ...row, status, tone: 'busy', why: '' };
   },

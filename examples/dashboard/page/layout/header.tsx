@@ -1,6 +1,7 @@
 /** The header: the menu on a phone, the name of the cluster, the panels, and the switch between light and dark. */
 import {
   ActionIcon,
+  type ActionIconProps,
   Badge,
   Burger,
   Button,
@@ -9,7 +10,7 @@ import {
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
-import { Suspense } from 'react';
+import { type ComponentProps, type ReactNode, Suspense } from 'react';
 import type { DashboardInfo } from '../../shared/messages.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
@@ -60,12 +61,12 @@ export function Header(props: {
         )}
       </Group>
       <Group gap="xs" wrap="nowrap">
-        <DialogButton dialog="jump" label="Jump to a kind, a namespace or an object">
+        <IconButton label="Jump to a kind, a namespace or an object" onClick={open('jump')}>
           <SearchIcon />
-        </DialogButton>
-        <DialogButton dialog="keys" label="Show the keys" visibleFrom="sm">
+        </IconButton>
+        <IconButton label="Show the keys" visibleFrom="sm" onClick={open('keys')}>
           <KeyboardIcon />
-        </DialogButton>
+        </IconButton>
         <PanelButton panel="queries" label="Queries" icon={<GaugeIcon />} />
         {info?.embedded !== undefined && (
           <PanelButton panel="server" label="Demo server" icon={<UnplugIcon />} />
@@ -76,32 +77,17 @@ export function Header(props: {
   );
 }
 
-function DialogButton(props: {
-  readonly dialog: 'jump' | 'keys';
-  readonly label: string;
-  readonly visibleFrom?: 'sm';
-  readonly children: React.ReactNode;
-}) {
-  const { dialog, label, children, ...shown } = props;
-  return (
-    <ActionIcon
-      {...shown}
-      variant="default"
-      size="lg"
-      aria-label={label}
-      title={label}
-      onClick={() => dialog$.next(dialog)}
-    >
-      {children}
-    </ActionIcon>
-  );
+const open = (dialog: 'jump' | 'keys') => () => dialog$.next(dialog);
+
+function IconButton({ label, ...props }: ActionIconProps & ComponentProps<'button'> & Labelled) {
+  return <ActionIcon variant="default" size="lg" aria-label={label} title={label} {...props} />;
 }
 
-function PanelButton(props: {
-  readonly panel: string;
+interface Labelled {
   readonly label: string;
-  readonly icon: React.ReactNode;
-}) {
+}
+
+function PanelButton(props: Labelled & { readonly panel: string; readonly icon: ReactNode }) {
   const { panel, label, icon } = props;
   const isOpen = usePage().panel === panel;
   const shared = {
@@ -114,9 +100,9 @@ function PanelButton(props: {
       <Button {...shared} size="xs" leftSection={icon} visibleFrom="sm">
         {label}
       </Button>
-      <ActionIcon {...shared} size="lg" aria-label={label} hiddenFrom="sm">
+      <IconButton {...shared} label={label} hiddenFrom="sm">
         {icon}
-      </ActionIcon>
+      </IconButton>
     </>
   );
 }
@@ -126,14 +112,9 @@ function SchemeButton() {
   const scheme = useComputedColorScheme('light');
   const other = scheme === 'dark' ? 'light' : 'dark';
   return (
-    <ActionIcon
-      variant="default"
-      size="lg"
-      aria-label={`Switch to ${other} colours`}
-      onClick={() => setColorScheme(other)}
-    >
+    <IconButton label={`Switch to ${other} colours`} onClick={() => setColorScheme(other)}>
       {scheme === 'dark' ? <SunIcon /> : <MoonIcon />}
-    </ActionIcon>
+    </IconButton>
   );
 }
 

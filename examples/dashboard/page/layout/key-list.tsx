@@ -18,22 +18,18 @@ const keys: readonly (readonly [keys: readonly string[], what: string])[] = [
 export function KeyList({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Keys" closeLabel="Close the list of keys" onClose={useLeave(onClose)}>
-      <Table>
-        <Table.Tbody>
-          {keys.map(([names, what]) => (
-            <Table.Tr key={what}>
-              <Table.Th scope="row">
-                {names.map((name) => (
-                  <Kbd key={name} mr={4} style={{ whiteSpace: 'nowrap' }}>
-                    {name}
-                  </Kbd>
-                ))}
-              </Table.Th>
-              <Table.Td>{what}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <Table
+        data={{
+          body: keys.map(([names, what]) => [
+            names.map((name) => (
+              <Kbd key={name} mr={4} style={{ whiteSpace: 'nowrap' }}>
+                {name}
+              </Kbd>
+            )),
+            what,
+          ]),
+        }}
+      />
     </Dialog>
   );
 }

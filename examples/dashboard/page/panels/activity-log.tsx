@@ -1,11 +1,11 @@
 /** The log of the recent status changes, with their times. */
-import { Text } from '@mantine/core';
 import { useEffect } from 'react';
 import { BehaviorSubject } from 'rxjs';
 import { errorWords } from '../cluster/error-words.ts';
 import { statusWords } from '../cluster/status-words.ts';
 import { useValue } from '../cluster/use-live.ts';
 import { useTableQueries } from '../table/use-table.tsx';
+import { PanelPart } from './panel-part.tsx';
 import classes from './server-panel.module.css';
 
 const KEPT = 30;
@@ -39,10 +39,7 @@ export function useActivity(): void {
 export function ActivityLog() {
   const lines = useValue(lines$);
   return (
-    <section aria-labelledby="log">
-      <Text component="h2" id="log" className={classes.heading}>
-        Informer activity
-      </Text>
+    <PanelPart title="Informer activity">
       <ul className={classes.log} data-testid="log">
         {lines.map(({ id, atMs, text }) => (
           <li key={id}>
@@ -51,6 +48,6 @@ export function ActivityLog() {
           </li>
         ))}
       </ul>
-    </section>
+    </PanelPart>
   );
 }

@@ -3,6 +3,7 @@ import { Text } from '@mantine/core';
 import { useQuery } from 'rx-informer/react/worker';
 import { type AskedOfWorker, workerQuery } from 'rx-informer/worker';
 import type { Queries } from '../cluster/cluster.ts';
+import { PanelPart } from './panel-part.tsx';
 import classes from './server-panel.module.css';
 
 /** By this text the page finds itself among the tabs. */
@@ -34,10 +35,7 @@ export function AskedQueries() {
   // The question itself is one of the tab that shows the answer.
   const others = rows.filter(({ query }) => query['named'] !== 'asked');
   return (
-    <>
-      <Text component="h3" className={classes.heading} mt="md">
-        Which tab asks what
-      </Text>
+    <PanelPart title="Which tab asks what" isInner>
       <Text size="xs" mb={4} className={classes.quiet} data-testid="tabs">
         {tabs.length === 0
           ? 'The worker has not answered yet.'
@@ -54,6 +52,6 @@ export function AskedQueries() {
             </li>
           ))}
       </ul>
-    </>
+    </PanelPart>
   );
 }

@@ -1,5 +1,5 @@
 /** What the table reads from where, and what that costs. */
-import { Code, Text } from '@mantine/core';
+import { Code, Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useQuery, useView } from 'rx-informer/react/worker';
 import { workerQuery } from 'rx-informer/worker';
@@ -8,6 +8,7 @@ import type { Queries } from '../cluster/cluster.ts';
 import type { Cost } from '../cluster/rows.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import { AskedQueries } from './asked-queries.tsx';
+import { PanelPart } from './panel-part.tsx';
 import classes from './server-panel.module.css';
 
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
@@ -31,11 +32,8 @@ export function QueriesPanel() {
   const query = workerQuery<Queries, 'explanation'>('explanation', { kind: kind.id, ...selectors });
   const [explanation] = useQuery(query).rows;
   return (
-    <section aria-labelledby="queries" className={classes.queries}>
-      <Text component="h2" id="queries" className={classes.heading}>
-        The query of {kind.title}
-      </Text>
-      <Code block data-testid="explain">
+    <PanelPart title={`The query of ${kind.title}`}>
+      <Code block className={classes.query} data-testid="explain">
         {explanation?.text}
       </Code>
       <Steps title="Then, in the worker of all tabs" steps={inWorker}>
@@ -47,11 +45,10 @@ export function QueriesPanel() {
       </Steps>
       <Steps title="Then, in this page" steps={inPage} />
       <AskedQueries />
-      <Text component="h3" className={classes.heading} mt="md">
-        Cost in this page so far
-      </Text>
-      <CostTable cost={cost} objects={objects} shown={shown} />
-    </section>
+      <PanelPart title="Cost in this page so far" isInner>
+        <CostTable cost={cost} objects={objects} shown={shown} />
+      </PanelPart>
+    </PanelPart>
   );
 }
 
@@ -61,10 +58,7 @@ function Steps(props: {
   readonly children?: ReactNode;
 }) {
   return (
-    <>
-      <Text component="h3" className={classes.heading} mt="md">
-        {props.title}
-      </Text>
+    <PanelPart title={props.title} isInner>
       <ul className={classes.steps}>
         {props.steps.map(([name, what]) => (
           <li key={name}>
@@ -73,7 +67,7 @@ function Steps(props: {
         ))}
         {props.children}
       </ul>
-    </>
+    </PanelPart>
   );
 }
 
@@ -97,15 +91,11 @@ function CostTable(props: {
     ]),
   );
   return (
-    <table className={classes.cost} data-testid="cost">
-      <tbody>
-        {(JSON.parse(text) as [string, string][]).map(([name, value]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td>{value}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      className={classes.cost}
+      data-testid="cost"
+      variant="vertical"
+      data={{ body: JSON.parse(text) as [string, string][] }}
+    />
   );
 }

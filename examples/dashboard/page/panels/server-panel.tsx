@@ -2,7 +2,7 @@
  * The controls of the embedded server: its rate of changes, its faults, and the comparison of the page with the
  * server.
  */
-import { Button, Divider, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Button, Divider, SegmentedControl, Stack } from '@mantine/core';
 import { useState } from 'react';
 import type { Control, FaultName } from '../../shared/messages.ts';
 import {
@@ -13,7 +13,7 @@ import {
   UnplugIcon,
 } from '../layout/icons.tsx';
 import { ActivityLog } from './activity-log.tsx';
-import classes from './server-panel.module.css';
+import { PanelPart } from './panel-part.tsx';
 import { TruthCheck } from './truth-check.tsx';
 
 const faults: readonly (readonly [FaultName, string, what: string, typeof GaugeIcon])[] = [
@@ -38,10 +38,7 @@ export function ServerPanel({ rate }: { readonly rate: number }) {
     <Stack gap="md">
       <Rate rate={rate} />
       <Divider />
-      <section aria-labelledby="faults">
-        <Text component="h2" id="faults" className={classes.heading}>
-          Disturb the server
-        </Text>
+      <PanelPart title="Disturb the server">
         <Stack gap={6}>
           {faults.map(([name, label, what, Icon]) => (
             <Button
@@ -58,7 +55,7 @@ export function ServerPanel({ rate }: { readonly rate: number }) {
             </Button>
           ))}
         </Stack>
-      </section>
+      </PanelPart>
       <Divider />
       <TruthCheck />
       <Divider />
@@ -71,14 +68,11 @@ function Rate({ rate }: { readonly rate: number }) {
   const [chosen, choose] = useState(rate);
   const all = rates.includes(rate) ? rates : [...rates, rate].sort((a, b) => a - b);
   return (
-    <section aria-labelledby="rate">
-      <Text component="h2" id="rate" className={classes.heading}>
-        Changes per second
-      </Text>
+    <PanelPart title="Changes per second">
       <SegmentedControl
         fullWidth
         size="xs"
-        aria-labelledby="rate"
+        aria-label="Changes per second"
         data={all.map((value) => ({ value: String(value), label: value === 0 ? 'Pause' : value }))}
         value={String(chosen)}
         onChange={(value) => {
@@ -86,6 +80,6 @@ function Rate({ rate }: { readonly rate: number }) {
           void control({ rate: Number(value) });
         }}
       />
-    </section>
+    </PanelPart>
   );
 }

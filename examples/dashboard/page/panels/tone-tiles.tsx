@@ -19,51 +19,31 @@ export function ToneTiles() {
   const total = tones.reduce((sum, { count }) => sum + count, 0);
   return (
     <section className={classes.tiles} aria-label={`${kind.title} by state`}>
-      <Tile
-        name="All"
-        tone=""
-        // Before the list is complete, no number is known.
-        count={isListed ? total : undefined}
-        pressed={tone === ''}
-      />
-      {names.map(([key, name]) => (
-        <Tile
-          key={key}
-          name={name}
-          tone={key}
-          count={isListed ? (counts.get(key) ?? 0) : undefined}
-          pressed={tone === key}
-        />
-      ))}
+      {[['', 'All'] as const, ...names].map(([key, name]) => {
+        const count = key === '' ? total : (counts.get(key) ?? 0);
+        return (
+          <UnstyledButton
+            key={key}
+            className={classes.tile}
+            data-tone={isListed && count > 0 ? key : 'none'}
+            data-tile={key || 'all'}
+            aria-pressed={tone === key}
+            onClick={() => go({ tone: tone === key ? '' : key, status: '' })}
+          >
+            <span className={classes.count}>
+              {/* Before the list is complete, no number is known. */}
+              {isListed ? (
+                number.format(count)
+              ) : (
+                <span role="img" aria-label="not known yet">
+                  –
+                </span>
+              )}
+            </span>
+            <span className={classes.name}>{name}</span>
+          </UnstyledButton>
+        );
+      })}
     </section>
-  );
-}
-
-function Tile(props: {
-  readonly name: string;
-  readonly count: number | undefined;
-  readonly tone: string;
-  readonly pressed: boolean;
-}) {
-  const { name, count, tone, pressed } = props;
-  return (
-    <UnstyledButton
-      className={classes.tile}
-      data-tone={count ? tone : 'none'}
-      data-tile={tone || 'all'}
-      aria-pressed={pressed}
-      onClick={() => go({ tone: pressed ? '' : tone, status: '' })}
-    >
-      <span className={classes.count}>
-        {count === undefined ? (
-          <span role="img" aria-label="not known yet">
-            –
-          </span>
-        ) : (
-          number.format(count)
-        )}
-      </span>
-      <span className={classes.name}>{name}</span>
-    </UnstyledButton>
   );
 }

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { TruthChecker, type Verdict } from '../cluster/check-truth.ts';
 import { onlyNamespace } from '../cluster/settings.ts';
 import { AlertIcon, CheckIcon } from '../layout/icons.tsx';
+import { PanelPart } from './panel-part.tsx';
 import classes from './server-panel.module.css';
 
 const EVERY_MS = 2000;
@@ -36,10 +37,7 @@ export function TruthCheck() {
     };
   }, [checker, check]);
   return (
-    <section aria-labelledby="truth">
-      <Text component="h2" id="truth" className={classes.heading}>
-        Truth check
-      </Text>
+    <PanelPart title="Truth check">
       <div
         className={classes.verdict}
         data-testid="truth"
@@ -52,7 +50,7 @@ export function TruthCheck() {
       <Button variant="default" size="xs" mt={6} fullWidth onClick={check}>
         Check now
       </Button>
-    </section>
+    </PanelPart>
   );
 }
 

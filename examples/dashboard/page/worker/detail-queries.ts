@@ -1,25 +1,11 @@
 /** The queries of the details of one object. */
-import { type LiveQuery, liveQuery, podRequests } from 'rx-informer';
+import { type LiveQuery, liveQuery } from 'rx-informer';
 import { type Event, events, type Pod, pods, replicaSets } from 'rx-informer/resources';
 import { eventRow, seenMs } from '../kinds/events.ts';
 import type { Row } from '../kinds/kind.ts';
-import { hasEnded } from '../kinds/nodes.ts';
 import { byValue } from '../kinds/order.ts';
 import { podRow } from '../kinds/pods.ts';
 import { replicaSetKind } from '../kinds/workloads.ts';
-
-/** The CPU and the memory that a pod requests of its node. */
-export interface Requests {
-  readonly milliCpu: number;
-  readonly bytes: number;
-}
-
-/** A pod that has ended requests nothing any more. */
-function requestsOf(pod: Pod): Requests {
-  if (hasEnded(pod)) return { milliCpu: 0, bytes: 0 };
-  const { cpu, memory } = podRequests(pod);
-  return { milliCpu: cpu.milli, bytes: memory.value };
-}
 
 /** The most events that the details of a namespace list. */
 const MOST_EVENTS = 50;
@@ -34,6 +20,8 @@ function containersIn({ metadata, spec }: Pod): PodContainers {
   const { name = '', namespace = '' } = metadata ?? {};
   return { name, namespace, containers: (spec?.containers ?? []).map((each) => each.name) };
 }
+
+const podRows = { key: 'row of pods', project: podRow };
 
 const worstFirst = { bad: 0, busy: 1, good: 2, done: 3 };
 
@@ -57,7 +45,7 @@ export const detailQueries = {
       from: pods,
       namespace: of.namespace,
       labelSelector: of.labelSelector,
-      select: { key: 'row of pods', project: podRow },
+      select: podRows,
       orderBy: { key: 'worst first', compare: (a, b) => byValue(rank(podRow(a)), rank(podRow(b))) },
     }) as LiveQuery<Row>,
   containersOf: (of: { readonly namespace: string; readonly labelSelector: string }) =>
@@ -96,10 +84,10 @@ export const detailQueries = {
   /** The events in a namespace, of which the first ones say most. */
   eventsIn: (namespace: string) =>
     liveQuery({ ...eventRows, namespace, limit: MOST_EVENTS }) as LiveQuery<Row>,
-  requestsOn: (node: string) =>
+  podsOn: (node: string) =>
     liveQuery({
       from: pods,
       where: { path: 'spec.nodeName', eq: node },
-      select: { key: 'requests of pods', project: requestsOf },
-    }) as LiveQuery<Requests>,
+      select: podRows,
+    }) as LiveQuery<Row>,
 };

@@ -9,7 +9,7 @@ import {
 } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { filter, map, scan } from 'rxjs';
-import { versionHash, withHash, withoutHash } from '../../shared/fingerprint.ts';
+import { type Fingerprint, fingerprintAfter, NO_PODS } from '../../shared/fingerprint.ts';
 import type { Row } from '../kinds/kind.ts';
 import { paced } from './row-queries.ts';
 
@@ -36,41 +36,27 @@ export function explanationOf(
   ) as ChangeStream<Explanation>;
 }
 
-/** The number of pods that the worker holds, and the fingerprint of them and their versions. */
-export interface HeldPods {
-  readonly pods: number;
-  readonly fingerprint: number;
+/** The fingerprint of the pods that the worker holds. */
+export interface HeldPods extends Fingerprint {
   readonly resourceVersion: string;
-}
-
-function heldAfter(before: HeldPods, set: ChangeSet<Pod>): HeldPods {
-  let { pods: size, fingerprint } = set.reset ? NOTHING : before;
-  for (const { previous, object } of set.changes) {
-    if (previous !== undefined) {
-      fingerprint = withoutHash(fingerprint, hashOf(previous));
-      size--;
-    }
-    if (object !== undefined) {
-      fingerprint = withHash(fingerprint, hashOf(object));
-      size++;
-    }
-  }
-  return { pods: size, fingerprint, resourceVersion: set.resourceVersion };
-}
-
-const NOTHING: HeldPods = { pods: 0, fingerprint: 0, resourceVersion: '' };
-
-function hashOf({ metadata }: Pod): number {
-  return versionHash(metadata?.uid ?? '', metadata?.resourceVersion ?? '');
 }
 
 export function truthOf(live: LiveQueries): ChangeStream<HeldPods> {
   return live.stream(liveQuery({ from: pods }) as LiveQuery<Pod, false>).pipe(
     paced<Pod>(),
-    scan((state, set) => ({ held: heldAfter(state.held, set), set }), {
-      held: NOTHING,
-      set: undefined as ChangeSet<Pod> | undefined,
+    scan(
+      ({ held }, set) => ({
+        set,
+        held: set.changes.reduce(
+          (now, { previous, object }) => fingerprintAfter(now, previous, object),
+          set.reset ? NO_PODS : held,
+        ),
+      }),
+      { held: NO_PODS, set: undefined as ChangeSet<Pod> | undefined },
+    ),
+    map(({ held, set }) => {
+      const { resourceVersion } = set as ChangeSet<Pod>;
+      return rowIn<HeldPods>(set as ChangeSet<Pod>, { ...held, resourceVersion });
     }),
-    map(({ held, set }) => rowIn<HeldPods>(set as ChangeSet<Pod>, held)),
   ) as ChangeStream<HeldPods>;
 }

@@ -13,7 +13,7 @@ import {
   parseFieldSelector,
   type Resource,
 } from 'rx-informer';
-import type { Kind, Row, Streams } from '../kinds/kind.ts';
+import type { Kind, Row } from '../kinds/kind.ts';
 import { orderOf } from '../kinds/order.ts';
 import { type Used, usageKey, withUsage } from '../kinds/usage.ts';
 import { presentFactory } from './cluster-factory.ts';
@@ -54,14 +54,6 @@ export function paced<T>(): (source: ChangeStream<T>) => ChangeStream<T> {
   return (source) => source.pipe(conflateByKey<T>({ ready: atMostEvery(PAINT_EVERY_MS) }));
 }
 
-function streamsOf(live: LiveQueries): Streams {
-  return {
-    rows: (kind) => ownRowsOf(live, kind),
-    objects: (resource) =>
-      live.stream(liveQuery({ from: resource }) as LiveQuery<never, false>).pipe(paced()),
-  };
-}
-
 /** The rows of a kind without what other kinds add to them. */
 export function ownRowsOf(live: LiveQueries, kind: Kind, selectors?: Selectors): ChangeStream<Row> {
   if (kind.isTable) return tableRowsOf(presentFactory(), kind, selectors).pipe(paced());
@@ -82,7 +74,7 @@ export function rowsOf(
   selectors: Selectors,
 ): ChangeStream<object> | OrderedChangeStream<Row> {
   const own$ = ownRowsOf(live, kind, selectors);
-  const joined$ = kind.join?.(own$, streamsOf(live)) ?? own$;
+  const joined$ = kind.join?.(own$, { rows: (other) => ownRowsOf(live, other) }) ?? own$;
   // The page makes the rows of a tree of its branches.
   if (kind.show !== undefined) return joined$;
   return metered(kind, joined$ as ChangeStream<Row>).pipe(
