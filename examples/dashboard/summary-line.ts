@@ -1,4 +1,5 @@
 /** Prints a summary line: updated in place on a terminal, every ten seconds elsewhere. */
+import { counted, number } from './shared/words.ts';
 
 export interface Summary {
   /** Known for the embedded cluster only. */
@@ -9,21 +10,16 @@ export interface Summary {
   readonly pages: number;
 }
 
-const number = new Intl.NumberFormat('en-US');
 const TTY_EVERY_MS = 1000;
 const PLAIN_EVERY_MS = 10_000;
-
-function counted(count: number, one: string, many: string): string {
-  return `${number.format(count)} ${count === 1 ? one : many}`;
-}
 
 export function summaryText(summary: Summary, changesPerSecond: number): string {
   const { pods, watches, pages } = summary;
   return [
-    ...(pods === undefined ? [] : [counted(pods, 'pod', 'pods')]),
+    ...(pods === undefined ? [] : [counted(pods, 'pod')]),
     `${number.format(changesPerSecond)} changes/s`,
     counted(watches, 'watch', 'watches'),
-    counted(pages, 'page', 'pages'),
+    counted(pages, 'page'),
   ].join(' · ');
 }
 

@@ -49,14 +49,14 @@ export function metricsFor(
   if (groups === undefined) return undefined;
   const nowMs = Date.now();
   const times = { timestamp: timestamp(nowMs), window: '15s' };
-  const running = pods.flatMap(({ metadata, spec, status }) => {
-    if (status?.phase !== 'Running') return [];
-    const { name, namespace, uid = '' } = metadata ?? {};
-    const containers = spec?.containers.map((each) => {
+  const isRunning = ({ status }: Pod) => status?.phase === 'Running';
+  const running = pods.filter(isRunning).map(({ metadata = {}, spec }) => {
+    const { name, namespace, uid = '' } = metadata;
+    const containers = (spec?.containers ?? []).map((each) => {
       const usage = usageOf(uid + each.name, each.resources?.requests ?? {}, nowMs);
       return { name: each.name, usage };
     });
-    return [{ name, namespace, node: spec?.nodeName, containers: containers ?? [] }];
+    return { name, namespace, node: spec?.nodeName, containers };
   });
   if (groups['nodes'] === undefined) {
     const shown = running.filter(

@@ -1,11 +1,9 @@
 /** Creates pods as a cluster holds them. `pod-turns.ts` changes their status. */
 import type { Container, Pod, PodSpec } from 'rx-informer/resources';
+import { shapeOf } from './manifests.ts';
 import type { Owner, Template } from './owners.ts';
 import type { Random } from './random.ts';
 import { timestamp } from './timestamp.ts';
-
-/** The finalizer that keeps a pod while it terminates, as a kubelet would. */
-export const STOPPING = 'embedded.example/stopping';
 
 export function podLabels({ app, namespace }: Pick<Owner, 'app' | 'namespace'>) {
   return { app, 'app.kubernetes.io/name': app, 'app.kubernetes.io/part-of': namespace };
@@ -71,37 +69,25 @@ export function newPod(
   { name, uid, node }: { name: string; uid: string; node: string | undefined },
   createdMs: number,
 ): Pod {
-  const { namespace } = owner;
-  const hash = owner.kind === 'ReplicaSet' ? { 'pod-template-hash': hashOf(owner) } : {};
+  const { kind, name: ownerName, namespace } = owner;
+  const hash = kind === 'ReplicaSet' ? { 'pod-template-hash': hashOf(owner) } : {};
+  const shape = shapeOf<Pod>('Pod', {
+    ...{ name, namespace, uid, kind, ownerName, ownerUid: owner.uid, annotations: SCRAPED },
+    apiVersion: kind === 'Job' ? 'batch/v1' : 'apps/v1',
+    created: timestamp(createdMs),
+    labels: { ...podLabels(owner), ...hash },
+  });
+  const { tolerations } = shape.spec ?? {};
   return {
+    ...shape,
     metadata: {
-      name,
-      namespace,
-      uid,
-      ...(owner.kind === 'StatefulSet' ? {} : { generateName: `${owner.name}-` }),
-      creationTimestamp: timestamp(createdMs),
-      labels: { ...podLabels(owner), ...hash },
-      annotations: SCRAPED,
-      ownerReferences: [
-        {
-          apiVersion: owner.kind === 'Job' ? 'batch/v1' : 'apps/v1',
-          kind: owner.kind,
-          name: owner.name,
-          uid: owner.uid,
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ],
-      finalizers: [STOPPING],
+      ...shape.metadata,
+      ...(kind === 'StatefulSet' ? {} : { generateName: `${ownerName}-` }),
     },
     spec: {
       ...(node === undefined ? {} : { nodeName: node }),
       ...podSpecOf(owner),
-      tolerations: [
-        { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
-        { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
-      ],
+      ...(tolerations && { tolerations }),
     },
-    status: { phase: 'Pending', qosClass: 'Burstable' },
   };
 }

@@ -1,5 +1,7 @@
 /** Changes the status of pods, as the kubelet and the scheduler do. */
-import type { ContainerState, ContainerStatus, Pod, PodCondition } from 'rx-informer/resources';
+import type { ContainerState, ContainerStatus, Pod } from 'rx-informer/resources';
+import type { Condition } from '../shared/conditions.ts';
+import { withTimes } from './conditions.ts';
 import { timestamp } from './timestamp.ts';
 
 export type PodTurn =
@@ -89,40 +91,26 @@ function sidecarStatus(turn: PodTurn, before: Partial<ContainerStatus>, nowMs: n
   };
 }
 
-/** A condition keeps the time of its last transition if its status is the same. */
-function condition(
-  { status }: Pod,
-  type: string,
-  holds: boolean,
-  nowMs: number,
-  why: { reason?: string; message?: string } = {},
-): PodCondition {
-  const before = status?.conditions?.find((each) => each.type === type);
-  const state = holds ? 'True' : 'False';
-  const since = before?.status === state ? before.lastTransitionTime : undefined;
-  const lastTransitionTime = since ?? timestamp(nowMs);
-  return { type, status: state, lastTransitionTime, ...(holds ? {} : why) };
+function condition(type: string, holds: boolean, why: Partial<Condition> = {}): Condition {
+  return { type, status: holds ? 'True' : 'False', ...(holds ? {} : why) };
 }
 
-function conditionsOf(pod: Pod, turn: PodTurn, isReady: boolean, nowMs: number): PodCondition[] {
+function conditionsOf({ spec }: Pod, turn: PodTurn): readonly Condition[] {
   if (turn.to === 'unschedulable') {
-    const why = { reason: 'Unschedulable', message: turn.message };
-    return [condition(pod, 'PodScheduled', false, nowMs, why)];
+    return [condition('PodScheduled', false, { reason: 'Unschedulable', message: turn.message })];
   }
-  const name = pod.spec?.containers[0]?.name;
+  const isReady = turn.to === 'running';
+  const message = `containers with unready status: [${spec?.containers[0]?.name}]`;
   const unready =
     turn.to === 'completed'
       ? { reason: 'PodCompleted' }
-      : {
-          reason: 'ContainersNotReady',
-          message: `containers with unready status: [${name}]`,
-        };
+      : { reason: 'ContainersNotReady', message };
   return [
-    condition(pod, 'PodScheduled', true, nowMs),
-    condition(pod, 'PodReadyToStartContainers', turn.to !== 'creating', nowMs),
-    condition(pod, 'Initialized', true, nowMs),
-    condition(pod, 'ContainersReady', isReady, nowMs, unready),
-    condition(pod, 'Ready', isReady, nowMs, unready),
+    condition('PodScheduled', true),
+    condition('PodReadyToStartContainers', turn.to !== 'creating'),
+    condition('Initialized', true),
+    condition('ContainersReady', isReady, unready),
+    condition('Ready', isReady, unready),
   ];
 }
 
@@ -134,19 +122,18 @@ export function turned<P extends Pod>(
   addresses: { readonly hostIP?: string; readonly podIP?: string } = {},
 ): P {
   const before = pod.status?.containerStatuses ?? [];
-  const isReady = turn.to === 'running';
-  const conditions = conditionsOf(pod, turn, isReady, nowMs);
+  const now = timestamp(nowMs);
+  const conditions = withTimes(conditionsOf(pod, turn), pod.status?.conditions, now);
   const status = { phase: phases[turn.to], qosClass: 'Burstable', conditions };
   if (turn.to === 'unschedulable') return { ...pod, status };
   const containers = pod.spec?.containers ?? [];
+  const { hostIP, podIP } = pod.status ?? {};
   return {
     ...pod,
     status: {
       ...status,
-      ...(pod.status?.hostIP === undefined ? addresses : {}),
-      ...(pod.status?.hostIP === undefined ? {} : { hostIP: pod.status.hostIP }),
-      ...(pod.status?.podIP === undefined ? {} : { podIP: pod.status.podIP }),
-      startTime: pod.status?.startTime ?? timestamp(nowMs),
+      ...(hostIP === undefined || podIP === undefined ? addresses : { hostIP, podIP }),
+      startTime: pod.status?.startTime ?? now,
       containerStatuses: containers.map(({ name, image = '' }, index) => {
         const last = before[index] ?? {};
         const imageID = `${image}@sha256:0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0`;

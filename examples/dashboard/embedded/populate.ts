@@ -99,11 +99,8 @@ export function populate(world: World, objects: number): void {
   if (objects >= LEAST_FOR_DAEMONS) {
     for (const app of apps.filter(({ kind }) => kind === 'DaemonSet')) {
       const desired = world.nodes.length;
-      fill(
-        world,
-        createOwner(world, 'DaemonSet', app, { name: app.app, desired, createdMs: old() }),
-        'running',
-      );
+      const agent = { name: app.app, desired, createdMs: old() };
+      fill(world, createOwner(world, 'DaemonSet', app, agent), 'running');
       left -= desired;
     }
   }
@@ -111,11 +108,8 @@ export function populate(world: World, objects: number): void {
   for (let job = 0; job < jobs; job++) {
     const name = `${world.random.pick(jobNames)}-${world.random.suffix(6)}`;
     const app = world.random.pick(apps);
-    fill(
-      world,
-      createOwner(world, 'Job', app, { name, desired: 1, createdMs: old() }),
-      'completed',
-    );
+    const ended = { name, desired: 1, createdMs: old() };
+    fill(world, createOwner(world, 'Job', app, ended), 'completed');
   }
   for (const { app, name, replicas } of plan(world, left - jobs)) {
     createSurroundings(world, { namespace: app.namespace, name });

@@ -6,6 +6,7 @@ import type { KubernetesObject, Resource, Stored } from 'rx-informer';
 import { daemonSets, deployments, jobs, replicaSets, statefulSets } from 'rx-informer/resources';
 import type { FakeApiServer, ObjectRef } from 'rx-informer/testing';
 import type { Condition } from '../shared/conditions.ts';
+import { withTimes } from './conditions.ts';
 import { type Deployment as DeploymentState, isActive, isReady, type Owner } from './owners.ts';
 import { timestamp } from './timestamp.ts';
 
@@ -17,19 +18,6 @@ interface Counts {
 function countsOf({ residents }: Owner): Counts {
   const active = [...residents].filter(isActive);
   return { replicas: active.length, ready: active.filter(({ pod }) => isReady(pod)).length };
-}
-
-/** Keeps the time of the last transition of each condition whose status is the same. */
-function withTimes<C extends Condition>(
-  conditions: readonly C[],
-  before: readonly (Condition & { lastTransitionTime?: string | undefined })[] | undefined,
-  now: string,
-): (C & { lastTransitionTime: string })[] {
-  return conditions.map((condition) => {
-    const last = before?.find(({ type }) => type === condition.type);
-    const since = last?.status === condition.status ? last.lastTransitionTime : undefined;
-    return { ...condition, lastTransitionTime: since ?? now };
-  });
 }
 
 const failedCreate = (message: string): Condition => {

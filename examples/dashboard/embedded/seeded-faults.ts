@@ -11,8 +11,9 @@ import { pressureFault } from './faults/pressure.ts';
 import { probeFault } from './faults/probe.ts';
 import { quotaFault } from './faults/quota.ts';
 import { schedulingFault } from './faults/scheduling.ts';
-import type { SeededFault } from './faults/seeded-fault.ts';
+import type { FaultPlan, Seed, SeededFault } from './faults/seeded-fault.ts';
 import { webhookFault } from './faults/webhook.ts';
+import { readManifests } from './manifests.ts';
 import type { World } from './world.ts';
 
 const faults = {
@@ -26,18 +27,25 @@ const faults = {
   webhook: webhookFault,
   pressure: pressureFault,
   'init-container': initContainerFault,
-};
+} satisfies Readonly<Record<string, Seed>>;
 
-export type FaultChoice = keyof typeof faults | 'mix' | 'none';
+type Fault = keyof typeof faults;
+
+export type FaultChoice = Fault | 'mix' | 'none';
 
 export const faultChoices: readonly FaultChoice[] = [
-  ...(Object.keys(faults) as (keyof typeof faults)[]),
+  ...(Object.keys(faults) as Fault[]),
   'mix',
   'none',
 ];
 
 export function seedFaults(world: World, choice: FaultChoice): readonly SeededFault[] {
-  if (choice === 'none') return [];
-  if (choice === 'mix') return Object.values(faults).map((seed) => seed(world));
-  return [faults[choice](world)];
+  const [plans] = readManifests<Readonly<Record<Fault, FaultPlan>>>('./faults/plans.yaml');
+  const chosen = choice === 'mix' ? (Object.keys(faults) as Fault[]) : [choice];
+  return chosen.flatMap((fault) => {
+    const plan = fault === 'none' ? undefined : plans?.[fault];
+    if (fault === 'none' || plan === undefined) return [];
+    const again = faults[fault](world, plan);
+    return [{ explanation: `${fault}: ${plan.explanation}`, again }];
+  });
 }

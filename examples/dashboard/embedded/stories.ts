@@ -190,30 +190,21 @@ function* blip(world: World): Story {
   yield* release(world, resident);
 }
 
-type Plots = readonly (readonly [weight: number, plot: (world: World) => Story])[];
-
-const troubled: Plots = [
-  [30, rollout],
-  [26, crash],
-  [4, drain],
-  [16, job],
-  [24, blip],
-];
-
-/** Most of the changes of a calm cluster are not visible, so that a seeded fault stands out. */
-const calm: Plots = [
-  [20, rollout],
-  [1, drain],
-  [12, job],
-  [6, blip],
-  [61, note],
+/** How often each story is told, in a troubled cluster and in a calm one, where few changes are visible and a seeded fault stands out. */
+const plots: readonly (readonly [troubled: number, calm: number, (world: World) => Story])[] = [
+  [30, 20, rollout],
+  [26, 0, crash],
+  [4, 1, drain],
+  [16, 12, job],
+  [24, 6, blip],
+  [0, 61, note],
 ];
 
 function begin(world: World): Story {
   const filler = world.isTroubled ? blip : note;
   let left = world.random.below(100);
-  for (const [weight, plot] of world.isTroubled ? troubled : calm) {
-    left -= weight;
+  for (const [troubled, calm, plot] of plots) {
+    left -= world.isTroubled ? troubled : calm;
     if (left >= 0) continue;
     // A job adds a pod, so none starts while the cluster is full.
     return plot === job && world.isFull ? filler(world) : plot(world);

@@ -1,19 +1,11 @@
 /** A claim of storage whose class does not exist. The pods that use it stay pending. */
 import { involved } from '../event-recorder.ts';
 import { createManifests } from '../other-kinds.ts';
-import type { World } from '../world.ts';
-import { type FaultyPlan, faultyDeployment, pendingPods, warnings } from './faulty-workload.ts';
-import type { SeededFault } from './seeded-fault.ts';
+import { faultyDeployment, pendingPods, warnings } from './faulty-workload.ts';
+import type { Seed } from './seeded-fault.ts';
 
-const claimName = 'vector-store-data';
-const plan: FaultyPlan = {
-  ...{ namespace: 'search', app: 'vector-store', replicas: 2, version: '2.1.0' },
-  ...{ milliCpu: 200, memoryMi: 512 },
-  pod: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] },
-};
-
-export function claimFault(world: World): SeededFault {
-  const { current } = faultyDeployment(world, plan);
+export const claimFault: Seed = (world, { workload }) => {
+  const { current } = faultyDeployment(world, workload);
   const { metadata } = createManifests(world, './faults/claim.yaml');
   const all = world.nodes.length;
   const message = `0/${all} nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/${all} nodes are available: ${all} Preemption is not helpful for scheduling.`;
@@ -23,13 +15,9 @@ export function claimFault(world: World): SeededFault {
     component: 'persistentvolume-controller',
   };
   const warn = warnings(world, involved('PersistentVolumeClaim', metadata), failed, 56);
-  const wait = pendingPods(world, { owner: current, count: plan.replicas, message }, 56);
-  return {
-    explanation:
-      'claim: the pods of search/vector-store are pending, because their claim vector-store-data is not bound: its storage class fast-ssd does not exist (there is only "standard").',
-    again() {
-      warn();
-      wait();
-    },
+  const wait = pendingPods(world, { owner: current, count: workload.replicas, message }, 56);
+  return () => {
+    warn();
+    wait();
   };
-}
+};

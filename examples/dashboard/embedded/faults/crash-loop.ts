@@ -4,26 +4,16 @@ import type { World } from '../world.ts';
 import {
   attempts,
   beganMs,
-  type FaultyPlan,
   faultyDeployment,
   freshPods,
   startContainer,
 } from './faulty-workload.ts';
-import type { SeededFault } from './seeded-fault.ts';
+import type { FaultPlan, Seed } from './seeded-fault.ts';
 
-const plan: FaultyPlan = {
-  ...{ namespace: 'payments', app: 'settlement', replicas: 2, version: '3.4.1' },
-  ...{ milliCpu: 250, memoryMi: 512 },
-};
 const RESTARTS = 6;
-const lines = [
-  'INFO settlement 3.4.1 starting',
-  'INFO reading the configuration from the environment',
-  'FATAL required environment variable SETTLEMENT_DB_URL is not set',
-];
 
-function run(world: World, resident: Resident, nowMs: number): void {
-  startContainer(world, resident, lines, nowMs);
+function run(world: World, resident: Resident, log: FaultPlan['log'], nowMs: number): void {
+  startContainer(world, resident, log, nowMs);
   world.turn(resident, { to: 'crashed', reason: 'Error', exitCode: 1 }, nowMs + 1000);
 }
 
@@ -39,23 +29,19 @@ function backOff(world: World, resident: Resident, restarts: number, nowMs: numb
   world.turn(resident, { to: 'backing-off', message }, nowMs);
 }
 
-export function crashLoopFault(world: World): SeededFault {
-  const { current } = faultyDeployment(world, plan);
-  const residents = freshPods(world, current, plan.replicas);
+export const crashLoopFault: Seed = (world, { workload, log }) => {
+  const { current } = faultyDeployment(world, workload);
+  const residents = freshPods(world, current, workload.replicas);
   for (const resident of residents) {
     for (let restart = 0; restart <= RESTARTS; restart++) {
       const atMs = beganMs() + restart * 120_000;
-      run(world, resident, atMs);
+      run(world, resident, log, atMs);
       backOff(world, resident, restart, atMs + 2000);
     }
   }
-  return {
-    explanation:
-      'crash-loop: the pods of payments/settlement end with exit code 1, because the environment variable SETTLEMENT_DB_URL is not set; the last line of their log says so.',
-    again: attempts(
-      residents,
-      (resident) => run(world, resident, Date.now()),
-      (resident) => backOff(world, resident, RESTARTS, Date.now()),
-    ),
-  };
-}
+  return attempts(
+    residents,
+    (resident) => run(world, resident, log, Date.now()),
+    (resident) => backOff(world, resident, RESTARTS, Date.now()),
+  );
+};

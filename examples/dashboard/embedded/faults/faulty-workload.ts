@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 /** How long ago the faults began. */
 export const beganMs = (): number => Date.now() - 14 * MINUTE_MS;
 
-export interface FaultyPlan {
+export interface FaultyWorkload {
   readonly namespace: string;
   readonly app: string;
   readonly replicas: number;
@@ -32,7 +32,7 @@ export function faultyTemplate({
   container,
   pod,
   ...rest
-}: FaultyPlan): Template {
+}: FaultyWorkload): Template {
   const { milliCpu, memoryMi } = rest;
   const image = `registry.example/${namespace}/${app}:${version}`;
   const fields = { ...(container && { container }), ...(pod && { pod }) };
@@ -40,7 +40,7 @@ export function faultyTemplate({
 }
 
 /** Creates a deployment with its surroundings, without pods. */
-export function faultyDeployment(world: World, plan: FaultyPlan): Deployment {
+export function faultyDeployment(world: World, plan: FaultyWorkload): Deployment {
   const { namespace, app: name, replicas, milliCpu, memoryMi, isOld } = plan;
   createNamespaces(world, [namespace]);
   createSurroundings(world, { namespace, name });
@@ -107,12 +107,12 @@ export function every(rounds: number, act: () => void): () => void {
 export function startContainer(
   world: World,
   resident: Resident,
-  lines: readonly string[],
+  lines: readonly string[] | undefined,
   nowMs: number,
 ): void {
   world.tellStarted(resident, nowMs);
   world.turn(resident, { to: 'starting' }, nowMs);
-  writeLog(world, resident, lines, nowMs);
+  writeLog(world, resident, lines ?? [], nowMs);
 }
 
 export function writeLog(

@@ -6,18 +6,12 @@ import type { World } from '../world.ts';
 import {
   attempts,
   beganMs,
-  type FaultyPlan,
   faultyDeployment,
   faultyTemplate,
   freshPods,
   healthyPods,
 } from './faulty-workload.ts';
-import type { SeededFault } from './seeded-fault.ts';
-
-const plan: FaultyPlan = {
-  ...{ namespace: 'shop', app: 'recommendations', replicas: 4, version: '2.8.0' },
-  ...{ milliCpu: 200, memoryMi: 384, isOld: true },
-};
+import type { Seed } from './seeded-fault.ts';
 
 /** The attempts until now, for the counts of the events. */
 const ATTEMPTS = 7;
@@ -43,10 +37,10 @@ function backOff(world: World, resident: Resident, nowMs: number, times = 1): vo
   world.turn(resident, { to: 'waiting', reason: 'ImagePullBackOff', message }, nowMs);
 }
 
-export function imageFault(world: World): SeededFault {
-  const deployment = faultyDeployment(world, plan);
+export const imageFault: Seed = (world, { workload }) => {
+  const deployment = faultyDeployment(world, workload);
   const before = deployment.current;
-  const template = faultyTemplate({ ...plan, version: 'v2.8.1' });
+  const template = faultyTemplate({ ...workload, version: 'v2.8.1' });
   const after = nextVersion(world, deployment, template, beganMs());
   // A quarter of the pods may be missing, and a quarter may be created in addition.
   world.scale(before, -1);
@@ -62,12 +56,9 @@ export function imageFault(world: World): SeededFault {
     pull(world, resident, Date.now() - 100_000, ATTEMPTS);
     backOff(world, resident, Date.now(), ATTEMPTS * 6);
   }
-  return {
-    explanation: `image: the deployment shop/recommendations is being updated to ${template.image}, a tag that does not exist (the tags of this registry have no "v"). Two pods of its new replica set are in ImagePullBackOff.`,
-    again: attempts(
-      waiting,
-      (resident) => pull(world, resident, Date.now()),
-      (resident) => backOff(world, resident, Date.now()),
-    ),
-  };
-}
+  return attempts(
+    waiting,
+    (resident) => pull(world, resident, Date.now()),
+    (resident) => backOff(world, resident, Date.now()),
+  );
+};

@@ -3,31 +3,14 @@ import type { Resident } from '../owners.ts';
 import type { World } from '../world.ts';
 import {
   beganMs,
-  type FaultyPlan,
   faultyDeployment,
   freshPods,
   startContainer,
   writeLog,
 } from './faulty-workload.ts';
-import type { SeededFault } from './seeded-fault.ts';
+import type { Seed } from './seeded-fault.ts';
 
-const get = { httpGet: { path: '/healthz', port: 8080 }, timeoutSeconds: 1, failureThreshold: 3 };
-const plan: FaultyPlan = {
-  ...{ namespace: 'identity', app: 'token-issuer', replicas: 3, version: '5.2.0' },
-  ...{ milliCpu: 150, memoryMi: 256 },
-  container: {
-    ports: [{ name: 'http', containerPort: 9090 }],
-    readinessProbe: { ...get, periodSeconds: 10 },
-    livenessProbe: { ...get, periodSeconds: 10, initialDelaySeconds: 15 },
-  },
-};
 const RESTARTS = 6;
-
-const lines = [
-  'INFO token-issuer 5.2.0 starting',
-  'INFO loaded 3 signing keys',
-  'INFO listening on 0.0.0.0:9090',
-];
 
 function fail(world: World, resident: Resident, nowMs: number): void {
   const { podIP } = resident.pod.status ?? {};
@@ -44,27 +27,23 @@ function fail(world: World, resident: Resident, nowMs: number): void {
   world.turn(resident, { to: 'crashed', reason: 'Error', exitCode: 143 }, nowMs);
 }
 
-export function probeFault(world: World): SeededFault {
-  const { current } = faultyDeployment(world, plan);
-  const residents = freshPods(world, current, plan.replicas);
+export const probeFault: Seed = (world, { workload, log }) => {
+  const { current } = faultyDeployment(world, workload);
+  const residents = freshPods(world, current, workload.replicas);
   for (const resident of residents) {
     for (let restart = 0; restart < RESTARTS; restart++) {
-      startContainer(world, resident, lines, beganMs() + restart * 120_000);
+      startContainer(world, resident, log, beganMs() + restart * 120_000);
       fail(world, resident, beganMs() + restart * 120_000 + 45_000);
     }
-    startContainer(world, resident, lines, Date.now() - 20_000);
+    startContainer(world, resident, log, Date.now() - 20_000);
   }
   let round = 0;
-  return {
-    explanation:
-      'probe: the pods of identity/token-issuer listen on port 9090 (see their log), but their readiness and liveness probes ask port 8080. They are never ready, and the kubelet restarts them.',
-    again() {
-      // One pod after the other, so that not all of them restart at the same moment.
-      const resident = residents[round % residents.length];
-      round++;
-      if (resident === undefined || round % 4 === 0) return;
-      fail(world, resident, Date.now());
-      startContainer(world, resident, lines, Date.now());
-    },
+  return () => {
+    // One pod after the other, so that not all of them restart at the same moment.
+    const resident = residents[round % residents.length];
+    round++;
+    if (resident === undefined || round % 4 === 0) return;
+    fail(world, resident, Date.now());
+    startContainer(world, resident, log, Date.now());
   };
-}
+};

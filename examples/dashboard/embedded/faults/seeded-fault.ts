@@ -1,3 +1,14 @@
+/** What a seeded fault is. */
+import type { World } from '../world.ts';
+import type { FaultyWorkload } from './faulty-workload.ts';
+
+/** The plan of a fault, in `plans.yaml`. */
+export interface FaultPlan {
+  readonly workload: FaultyWorkload;
+  readonly log?: readonly string[];
+  readonly explanation: string;
+}
+
 /** A fault of a world. */
 export interface SeededFault {
   /** Names the mistake, its place and its signs, for the person who runs the demo, not for the page. */
@@ -5,3 +16,6 @@ export interface SeededFault {
   /** Lets the fault occur once more: another attempt, another restart. */
   again(): void;
 }
+
+/** Creates a fault, and returns how it occurs once more. */
+export type Seed = (world: World, plan: FaultPlan) => SeededFault['again'];

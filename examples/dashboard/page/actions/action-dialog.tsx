@@ -12,25 +12,12 @@ import { AlertIcon, CheckIcon } from '../layout/icons.tsx';
 import type { Action, Chosen, Revision } from './action.ts';
 import classes from './actions.module.css';
 import { type Asked, asked$, clearMarks, notice$ } from './asked.ts';
-import { actions } from './objects.ts';
 import { revisionsOf } from './revisions.ts';
 import { type Item, usePlan } from './use-plan.ts';
 
 /** How long the user may go on typing before the dry run, in milliseconds. */
 const WAIT_MS = 250;
 const MOST_REPLICAS = 10_000;
-
-export function ActionDialog({
-  info,
-  asked,
-}: {
-  readonly info: DashboardInfo;
-  readonly asked: Asked;
-}) {
-  const action = actions.find(({ id }) => id === asked.action);
-  if (action === undefined) return null;
-  return <DialogOf info={info} asked={asked} action={action} />;
-}
 
 function noticeOf(action: Action, what: string, done: readonly Item[]) {
   const [only] = done;
@@ -42,7 +29,7 @@ function noticeOf(action: Action, what: string, done: readonly Item[]) {
   };
 }
 
-function DialogOf(props: {
+export function ActionDialog(props: {
   readonly info: DashboardInfo;
   readonly asked: Asked;
   readonly action: Action;

@@ -12,7 +12,7 @@ import { focusTable } from '../layout/focus.ts';
 import { ActionDialog } from './action-dialog.tsx';
 import classes from './actions.module.css';
 import { type Asked, asked$, clearMarks, type Notice, notice$ } from './asked.ts';
-import { actionsFor } from './objects.ts';
+import { actions, actionsFor } from './objects.ts';
 import { useLacks } from './use-lacks.ts';
 
 export function Actions(props: {
@@ -24,13 +24,14 @@ export function Actions(props: {
   const { info, asked, notice, marks } = props;
   const targets = [...marks.values()];
   const [first] = targets;
+  const action = actions.find(({ id }) => id === asked?.action);
   return (
     <>
       <Affix className={classes.affix} position={{ bottom: 16, left: 12, right: 12 }} zIndex={160}>
         {notice !== undefined && <Done key={notice.text} notice={notice} />}
         {first !== undefined && <MarkedBar kind={first.kind} targets={targets} />}
       </Affix>
-      {asked !== undefined && <ActionDialog info={info} asked={asked} />}
+      {asked && action && <ActionDialog info={info} asked={asked} action={action} />}
     </>
   );
 }

@@ -1,6 +1,7 @@
 /** The actions on workloads: scale, restart, roll back, and run now. */
 import { createResourceClient, retryOnConflict, type Stored } from 'rx-informer';
 import { type CronJob, jobs } from 'rx-informer/resources';
+import { counted } from '../../shared/words.ts';
 import {
   type Action,
   changed,
@@ -17,7 +18,6 @@ const ROLLED = ['deployments.apps', 'statefulsets.apps', 'daemonsets.apps'];
 export const RESTARTED = 'kubectl.kubernetes.io/restartedAt';
 
 const replicasOf = ({ spec }: Target) => spec?.replicas ?? 1;
-const inWords = (count: number) => (count === 1 ? '1 replica' : `${count} replicas`);
 
 /** Sets the number of replicas, if it is still the one that the user has seen. The status may change meanwhile. */
 async function rescale(
@@ -36,7 +36,7 @@ async function rescale(
     await calls.patchScale(target, { merge }, options);
     return true;
   });
-  if (!isSet) throw changed(object, `no longer has ${inWords(from)}`);
+  if (!isSet) throw changed(object, `no longer has ${counted(from, 'replica')}`);
 }
 
 export const scale: Action = {
@@ -48,10 +48,10 @@ export const scale: Action = {
   right: (resource) => ({ ...mayPatch(resource), subresource: 'scale' }),
   async send(sending, object, { replicas: to = 0 }) {
     const from = replicasOf(object);
-    if (from === to) throw new Unneeded(`It has ${inWords(to)} already.`);
+    if (from === to) throw new Unneeded(`It has ${counted(to, 'replica')} already.`);
     await rescale(sending, object, from, to);
     return {
-      says: `${from} → ${inWords(to)}`,
+      says: `${from} → ${counted(to, 'replica')}`,
       undo: () => rescale({ ...sending, options: {} }, object, to, from),
     };
   },

@@ -5,6 +5,13 @@ import { Observable } from 'rxjs';
 /** How far a row is looked for behind the place where it was expected. */
 const LOOK_AHEAD = 64;
 
+/** The head of a change set of rows that no informer has emitted. The first one replaces what a reader has. */
+export function headOf(rev: number, synced = true) {
+  const reset = rev === 1;
+  const cause = reset ? 'snapshot' : 'watch';
+  return { rev, cause, reset, synced, initial: false, resourceVersion: '' } as const;
+}
+
 interface Change<R> {
   readonly id: string;
   readonly key: string;
@@ -13,13 +20,17 @@ interface Change<R> {
 }
 
 /** The rows of a view after each of its snapshots. A row is the same object until it changes. */
-class KnownRows<R> {
+export class KnownRows<R> {
   readonly #idOf: (row: Stored<R>) => string;
   readonly #byId = new Map<string, Stored<R>>();
   #rows: readonly Stored<R>[] = [];
 
   constructor(idOf: (row: Stored<R>) => string) {
     this.#idOf = idOf;
+  }
+
+  get(id: string): Stored<R> | undefined {
+    return this.#byId.get(id);
   }
 
   /**
@@ -86,19 +97,9 @@ export function changesOf<R>(view: View<R>, idOf: (row: Stored<R>) => string): C
     const look = () => {
       const shown = view.getSnapshot();
       if (shown.rows === rows && (synced || !shown.synced)) return;
-      const reset = rows === undefined;
       rows = shown.rows;
       synced ||= shown.synced;
-      const cause = reset ? 'snapshot' : 'watch';
-      const head = {
-        rev: ++rev,
-        cause,
-        reset,
-        synced,
-        initial: false,
-        resourceVersion: '',
-      } as const;
-      subscriber.next(createChangeSet<R>(head, known.next(rows)));
+      subscriber.next(createChangeSet<R>(headOf(++rev, synced), known.next(rows)));
     };
     const leave = view.subscribe(look);
     look();

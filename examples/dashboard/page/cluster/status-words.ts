@@ -3,6 +3,7 @@
  * old.
  */
 import { describeStatus, type InformerStatus, type StatusTone } from 'rx-informer';
+import { clock, number } from '../../shared/words.ts';
 import { errorMeaning, errorWords } from './error-words.ts';
 import type { ShownStatus } from './shown-status.ts';
 
@@ -35,9 +36,7 @@ const ofWorker: Readonly<Record<NonNullable<Status['worker']>, Partial<StatusWor
   },
 };
 
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-const clockOfSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
-const number = new Intl.NumberFormat('en-US');
+const minutes = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
 /** The headline while other lists and watches have the connections of the browser. */
 export const WAITING = 'Waiting for a connection';
@@ -49,7 +48,7 @@ export function isLive({ live, heldBack }: Status): boolean {
 
 /** Since when the data on screen may be old. */
 function since({ staleSinceMs, sinceMs }: Status, nowMs: number): string {
-  return clockOfSeconds.format(staleSinceMs ?? sinceMs ?? nowMs);
+  return clock.format(staleSinceMs ?? sinceMs ?? nowMs);
 }
 
 function showing(status: Status, nowMs: number): string {
@@ -65,7 +64,7 @@ function audited({ audit }: Status): string {
   if (error !== undefined) return `, not compared with the server (${error.message})${found}`;
   return lastAt === undefined
     ? ''
-    : `, compared with the server at ${clock.format(lastAt)}${found}`;
+    : `, compared with the server at ${minutes.format(lastAt)}${found}`;
 }
 
 function loading(status: Status, what: string, nowMs: number): Partial<StatusWords> {

@@ -1,5 +1,5 @@
 /** The objects that belong to an object: its ReplicaSets and pods by selector, and the events of all of them. */
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Stored } from 'rx-informer';
 import { useQuery } from 'rx-informer/react/worker';
 import type { Event } from 'rx-informer/resources';
@@ -10,7 +10,7 @@ import { rolledUp } from '../kinds/roll-up.ts';
 import { Age, StatusBadge } from '../table/cells.tsx';
 import classes from './details.module.css';
 import { ObjectLink } from './object-link.tsx';
-import { Section } from './pairs.tsx';
+import { Line, Section } from './pairs.tsx';
 import { type ObjectProps, selectorOf, usePods } from './use-pods.ts';
 import { versionOf } from './versions.ts';
 
@@ -69,39 +69,35 @@ function RowList(props: {
   readonly noteOf?: (row: Row, rows: readonly Row[]) => string;
 }) {
   const { title, kind, rows, noteOf } = props;
-  const [showsAll, showAll] = useState(false);
   return (
     <Section title={`${title} (${rows.length})`}>
-      <ul className={classes.lines}>
-        {rows.slice(0, showsAll ? undefined : FEW).map((row) => {
+      <FewLines>
+        {rows.map((row) => {
           const { uid, name, namespace, status, tone, why, ready } = row;
+          const badge = <StatusBadge tone={tone} text={status} why={why} />;
           return (
-            <li key={uid}>
-              <StatusBadge tone={tone} text={status} why={why} />
-              <span className={classes.text}>
-                <ObjectLink of={{ kind, uid, name, namespace }} text={name} />
-                {noteOf && <span className={classes.quiet}> — {noteOf(row, rows)}</span>}
-              </span>
-              <span className={classes.age}>{ready} ready</span>
-            </li>
+            <Line key={uid} badge={badge} end={`${ready} ready`}>
+              <ObjectLink of={{ kind, uid, name, namespace }} text={name} />
+              {noteOf && <span className={classes.quiet}> — {noteOf(row, rows)}</span>}
+            </Line>
           );
         })}
-      </ul>
-      <More count={rows.length} isOpen={showsAll} onOpen={() => showAll(true)} />
+      </FewLines>
     </Section>
   );
 }
 
-function More(props: {
-  readonly count: number;
-  readonly isOpen: boolean;
-  readonly onOpen: () => void;
-}) {
-  if (props.isOpen || props.count <= FEW) return null;
+function FewLines({ children }: { readonly children: readonly ReactNode[] }) {
+  const [showsAll, showAll] = useState(false);
   return (
-    <button type="button" className={classes.more} onClick={props.onOpen}>
-      Show all {props.count}
-    </button>
+    <>
+      <ul className={classes.lines}>{children.slice(0, showsAll ? undefined : FEW)}</ul>
+      {!showsAll && children.length > FEW && (
+        <button type="button" className={classes.more} onClick={() => showAll(true)}>
+          Show all {children.length}
+        </button>
+      )}
+    </>
   );
 }
 
@@ -119,7 +115,6 @@ function EventList(props: {
 }) {
   const { query, areOfSeveral, title = 'Events' } = props;
   const { rows, synced, status } = useQuery(query);
-  const [showsAll, showAll] = useState(false);
   return (
     <Section title={title}>
       {rows.length === 0 && (
@@ -131,22 +126,18 @@ function EventList(props: {
               : 'Loading …'}
         </p>
       )}
-      <ul className={classes.lines}>
-        {rows.slice(0, showsAll ? undefined : FEW).map((row) => (
-          <li key={row.uid}>
-            <StatusBadge tone={row.tone} text={row.status} />
-            <span className={classes.text}>
+      <FewLines>
+        {rows.map((row) => {
+          const badge = <StatusBadge tone={row.tone} text={row.status} />;
+          return (
+            <Line key={row.uid} badge={badge} end={<Age sinceMs={Number(row['seenMs'])} />}>
               {row['message']}
               {Number(row['count']) > 1 && ` (${row['count']} times)`}
               {areOfSeveral && <span className={classes.quiet}> — {row['object']}</span>}
-            </span>
-            <span className={classes.age}>
-              <Age sinceMs={Number(row['seenMs'])} />
-            </span>
-          </li>
-        ))}
-      </ul>
-      <More count={rows.length} isOpen={showsAll} onOpen={() => showAll(true)} />
+            </Line>
+          );
+        })}
+      </FewLines>
     </Section>
   );
 }

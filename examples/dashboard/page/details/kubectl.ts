@@ -18,46 +18,26 @@ const PLAIN = /^[\w./:@-]+$/;
 /** A word of a command line. A kubeconfig may give its contexts any names. */
 const quoted = (word: string) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-/** The commands of a kind, after `kubectl` and the flags. `of` is `pod/web-0`. */
-function ownCommands(id: string, of: string, { port, container }: Ports): readonly Copied[] {
-  const flag = container === undefined ? '' : ` -c ${container}`;
-  const forward = { label: 'port-forward', text: `port-forward ${of} ${port}:${port}` };
-  const forwards = port === undefined ? [] : [forward];
-  switch (id) {
-    case 'pods':
-      return [
-        { label: 'logs', text: `logs ${of} --all-containers --follow` },
-        { label: 'exec', text: `exec -it ${of}${flag} -- sh` },
-        {
-          label: 'debug',
-          text: `debug -it ${of} --image=busybox${flag.replace('-c', '--target')}`,
-        },
-        ...forwards,
-      ];
-    case 'deployments':
-    case 'statefulsets':
-    case 'daemonsets':
-      return [
-        { label: 'logs', text: `logs ${of} --all-containers --follow` },
-        { label: 'rollout status', text: `rollout status ${of}` },
-        { label: 'rollout history', text: `rollout history ${of}` },
-        { label: 'exec', text: `exec -it ${of}${flag} -- sh` },
-        ...forwards,
-      ];
-    case 'services':
-      return forwards;
-    case 'nodes': {
-      const name = of.slice(of.indexOf('/') + 1);
-      return [
-        { label: 'drain', text: `drain ${name} --ignore-daemonsets --delete-emptydir-data` },
-        { label: 'uncordon', text: `uncordon ${name}` },
-        { label: 'top', text: `top node ${name}` },
-      ];
-    }
-    default:
-      return [];
-  }
-}
+const ofPods = { logs: 'logs {of} --all-containers --follow', exec: 'exec -it {of}{-c} -- sh' };
+const forward = { 'port-forward': 'port-forward {of} {port}:{port}' };
+const ofWorkloads = {
+  ...{ logs: ofPods.logs, 'rollout status': 'rollout status {of}' },
+  ...{ 'rollout history': 'rollout history {of}', exec: ofPods.exec, ...forward },
+};
+
+/** The commands of a kind, by their names. `{of}` is `pod/web-0`. */
+const commands: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  pods: { ...ofPods, debug: 'debug -it {of} --image=busybox{--target}', ...forward },
+  deployments: ofWorkloads,
+  statefulsets: ofWorkloads,
+  daemonsets: ofWorkloads,
+  services: forward,
+  nodes: {
+    drain: 'drain {name} --ignore-daemonsets --delete-emptydir-data',
+    uncordon: 'uncordon {name}',
+    top: 'top node {name}',
+  },
+};
 
 /** What can be copied of an object: its name, and lines of kubectl for its context and namespace. */
 export function copiesOf(
@@ -73,12 +53,18 @@ export function copiesOf(
   const kubectl = (text: string) => ['kubectl', ...flags, text].join(' ');
   const suffix = resource.group === '' ? '' : `.${resource.group}`;
   const of = `${resource.plural.replace(/s$/, '')}${suffix}/${name}`;
-  return [
-    { label: 'Name', text: name },
-    ...[
-      { label: 'get', text: `get ${of} -o yaml` },
-      { label: 'describe', text: `describe ${of}` },
-      ...ownCommands(id, of, ports),
-    ].map(({ label, text }) => ({ label: `kubectl ${label}`, text: kubectl(text) })),
-  ];
+  const { port, container } = ports;
+  const words: Readonly<Record<string, string>> = {
+    ...{ of, name, port: String(port) },
+    ...{ '-c': container ? ` -c ${container}` : '' },
+    ...{ '--target': container ? ` --target ${container}` : '' },
+  };
+  const general = { get: 'get {of} -o yaml', describe: 'describe {of}' };
+  const lines = Object.entries({ ...general, ...commands[id] })
+    .filter(([, line]) => port !== undefined || !line.includes('{port}'))
+    .map(([label, line]) => {
+      const filled = line.replace(/\{([\w-]+)\}/g, (_all, word: string) => words[word] ?? '');
+      return { label: `kubectl ${label}`, text: kubectl(filled) };
+    });
+  return [{ label: 'Name', text: name }, ...lines];
 }

@@ -11,7 +11,7 @@ import { Age, StatusBadge } from '../table/cells.tsx';
 import { Children } from './children.tsx';
 import classes from './details.module.css';
 import { factsOf } from './facts.tsx';
-import { Pairs, Section } from './pairs.tsx';
+import { Line, Pairs, Section } from './pairs.tsx';
 import { Quotas } from './quotas.tsx';
 import { SecretData } from './secret-data.tsx';
 import { conditionsOf, troublesOf } from './troubles.ts';
@@ -81,17 +81,15 @@ function Conditions({ object }: { readonly object: KubernetesObject }) {
     <Section title="Conditions">
       <ul className={classes.lines}>
         {conditions.map(({ type, status, isBad, reason, message, sinceMs }) => (
-          <li key={type}>
-            <StatusBadge tone={isBad ? 'bad' : 'good'} text={type} />
-            <span className={classes.text}>
-              {status === 'True' ? 'yes' : status === 'False' ? 'no' : 'unknown'}
-              {reason && `, ${reason}`}
-              {message && `: ${message}`}
-            </span>
-            <span className={classes.age}>
-              <Age sinceMs={sinceMs} />
-            </span>
-          </li>
+          <Line
+            key={type}
+            badge={<StatusBadge tone={isBad ? 'bad' : 'good'} text={type} />}
+            end={<Age sinceMs={sinceMs} />}
+          >
+            {status === 'True' ? 'yes' : status === 'False' ? 'no' : 'unknown'}
+            {reason && `, ${reason}`}
+            {message && `: ${message}`}
+          </Line>
         ))}
       </ul>
     </Section>

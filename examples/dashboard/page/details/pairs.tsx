@@ -14,6 +14,21 @@ export function Section(props: { readonly title: string; readonly children: Reac
   );
 }
 
+/** A line of a list in a section: a badge, what it says, and what stands at its end. */
+export function Line(props: {
+  readonly badge: ReactNode;
+  readonly children: ReactNode;
+  readonly end: ReactNode;
+}) {
+  return (
+    <li>
+      {props.badge}
+      <span className={classes.text}>{props.children}</span>
+      <span className={classes.age}>{props.end}</span>
+    </li>
+  );
+}
+
 /** A name such as `app.kubernetes.io/name`, which is broken after a dot or a slash instead of within a word. */
 function breakable(name: string): ReactNode {
   return name.split(/(?<=[./])/).map((part, at) => (

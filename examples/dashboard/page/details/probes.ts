@@ -1,5 +1,6 @@
 /** The probes of a container in words: `GET :8080/healthz every 10 s, 3 failures`. */
 import type { Container, Probe } from 'rx-informer/resources';
+import { counted } from '../../shared/words.ts';
 
 type Ports = NonNullable<Container['ports']>;
 
@@ -33,7 +34,7 @@ function foreignPort({ httpGet, tcpSocket, grpc }: Probe, ports: Ports): string 
 function probeText(probe: Probe | undefined, ports: Ports = []): string {
   if (probe === undefined) return '';
   const { periodSeconds = 10, failureThreshold: failures = 3 } = probe;
-  const limit = `${failures} ${failures === 1 ? 'failure' : 'failures'}`;
+  const limit = counted(failures, 'failure');
   return `${requestOf(probe, ports)} every ${periodSeconds} s, ${limit}${foreignPort(probe, ports)}`;
 }
 

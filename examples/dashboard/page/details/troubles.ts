@@ -42,20 +42,11 @@ const ends: Readonly<Record<number, string>> = {
 };
 
 /** What a container waits for, or why it ended. */
-function containerTroubles({
-  name,
-  state,
-  lastState,
-  ready,
-  restartCount,
-}: ContainerStatus): Trouble[] {
+function containerTroubles(container: ContainerStatus): Trouble[] {
+  const { name, state, lastState, ready, restartCount } = container;
   const { waiting, terminated } = state ?? {};
   const found: Trouble[] = [];
-  if (
-    waiting?.reason &&
-    waiting.reason !== 'ContainerCreating' &&
-    waiting.reason !== 'PodInitializing'
-  ) {
+  if (waiting?.reason && !/^(ContainerCreating|PodInitializing)$/.test(waiting.reason)) {
     const text = waiting.message ?? 'The container waits to be started again.';
     found.push({ title: `Container ${name}: ${waiting.reason}`, text });
   }
@@ -76,16 +67,12 @@ function containerTroubles({
 
 /** The reasons, the most direct ones first. */
 export function troublesOf(object: KubernetesObject): readonly Trouble[] {
-  const {
-    initContainerStatuses = [],
-    containerStatuses = [],
-    phase,
-    reason,
-    message,
-  } = (object as Pod).status ?? {};
+  const { status: { initContainerStatuses = [], containerStatuses = [], ...own } = {} } =
+    object as Pod;
+  const { phase, reason, message } = own;
   if (phase === 'Succeeded') return [];
   const containers = [...initContainerStatuses, ...containerStatuses].flatMap(containerTroubles);
-  const own = reason && message ? [{ title: reason, text: message }] : [];
+  const told = reason && message ? [{ title: reason, text: message }] : [];
   const conditions = conditionsOf(object)
     .filter(({ isBad, message: text }) => isBad && text)
     // That a pod is not ready says less than the reason of its container.
@@ -95,5 +82,5 @@ export function troublesOf(object: KubernetesObject): readonly Trouble[] {
       title: why && why !== type ? `${type}: ${why}` : type,
       text,
     }));
-  return [...own, ...containers, ...conditions];
+  return [...told, ...containers, ...conditions];
 }

@@ -6,6 +6,7 @@
  */
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import { conditionOf } from '../../shared/conditions.ts';
+import { counted } from '../../shared/words.ts';
 import type { Tone } from './kind.ts';
 
 export interface PodStatus {
@@ -125,7 +126,7 @@ function whyOf(pod: Pod, restarts: number): string {
   );
   const parts = [
     ...(failed === undefined ? [] : [`init container ${failed.name} fails`]),
-    ...(restarts === 0 ? [] : [`restarted ${restarts} ${restarts === 1 ? 'time' : 'times'}`]),
+    ...(restarts === 0 ? [] : [`restarted ${counted(restarts, 'time')}`]),
     ...(last === undefined ? [] : [`last exit code ${last.exitCode}`]),
   ];
   return unschedulable(pod) ?? message ?? waiting?.state?.waiting?.message ?? parts.join(', ');

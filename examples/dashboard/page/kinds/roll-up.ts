@@ -1,5 +1,6 @@
 /** Workloads with the pods below them, and the worst reason of these pods in words. */
 import { type ChangeStream, liveJoin } from 'rx-informer';
+import { counted } from '../../shared/words.ts';
 import type { Row, Streams } from './kind.ts';
 import { podKind } from './pods.ts';
 
@@ -43,8 +44,6 @@ export function withPodReasons(rows$: ChangeStream<Row>, streams: Streams): Chan
   );
 }
 
-const plural = (count: number) => (count === 1 ? 'Pod' : 'Pods');
-
 /**
  * A workload with the most frequent reason of its failing pods: `2 of 5 Pods: ImagePullBackOff — Back-off pulling …`. A
  * failure that the workload itself reports comes first. Pods that have failed for good, such as evicted ones, do not
@@ -62,7 +61,7 @@ export function rolledUp(row: Row, pods: readonly Row[]): Row {
   );
   if (worst === undefined) return row;
   const { status, why } = worst;
-  const reason = `${count(status)} of ${pods.length} ${plural(pods.length)}: ${status}`;
+  const reason = `${count(status)} of ${counted(pods.length, 'Pod')}: ${status}`;
   const text = why ? `${reason} — ${why}` : reason;
   if (row.tone !== 'bad') {
     return { ...row, status, tone: 'bad', why: text };

@@ -1,6 +1,7 @@
 /** The log of the recent status changes, with their times. */
 import { useEffect } from 'react';
 import { BehaviorSubject } from 'rxjs';
+import { clock } from '../../shared/words.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import { statusWords } from '../cluster/status-words.ts';
 import { useValue } from '../cluster/use-live.ts';
@@ -9,7 +10,6 @@ import { PanelPart } from './panel-part.tsx';
 import classes from './server-panel.module.css';
 
 const KEPT = 30;
-const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
 interface Line {
   readonly id: number;

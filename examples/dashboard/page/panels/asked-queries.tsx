@@ -2,6 +2,7 @@
 import { Text } from '@mantine/core';
 import { useQuery } from 'rx-informer/react/worker';
 import { type AskedOfWorker, workerQuery } from 'rx-informer/worker';
+import { counted } from '../../shared/words.ts';
 import type { Queries } from '../cluster/cluster.ts';
 import { PanelPart } from './panel-part.tsx';
 import classes from './server-panel.module.css';
@@ -39,7 +40,7 @@ export function AskedQueries() {
       <Text size="xs" mb={4} className={classes.quiet} data-testid="tabs">
         {tabs.length === 0
           ? 'The worker has not answered yet.'
-          : `One worker answers ${tabs.length === 1 ? '1 tab' : `${tabs.length} tabs`}: ${names(tabs)}`}
+          : `One worker answers ${counted(tabs.length, 'tab')}: ${names(tabs)}`}
       </Text>
       <ul className={classes.steps} data-testid="asked">
         {others
@@ -47,8 +48,7 @@ export function AskedQueries() {
           .sort((one, other) => (one.words < other.words ? -1 : 1))
           .map(({ words, row }) => (
             <li key={JSON.stringify(row.query)}>
-              <b>{words}</b> {row.tabs.length === 1 ? '1 tab' : `${row.tabs.length} tabs`}:{' '}
-              {names(row.tabs)}
+              <b>{words}</b> {counted(row.tabs.length, 'tab')}: {names(row.tabs)}
             </li>
           ))}
       </ul>

@@ -2,6 +2,7 @@
 import { NavLink, ScrollArea, Text, UnstyledButton } from '@mantine/core';
 import { useRef } from 'react';
 import { useView } from 'rx-informer/react/worker';
+import { number } from '../../shared/words.ts';
 import { go, goToKind } from '../cluster/page-state.ts';
 import { onlyNamespace } from '../cluster/settings.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
@@ -10,8 +11,6 @@ import { byValue } from '../kinds/order.ts';
 import { dialog$ } from '../layout/focus.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './sidebar.module.css';
-
-const number = new Intl.NumberFormat('en-US');
 
 const shown = { classNames: { root: classes.kind ?? '', label: classes.label ?? '' } };
 

@@ -1,14 +1,13 @@
 /** Shows the status of the informers of the table in words: live, loading, reconnecting, or the reason for a refusal. */
 import { Button, Paper, Progress, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
+import { number } from '../../shared/words.ts';
 import { useClockText } from '../cluster/clock.ts';
 import { paused$, retryNow } from '../cluster/cluster.ts';
 import { type StatusWords, statusWords, WAITING } from '../cluster/status-words.ts';
 import { useValue } from '../cluster/use-live.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './status-line.module.css';
-
-const number = new Intl.NumberFormat('en-US');
 
 /** A wait for a connection that is shorter, in milliseconds, is not shown. */
 const SHORT_MS = 1000;

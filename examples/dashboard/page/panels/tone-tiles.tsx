@@ -1,12 +1,11 @@
 /** The number of rows per state. Each count is a button that filters by its state. */
 import { UnstyledButton } from '@mantine/core';
 import { useView } from 'rx-informer/react/worker';
+import { number } from '../../shared/words.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './tone-tiles.module.css';
-
-const number = new Intl.NumberFormat('en-US');
 
 export function ToneTiles() {
   const { kind, queries } = useTableQueries();

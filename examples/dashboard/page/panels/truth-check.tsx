@@ -1,6 +1,7 @@
 /** Compares the page with the server, which shows whether a change was lost. */
 import { Button, Text } from '@mantine/core';
 import { useCallback, useEffect, useState } from 'react';
+import { clock, counted, number } from '../../shared/words.ts';
 import { TruthChecker, type Verdict } from '../cluster/check-truth.ts';
 import { onlyNamespace } from '../cluster/settings.ts';
 import { AlertIcon, CheckIcon } from '../layout/icons.tsx';
@@ -8,8 +9,6 @@ import { PanelPart } from './panel-part.tsx';
 import classes from './server-panel.module.css';
 
 const EVERY_MS = 2000;
-const number = new Intl.NumberFormat('en-US');
-const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
 export function TruthCheck() {
   const [checker] = useState(() => new TruthChecker());
@@ -69,7 +68,7 @@ function NotCompared({ last }: { readonly last: Verdict | undefined }) {
 
 function Compared({ verdict }: { readonly verdict: Verdict }) {
   const { equal, count, ahead, atMs } = verdict;
-  const ago = `as it was ${number.format(ahead)} ${ahead === 1 ? 'change' : 'changes'} ago`;
+  const ago = `as it was ${counted(ahead, 'change')} ago`;
   return (
     <>
       {equal ? <CheckIcon /> : <AlertIcon />}

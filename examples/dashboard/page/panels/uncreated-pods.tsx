@@ -2,6 +2,7 @@
 import { Anchor, Text } from '@mantine/core';
 import { useQuery } from 'rx-informer/react/worker';
 import { workerQuery } from 'rx-informer/worker';
+import { counted } from '../../shared/words.ts';
 import type { Queries } from '../cluster/cluster.ts';
 import { go, goToKind } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
@@ -30,7 +31,7 @@ export function UncreatedPods() {
   const isShown = kindOf(kind).id === 'pods';
   const { rows } = useQuery(isShown ? uncreated : undefined);
   if (!isShown || rows.length === 0) return null;
-  const what = rows.length === 1 ? '1 workload' : `${rows.length} workloads`;
+  const what = counted(rows.length, 'workload');
   return (
     <Text size="sm" className={classes.line} data-testid="uncreated">
       <AlertIcon />

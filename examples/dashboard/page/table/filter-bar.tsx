@@ -1,6 +1,7 @@
 /** The filter box, the chosen namespace and status, the pause of updates, and the number of matching rows. */
 import { Button, CloseButton, Pill, Select, Text, TextInput, Tooltip } from '@mantine/core';
 import { useView } from 'rx-informer/react/worker';
+import { number } from '../../shared/words.ts';
 import { paused$ } from '../cluster/cluster.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
@@ -12,7 +13,6 @@ import { parseFilter } from './filter.ts';
 import classes from './filter-bar.module.css';
 import { useTableQueries } from './use-table.tsx';
 
-const number = new Intl.NumberFormat('en-US');
 const HINT = 'Words, labels (app=web, tier in (a, b)) and fields (spec.nodeName=node-001)';
 
 export function FilterBar() {

@@ -7,6 +7,7 @@ import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useView } from 'rx-informer/react/worker';
+import { counted } from '../../shared/words.ts';
 import { clearMarks, isMarkable, marks$, toggleMark } from '../actions/asked.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
@@ -188,19 +189,14 @@ export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
   return (
     <div className={classes.frame} ref={frame} tabIndex={-1}>
       <ColumnWidths value={widths}>{grid}</ColumnWidths>
-      {held !== undefined && held.waiting > 0 && <HeldNote waiting={held.waiting} />}
+      {held !== undefined && held.waiting > 0 && (
+        <p className={classes.held} data-testid="held">
+          {counted(held.waiting, 'row')} will move when you leave the table
+        </p>
+      )}
       {/* Beside the grid, which may contain only rows. */}
       {total === 0 && <TableState />}
     </div>
-  );
-}
-
-function HeldNote({ waiting }: { readonly waiting: number }) {
-  return (
-    <p className={classes.held} data-testid="held">
-      {waiting === 1 ? '1 row' : `${waiting.toLocaleString('en-US')} rows`} will move when you leave
-      the table
-    </p>
   );
 }
 

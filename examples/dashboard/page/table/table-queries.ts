@@ -90,34 +90,22 @@ export class TableQueries {
   ) {
     this.#listed$ = listed$;
     const of = <V>(field: (page: PageState) => V) => page$.pipe(map(field), distinctUntilChanged());
-    const words$ = of(({ filter }) => parseFilter(filter, kind.id).words.join(' '));
-    const found$ = rows$.pipe(
-      liveFilter(words$.pipe(map((words) => testOf(words.split(' '))))),
-      liveShare(),
+    /** The rows that pass a test of one field of the page. */
+    const narrowed = (
+      from$: ChangeStream<Row>,
+      field: (page: PageState) => string,
+      test: (value: string) => (row: Row) => boolean,
+    ) => from$.pipe(liveFilter(of(field).pipe(map(test))), liveShare());
+    const found$ = narrowed(
+      rows$,
+      ({ filter }) => parseFilter(filter, kind.id).words.join(' '),
+      (words) => testOf(words.split(' ')),
     );
-    const inNamespace$ = found$.pipe(
-      liveFilter(
-        of((page) => namespaceIn(kind, page)).pipe(
-          map((namespace) => (row: Row) => namespace === '' || row.namespace === namespace),
-        ),
-      ),
-      liveShare(),
-    );
-    const state$ = page$.pipe(
-      distinctUntilChanged((one, other) => one.tone === other.tone && one.status === other.status),
-    );
-    const matching$ = inNamespace$.pipe(
-      liveFilter(
-        state$.pipe(
-          map(
-            ({ tone, status }) =>
-              (row: Row) =>
-                (tone === '' || row.tone === tone) && (status === '' || row.status === status),
-          ),
-        ),
-      ),
-      liveShare(),
-    );
+    const isIn = (field: 'namespace' | 'tone' | 'status') => (value: string) => (row: Row) =>
+      value === '' || row[field] === value;
+    const inNamespace$ = narrowed(found$, (page) => namespaceIn(kind, page), isIn('namespace'));
+    const ofTone$ = narrowed(inNamespace$, ({ tone }) => tone, isIn('tone'));
+    const matching$ = narrowed(ofTone$, ({ status }) => status, isIn('status'));
     this.#compare$ = of(({ sort }) => sort).pipe(
       map((sort = kind.sort) => orderOf(sort, kind.columns)),
     );

@@ -12,6 +12,7 @@ import {
   type TableRow,
 } from 'rx-informer';
 import { map, Observable } from 'rxjs';
+import { headOf } from '../cluster/row-changes.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
 import { rowIn } from '../kinds/other-kinds.ts';
 
@@ -53,11 +54,9 @@ export function columnsOf(factory: InformerFactory, kind: Kind): ChangeStream<Co
   const toSets = ({ columns$ }: TableInformer) =>
     columns$.pipe(
       map((columns, at) => {
-        const head = { rev: at + 1, cause: 'snapshot', reset: true, synced: true } as const;
+        const head = { ...headOf(at + 1), reset: true };
         const object = { columns } as Stored<Columns>;
-        return createChangeSet<Columns>({ ...head, initial: false, resourceVersion: '' }, [
-          { id: 'columns', key: 'columns', object },
-        ]);
+        return createChangeSet<Columns>(head, [{ id: 'columns', key: 'columns', object }]);
       }),
     );
   return reading(factory, kind, '', toSets) as ChangeStream<Columns>;

@@ -23,6 +23,7 @@ import {
   take,
   timer,
 } from 'rxjs';
+import { headOf, KnownRows } from '../cluster/row-changes.ts';
 import type { Used } from '../kinds/usage.ts';
 
 /** What has metrics. */
@@ -61,34 +62,21 @@ function usedIn({ metadata, usage, containers = [] }: Metrics): Used {
   };
 }
 
-function isSame(one: Used | undefined, other: Used): boolean {
-  return one?.milliCpu === other.milliCpu && one.bytes === other.bytes;
+function isSame(one: Used, other: Used): boolean {
+  return one.milliCpu === other.milliCpu && one.bytes === other.bytes;
 }
 
 /** The change sets of lists: only what differs from the list before. It begins empty and complete, so that nothing waits for it. */
 export function changesOfUsage(lists$: Observable<readonly Used[]>): ChangeStream<Used> {
-  let known = new Map<string, Stored<Used>>();
-  let rev = 0;
+  const known = new KnownRows<Used>(({ key }) => key);
   return lists$.pipe(
     startWith([]),
-    map((list) => {
-      const next = new Map<string, Stored<Used>>();
-      const changes = [];
-      for (const used of list) {
-        const { key } = used;
-        const previous = known.get(key);
-        const object = previous && isSame(previous, used) ? previous : (used as Stored<Used>);
-        next.set(key, object);
-        if (object !== previous)
-          changes.push({ id: key, key, object, ...(previous && { previous }) });
-      }
-      for (const [key, previous] of known)
-        if (!next.has(key)) changes.push({ id: key, key, previous });
-      known = next;
-      const reset = rev === 0;
-      const cause = reset ? ('snapshot' as const) : ('watch' as const);
-      const head = { rev: ++rev, cause, reset, synced: true, initial: false, resourceVersion: '' };
-      return createChangeSet<Used>(head, changes);
+    map((list, at) => {
+      const rows = list.map((used) => {
+        const before = known.get(used.key);
+        return before && isSame(before, used) ? before : (used as Stored<Used>);
+      });
+      return createChangeSet<Used>(headOf(at + 1), known.next(rows));
     }),
   ) as ChangeStream<Used>;
 }
