@@ -13,6 +13,7 @@ import { populate } from './embedded/populate.ts';
 import { Random } from './embedded/random.ts';
 import { type FaultChoice, seedFaults } from './embedded/seeded-faults.ts';
 import { Director } from './embedded/stories.ts';
+import { UserWrites } from './embedded/user-writes.ts';
 import { World } from './embedded/world.ts';
 import type { FaultName, Truth } from './shared/messages.ts';
 
@@ -132,10 +133,14 @@ export async function createEmbeddedCluster(
   // Some stories run before the page opens, so that it shows pods in every state.
   for (let step = 0; step < objects / 4; step++) director.step();
   world.rollup.flush();
+  const writes = new UserWrites(world);
   const served = await server.serve({ port: 0 });
   const pace = createPace(() => director.step(), options.rate);
   const timers = [
-    setInterval(() => world.rollup.flush(), ROLLUP_EVERY_MS),
+    setInterval(() => {
+      writes.step();
+      world.rollup.flush();
+    }, ROLLUP_EVERY_MS),
     setInterval(() => logs.goOn(), LOG_EVERY_MS),
     setInterval(() => {
       // Without changes nothing occurs, faults included.

@@ -3,6 +3,7 @@ import type { Stored } from 'rx-informer';
 import {
   type DaemonSet,
   type Deployment,
+  deployments,
   type Event,
   type Job,
   type Node,
@@ -10,6 +11,7 @@ import {
   pods,
   type ReplicaSet,
   type StatefulSet,
+  statefulSets,
 } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -17,7 +19,9 @@ import { Ledger } from '../../examples/dashboard/embedded/ledger.ts';
 import { LogWriter } from '../../examples/dashboard/embedded/log-writer.ts';
 import { populate } from '../../examples/dashboard/embedded/populate.ts';
 import { Random } from '../../examples/dashboard/embedded/random.ts';
+import { seedFaults } from '../../examples/dashboard/embedded/seeded-faults.ts';
 import { Director } from '../../examples/dashboard/embedded/stories.ts';
+import { UserWrites } from '../../examples/dashboard/embedded/user-writes.ts';
 import { World } from '../../examples/dashboard/embedded/world.ts';
 import {
   createEmbeddedCluster,
@@ -215,6 +219,92 @@ describe('the log of a healthy pod', () => {
     ending.abort();
     // No other pod has a log.
     expect(server.logs.size).toBe(1);
+  });
+});
+
+describe('what a user writes', () => {
+  function written(fault: 'none' | 'mix' = 'none') {
+    const server = createFakeApiServer();
+    const world = new World(server, { objects: 200, seed: 1, isTroubled: false });
+    populate(world, 200);
+    seedFaults(world, fault);
+    world.rollup.flush();
+    const writes = new UserWrites(world);
+    const settle = () => {
+      for (let step = 0; step < 60; step++) {
+        writes.step();
+        world.rollup.flush();
+      }
+    };
+    const scale = (of: { namespace: string; name: string }, replicas: number) => {
+      server.objects.modify(deployments, of, (draft) => {
+        draft.spec = { ...draft.spec, replicas } as typeof draft.spec;
+      });
+      settle();
+      return server.objects.get(deployments, of)?.status;
+    };
+    const podsOf = (app: string) =>
+      server.objects.list(pods).filter(({ metadata }) => metadata.labels?.['app'] === app);
+    return { server, world, settle, scale, podsOf };
+  }
+
+  test('pods come and go as a workload is scaled, and its status follows', () => {
+    const { server, settle, scale, podsOf } = written();
+    const cart = { namespace: 'shop', name: 'cart' };
+    const before = podsOf('cart').length;
+    const more = { replicas: before + 3, readyReplicas: before + 3, updatedReplicas: before + 3 };
+    expect(scale(cart, before + 3)).toMatchObject(more);
+    expect(podsOf('cart')).toHaveLength(before + 3);
+    expect(scale(cart, 1)).toMatchObject({ replicas: 1, readyReplicas: 1 });
+    expect(podsOf('cart')).toHaveLength(1);
+    const broker = { namespace: 'messaging', name: 'broker' };
+    server.objects.modify(statefulSets, broker, (draft) => {
+      draft.spec = { ...draft.spec, replicas: 2 } as typeof draft.spec;
+    });
+    settle();
+    const names = podsOf('broker').map(({ metadata }) => metadata.name);
+    expect(names).toEqual(['broker-0', 'broker-1']);
+  });
+
+  test('a new template replaces all pods and stays as it was written', () => {
+    const { server, settle, podsOf } = written();
+    const cart = { namespace: 'shop', name: 'cart' };
+    const before = new Set(podsOf('cart').map(({ metadata }) => metadata.uid));
+    server.objects.modify(deployments, cart, (draft) => {
+      const { template } = draft.spec as { template: { metadata?: object } };
+      template.metadata = { ...template.metadata, annotations: { restarted: 'now' } };
+    });
+    settle();
+    const after = podsOf('cart');
+    expect(after).toHaveLength(before.size);
+    expect(after.filter(({ metadata }) => before.has(metadata.uid))).toEqual([]);
+    const { spec, status } = server.objects.get(deployments, cart) ?? {};
+    expect(spec?.template.metadata?.annotations).toEqual({ restarted: 'now' });
+    expect(status).toMatchObject({ updatedReplicas: before.size, readyReplicas: before.size });
+  });
+
+  test('a deleted pod is replaced, and those of a deleted workload go', () => {
+    const { server, settle, podsOf } = written();
+    const [first, ...others] = podsOf('cart');
+    if (first !== undefined) server.objects.delete(pods, first.metadata);
+    settle();
+    expect(podsOf('cart')).toHaveLength(others.length + 1);
+    expect(podsOf('cart').map(({ metadata }) => metadata.uid)).not.toContain(first?.metadata.uid);
+    server.objects.delete(deployments, { namespace: 'shop', name: 'cart' });
+    settle();
+    expect(podsOf('cart')).toEqual([]);
+  });
+
+  test('further pods of a faulty workload have its fault, and pods that could not be created are given up first', () => {
+    const { scale, podsOf } = written('mix');
+    scale({ namespace: 'payments', name: 'settlement' }, 4);
+    const reasons = podsOf('settlement').map(
+      ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason,
+    );
+    expect(reasons).toEqual(Array(4).fill('CrashLoopBackOff'));
+    const { conditions = [] } = scale({ namespace: 'billing', name: 'invoice-api' }, 4) ?? {};
+    expect(podsOf('invoice-api')).toHaveLength(4);
+    expect(conditions.map(({ type }) => type)).not.toContain('ReplicaFailure');
   });
 });
 

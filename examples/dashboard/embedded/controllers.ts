@@ -48,6 +48,7 @@ export function createDeployment(
   const current = replicaSetOf(world, bare, template, replicas);
   const deployment: Deployment = Object.assign(bare, { current });
   deployment.replicaSets.push(current);
+  world.deployments.set(uid, deployment);
   const { objects } = world.server;
   objects.create(deployments, newDeployment(deployment, createdMs));
   objects.create(replicaSets, newController(current, createdMs));
@@ -101,6 +102,7 @@ export function createOwner(
     deployment: undefined,
     residents: new Set(),
   };
+  world.owners.set(owner.uid, owner);
   world.server.objects.create(controllers[kind], newController(owner, createdMs));
   world.rollup.mark(owner);
   return owner;

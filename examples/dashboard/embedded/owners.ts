@@ -1,6 +1,6 @@
 /** The controllers of pods, as the simulation keeps them beside the objects of the server. */
 import type { Stored } from 'rx-informer';
-import type { Container, Pod, PodSpec } from 'rx-informer/resources';
+import type { Container, Pod, PodSpec, PodTemplateSpec } from 'rx-informer/resources';
 import { conditionOf } from '../shared/conditions.ts';
 import type { App } from './catalogue.ts';
 
@@ -16,6 +16,8 @@ export interface Template {
   readonly sidecar: boolean;
   readonly milliCpu: number;
   readonly memoryMi: number;
+  /** The template that a user has written. */
+  readonly given?: PodTemplateSpec | undefined;
   readonly container?: Partial<Container>;
   /** Further fields of the specification of the pods. */
   readonly pod?: Partial<PodSpec>;

@@ -44,6 +44,7 @@ export const SCRAPED = { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '
 
 /** The specification of an owner's pods. */
 export function podSpecOf({ app, kind, template }: Owner): PodSpec {
+  if (template.given?.spec !== undefined) return template.given.spec;
   return {
     serviceAccountName: app,
     restartPolicy: kind === 'Job' ? 'Never' : 'Always',

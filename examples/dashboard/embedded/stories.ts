@@ -18,7 +18,12 @@ const isReplaceable = (resident: Resident) =>
   isWell(resident) && resident.owner.kind !== 'DaemonSet';
 
 /** Creates a pod and starts it. Its pulls fail at first if the world is in trouble. */
-function* start(world: World, owner: Owner, node?: NodeState, ordinal?: number): Story {
+export function* start(world: World, owner: Owner, node?: NodeState, ordinal?: number): Story {
+  const [sibling] = world.isFaulty(owner) ? owner.residents : [];
+  if (sibling !== undefined) {
+    world.createLike(sibling);
+    return;
+  }
   const resident = world.create(owner, { node, ordinal });
   const tells = world.tells();
   yield;
@@ -44,7 +49,7 @@ function* start(world: World, owner: Owner, node?: NodeState, ordinal?: number):
 }
 
 /** Deletes a pod. Its container stops, and then the pod is removed. */
-function* stop(world: World, resident: Resident): Story {
+export function* stop(world: World, resident: Resident): Story {
   if (world.tells()) {
     const message = `Stopping container ${resident.owner.app}`;
     world.tell(resident, { reason: 'Killing', message });
@@ -60,7 +65,7 @@ function* stop(world: World, resident: Resident): Story {
 }
 
 /** Replaces a pod by one of the newest template. */
-function* replace(
+export function* replace(
   world: World,
   resident: Resident,
   { node, surges = false }: { node?: NodeState; surges?: boolean } = {},

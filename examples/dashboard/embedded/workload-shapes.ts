@@ -8,7 +8,16 @@ import { timestamp } from './timestamp.ts';
 const REVISION = 'deployment.kubernetes.io/revision';
 
 function templateOf(owner: Owner, labels: Record<string, string>): PodTemplateSpec {
+  const { given } = owner.template;
+  if (given !== undefined && owner.kind === 'ReplicaSet') {
+    return { ...given, metadata: { ...given.metadata, labels } };
+  }
   return { metadata: { labels, annotations: SCRAPED }, spec: podSpecOf(owner) };
+}
+
+/** Whether a replica set was made of a template. */
+export function isTemplateOf(template: PodTemplateSpec, owner: Owner): boolean {
+  return JSON.stringify(template) === JSON.stringify(templateOf(owner, podLabels(owner)));
 }
 
 export function newDeployment(deployment: DeploymentState, createdMs: number): Deployment {

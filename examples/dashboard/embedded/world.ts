@@ -41,6 +41,9 @@ export class World {
   readonly aside: Random;
   readonly nodes: NodeState[] = [];
   readonly residents: Resident[] = [];
+  /** Deployments and the other controllers, by their UIDs. */
+  readonly deployments = new Map<string, Deployment>();
+  readonly owners = new Map<string, Owner>();
   readonly events: EventRecorder;
   readonly rollup: Rollup;
   readonly server: FakeApiServer;
@@ -48,7 +51,10 @@ export class World {
   readonly isTroubled: boolean;
   readonly #objects: number;
   readonly #rolling = new Set<Deployment>();
+  readonly #faulty = new Set<Deployment>();
   #addresses = 0;
+  /** Whether the simulation deletes a pod at the moment, and not a user. */
+  isEnding = false;
 
   constructor(server: FakeApiServer, options: WorldOptions) {
     const { seed, objects, isTroubled } = options;
@@ -82,6 +88,15 @@ export class World {
     if (this.#rolling.has(deployment) || this.#rolling.size >= most) return false;
     this.#rolling.add(deployment);
     return true;
+  }
+
+  /** The pods of a deployment have a seeded fault, and further ones will have it, too. */
+  holdsFault(deployment: Deployment): void {
+    this.#faulty.add(deployment);
+  }
+
+  isFaulty({ deployment }: Owner): boolean {
+    return deployment !== undefined && this.#faulty.has(deployment);
   }
 
   hasRolled(deployment: Deployment): void {
@@ -119,6 +134,12 @@ export class World {
     owner.residents.add(resident);
     this.rollup.mark(owner);
     return resident;
+  }
+
+  /** A pod in the state of another one, for a fault that all pods of a workload have. */
+  createLike({ owner, pod: { spec, status = {} } }: Resident): void {
+    const resident = this.create(owner, spec?.nodeName === undefined ? { node: null } : {});
+    resident.pod = this.server.objects.update(pods, { ...resident.pod, status }) as Stored<Pod>;
   }
 
   nodeOf({ pod }: Resident): NodeState | undefined {
@@ -162,7 +183,9 @@ export class World {
     const { objects } = this.server;
     const ref = resident.pod.metadata;
     if (objects.get(pods, ref) === undefined) return;
+    this.isEnding = true;
     objects.delete(pods, ref);
+    this.isEnding = false;
     resident.pod = (objects.get(pods, ref) as Stored<Pod> | undefined) ?? resident.pod;
     this.rollup.mark(resident.owner);
   }

@@ -46,7 +46,14 @@ export function faultyDeployment(world: World, plan: FaultyWorkload): Deployment
   createSurroundings(world, { namespace, name });
   const app: App = { kind: 'Deployment', namespace, app: name, share: 0, milliCpu, memoryMi };
   const createdMs = isOld ? Date.now() - 9 * 24 * 60 * MINUTE_MS : beganMs();
-  return createDeployment(world, app, { name, replicas, createdMs }, faultyTemplate(plan));
+  const deployment = createDeployment(
+    world,
+    app,
+    { name, replicas, createdMs },
+    faultyTemplate(plan),
+  );
+  world.holdsFault(deployment);
+  return deployment;
 }
 
 /** Creates healthy pods, which stay reserved. */
