@@ -84,30 +84,21 @@ function writerOf({ objects }: FakeApiServer): PodWriter {
 
 /** Injects a fault. Returns a function that ends the fault if it lasts. */
 function hurt({ faults, objects }: FakeApiServer, fault: FaultName): (() => void) | undefined {
-  switch (fault) {
-    case 'drop':
-      faults.dropWatches();
-      return undefined;
-    case 'expire':
-      objects.compact();
-      faults.expireWatches();
-      return undefined;
-    case 'throttle': {
-      const answer = { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1, times: 2 };
-      faults.failNext({ resource: pods }, answer);
-      faults.closeWatches();
-      return undefined;
-    }
-    case 'restart': {
-      const refused = faults.refuse();
-      faults.dropWatches();
-      return () => refused.heal();
-    }
-    case 'half-open': {
-      const silent = faults.halfOpen();
-      return () => silent.heal();
-    }
+  const answer = { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1, times: 2 };
+  if (fault === 'half-open') {
+    const silent = faults.halfOpen();
+    return () => silent.heal();
   }
+  const refused = fault === 'restart' ? faults.refuse() : undefined;
+  if (fault === 'drop' || fault === 'restart') faults.dropWatches();
+  else if (fault === 'throttle') {
+    faults.failNext({ resource: pods }, answer);
+    faults.closeWatches();
+  } else {
+    objects.compact();
+    faults.expireWatches();
+  }
+  return refused && (() => refused.heal());
 }
 
 export async function createEmbeddedCluster(

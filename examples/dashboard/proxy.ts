@@ -59,12 +59,8 @@ function headersOf(head: { header(name: string): string | null }): Record<string
 }
 
 function queryOf({ searchParams }: URL, parameters: readonly string[]): Record<string, string> {
-  const query: Record<string, string> = {};
-  for (const name of parameters) {
-    const value = searchParams.get(name);
-    if (value !== null) query[name] = value;
-  }
-  return query;
+  const sent = parameters.map((name) => [name, searchParams.get(name)] as const);
+  return Object.fromEntries(sent.filter((each): each is [string, string] => each[1] !== null));
 }
 
 const isTrue = (value: string | undefined) => value === '1' || value === 'true';

@@ -59,7 +59,6 @@ test('":" and Ctrl+K lead to a kind by its short name, to a namespace and to an 
   const { page, complaints, cluster } = await openLive();
   await jump(page, 'svc', /^Services$/);
   await page.getByRole('grid', { name: 'Services' }).waitFor();
-  await page.keyboard.press('Tab');
   await page.locator('[data-uid][data-active=true]').waitFor();
   await jump(page, 'ns shop', /shop.*what is in it/);
   await page.getByText('Namespace shop').waitFor();

@@ -100,7 +100,7 @@ test('a container that ended refers to its log, and one that waits does not', ()
       ],
     },
   } as never);
-  expect(troubles.map(({ title, isInLog = false }) => [title, isInLog])).toEqual([
+  expect(troubles.map(({ title, logOf }) => [title, logOf !== undefined])).toEqual([
     ['Container c: CrashLoopBackOff', false],
     ['Container c ended: Error, exit code 1, restarted 2 times', true],
   ]);

@@ -18,21 +18,29 @@ export function newTemplate(
   return { image, sidecar: hasSidecar({ namespace }), milliCpu, memoryMi };
 }
 
+/** A new controller without pods. */
+function ownerOf(
+  world: World,
+  of: Omit<Owner, 'uid' | 'residents' | 'deployment'>,
+  deployment?: Omit<Deployment, 'current'>,
+): Owner {
+  const above = deployment as Deployment | undefined;
+  return { ...of, uid: world.random.uid(), deployment: above, residents: new Set() };
+}
+
 function replicaSetOf(
   world: World,
   deployment: Omit<Deployment, 'current'>,
   template: Template,
   desired: number,
 ): Owner {
-  const { name, namespace } = deployment;
-  return {
-    kind: 'ReplicaSet',
-    name: `${name}-${world.random.suffix(9)}`,
-    ...{ namespace, app: name, template, desired },
-    uid: world.random.uid(),
-    deployment: deployment as Deployment,
-    residents: new Set(),
-  };
+  const { name: app, namespace } = deployment;
+  const name = `${app}-${world.random.suffix(9)}`;
+  return ownerOf(
+    world,
+    { kind: 'ReplicaSet', name, namespace, app, template, desired },
+    deployment,
+  );
 }
 
 export function createDeployment(
@@ -95,13 +103,9 @@ export function createOwner(
   plan: { readonly name: string; readonly desired: number; readonly createdMs: number },
 ): Owner {
   const { name, desired, createdMs } = plan;
-  const owner: Owner = {
-    ...{ kind, name, desired, namespace: app.namespace, app: name },
-    template: newTemplate(world, app),
-    uid: world.random.uid(),
-    deployment: undefined,
-    residents: new Set(),
-  };
+  const { namespace } = app;
+  const template = newTemplate(world, app);
+  const owner = ownerOf(world, { kind, name, desired, namespace, app: name, template });
   world.owners.set(owner.uid, owner);
   world.server.objects.create(controllers[kind], newController(owner, createdMs));
   world.rollup.mark(owner);

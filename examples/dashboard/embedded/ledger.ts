@@ -35,13 +35,10 @@ export class Ledger {
 
   truth(resourceVersion: string): Truth {
     const version = Number(resourceVersion);
-    let low = 0;
-    let high = this.#entries.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if ((this.#entries[middle]?.version ?? 0) <= version) low = middle;
-      else high = middle - 1;
-    }
+    const low = Math.max(
+      0,
+      this.#entries.findLastIndex((entry) => entry.version <= version),
+    );
     const { count, fingerprint } = this.#entries[low] ?? NO_PODS;
     const newest = this.#entries.at(-1);
     // If later changes cancelled each other out, the page has nothing to catch up with.

@@ -162,12 +162,10 @@ export class World {
 
   annotate(resident: Resident, annotations: Readonly<Record<string, string>>): void {
     const { objects } = this.server;
-    const ref = resident.pod.metadata;
-    if (objects.get(pods, ref) === undefined) return;
-    objects.modify(pods, ref, (draft) => {
+    if (objects.get(pods, resident.pod.metadata) === undefined) return;
+    resident.pod = objects.modify(pods, resident.pod.metadata, (draft) => {
       draft.metadata.annotations = { ...draft.metadata.annotations, ...annotations };
     });
-    resident.pod = objects.get(pods, ref) as Stored<Pod>;
   }
 
   /** The addresses that a pod gets on its node. A pod keeps those that it has. */

@@ -50,11 +50,8 @@ export function parsed(text: string): Record<string, unknown> {
 function reviewOf(text: string, { namespace }: ProxyRules): string {
   const spec = Object(parsed(text)['spec']) as Record<string, unknown>;
   const asked = Object(spec['resourceAttributes']) as Record<string, unknown>;
-  const resourceAttributes: Record<string, string> = {};
-  for (const field of ATTRIBUTES) {
-    const value = asked[field];
-    if (typeof value === 'string') resourceAttributes[field] = value;
-  }
+  const given = ATTRIBUTES.filter((field) => typeof asked[field] === 'string');
+  const resourceAttributes = Object.fromEntries(given.map((field) => [field, asked[field]]));
   if (resourceAttributes['verb'] === undefined || resourceAttributes['resource'] === undefined) {
     throw new BodyRefused(400, 'A review of rights needs spec.resourceAttributes.');
   }

@@ -25,15 +25,8 @@ export interface FaultyWorkload {
   readonly isOld?: boolean;
 }
 
-export function faultyTemplate({
-  namespace,
-  app,
-  version,
-  container,
-  pod,
-  ...rest
-}: FaultyWorkload): Template {
-  const { milliCpu, memoryMi } = rest;
+export function faultyTemplate(workload: FaultyWorkload): Template {
+  const { namespace, app, version, container, pod, milliCpu, memoryMi } = workload;
   const image = `registry.example/${namespace}/${app}:${version}`;
   const fields = { ...(container && { container }), ...(pod && { pod }) };
   return { image, sidecar: false, milliCpu, memoryMi, ...fields };

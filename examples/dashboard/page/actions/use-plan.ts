@@ -21,16 +21,6 @@ export interface Item {
   readonly problem?: string;
 }
 
-export interface Plan {
-  readonly items: readonly Item[];
-  readonly isChecking: boolean;
-  readonly isSending: boolean;
-  /** Reads the objects again that are not done, and repeats the dry run. */
-  again(): void;
-  /** Sends the action for all objects for which the server has accepted it, and returns all objects. */
-  send(): Promise<readonly Item[]>;
-}
-
 const problemOf = (error: unknown) =>
   error instanceof Unneeded ? error.message : errorWords(ApiError.from(error, 'The action'));
 
@@ -41,7 +31,7 @@ export function usePlan(
   targets: readonly ObjectName[],
   chosen: Chosen,
   isReady: boolean,
-): Plan {
+) {
   const [items, setItems] = useState<readonly Item[]>(() => targets.map((of) => ({ of })));
   const [round, setRound] = useState(0);
   const [isChecking, setChecking] = useState(true);
@@ -105,5 +95,6 @@ export function usePlan(
     setSending(false);
     return after;
   };
+  // `again` reads the objects again that are not done, and `send` sends the action for those that the server has accepted.
   return { items, isChecking, isSending, again: () => setRound(round + 1), send };
 }

@@ -7,8 +7,6 @@ const byReason: Readonly<Record<string, string>> = {
   HeldBack: 'A proxy between the page and the server delays the changes',
   Malformed: 'The answer of the server was cut off or is not JSON',
   Credentials: 'The credentials could not be obtained',
-  Conflict: 'Somebody else has changed the object in the meantime',
-  Invalid: 'The server does not accept this object',
 };
 
 const byCode: Readonly<Record<number, string>> = {

@@ -1,14 +1,14 @@
 /** The rows of a kind, which the worker makes, and what they cost the page. */
 import { type ChangeStream, liveShare } from 'rx-informer';
 import { workerQuery } from 'rx-informer/worker';
-import { type Observable, tap } from 'rxjs';
+import { tap } from 'rxjs';
 import type { Kind, Row } from '../kinds/kind.ts';
 import type { Branch } from '../kinds/roll-up.ts';
 import { isStored } from '../kinds/stored.ts';
 import type { Selectors } from '../worker/row-queries.ts';
 import { cluster, type Queries, unlessPaused } from './cluster.ts';
 import { changesOf } from './row-changes.ts';
-import { type ShownStatus, statusOf } from './shown-status.ts';
+import { statusOf } from './shown-status.ts';
 
 /** The work of the page for a query since it began. */
 export class Cost {
@@ -33,19 +33,14 @@ export class Cost {
   }
 }
 
-/** The rows of a kind. */
-export interface KindRows {
-  /** With what other kinds add to them. */
-  readonly rows$: ChangeStream<Row>;
-  /** Complete as soon as their number is known, even if another kind may not be read. */
-  readonly listed$: ChangeStream<unknown>;
-  readonly status$: Observable<ShownStatus>;
-}
-
 /** The row of a tree is a branch. */
 const idOf = (row: object) => ('row' in row ? (row as Branch).row : (row as Row)).uid;
 
-export function rowsOf(kind: Kind, cost: Cost, selectors: Selectors): KindRows {
+/**
+ * The rows of a kind, with what other kinds add to them. `listed$` is complete as soon as their number is known, even if another kind may not be
+ * read.
+ */
+export function rowsOf(kind: Kind, cost: Cost, selectors: Selectors) {
   const { labelSelector, fieldSelector } = selectors;
   const asked = { kind: kind.id, labelSelector, fieldSelector };
   const name = isStored(kind) ? 'rows' : 'momentaryRows';
@@ -57,7 +52,8 @@ export function rowsOf(kind: Kind, cost: Cost, selectors: Selectors): KindRows {
   const rows$ = (kind.show?.(joined$) ?? (joined$ as ChangeStream<Row>)).pipe(liveShare());
   const status$ = statusOf(view, () => cluster.connection);
   // The health of a tree is that of all its objects.
-  if (kind.join === undefined || kind.isTree) return { rows$, listed$: rows$, status$ };
+  if (kind.join === undefined || kind.isTree)
+    return { rows$, listed$: rows$ as ChangeStream<unknown>, status$ };
   const listed = cluster.view<object>(workerQuery<Queries, 'listed'>('listed', kind.id));
   return { rows$, listed$: changesOf(listed, () => 'all'), status$ };
 }

@@ -1,5 +1,5 @@
 /** The details of one object, live. If the object is deleted, its last known state stays visible. */
-import { Alert, Button, CloseButton, Group, Loader, SegmentedControl } from '@mantine/core';
+import { Alert, CloseButton, Group, Loader, SegmentedControl } from '@mantine/core';
 import { Suspense, useEffect, useRef } from 'react';
 import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
 import { ActionMenu } from '../actions/action-menu.tsx';
@@ -19,6 +19,7 @@ import { EditObject } from './edit-object.tsx';
 import { copiesOf } from './kubectl.ts';
 import { Logs } from './logs.tsx';
 import { Overview } from './overview.tsx';
+import { Act } from './pairs.tsx';
 import { useLastObject } from './use-last-object.ts';
 import { type ObjectProps, selectorOf, useRow } from './use-pods.ts';
 
@@ -108,9 +109,7 @@ function Hidden({ of, kind }: { readonly of: ObjectName; readonly kind: Kind }) 
   return (
     <p className={classes.hidden} role="status">
       The filter of the table hides this {kind.resource.kind}.{' '}
-      <Button size="compact-xs" variant="light" onClick={() => go(noFilter)}>
-        Clear filters
-      </Button>
+      <Act onClick={() => go(noFilter)}>Clear filters</Act>
     </p>
   );
 }
@@ -129,13 +128,9 @@ function Deleted(props: {
       {successor !== undefined && (
         <>
           A new {what} has the same name.{' '}
-          <Button
-            size="compact-xs"
-            variant="light"
-            onClick={() => go({ object: { ...of, uid: successor.metadata.uid } })}
-          >
+          <Act onClick={() => go({ object: { ...of, uid: successor.metadata.uid } })}>
             Show the new one
-          </Button>
+          </Act>
         </>
       )}
     </Alert>

@@ -8,6 +8,7 @@ import { errorWords } from '../cluster/error-words.ts';
 import { loadedLater } from '../layout/loaded.tsx';
 import classes from './details.module.css';
 import { draftText, keepUnsaved, readDraft, recipeOf, unsavedOf } from './draft.ts';
+import { Act } from './pairs.tsx';
 import type { ObjectProps } from './use-pods.ts';
 
 const YamlEditor = loadedLater(async () => (await import('./yaml-editor.tsx')).YamlEditor);
@@ -57,9 +58,7 @@ export function EditObject({ kind, object }: ObjectProps) {
       {isOutdated && !isSaved && (
         <Alert color="orange" mb="sm" title="The object has changed since you began">
           Your draft can be sent only for the newest version.{' '}
-          <Button size="compact-xs" variant="light" onClick={startAgain}>
-            Start again from the newest version
-          </Button>
+          <Act onClick={startAgain}>Start again from the newest version</Act>
         </Alert>
       )}
       {outcome !== undefined && (
@@ -70,11 +69,8 @@ export function EditObject({ kind, object }: ObjectProps) {
           title={outcome.isGood ? 'Saved' : 'Not saved'}
         >
           {outcome.text}
-          {outcome.isGood && (
-            <Button size="compact-xs" variant="light" ml="sm" onClick={startAgain}>
-              Edit again
-            </Button>
-          )}
+          {outcome.isGood && ' '}
+          {outcome.isGood && <Act onClick={startAgain}>Edit again</Act>}
         </Alert>
       )}
       {reviews ? (

@@ -3,8 +3,9 @@ import type { ReactNode } from 'react';
 import { type KubernetesObject, podRequests, type Stored } from 'rx-informer';
 import type { Container, Deployment, Event, Node, Pod, ResourceQuota } from 'rx-informer/resources';
 import { amountsText, bytesText, cpuText } from '../kinds/amounts.ts';
-import { type Kind, ownerOf } from '../kinds/kind.ts';
+import { type Column, type Kind, ownerOf } from '../kinds/kind.ts';
 import { usageOf } from '../kinds/quotas.ts';
+import { Age } from '../table/cells.tsx';
 import { environmentOf } from './environment.tsx';
 import { nodeFacts } from './node-facts.tsx';
 import { reference } from './object-link.tsx';
@@ -83,13 +84,22 @@ function ownFacts(object: Stored<KubernetesObject>): Facts {
   };
 }
 
+const Ago = ({ sinceMs }: { readonly sinceMs: number }) => (
+  <>
+    <Age sinceMs={sinceMs} /> ago
+  </>
+);
+
 /** What the columns of a table say in words. */
 function columnFacts({ columns, row, as, id }: Kind, object: Stored<KubernetesObject>): Facts {
   if (as === 'metadata' || id === 'events') return {};
   const values = row(object as never);
-  const shown = columns.filter(({ id, type }) => id !== 'namespace' && /^(text|owner)$/.test(type));
+  const isFact = ({ id, type }: Column) =>
+    !/^(namespace|createdMs|all)$/.test(id) && /^(text|owner|age)$/.test(type);
+  const shown = columns.filter(isFact);
   const facts = shown.map(({ id, title, type }) => {
     const text = String(values[id] ?? '');
+    if (type === 'age') return [title, Number(text) > 0 && <Ago sinceMs={Number(text)} />];
     const [named = '', name = ''] = text.split('/');
     const namespace = values.namespace;
     return [title, type === 'owner' && text ? reference({ kind: named, name, namespace }) : text];

@@ -4,7 +4,17 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { ApiError, createResourceClient, type Stored } from 'rx-informer';
 import { useQuery } from 'rx-informer/react/worker';
 import { type Pod, pods } from 'rx-informer/resources';
-import { concatMap, from, map, type Observable, of, timer } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  finalize,
+  from,
+  map,
+  type Observable,
+  of,
+  timer,
+  toArray,
+} from 'rxjs';
 import { client } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import type { PodContainers } from '../worker/detail-queries.ts';
@@ -12,6 +22,7 @@ import classes from './details.module.css';
 import { KEPT, type Log, logOf, noLog } from './log-lines.ts';
 import { type LogRequest, type LogSource, manyLogs } from './many-logs.ts';
 import { readLog } from './read-log.ts';
+import { troublesOf } from './troubles.ts';
 import { type ObjectProps, podsQuery } from './use-pods.ts';
 
 /** How often several logs are read, in milliseconds. */
@@ -74,7 +85,9 @@ export function Logs({ kind, object, isDeleted }: ObjectProps & { readonly isDel
   const all = usePodContainers({ kind, object });
   const isOfOne = kind.id === 'pods';
   const [pod, setPod] = useState(ALL);
-  const [container, setContainer] = useState(isOfOne ? (all[0]?.containers[0] ?? ALL) : ALL);
+  // The log of the container that fails says most.
+  const { logOf } = troublesOf(object).find((trouble) => trouble.logOf) ?? {};
+  const [container, setContainer] = useState((isOfOne && (logOf ?? all[0]?.containers[0])) || ALL);
   const [previous, setPrevious] = useState(false);
   const [wraps, setWraps] = useState(true);
   const [search, setSearch] = useState('');
@@ -128,18 +141,8 @@ export function Logs({ kind, object, isDeleted }: ObjectProps & { readonly isDel
         />
       </Group>
       <Group gap="md" mb="xs">
-        <Checkbox
-          size="xs"
-          label="before its last restart"
-          checked={previous}
-          onChange={(event) => setPrevious(event.currentTarget.checked)}
-        />
-        <Checkbox
-          size="xs"
-          label="wrap lines"
-          checked={wraps}
-          onChange={(event) => setWraps(event.currentTarget.checked)}
-        />
+        <Check label="before its last restart" isOn={previous} onChange={setPrevious} />
+        <Check label="wrap lines" isOn={wraps} onChange={setWraps} />
         <Download sources={sources} previous={previous} name={object.metadata.name} />
       </Group>
       {everything.length > MOST && (
@@ -190,6 +193,16 @@ export function Logs({ kind, object, isDeleted }: ObjectProps & { readonly isDel
   );
 }
 
+function Check(props: {
+  readonly label: string;
+  readonly isOn: boolean;
+  readonly onChange: (isOn: boolean) => void;
+}) {
+  const { label, isOn, onChange } = props;
+  const change = () => onChange(!isOn);
+  return <Checkbox size="xs" label={label} checked={isOn} onChange={change} />;
+}
+
 function Choice(props: {
   readonly label: string;
   /** The name of the choice of all. */
@@ -203,6 +216,7 @@ function Choice(props: {
   return (
     <Select<string>
       size="xs"
+      className={classes.choice}
       aria-label={label}
       data={names.length === 1 ? one : [{ value: ALL, label: every }, ...one]}
       value={(names.length === 1 ? names[0] : value) ?? ALL}
@@ -221,29 +235,26 @@ function Download(props: {
 }) {
   const { sources, previous, name } = props;
   const [isReading, setReading] = useState(false);
+  const save = (lines: readonly string[]) => {
+    const url = URL.createObjectURL(new Blob([`${lines.join('\n')}\n`], { type: 'text/plain' }));
+    const link = document.createElement('a');
+    Object.assign(link, { href: url, download: `${name}.log` }).click();
+    URL.revokeObjectURL(url);
+  };
+  const labelled = (source: LogSource) =>
+    readLog(source, { previous }).pipe(
+      map((line) => (sources.length === 1 ? line : `${source.label}  ${line}`)),
+    );
   const download = () => {
-    const lines: string[] = [];
-    const labelled = (source: LogSource) =>
-      readLog(source, { previous }).pipe(
-        map((line) => (sources.length === 1 ? line : `${source.label}  ${line}`)),
-      );
     setReading(true);
-    from(sources)
-      .pipe(concatMap(labelled))
-      .subscribe({
-        next: (line) => lines.push(line),
-        error: (error: unknown) => save([...lines, `(${wordsOf(error)})`]),
-        complete: () => save(lines),
-      });
-    const save = (all: readonly string[]) => {
-      setReading(false);
-      const url = URL.createObjectURL(new Blob([`${all.join('\n')}\n`], { type: 'text/plain' }));
-      const link = document.createElement('a');
-      link.href = url;
-      link.download = `${name}.log`;
-      link.click();
-      URL.revokeObjectURL(url);
-    };
+    const lines$ = from(sources).pipe(
+      concatMap(labelled),
+      // What was read before an error is saved, too.
+      catchError((error: unknown) => of(`(${wordsOf(error)})`)),
+      toArray(),
+      finalize(() => setReading(false)),
+    );
+    lines$.subscribe(save);
   };
   return (
     <Button

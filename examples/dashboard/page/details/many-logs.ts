@@ -24,7 +24,8 @@ export interface LogSource {
 }
 
 export interface LogRequest {
-  readonly timestamps: true;
+  readonly previous?: boolean;
+  readonly timestamps?: boolean;
   readonly tailLines?: number;
   readonly sinceTime?: string;
 }

@@ -32,12 +32,12 @@ export function Overview({ kind, object }: ObjectProps) {
     <>
       {troubles.length > 0 && (
         <Alert color="red" className={classes.trouble} data-testid="troubles">
-          {troubles.map(({ title, text, isInLog }) => (
+          {troubles.map(({ title, text, logOf }) => (
             <p key={title}>
               <b>{title}</b>
               <br />
               {text}{' '}
-              {isInLog && (
+              {logOf && (
                 <Anchor component="button" inherit onClick={() => go({ tab: 'logs' })}>
                   Open its log
                 </Anchor>

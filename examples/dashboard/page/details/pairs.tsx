@@ -1,5 +1,5 @@
 /** Sections of the details. */
-import { Text, Title } from '@mantine/core';
+import { Button, Text, Title } from '@mantine/core';
 import { Fragment, type ReactNode } from 'react';
 import classes from './details.module.css';
 
@@ -12,6 +12,11 @@ export function Section(props: { readonly title: string; readonly children: Reac
       {props.children}
     </section>
   );
+}
+
+/** A small button within a text. */
+export function Act(props: { readonly children: string; readonly onClick: () => void }) {
+  return <Button size="compact-xs" variant="light" {...props} />;
 }
 
 /** A line of a list in a section: a badge, what it says, and what stands at its end. */

@@ -2,6 +2,9 @@
 import type { Container, Probe } from 'rx-informer/resources';
 import { counted } from '../../shared/words.ts';
 
+/** Said of a port that is a mistake, most probably. */
+export const FOREIGN_PORT = "is not among the container's ports";
+
 type Ports = NonNullable<Container['ports']>;
 
 /** The number of a port. A name that no port has stays. */
@@ -28,7 +31,7 @@ function foreignPort({ httpGet, tcpSocket, grpc }: Probe, ports: Ports): string 
   if (port === undefined || host !== '' || ports.length === 0) return '';
   if (ports.some(({ name, containerPort }) => port === containerPort || port === name)) return '';
   const declared = ports.map(({ containerPort }) => containerPort).join(', ');
-  return ` — port ${port} is not among the container's ports (${declared})`;
+  return ` — port ${port} ${FOREIGN_PORT} (${declared})`;
 }
 
 function probeText(probe: Probe | undefined, ports: Ports = []): string {

@@ -6,14 +6,7 @@ import { ApiError } from 'rx-informer';
 import { mergeMap, type Observable } from 'rxjs';
 import { fromFetch } from 'rxjs/fetch';
 import { settings } from '../cluster/settings.ts';
-import type { LogSource } from './many-logs.ts';
-
-export interface EndedLogOptions {
-  readonly previous?: boolean;
-  readonly timestamps?: boolean;
-  readonly tailLines?: number;
-  readonly sinceTime?: string;
-}
+import type { LogRequest, LogSource } from './many-logs.ts';
 
 async function linesOf(answer: Response): Promise<readonly string[]> {
   const text = await answer.text();
@@ -38,7 +31,7 @@ function messageIn(text: string): { readonly reason: string; readonly message: s
   }
 }
 
-export function readLog(source: LogSource, options: EndedLogOptions): Observable<string> {
+export function readLog(source: LogSource, options: LogRequest): Observable<string> {
   const { namespace, pod, container } = source;
   const query = new URLSearchParams({ container });
   for (const [name, value] of Object.entries(options)) {

@@ -2,12 +2,13 @@
 import type { KubernetesObject } from 'rx-informer';
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import type { Condition } from '../../shared/conditions.ts';
+import { FOREIGN_PORT, probesOf } from './probes.ts';
 
 export interface Trouble {
   readonly title: string;
   readonly text: string;
-  /** Whether the log of a container says more. */
-  readonly isInLog?: boolean;
+  /** The container whose log says more. */
+  readonly logOf?: string;
 }
 
 /** A condition and whether its status is a bad one. */
@@ -59,10 +60,23 @@ function containerTroubles(container: ContainerStatus): Trouble[] {
     found.push({
       title: `Container ${name} ended: ${reason}, exit code ${exitCode}${restarted}`,
       text: message ? `${text} ${message}` : text,
-      isInLog: true,
+      logOf: name,
     });
   }
   return found;
+}
+
+/** Probes of a port that their container does not declare, of containers that are not ready. */
+function probeTroubles({ spec, status }: Pod): Trouble[] {
+  const unready = (status?.containerStatuses ?? []).filter(({ ready }) => !ready);
+  const containers = spec?.containers?.filter(({ name }) =>
+    unready.some((each) => each.name === name),
+  );
+  return (containers ?? []).flatMap((container) =>
+    Object.entries(probesOf(container))
+      .filter(([, text]) => text.includes(FOREIGN_PORT))
+      .map(([probe, text]) => ({ title: `${probe} of ${container.name}`, text })),
+  );
 }
 
 /** The reasons, the most direct ones first. */
@@ -82,5 +96,5 @@ export function troublesOf(object: KubernetesObject): readonly Trouble[] {
       title: why && why !== type ? `${type}: ${why}` : type,
       text,
     }));
-  return [...told, ...containers, ...conditions];
+  return [...told, ...probeTroubles(object as Pod), ...containers, ...conditions];
 }

@@ -5,17 +5,6 @@ import { useObject } from 'rx-informer/react/worker';
 import type { ObjectName } from '../cluster/page-state.ts';
 import type { Kind } from '../kinds/kind.ts';
 
-/** An object, or what was last known of it. */
-export interface LastObject {
-  /** The present object, or its last state if it was deleted. */
-  readonly object: Stored<KubernetesObject> | undefined;
-  readonly isDeleted: boolean;
-  /** The object that has the name of the deleted one now. */
-  readonly successor: Stored<KubernetesObject> | undefined;
-  readonly synced: boolean;
-  readonly error: Error | undefined;
-}
-
 /** `kubectl apply` copies what an object contains into this annotation. */
 const COPY = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -26,7 +15,7 @@ function withoutCopy(object: Stored<KubernetesObject>): Stored<KubernetesObject>
 }
 
 /** With a UID, an object that was created again under the same name is another one. */
-export function useLastObject(kind: Kind, of: ObjectName): LastObject {
+export function useLastObject(kind: Kind, of: ObjectName) {
   const { name, namespace } = of;
   const target = { name, ...(namespace === '' ? {} : { namespace }) };
   const resource: Resource<KubernetesObject> = kind.resource;
@@ -38,11 +27,13 @@ export function useLastObject(kind: Kind, of: ObjectName): LastObject {
   if (now !== undefined && now !== last) setLast(now);
   const shown = now ?? last;
   return {
+    /** The present object, or its last state if it was deleted. */
     object: useMemo(
       () => shown && (kind.as === 'metadata' ? withoutCopy(shown) : shown),
       [kind, shown],
     ),
     isDeleted: found.synced && now === undefined,
+    /** The object that has the name of the deleted one now. */
     successor: isSame ? undefined : found.object,
     synced: found.synced,
     error: found.error,

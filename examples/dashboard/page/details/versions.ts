@@ -2,11 +2,9 @@
 import { shortImage } from '../kinds/cause.ts';
 import type { Row } from '../kinds/kind.ts';
 
-const age = (row: Row) => [Number(row['revision']), row.createdMs] as const;
-
 function isNewer(one: Row, other: Row): boolean {
-  const [[revision, createdMs], [otherRevision, otherMs]] = [age(one), age(other)];
-  return revision === otherRevision ? createdMs > otherMs : revision > otherRevision;
+  const by = Number(one['revision']) - Number(other['revision']);
+  return by > 0 || (by === 0 && one.createdMs > other.createdMs);
 }
 
 /** The images of a ReplicaSet and, if there are several ReplicaSets, whether it is the new one. */

@@ -61,8 +61,8 @@ export const autoscalerKind = defineKind({
   tones: { good: 'Active', busy: 'At the limit', bad: 'In trouble', done: 'Disabled' },
   columns: columnsWith(
     column.status,
-    { id: 'target', title: 'Scales', type: 'owner', width: 160, grow: 1 },
-    { id: 'metrics', title: 'Measured', type: 'text', width: 150, grow: 1 },
+    { id: 'target', title: 'Scales', type: 'owner', width: 130, grow: 1 },
+    { id: 'metrics', title: 'Measured', type: 'text', width: 180, grow: 1 },
     { id: 'replicas', title: 'Pods', type: 'text', width: 96 },
     column.why,
   ),

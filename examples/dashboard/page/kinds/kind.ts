@@ -165,7 +165,7 @@ export const column = {
     type: 'text',
     width: 104,
     grow: 0.4,
-    narrow: 90,
+    narrow: 94,
   },
 } as const satisfies Readonly<Record<string, Column>>;
 

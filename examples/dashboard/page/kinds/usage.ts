@@ -36,6 +36,7 @@ export function boundsOf(pod: Pod): Readonly<Record<string, number>> {
 interface Bounds {
   readonly asked: number;
   readonly most: number;
+  readonly isOfNode?: boolean;
 }
 
 /** A bar of the limit, or of the request, beyond which a Pod may go: its bar never looks alarming. */
@@ -47,7 +48,9 @@ function shareOf(used: number, { asked, most }: Bounds): number {
 const bound = ({ asked, most }: Bounds) => most || asked;
 
 /** In words: `0.12 CPU used, 0.2 CPU requested, no limit`. */
-function wordsOf(used: number, { asked, most }: Bounds, text: (amount: number) => string): string {
+function wordsOf(used: number, bounds: Bounds, text: (amount: number) => string): string {
+  const { asked, most, isOfNode } = bounds;
+  if (isOfNode) return `${text(used)} used of ${text(most)}`;
   const requested = asked > 0 ? `${text(asked)} requested` : 'nothing requested';
   return `${text(used)} used, ${requested}, ${most > 0 ? `limit ${text(most)}` : 'no limit'}`;
 }
@@ -55,17 +58,14 @@ function wordsOf(used: number, { asked, most }: Bounds, text: (amount: number) =
 /** The bounds of a row: those of a Pod, or what a Node has. */
 function boundsIn(row: Row, resource: 'cpu' | 'memory'): Bounds {
   const has = Number(row[resource === 'cpu' ? 'cpuMilli' : 'memoryBytes'] ?? 0);
-  const asked = Number(row[`${resource}Asked`] ?? 0);
-  return { asked, most: Number(row[`${resource}Most`] ?? 0) || has };
+  if (has > 0) return { asked: 0, most: has, isOfNode: true };
+  return { asked: Number(row[`${resource}Asked`] ?? 0), most: Number(row[`${resource}Most`] ?? 0) };
 }
 
 /** The usage of a row in words; `undefined` if nothing is known. */
 export function usageWords(row: Row, used: Used | undefined): Readonly<Record<string, string>> {
-  if (used === undefined) return {};
-  return {
-    CPU: wordsOf(used.milliCpu, boundsIn(row, 'cpu'), cpuText),
-    Memory: wordsOf(used.bytes, boundsIn(row, 'memory'), bytesText),
-  };
+  const { usedCpuTitle: CPU, usedMemoryTitle: Memory } = withUsage(row, used);
+  return used === undefined ? {} : { CPU: String(CPU), Memory: String(Memory) };
 }
 
 export function withUsage(row: Row, used?: Used): Row {
@@ -73,12 +73,10 @@ export function withUsage(row: Row, used?: Used): Row {
   const [cpu, memory] = [boundsIn(row, 'cpu'), boundsIn(row, 'memory')];
   const { milliCpu, bytes } = used;
   return {
-    ...row,
-    usedMilli: milliCpu,
+    ...{ ...row, usedMilli: milliCpu, usedBytes: bytes },
     usedCpu: shareOf(milliCpu, cpu),
     usedCpuText: plainCpuOf(milliCpu, bound(cpu)),
     usedCpuTitle: wordsOf(milliCpu, cpu, cpuText),
-    usedBytes: bytes,
     usedMemory: shareOf(bytes, memory),
     usedMemoryText: plainBytesOf(bytes, bound(memory)),
     usedMemoryTitle: wordsOf(bytes, memory, bytesText),

@@ -3,14 +3,11 @@ import { ActionIcon, Menu, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { ContextList } from '../../shared/messages.ts';
 import { page$ } from '../cluster/page-state.ts';
+import { post } from '../cluster/post.ts';
 import { CheckIcon, DownIcon } from './icons.tsx';
 
 async function choose(context: string): Promise<string> {
-  const answer = await fetch('/dashboard/context', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ context }),
-  });
+  const answer = await post('/dashboard/context', { context });
   if (!answer.ok) return await answer.text();
   // Its objects and namespaces are others.
   const { kind } = page$.value;

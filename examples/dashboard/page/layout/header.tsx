@@ -14,6 +14,7 @@ import { type ComponentProps, type ReactNode, Suspense } from 'react';
 import type { DashboardInfo } from '../../shared/messages.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
+import icon from '../icon.svg';
 import { kindOf } from '../kinds/index.ts';
 import { dialog$ } from './focus.ts';
 import classes from './header.module.css';
@@ -45,7 +46,7 @@ export function Header(props: {
           size="sm"
           aria-label={menuIsOpen ? 'Close the menu' : 'Open the menu of kinds and namespaces'}
         />
-        <Mark />
+        <img className={classes.mark} src={icon} alt="" />
         <Title order={1} className={classes.title}>
           {kindOf(page.kind).title}
         </Title>
@@ -115,18 +116,5 @@ function SchemeButton() {
     <IconButton label={`Switch to ${other} colours`} onClick={() => setColorScheme(other)}>
       {scheme === 'dark' ? <SunIcon /> : <MoonIcon />}
     </IconButton>
-  );
-}
-
-function Mark() {
-  return (
-    <svg className={classes.mark} viewBox="0 0 32 32" aria-hidden="true">
-      <circle cx="16" cy="16" r="2.6" />
-      <path d="M10.6 21.4a7.6 7.6 0 0 1 0-10.8M21.4 10.6a7.6 7.6 0 0 1 0 10.8" />
-      <path
-        className={classes.faint}
-        d="M6.6 25.4a13.3 13.3 0 0 1 0-18.8M25.4 6.6a13.3 13.3 0 0 1 0 18.8"
-      />
-    </svg>
   );
 }

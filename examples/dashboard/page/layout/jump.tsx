@@ -14,7 +14,7 @@ import { StatusBadge } from '../table/cells.tsx';
 import { ShortName } from '../table/short-name.tsx';
 import { compareFound, type Found, isFound, MOST, rankOf } from '../worker/search.ts';
 import { Dialog, useLeave } from './dialog.tsx';
-import { focusTable } from './focus.ts';
+import { awaitTable, focusTable } from './focus.ts';
 import { SearchIcon } from './icons.tsx';
 import classes from './jump.module.css';
 import { type Asked, kindsFor, namedKinds, searchOf } from './jump-target.ts';
@@ -46,10 +46,9 @@ function useFound(asked: Asked | undefined) {
 }
 
 function openKind(id: string): void {
-  const isHere = page$.value.kind === id;
+  if (page$.value.kind === id) focusTable();
+  else awaitTable();
   goToKind(id);
-  // The table of another kind takes the focus itself.
-  if (isHere) focusTable();
 }
 
 function openFound({ kind, uid, namespace, name }: Found): void {

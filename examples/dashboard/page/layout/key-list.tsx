@@ -19,6 +19,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Keys" closeLabel="Close the list of keys" onClose={useLeave(onClose)}>
       <Table
+        layout="fixed"
         data={{
           body: keys.map(([names, what]) => [
             names.map((name) => (

@@ -5,6 +5,7 @@
 import { Button, Divider, SegmentedControl, Stack } from '@mantine/core';
 import { useState } from 'react';
 import type { Control, FaultName } from '../../shared/messages.ts';
+import { post } from '../cluster/post.ts';
 import {
   GaugeIcon,
   HourglassIcon,
@@ -25,13 +26,7 @@ const faults: readonly (readonly [FaultName, string, what: string, typeof GaugeI
 ];
 const rates = [0, 20, 100, 500];
 
-async function control(message: Control): Promise<void> {
-  await fetch('/embedded/control', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(message),
-  });
-}
+const control = (message: Control) => post('/embedded/control', message);
 
 export function ServerPanel({ rate }: { readonly rate: number }) {
   return (

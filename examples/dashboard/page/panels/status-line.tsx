@@ -1,7 +1,7 @@
 /** Shows the status of the informers of the table in words: live, loading, reconnecting, or the reason for a refusal. */
 import { Button, Paper, Progress, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import { number } from '../../shared/words.ts';
+import { counted } from '../../shared/words.ts';
 import { useClockText } from '../cluster/clock.ts';
 import { paused$, retryNow } from '../cluster/cluster.ts';
 import { type StatusWords, statusWords, WAITING } from '../cluster/status-words.ts';
@@ -59,7 +59,7 @@ export function StatusLine() {
         </Button>
       )}
       <Text size="xs" className={classes.counters}>
-        <b>{number.format(reconnects)}</b> reconnects · <b>{number.format(relists)}</b> relists
+        {counted(reconnects, 'reconnect')} · {counted(relists, 'relist')}
       </Text>
       {words.progress !== undefined && (
         <Progress

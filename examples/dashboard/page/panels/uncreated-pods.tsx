@@ -12,14 +12,12 @@ import { AlertIcon } from '../layout/icons.tsx';
 import { FAILED } from '../worker/uncreated.ts';
 import classes from './uncreated-pods.module.css';
 
-interface Uncreated {
-  readonly namespace: string;
-  readonly name: string;
-  readonly message: string;
-}
-
 /** The workload and the cause: `: shop/web-5f7c — exceeded quota: …`. */
-function textOf({ namespace, name, message }: Uncreated): string {
+function textOf({
+  namespace,
+  name,
+  message,
+}: Readonly<Record<'namespace' | 'name' | 'message', string>>): string {
   const cause = causeOf(message);
   return `: ${namespace}/${name}${cause === '' ? '' : ` — ${cause}`}`;
 }

@@ -119,6 +119,8 @@ const shortKinds: ReadonlyMap<string, string> = new Map([
   ['Job', 'job'],
   ['Pod', 'pod'],
   ['Node', 'node'],
+  ['PersistentVolumeClaim', 'pvc'],
+  ['HorizontalPodAutoscaler', 'hpa'],
 ]);
 
 function Owner({ text, column }: { readonly text: string; readonly column: string }) {

@@ -64,7 +64,8 @@ export function FilterBar() {
           data={options}
           value={status || null}
           onChange={(next) => go({ status: next ?? '' })}
-          comboboxProps={{ withinPortal: false }}
+          // Wider than the box, whose place is small on a phone.
+          comboboxProps={{ withinPortal: false, width: 'max-content', position: 'bottom-start' }}
           searchable
           clearable
           clearButtonProps={{ 'aria-label': 'Clear the status' }}

@@ -29,11 +29,15 @@ const sum = (columns: readonly Column[]) => columns.reduce((all, { width }) => a
 const isLeading = ({ id, narrow }: Column, first: Column | undefined) =>
   id === first?.id || narrow !== undefined;
 
-/** The columns of a phone: beside the name there is room for the status, and the others are reached by scrolling. */
+/** The columns of a phone: a name and its status, or a reason and its message, have room, and the others are reached by scrolling. */
 export function phoneColumns(columns: readonly Column[], width: number): readonly Column[] {
-  const [first, second, ...others] = columns;
-  if (first?.type !== 'name' || second?.type !== 'status') return columns;
-  return [{ ...first, width: width - second.width }, second, ...others];
+  const [first] = columns;
+  const second = columns.find(({ id }) => id === (first?.type === 'name' ? 'status' : 'message'));
+  if (first === undefined || second === undefined || first === second) return columns;
+  const others = columns.filter((column) => column !== first && column !== second);
+  const [named, other] = first.type === 'name' ? [first, second] : [second, first];
+  const wide = { ...named, width: width - other.width };
+  return first === named ? [wide, second, ...others] : [first, wide, ...others];
 }
 
 /** The first column and those with a narrow width, and the others from left to right as long as there is room. */

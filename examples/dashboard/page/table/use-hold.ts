@@ -5,21 +5,14 @@ import { useTableQueries } from './use-table.tsx';
 /** After this time without a movement, in milliseconds, nobody is about to click, and the rows take their places. */
 const REST_MS = 30_000;
 
-export interface Hold {
-  readonly onPointerMove: (event: PointerEvent) => void;
-  readonly onPointerLeave: () => void;
-  readonly onFocus: () => void;
-  readonly onBlur: () => void;
-}
-
-export function useHold(grid: RefObject<HTMLElement | null>, activeRow: string | undefined): Hold {
+export function useHold(grid: RefObject<HTMLElement | null>, activeRow: string | undefined) {
   const { queries } = useTableQueries();
   const isOver = useRef(false);
   const rest = useRef<ReturnType<typeof setTimeout>>(undefined);
   const hasActiveRow = useRef(false);
   hasActiveRow.current = activeRow !== undefined;
   useEffect(() => () => clearTimeout(rest.current), []);
-  const handlers = useMemo((): Hold => {
+  const handlers = useMemo(() => {
     const hasFocus = () => hasActiveRow.current && document.activeElement === grid.current;
     const release = () => {
       clearTimeout(rest.current);
@@ -31,7 +24,7 @@ export function useHold(grid: RefObject<HTMLElement | null>, activeRow: string |
       rest.current = setTimeout(release, REST_MS);
     };
     return {
-      onPointerMove({ pointerType }) {
+      onPointerMove({ pointerType }: PointerEvent) {
         // A finger does not point at a row before it touches it.
         if (pointerType === 'touch') return;
         isOver.current = true;

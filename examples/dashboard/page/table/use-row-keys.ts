@@ -27,16 +27,6 @@ interface RowKeysOptions {
   readonly mark: ((row: Row) => void) | undefined;
 }
 
-export interface RowKeys {
-  readonly active: string | undefined;
-  /** The id of its element; `undefined` while it is not rendered. */
-  readonly activeId: string | undefined;
-  /** Makes the first row active when the keyboard arrives. */
-  readonly onFocus: (event: FocusEvent<HTMLDivElement>) => void;
-  readonly onKeyDown: (event: KeyboardEvent<HTMLDivElement>) => void;
-  readonly onSelect: (row: Row) => void;
-}
-
 const steps: Readonly<Record<string, number>> = {
   ArrowDown: 1,
   ArrowUp: -1,
@@ -47,7 +37,7 @@ const steps: Readonly<Record<string, number>> = {
 };
 
 /** Follows the active row by its id, so that it stays active, and on screen, while rows move around it. */
-export function useRowKeys(options: RowKeysOptions): RowKeys {
+export function useRowKeys(options: RowKeysOptions) {
   const { order, rows, virtualizer, scroller, open, mark } = options;
   const [activeRow, setActive] = useState<string>();
   const index = activeRow === undefined ? -1 : (order?.indexOf(activeRow) ?? -1);
@@ -101,6 +91,7 @@ export function useRowKeys(options: RowKeysOptions): RowKeys {
     latest.current(row);
   }, []);
   const active = order?.at(index)?.uid;
+  // The active row is named only while it is rendered.
   const isRendered = rows.some(({ uid }) => uid === active);
   const activeId = isRendered ? `row-${active}` : undefined;
   return { active, activeId, onFocus, onKeyDown, onSelect };

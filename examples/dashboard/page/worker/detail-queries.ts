@@ -29,6 +29,12 @@ const rank = ({ tone }: Row) => worstFirst[tone];
 
 const isWarning = ({ type }: Event) => Number(type === 'Warning');
 
+/** Pods that an object selects. */
+interface Selected {
+  readonly namespace: string;
+  readonly labelSelector: string;
+}
+
 const eventRows = {
   from: events,
   select: { key: 'row of events', project: eventRow },
@@ -40,20 +46,14 @@ const eventRows = {
 };
 
 export const detailQueries = {
-  podsOf: (of: { readonly namespace: string; readonly labelSelector: string }) =>
+  podsOf: (of: Selected) =>
     liveQuery({
-      from: pods,
-      namespace: of.namespace,
-      labelSelector: of.labelSelector,
-      select: podRows,
+      ...{ from: pods, ...of, select: podRows },
       orderBy: { key: 'worst first', compare: (a, b) => byValue(rank(podRow(a)), rank(podRow(b))) },
     }) as LiveQuery<Row>,
-  containersOf: (of: { readonly namespace: string; readonly labelSelector: string }) =>
+  containersOf: (of: Selected) =>
     liveQuery({
-      from: pods,
-      namespace: of.namespace,
-      labelSelector: of.labelSelector,
-      select: { key: 'containers of pods', project: containersIn },
+      ...{ from: pods, ...of, select: { key: 'containers of pods', project: containersIn } },
     }) as LiveQuery<PodContainers>,
   replicaSetsOf: (of: { readonly namespace: string; readonly owner: string }) =>
     liveQuery({

@@ -1,7 +1,7 @@
 /** The search for objects of a kind by name. */
 import { type LiveQueries, liveFilter, liveMap, liveSort, liveWindow } from 'rx-informer';
 import { kindOf } from '../kinds/index.ts';
-import type { Row, Tone } from '../kinds/kind.ts';
+import type { Row } from '../kinds/kind.ts';
 import { byValue } from '../kinds/order.ts';
 import { ownRowsOf } from './row-queries.ts';
 
@@ -12,13 +12,8 @@ export interface Search {
   readonly kind: string;
 }
 
-export interface Found {
+export interface Found extends Pick<Row, 'uid' | 'namespace' | 'name' | 'status' | 'tone'> {
   readonly kind: string;
-  readonly uid: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly status: string;
-  readonly tone: Tone;
   /** How well the name matches; 0 is best. */
   readonly rank: number;
 }
