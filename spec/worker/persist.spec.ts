@@ -65,4 +65,43 @@ describe('a worker with a store on disk', () => {
     await rig.pass(5_000);
     expect(store.collections.size).toBe(0);
   });
+
+  describe('under a factory with a transform', () => {
+    function transformed(transformVersion: string | undefined): BrowserRig {
+      const store = new MemoryStore();
+      const rig = rigWith(store);
+      rig.factoryOptions = () => ({
+        transform: ({ metadata, ...object }) => ({
+          ...object,
+          metadata: { ...metadata, labels: { transformed: 'yes' } },
+        }),
+      });
+      const options = { kinds: [pods], env: 'left-out', transformVersion } as const;
+      rig.persist = ({ identity }) => snapshotsIn(store, { identity, ...options });
+      return rig;
+    }
+    const labels = liveQuery({ from: pods, select: { of: 'metadata.labels' } });
+    const rows = [{ of: { transformed: 'yes' } }];
+
+    it('P19: follows the server after it has shown what was stored, if the transform has a version', async () => {
+      const rig = transformed('1');
+      const tab = follow(rig.open().cluster, labels);
+      await rig.pass(5_000);
+      expect(tab.shown).toMatchObject({ rows, status: { live: true } });
+      rig.kill();
+      await rig.pass(15_000);
+      expect(tab.shown).toMatchObject({ rows, status: { live: true } });
+      rig.server.objects.create(pods, { metadata: { namespace: 'shop', name: 'later' } });
+      await rig.pass(5_000);
+      expect(tab.shown).toMatchObject({ rows: [...rows, ...rows] });
+    });
+
+    it('P19: tells the tabs what is missing if the transform has none', async () => {
+      const rig = transformed(undefined);
+      const tab = follow(rig.open().cluster, labels);
+      await rig.pass(5_000);
+      expect(tab.shown).toMatchObject({ rows: [], status: { live: false, phase: 'stopped' } });
+      expect(tab.shown.status.error?.message).toMatch(/persist needs a transformVersion/);
+    });
+  });
 });
