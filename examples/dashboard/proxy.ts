@@ -47,15 +47,12 @@ function newlinesIn(bytes: Uint8Array): number {
  */
 function headersOf(head: { header(name: string): string | null }): Record<string, string> {
   const isJson = JSON_TYPE.test(head.header('content-type') ?? '');
-  const headers: Record<string, string> = {
+  const passed = PASSED_ON.map((name) => [name, head.header(name) ?? '\n'] as const);
+  return {
     ...securityHeaders(),
     'content-type': isJson ? 'application/json' : 'text/plain; charset=utf-8',
+    ...Object.fromEntries(passed.filter(([, value]) => HEADER_TEXT.test(value))),
   };
-  for (const name of PASSED_ON) {
-    const value = head.header(name);
-    if (value !== null && HEADER_TEXT.test(value)) headers[name] = value;
-  }
-  return headers;
 }
 
 function queryOf({ searchParams }: URL, parameters: readonly string[]): Record<string, string> {

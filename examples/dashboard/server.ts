@@ -67,11 +67,11 @@ function infoOf(
 ): DashboardInfo {
   return {
     cluster,
-    ...(context === undefined ? {} : { context }),
-    ...(contexts === undefined ? {} : { hasContexts: true }),
-    ...(rules?.namespace === undefined ? {} : { namespace: rules.namespace }),
-    ...(rules?.readOnly ? { readOnly: true } : {}),
-    ...(embedded === undefined ? {} : { embedded: { pods: embedded.pods, rate: embedded.rate } }),
+    ...(context && { context }),
+    ...(contexts && { hasContexts: true }),
+    ...(rules?.namespace && { namespace: rules.namespace }),
+    ...(rules?.readOnly && { readOnly: true }),
+    ...(embedded && { embedded: { pods: embedded.pods, rate: embedded.rate } }),
   };
 }
 

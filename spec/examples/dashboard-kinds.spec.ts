@@ -10,7 +10,7 @@ import { withJobs } from '../../examples/dashboard/page/kinds/cron-jobs.ts';
 import { eventKind } from '../../examples/dashboard/page/kinds/events.ts';
 import { kindGroups } from '../../examples/dashboard/page/kinds/index.ts';
 import { withServices } from '../../examples/dashboard/page/kinds/ingresses.ts';
-import type { Kind, Row, Streams, Tone } from '../../examples/dashboard/page/kinds/kind.ts';
+import type { Kind, Row, Tone } from '../../examples/dashboard/page/kinds/kind.ts';
 import { nodeKind } from '../../examples/dashboard/page/kinds/nodes.ts';
 import { orderOf } from '../../examples/dashboard/page/kinds/order.ts';
 import { rolledUp } from '../../examples/dashboard/page/kinds/roll-up.ts';
@@ -38,11 +38,7 @@ function open(kind: Kind) {
   };
   const rows = ({ resource, row }: Kind) =>
     changesOf(resource.plural).pipe(liveMap((object: Stored<Given>) => row(object as never)));
-  const streams = {
-    rows,
-    objects: ({ plural }: { plural: string }) => changesOf(plural),
-  } as unknown as Streams;
-  const joined$ = kind.join?.(rows(kind) as never, streams) ?? (rows(kind) as never);
+  const joined$ = kind.join?.(rows(kind) as never, rows as never) ?? (rows(kind) as never);
   const view = toView(kind.show?.(joined$) ?? joined$);
   const leave = view.subscribe(() => undefined);
   return { view: view as View<Row>, changesOf, leave };

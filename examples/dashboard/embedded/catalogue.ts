@@ -1,10 +1,8 @@
 /** The applications of the embedded cluster. */
 import { readManifests } from './manifests.ts';
 
-export type WorkloadKind = 'Deployment' | 'StatefulSet' | 'DaemonSet' | 'Job';
-
 export interface App {
-  readonly kind: WorkloadKind;
+  readonly kind: 'Deployment' | 'StatefulSet' | 'DaemonSet' | 'Job';
   readonly namespace: string;
   readonly app: string;
   /** Its share of the pods, relative to the other applications. */

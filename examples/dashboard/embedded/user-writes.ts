@@ -14,10 +14,6 @@ import type { World } from './world.ts';
 /** How many pods of a workload are replaced at once. */
 const LANES = 4;
 
-interface Scaled extends KubernetesObject {
-  readonly spec?: { readonly replicas?: number };
-}
-
 export class UserWrites {
   readonly #world: World;
   /** What to do about changes. They are only noted when they are seen, because the writer is not done then. */
@@ -40,7 +36,7 @@ export class UserWrites {
         .values();
       for (let lane = 0; lane < LANES; lane++) this.#stories.add(this.#replaceEach(mine));
     });
-    this.#follow(statefulSets as Resource<Scaled>, ({ metadata, spec }) => {
+    this.#follow(statefulSets, ({ metadata, spec }) => {
       const owner = world.owners.get(metadata.uid);
       if (owner !== undefined) this.#resize(owner, undefined, spec?.replicas ?? 1);
     });

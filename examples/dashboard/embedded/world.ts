@@ -44,6 +44,8 @@ export class World {
   /** Deployments and the other controllers, by their UIDs. */
   readonly deployments = new Map<string, Deployment>();
   readonly owners = new Map<string, Owner>();
+  /** The deployments whose pods have a seeded fault, which further pods will have, too. */
+  readonly faulty = new Set<Deployment>();
   readonly events: EventRecorder;
   readonly rollup: Rollup;
   readonly server: FakeApiServer;
@@ -51,7 +53,6 @@ export class World {
   readonly isTroubled: boolean;
   readonly #objects: number;
   readonly #rolling = new Set<Deployment>();
-  readonly #faulty = new Set<Deployment>();
   #addresses = 0;
   /** Whether the simulation deletes a pod at the moment, and not a user. */
   isEnding = false;
@@ -90,13 +91,8 @@ export class World {
     return true;
   }
 
-  /** The pods of a deployment have a seeded fault, and further ones will have it, too. */
-  holdsFault(deployment: Deployment): void {
-    this.#faulty.add(deployment);
-  }
-
   isFaulty({ deployment }: Owner): boolean {
-    return deployment !== undefined && this.#faulty.has(deployment);
+    return deployment !== undefined && this.faulty.has(deployment);
   }
 
   hasRolled(deployment: Deployment): void {

@@ -19,14 +19,9 @@ export interface DashboardInfo {
   readonly embedded?: { readonly pods: number; readonly rate: number };
 }
 
-/** `GET /dashboard/contexts`: the contexts of the kubeconfig. */
+/** `GET /dashboard/contexts`: the contexts of the kubeconfig. `POST /dashboard/context` shows `{ context }` to all pages, which reload. */
 export interface ContextList {
   readonly contexts: readonly string[];
-}
-
-/** `POST /dashboard/context`: shows another one to all pages. They reload. */
-export interface ContextChoice {
-  readonly context: string;
 }
 
 /** `GET /embedded/truth?resourceVersion=<n>`: the state of the server at that version. */

@@ -45,7 +45,7 @@ export function faultyDeployment(world: World, plan: FaultyWorkload): Deployment
     { name, replicas, createdMs },
     faultyTemplate(plan),
   );
-  world.holdsFault(deployment);
+  world.faulty.add(deployment);
   return deployment;
 }
 

@@ -148,6 +148,7 @@ function Line(props: {
       {!isOnly && (
         <Table.Th scope="row" className={classes.name}>
           {namespace !== '' && `${namespace}/`}
+          <wbr />
           {of.name}
         </Table.Th>
       )}

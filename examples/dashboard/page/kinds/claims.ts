@@ -48,9 +48,9 @@ export const claimKind = defineKind({
     const fields = { size: String(size), class: storageClassName, volume };
     return rowOf(object, stateOf(object), fields, storageClassName, volume);
   },
-  join: (claims$, { rows }) =>
+  join: (claims$, rowsOf) =>
     claims$.pipe(
-      liveJoin(rows(eventKind), {
+      liveJoin(rowsOf(eventKind), {
         on: { left: ({ uid }) => uid, right: ({ objectUid }) => String(objectUid) },
         project: withEvents,
       }),

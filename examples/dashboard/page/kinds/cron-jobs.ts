@@ -46,6 +46,6 @@ export const cronJobKind = defineKind({
       schedule,
     );
   },
-  join: (cronJobs$, { rows }) =>
-    cronJobs$.pipe(liveJoin(rows(jobKind), { on: byOwner, project: withJobs })),
+  join: (cronJobs$, rowsOf) =>
+    cronJobs$.pipe(liveJoin(rowsOf(jobKind), { on: byOwner, project: withJobs })),
 });

@@ -2,7 +2,7 @@
 import { liveJoin, liveShare, liveUnion } from 'rx-informer';
 import { type Event, events } from 'rx-informer/resources';
 import { map } from 'rxjs';
-import { column, defineKind, isComplete, type Row, rowOf, type Streams } from './kind.ts';
+import { column, defineKind, isComplete, type Row, type RowsOf, rowOf } from './kind.ts';
 import { podKind } from './pods.ts';
 import { deploymentKind, replicaSetKind } from './workloads.ts';
 
@@ -33,11 +33,11 @@ export function eventRow(event: Event): Row {
 const JOINED = /^(Pod|ReplicaSet|Deployment)\//;
 
 /** The rows of these kinds. With names, because objects of two kinds may have the same name. */
-const aboutOf = (rows: Streams['rows']) =>
+const aboutOf = (rowsOf: RowsOf) =>
   liveUnion({
-    pods: rows(podKind),
-    replicaSets: rows(replicaSetKind),
-    deployments: rows(deploymentKind),
+    pods: rowsOf(podKind),
+    replicaSets: rowsOf(replicaSetKind),
+    deployments: rowsOf(deploymentKind),
   });
 
 /**
@@ -69,8 +69,8 @@ export const eventKind = defineKind({
   ],
   row: eventRow,
   // By UID, because an object that was deleted and created again has the same name.
-  join: (rows$, { rows }) => {
-    const about$ = aboutOf(rows).pipe(liveShare());
+  join: (rows$, rowsOf) => {
+    const about$ = aboutOf(rowsOf).pipe(liveShare());
     return rows$.pipe(
       liveJoin(about$, {
         on: { left: ({ objectUid }) => String(objectUid), right: ({ uid }) => uid },

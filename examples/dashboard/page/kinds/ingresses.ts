@@ -48,8 +48,8 @@ export const ingressKind = defineKind({
       ...[hosts, services],
     );
   },
-  join: (ingresses$, { rows }) => {
-    const services$ = rows(serviceKind);
+  join: (ingresses$, rowsOf) => {
+    const services$ = rowsOf(serviceKind);
     return ingresses$.pipe(
       liveJoin(services$, {
         on: { left: ({ namespace }) => namespace, right: ({ namespace }) => namespace },

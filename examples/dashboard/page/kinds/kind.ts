@@ -61,11 +61,8 @@ export interface Sort {
   readonly descending: boolean;
 }
 
-/** The streams of rows that a kind may join with its own. */
-export interface Streams {
-  /** The rows of another kind, without a filter. */
-  rows(kind: Kind): ChangeStream<Row>;
-}
+/** The rows of another kind, without a filter, which a kind may join with its own. */
+export type RowsOf = (kind: Kind) => ChangeStream<Row>;
 
 export interface Kind<T extends KubernetesObject = never> {
   readonly id: string;
@@ -86,7 +83,7 @@ export interface Kind<T extends KubernetesObject = never> {
   readonly isJoinedInDetails?: boolean;
   row(object: Stored<T>): Row;
   /** Adds to the rows what other kinds say about them. It runs in the worker. */
-  join?(rows$: ChangeStream<Row>, streams: Streams): ChangeStream<object>;
+  join?(rows$: ChangeStream<Row>, rowsOf: RowsOf): ChangeStream<object>;
   /** Makes rows of what the join emits. It runs in the page, whose state it may read. @defaultValue they are rows */
   show?(joined$: ChangeStream<object>): ChangeStream<Row>;
   /** Whether the kind is a tree, whose rows keep their places below each other. */

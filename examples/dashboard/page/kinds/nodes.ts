@@ -69,7 +69,7 @@ export const nodeKind = defineKind({
   tones: { good: 'Ready', busy: 'Cordoned', bad: 'In trouble' },
   columns: [
     { ...column.name, width: 140, grow: 1 },
-    { ...column.status, width: 128 },
+    { ...column.status, width: 150 },
     { ...column.why, optional: true, inTrouble: true },
     { id: 'pods', title: 'Pods', type: 'number', width: 66, largestFirst: true },
     ...usageColumns.map((column) => ({ ...column, title: `${column.title} used` })),
@@ -79,8 +79,8 @@ export const nodeKind = defineKind({
     { id: 'version', title: 'Version', type: 'text', width: 96 },
   ],
   row: nodeRow,
-  join: (rows$, { rows }) => {
-    const pods$ = rows(podKind);
+  join: (rows$, rowsOf) => {
+    const pods$ = rowsOf(podKind);
     const asked$ = pods$.pipe(
       // A pod that has ended requests nothing any more, and one without a node is in no group.
       liveGroupBy((pod: Row) => (hasEnded(pod) ? undefined : String(pod['node']) || undefined), {

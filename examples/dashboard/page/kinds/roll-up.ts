@@ -1,7 +1,7 @@
 /** Workloads with the pods below them, and the worst reason of these pods in words. */
 import { type ChangeStream, liveJoin } from 'rx-informer';
 import { counted } from '../../shared/words.ts';
-import type { Row, Streams } from './kind.ts';
+import type { Row, RowsOf } from './kind.ts';
 import { podKind } from './pods.ts';
 
 export interface Branch {
@@ -25,9 +25,9 @@ function leaf(row: Row): Branch {
   return known;
 }
 
-export function withPods(rows$: ChangeStream<Row>, { rows }: Streams): ChangeStream<Branch> {
+export function withPods(rows$: ChangeStream<Row>, rowsOf: RowsOf): ChangeStream<Branch> {
   return rows$.pipe(
-    liveJoin(rows(podKind), {
+    liveJoin(rowsOf(podKind), {
       on: byOwner,
       project: (row, pods): Branch => ({ row, children: pods.map((pod) => leaf(pod)) }),
     }),
@@ -38,9 +38,9 @@ export const podsOf = ({ row, children }: Branch): readonly Row[] =>
   'restarts' in row ? [row] : children.flatMap(podsOf);
 
 /** The rows of a kind that controls pods: each with the worst reason of its pods. */
-export function withPodReasons(rows$: ChangeStream<Row>, streams: Streams): ChangeStream<Row> {
+export function withPodReasons(rows$: ChangeStream<Row>, rowsOf: RowsOf): ChangeStream<Row> {
   return rows$.pipe(
-    liveJoin(streams.rows(podKind), { on: byOwner, project: (row, pods) => rolledUp(row, pods) }),
+    liveJoin(rowsOf(podKind), { on: byOwner, project: (row, pods) => rolledUp(row, pods) }),
   );
 }
 

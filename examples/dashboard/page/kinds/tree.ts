@@ -83,9 +83,9 @@ export const treeKind = defineKind({
     { id: 'namespace', title: 'Namespace', type: 'text', width: 104, grow: 0.4, by: 'rootName' },
     { id: 'node', title: 'Node', type: 'text', width: 92, by: 'rootName', optional: true },
   ],
-  join: (deployments$, streams) =>
+  join: (deployments$, rowsOf) =>
     deployments$.pipe(
-      liveJoin(withPods(streams.rows(replicaSetKind), streams), {
+      liveJoin(withPods(rowsOf(replicaSetKind), rowsOf), {
         on: byOwner,
         project: (row, sets): Branch => ({ row, children: sets.filter((set) => !isHistory(set)) }),
       }),

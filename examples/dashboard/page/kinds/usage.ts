@@ -87,5 +87,5 @@ const column = { type: 'share', largestFirst: true, isUsage: true } as const;
 
 export const usageColumns: readonly Column[] = [
   { ...column, id: 'usedCpu', title: 'CPU', width: 128, by: 'usedMilli' },
-  { ...column, id: 'usedMemory', title: 'Memory', width: 138, by: 'usedBytes' },
+  { ...column, id: 'usedMemory', title: 'Memory', width: 144, by: 'usedBytes' },
 ];

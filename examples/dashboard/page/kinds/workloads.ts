@@ -84,9 +84,9 @@ export const deploymentKind = defineKind({
     const { replicas: existing, conditions } = object.status ?? {};
     return workloadRow(object, { desired, ready, updated, existing, paused, conditions });
   },
-  join: (deployments$, streams) =>
+  join: (deployments$, rowsOf) =>
     deployments$.pipe(
-      liveJoin(withPods(streams.rows(replicaSetKind), streams), {
+      liveJoin(withPods(rowsOf(replicaSetKind), rowsOf), {
         on: byOwner,
         project: (row, sets) => rolledUp(row, sets.flatMap(podsOf)),
       }),
@@ -110,6 +110,10 @@ export const replicaSetKind = defineKind({
   },
 });
 
+/** With the strategy OnDelete nobody replaces the old pods. */
+const updatedOf = (spec: { updateStrategy?: { type?: string } } = {}, updated?: number) =>
+  spec.updateStrategy?.type === 'OnDelete' ? undefined : updated;
+
 export const statefulSetKind = defineKind({
   ...shared,
   id: 'statefulsets',
@@ -117,10 +121,9 @@ export const statefulSetKind = defineKind({
   resource: statefulSets,
   tones,
   row: (object) => {
-    const { replicas: desired = 1, updateStrategy } = object.spec ?? {};
     const { readyReplicas: ready = 0, updatedReplicas, conditions } = object.status ?? {};
-    // With the strategy OnDelete nobody replaces the old pods.
-    const updated = updateStrategy?.type === 'OnDelete' ? undefined : updatedReplicas;
+    const desired = object.spec?.replicas ?? 1;
+    const updated = updatedOf(object.spec, updatedReplicas);
     return workloadRow(object, { desired, ready, updated, existing: updated, conditions });
   },
 });
@@ -134,8 +137,7 @@ export const daemonSetKind = defineKind({
   row: (object) => {
     const { numberReady: ready = 0, desiredNumberScheduled: desired = 0 } = object.status ?? {};
     const { updatedNumberScheduled, conditions } = object.status ?? {};
-    const isByHand = object.spec?.updateStrategy?.type === 'OnDelete';
-    const updated = isByHand ? undefined : updatedNumberScheduled;
+    const updated = updatedOf(object.spec, updatedNumberScheduled);
     return workloadRow(object, { desired, ready, updated, existing: updated, conditions });
   },
 });

@@ -10,18 +10,8 @@ export function focusTable(): void {
   document.querySelector<HTMLElement>('[role=grid],[role=treegrid]')?.focus();
 }
 
-let isAwaited = false;
-
-/** The table that is shown next takes the keyboard. */
-export function awaitTable(): void {
-  isAwaited = true;
-}
-
-export function takesKeyboard(): boolean {
-  const takes = isAwaited;
-  isAwaited = false;
-  return takes;
-}
+/** Whether the table that is shown next takes the keyboard. */
+export const nextTable = { takesKeyboard: false };
 
 export function focusFilter(): void {
   const box = document.getElementById(FILTER_ID);

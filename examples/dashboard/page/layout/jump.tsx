@@ -14,7 +14,7 @@ import { StatusBadge } from '../table/cells.tsx';
 import { ShortName } from '../table/short-name.tsx';
 import { compareFound, type Found, isFound, MOST, rankOf } from '../worker/search.ts';
 import { Dialog, useLeave } from './dialog.tsx';
-import { awaitTable, focusTable } from './focus.ts';
+import { focusTable, nextTable } from './focus.ts';
 import { SearchIcon } from './icons.tsx';
 import classes from './jump.module.css';
 import { type Asked, kindsFor, namedKinds, searchOf } from './jump-target.ts';
@@ -47,7 +47,7 @@ function useFound(asked: Asked | undefined) {
 
 function openKind(id: string): void {
   if (page$.value.kind === id) focusTable();
-  else awaitTable();
+  else nextTable.takesKeyboard = true;
   goToKind(id);
 }
 

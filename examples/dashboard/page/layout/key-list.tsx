@@ -1,5 +1,5 @@
 /** The list of the keys, which `?` opens. */
-import { Kbd, Table } from '@mantine/core';
+import { Group, Kbd, Table } from '@mantine/core';
 import { Dialog, useLeave } from './dialog.tsx';
 
 const keys: readonly (readonly [keys: readonly string[], what: string])[] = [
@@ -22,11 +22,11 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
         layout="fixed"
         data={{
           body: keys.map(([names, what]) => [
-            names.map((name) => (
-              <Kbd key={name} mr={4} style={{ whiteSpace: 'nowrap' }}>
-                {name}
-              </Kbd>
-            )),
+            <Group key="names" gap={4}>
+              {names.map((name) => (
+                <Kbd key={name}>{name}</Kbd>
+              ))}
+            </Group>,
             what,
           ]),
         }}

@@ -56,7 +56,7 @@ export function FilterBar() {
           )
         }
       />
-      {'status' in kind.tones || kind.columns.some(({ id }) => id === 'status') ? (
+      {kind.columns.some(({ id }) => id === 'status') && (
         <Select
           className={classes.status}
           aria-label="Status"
@@ -70,7 +70,7 @@ export function FilterBar() {
           clearable
           clearButtonProps={{ 'aria-label': 'Clear the status' }}
         />
-      ) : null}
+      )}
       <ColumnChoice />
       <PauseButton />
       {namespace !== '' && (

@@ -12,7 +12,7 @@ import { clearMarks, isMarkable, marks$, toggleMark } from '../actions/asked.ts'
 import { go } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import type { Row } from '../kinds/kind.ts';
-import { takesKeyboard } from '../layout/focus.ts';
+import { nextTable } from '../layout/focus.ts';
 import { columnsOf, features } from './cells.tsx';
 import { useIsMetered, useIsTrouble } from './column-choice.tsx';
 import { ColumnHeader } from './column-header.tsx';
@@ -117,7 +117,9 @@ export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
   useEffect(() => {
     const { activeElement } = document;
     const isFree = activeElement === null || activeElement === document.body;
-    if (takesKeyboard()) scroller.current?.focus({ preventScroll: true });
+    const { takesKeyboard } = nextTable;
+    nextTable.takesKeyboard = false;
+    if (takesKeyboard) scroller.current?.focus({ preventScroll: true });
     else if (isFree || activeElement.closest('nav') !== null) {
       scroller.current?.parentElement?.focus({ preventScroll: true });
     }

@@ -21,19 +21,15 @@ function rowIn<R>(set: ChangeSet<unknown>, row: R): ChangeSet<R> {
 }
 
 /** The explanation of a query: which informers it reads, and how. */
-export interface Explanation {
-  readonly text: string;
-}
-
 export function explanationOf(
   live: LiveQueries,
   query: LiveQuery<Row, false>,
-): ChangeStream<Explanation> {
+): ChangeStream<{ readonly text: string }> {
   return live.stream(query).pipe(
     // It is one row as long as the tab asks for it.
     filter((_set, at) => at === 0),
-    map((set) => rowIn<Explanation>(set, { text: live.explain(query).text })),
-  ) as ChangeStream<Explanation>;
+    map((set) => rowIn(set, { text: live.explain(query).text })),
+  ) as ChangeStream<{ readonly text: string }>;
 }
 
 /** The fingerprint of the pods that the worker holds. */

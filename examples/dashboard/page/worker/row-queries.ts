@@ -74,7 +74,7 @@ export function rowsOf(
   selectors: Selectors,
 ): ChangeStream<object> | OrderedChangeStream<Row> {
   const own$ = ownRowsOf(live, kind, selectors);
-  const joined$ = kind.join?.(own$, { rows: (other) => ownRowsOf(live, other) }) ?? own$;
+  const joined$ = kind.join?.(own$, (other) => ownRowsOf(live, other)) ?? own$;
   // The page makes the rows of a tree of its branches.
   if (kind.show !== undefined) return joined$;
   return metered(kind, joined$ as ChangeStream<Row>).pipe(
