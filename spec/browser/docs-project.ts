@@ -1,28 +1,12 @@
 /** The projects of the documentation, as their readers make them. */
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer as createTcpServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 
 /** The page of a project. */
 export const htmlOf = (main: string) =>
   `<!doctype html><link rel="icon" href="data:," /><div id="root"></div><script type="module" src="/src/${main}"></script>`;
-
-/** A port that was free a moment ago, below those of outgoing connections, one of which could take it meanwhile. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000);
-    const server = createTcpServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    await new Promise((resolve) => server.close(resolve));
-    if (isFree) return port;
-  }
-}
 
 /** Copies the files of a page of the documentation, for a cluster at a port. */
 export async function makeProject(name: string, port: number): Promise<string> {

@@ -6,9 +6,10 @@ import { writeFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { createServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
-import { freePort, htmlOf, makeProject } from './docs-project.ts';
+import { htmlOf, makeProject } from './docs-project.ts';
 
 const MAIN = `
 import { StrictMode } from 'react';

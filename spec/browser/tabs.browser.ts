@@ -8,9 +8,10 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type Deployment, deployments, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
-import { freePort, htmlOf, makeProject } from './docs-project.ts';
+import { htmlOf, makeProject } from './docs-project.ts';
 import { develop, publish, type RunningProject } from './vite-project.ts';
 import { publishByWebpack } from './webpack-project.ts';
 

@@ -1,12 +1,13 @@
 /** Starts, kills and restarts a NATS server with JetStream on disk and a WebSocket listener, on free ports. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ConnectionOptions, connect, type NatsConnection } from '@nats-io/transport-node';
+import { isPortTaken, onFreePorts } from '../support/free-port.ts';
+import { eventually } from '../support/patience.ts';
 import { ensureNatsBinary } from './nats-binary.ts';
 
 /** The options of a server. */
@@ -17,25 +18,6 @@ export interface NatsServerOptions {
   readonly maxPayload?: number;
   /** The user of connections without options of their own. */
   readonly user?: ConnectionOptions;
-}
-
-/**
- * A port that no process uses at the moment. It is below the ports that the system gives to connections, so that none
- * of them takes it before the server starts, or while it is restarted.
- */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
 }
 
 /** A NATS server in a process of its own. Its ports and its store survive a restart. */
@@ -56,11 +38,13 @@ export class NatsServer {
 
   static async start(options: NatsServerOptions = {}): Promise<NatsServer> {
     const binary = await ensureNatsBinary();
-    const server = new NatsServer(binary, await freePort(), await freePort());
-    server.#user = options.user ?? {};
-    server.#configure(options);
-    await server.run();
-    return server;
+    return onFreePorts(async (port, webSocketPort) => {
+      const server = new NatsServer(binary, port, webSocketPort);
+      server.#user = options.user ?? {};
+      server.#configure(options);
+      await server.#launch();
+      return server;
+    });
   }
 
   get url(): string {
@@ -92,18 +76,43 @@ export class NatsServer {
     return join(this.#folder, 'store');
   }
 
-  /** Starts the process and resolves when it accepts clients. */
+  /** Starts the process again and resolves when it accepts clients. Waits while another process has its port. */
   async run(): Promise<void> {
+    const failed = await eventually(async () => {
+      try {
+        await this.#launch();
+        return undefined;
+      } catch (error) {
+        return isPortTaken(error) ? false : { error };
+      }
+    }, 'the ports of the NATS server are free');
+    if (failed) throw failed.error;
+  }
+
+  async #launch(): Promise<void> {
     const child = spawn(this.#binary, [join(this.#folder, 'nats.conf')], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     this.#process = child;
     const ready = once(createInterface(child.stdout), 'line');
     const failed = once(child, 'exit').then(([code]) => {
-      throw new Error(`the NATS server ended with ${code}; its log is in ${this.#folder}`);
+      throw new Error(`the NATS server ended with ${code}; the end of its log:\n${this.#said()}`);
     });
     failed.catch(() => undefined);
     await Promise.race([ready, failed]);
+  }
+
+  /** The end of the log. */
+  #said(): string {
+    try {
+      return readFileSync(join(this.#folder, 'log'), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .slice(-5)
+        .join('\n');
+    } catch {
+      return 'it wrote none';
+    }
   }
 
   /** Ends the process without a warning, as a crash does. */

@@ -25,6 +25,7 @@ import { createFakeApiServer, permittedBy } from 'rx-informer/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { testOnlyCa } from '../node/test-only-certificates.ts';
+import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/patience.ts';
 import { podModule } from '../support/pod.ts';
 import { mustRun, packInto, root, run } from './consumer.ts';
@@ -68,15 +69,6 @@ beforeAll(async () => {
   await mustRun('npm', ['install', ...quiet], project);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Carries out a Dockerfile in an empty folder. Returns the command of the container. */
 async function imageOf(from: string, image: string): Promise<string[]> {

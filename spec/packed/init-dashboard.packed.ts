@@ -9,7 +9,7 @@ import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepScreenshot, launchChromium } from '../browser/chromium.ts';
-import { freePort } from '../browser/docs-project.ts';
+import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/patience.ts';
 import { mustRun, packInto, root } from './consumer.ts';
 

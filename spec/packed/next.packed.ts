@@ -13,7 +13,7 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launchChromium } from '../browser/chromium.ts';
-import { freePort } from '../browser/docs-project.ts';
+import { freePort } from '../support/free-port.ts';
 import { eventually } from '../support/patience.ts';
 import { mustRun, packInto, root } from './consumer.ts';
 

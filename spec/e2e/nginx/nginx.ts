@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { testOnlyServerCert, testOnlyServerKey } from '../../node/test-only-certificates.ts';
+import { onFreePorts } from '../../support/free-port.ts';
 import { eventually } from '../../support/patience.ts';
 
 /** The names of the configurations. */
@@ -25,14 +25,6 @@ export interface Nginx {
   /** Switches to another configuration on the same port. Open streams end. */
   reconfigure(configuration: NginxConfiguration): Promise<void>;
   close(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function accepts(port: number): Promise<boolean> {
@@ -55,14 +47,15 @@ export async function startNginx(
   server: { readonly url: string; readonly token: string },
 ): Promise<Nginx> {
   const folder = await mkdtemp(join(tmpdir(), 'rx-informer-nginx-'));
-  let port = await freePort();
   await writeFile(join(folder, 'server.crt'), testOnlyServerCert);
   await writeFile(join(folder, 'server.key'), testOnlyServerKey);
   const values: Record<string, string> = {
     ...{ folder, upstream: server.url, token: server.token },
   };
 
-  const run = async (name: NginxConfiguration) => {
+  let port = 0;
+  const run = async (name: NginxConfiguration, onPort = port) => {
+    port = onPort;
     const path = fileURLToPath(new URL(`${name}.conf`, import.meta.url));
     values['port'] = String(port);
     const text = (await readFile(path, 'utf8')).replace(/\{\{(\w+)\}\}/g, (_, key) => {
@@ -92,18 +85,7 @@ export async function startNginx(
     if (ended !== undefined) throw new Error(`nginx does not start: ${ended}`);
     return child;
   };
-  const start = async () => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await run(configuration);
-      } catch (error) {
-        if (attempt === 5 || !String(error).includes('Address already in use')) throw error;
-        // Another process took the port meanwhile.
-        port = await freePort();
-      }
-    }
-  };
-  let child = await start();
+  let child = await onFreePorts((free) => run(configuration, free));
   const end = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
