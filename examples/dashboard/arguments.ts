@@ -15,6 +15,8 @@ export interface DashboardOptions {
   readonly allowEdits?: boolean;
   /** Lets the browser store the objects of a real cluster, so that a reload shows them at once. @defaultValue false */
   readonly warmStart?: boolean;
+  /** Lets users sign in with a token, and answers the queries of all from one list and watch for each kind. @defaultValue false */
+  readonly serveUsers?: boolean;
   /** The address of the NATS server from which the page reads the objects. @defaultValue the cluster */
   readonly nats?: string;
   /** The bucket that `rx-informer publish` fills. @defaultValue k8s */
@@ -85,6 +87,11 @@ function command(): Command {
       .option('--bucket <name>', 'bucket of NATS', bucketName, 'k8s')
       .option('--allow-edits', 'forward edits to a real cluster', false)
       .option('--warm-start', 'let the browser store objects of a real cluster, unencrypted', false)
+      .addOption(
+        new Option('--serve-users', 'let users sign in, each with the own rights')
+          .default(false)
+          .conflicts(['nats', 'warmStart', 'namespace']),
+      )
       .option('--pods <number>', 'pods of the embedded cluster', integer(1, 100_000), 1000)
       .addOption(
         new Option('--objects <number>', 'another name of --pods')

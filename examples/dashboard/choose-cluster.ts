@@ -15,6 +15,8 @@ export interface RealCluster {
   readonly name: string;
   /** The context of the kubeconfig. */
   readonly context: string | undefined;
+  /** A client of the cluster without any credentials. */
+  anonymous(): Promise<KubeClient>;
 }
 
 /** The requested cluster cannot be used. The message is one sentence for the user. */
@@ -43,12 +45,19 @@ function reasonOf(error: unknown): string {
   return text.split('\n', 1)[0]?.replace(/\.$/, '') ?? text;
 }
 
-/** The contexts of the kubeconfig, and the current one. Nothing of them is connected, so no plugin runs. */
-export async function readContexts({ kubeconfig }: Pick<DashboardOptions, 'kubeconfig'>) {
+async function configOf(options: Pick<DashboardOptions, 'kubeconfig' | 'context'>) {
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
+  const { kubeconfig, context } = options;
   if (kubeconfig === undefined) config.loadFromDefault();
   else config.loadFromFile(kubeconfig);
+  if (context !== undefined) config.setCurrentContext(context);
+  return config;
+}
+
+/** The contexts of the kubeconfig, and the current one. Nothing of them is connected, so no plugin runs. */
+export async function readContexts(options: Pick<DashboardOptions, 'kubeconfig'>) {
+  const config = await configOf(options);
   return { names: config.contexts.map(({ name }) => name), current: config.currentContext };
 }
 
@@ -67,7 +76,19 @@ async function connect(options: DashboardOptions): Promise<RealCluster> {
     throw error;
   }
   const { current } = await readContexts(options).catch(() => ({ current: undefined }));
-  return { client, name: context ?? new URL(client.baseUrl).host, context: context ?? current };
+  const anonymous = async () => {
+    const config = await configOf(options);
+    const cluster = config.getCurrentCluster();
+    if (cluster === null) throw new ClusterError('The kubeconfig names no cluster.');
+    config.loadFromClusterAndUser(cluster, { name: 'nobody' });
+    return clientFromKubeConfig(config);
+  };
+  return {
+    anonymous,
+    client,
+    name: context ?? new URL(client.baseUrl).host,
+    context: context ?? current,
+  };
 }
 
 /** Finds the cluster to show. Throws a {@link ClusterError} if a requested cluster does not answer. */

@@ -10,6 +10,7 @@ import { readPageFiles } from './server/page-files.ts';
 import { ServedKinds } from './server/served-kinds.ts';
 import { type Contexts, type ServedCluster, serveDashboard } from './server.ts';
 import type { Summary } from './summary-line.ts';
+import { type DashboardUsers, serveDashboardUsers } from './users/users.ts';
 
 export interface Dashboard {
   readonly url: string;
@@ -51,6 +52,12 @@ function sayCluster(options: DashboardOptions, name: string, readOnly: boolean, 
   }
 }
 
+/** With the own token of the dashboard, if the cluster has users. */
+function headersOf(embedded: EmbeddedCluster | undefined) {
+  const users = embedded?.users;
+  return users && { authorization: `Bearer ${users.own}` };
+}
+
 /**
  * Starts a dashboard. Rejects with a `ClusterError` if the requested cluster does not answer, and with the server's
  * error if the requested port is taken.
@@ -65,6 +72,9 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   let embedded: EmbeddedCluster | undefined;
   let client: KubeClient;
   let proxy: ClusterProxy;
+  let users: DashboardUsers | undefined;
+  // The embedded cluster sends a bookmark every two seconds, a real one every minute.
+  const idleTimeoutMs = type === 'real' ? undefined : 6000;
 
   /** Connects the pages to a cluster. */
   async function serving(of: Choice, base = ''): Promise<ServedCluster> {
@@ -72,15 +82,28 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
     const files = await readPageFiles(folder, {
       ...{ cluster: type, source: name, namespace: namespace ?? '', base },
       ...{ storedFor: await identityOf(options, of), nats, bucket: nats && bucket },
+      hasUsers: options.serveUsers ?? false,
     });
     const next =
       'cluster' in of
         ? of.cluster.client
-        : createClient({ baseUrl: embedded?.baseUrl ?? '', qps: 0 });
+        : createClient({ baseUrl: embedded?.baseUrl ?? '', qps: 0, headers: headersOf(embedded) });
+    client = next;
+    if (options.serveUsers) {
+      const anonymous =
+        'cluster' in of
+          ? await of.cluster.anonymous()
+          : createClient({ baseUrl: next.baseUrl, qps: 0 });
+      users = await serveDashboardUsers({
+        ...{ client, anonymous, allowEdits: !rules.readOnly, idleTimeoutMs },
+        report: (error) => say(`The server of users: ${String(error)}`),
+      });
+      proxy = createClusterProxy(anonymous, { ...rules, asUsers: true });
+      return { proxy, files, cluster: name };
+    }
     const kinds = new ServedKinds(next);
     // Without it only the kinds that the page knows are shown.
     await kinds.refresh().catch(() => undefined);
-    client = next;
     proxy = createClusterProxy(client, { ...rules, others: kinds.byPath });
     const context = 'cluster' in of ? of.cluster.context : undefined;
     return { proxy, kinds, files, cluster: `${name}${nats ? ' over NATS' : ''}`, context };
@@ -89,6 +112,7 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   if ('embeddedBecause' in choice) {
     say(`Showing the embedded cluster, because ${choice.embeddedBecause}.`);
     embedded = await createEmbeddedCluster(options);
+    for (const each of embedded.users?.words ?? []) say(each);
     if (options.explainFaults) for (const each of embedded.explanations) say(`Fault ${each}`);
   } else {
     sayCluster(options, choice.cluster.name, rules.readOnly, say);
@@ -112,13 +136,13 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
   const serve = (port: number) =>
     serveDashboard({
       ...served,
-      rules,
-      port,
+      ...{ rules, port, users },
       // The objects of a bucket are those of one cluster.
-      contexts: type === 'real' && !nats ? contexts : undefined,
+      contexts: type === 'real' && !nats && !options.serveUsers ? contexts : undefined,
       ...(embedded === undefined ? {} : { embedded }),
     });
   const close = async () => {
+    await users?.close();
     await client.close();
     await embedded?.close();
   };
@@ -140,7 +164,7 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
     summary: () => ({
       changes: embedded?.changes ?? proxy.traffic.events,
       watches: proxy.traffic.watches,
-      pages: server.pages.count(),
+      pages: users?.count() ?? server.pages.count(),
       ...(embedded === undefined ? {} : { pods: embedded.pods }),
     }),
     async close() {

@@ -16,6 +16,7 @@ import { Director } from './embedded/stories.ts';
 import { UserWrites } from './embedded/user-writes.ts';
 import { World } from './embedded/world.ts';
 import type { FaultName, Truth } from './shared/messages.ts';
+import { createRoles, type EmbeddedUsers, embeddedUsers } from './users/embedded-users.ts';
 
 export interface PodWriter {
   create(pod: Pod): Stored<Pod>;
@@ -30,12 +31,15 @@ export interface EmbeddedClusterOptions {
   readonly seed: number;
   /** The faults that the cluster contains from the start. @defaultValue 'none' */
   readonly fault?: FaultChoice;
+  /** Whether it has users, who sign in by tokens. @defaultValue every request is permitted */
+  readonly serveUsers?: boolean | undefined;
 }
 
 export interface EmbeddedCluster {
   /** The address of its API server. */
   readonly baseUrl: string;
   readonly server: FakeApiServer;
+  readonly users: EmbeddedUsers | undefined;
   readonly pods: number;
   readonly changes: number;
   /** Changes per second; writable. */
@@ -106,7 +110,9 @@ export async function createEmbeddedCluster(
 ): Promise<EmbeddedCluster> {
   const { objects, seed, fault = 'none' } = options;
   const chance = new Random(seed + 1);
+  const users = options.serveUsers ? embeddedUsers() : undefined;
   const server = createFakeApiServer({
+    ...(users && { users: users.tokens, allows: 'rbac' }),
     // Without frequent bookmarks a page could not distinguish a silent connection from a quiet cluster.
     bookmarkIntervalMs: 2000,
     historyLimit: 20_000,
@@ -125,6 +131,7 @@ export async function createEmbeddedCluster(
   for (let step = 0; step < objects / 4; step++) director.step();
   world.rollup.flush();
   const writes = new UserWrites(world);
+  if (users !== undefined) createRoles(server);
   const served = await server.serve({ port: 0 });
   const pace = createPace(() => director.step(), options.rate);
   const timers = [
@@ -142,6 +149,7 @@ export async function createEmbeddedCluster(
   return {
     baseUrl: served.url,
     server,
+    users,
     get pods() {
       return ledger.count;
     },

@@ -1,7 +1,7 @@
 /**
  * The proxy from the page to the cluster. It forwards what `allowed-requests.ts` allows, and drops every other
  * parameter and header: the browser's cookies and tokens do not reach the cluster, and the cluster's credentials do
- * not reach the page.
+ * not reach the page. If users sign in, their token is the only credential of their requests.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError, type KubeClient, type TransportRequest, whenDrained } from 'rx-informer';
@@ -82,8 +82,10 @@ function forwarded(
   url: URL,
   allowed: AllowedRequest,
   sent: ForwardedBody | undefined,
+  { asUsers }: ProxyRules,
 ): TransportRequest {
   const query = queryOf(url, allowed.parameters);
+  const { authorization } = request.headers;
   const isWatch = isTrue(query['watch']);
   const isList = allowed.use === 'collection' && !isWatch;
   const accept = acceptOf(allowed, isWatch, request.headers.accept);
@@ -92,7 +94,11 @@ function forwarded(
     path: url.pathname,
     // Otherwise a table might contain the complete objects.
     query: accept.startsWith(TABLE) ? { ...query, includeObject: 'Metadata' } : query,
-    headers: { accept, ...(sent === undefined ? {} : { 'content-type': sent.contentType }) },
+    headers: {
+      accept,
+      ...(sent === undefined ? {} : { 'content-type': sent.contentType }),
+      ...(asUsers && authorization !== undefined ? { authorization } : {}),
+    },
     ...(sent === undefined ? {} : { body: sent.body }),
     ...(accept.startsWith(METADATA_LIST) ? { acceptGzip: true } : {}),
     // A followed log can be silent for days, like a watch.
@@ -143,7 +149,7 @@ export function createClusterProxy(client: KubeClient, rules: ProxyRules = {}): 
   ): Promise<void> {
     try {
       const sent = await readForwardedBody(request, allowed.use, rules);
-      send(response, forwarded(request, url, allowed, sent));
+      send(response, forwarded(request, url, allowed, sent, rules));
     } catch (error) {
       // The page has closed the connection, unless the body was refused.
       if (!(error instanceof BodyRefused)) response.destroy();
@@ -152,6 +158,10 @@ export function createClusterProxy(client: KubeClient, rules: ProxyRules = {}): 
   }
 
   function forward(request: IncomingMessage, response: ServerResponse, url: URL): void {
+    if (rules.asUsers && !/^Bearer \S/i.test(request.headers.authorization ?? '')) {
+      request.resume();
+      return answerText(response, 401, 'Sign in first.');
+    }
     const allowed = judge(request.method ?? '', url.pathname, rules);
     if ('sentence' in allowed) {
       const { code, sentence, allow } = allowed;
@@ -160,7 +170,7 @@ export function createClusterProxy(client: KubeClient, rules: ProxyRules = {}): 
     } else if (['write', 'delete', 'review'].includes(allowed.use)) {
       void sendWithBody(request, response, url, allowed);
     } else {
-      send(response, forwarded(request, url, allowed, undefined));
+      send(response, forwarded(request, url, allowed, undefined, rules));
     }
   }
 

@@ -11,6 +11,7 @@ import type { PageFiles } from './server/page-files.ts';
 import { contextIn, control, readMessage } from './server/page-messages.ts';
 import type { ServedKinds } from './server/served-kinds.ts';
 import type { DashboardInfo } from './shared/messages.ts';
+import type { DashboardUsers } from './users/users.ts';
 
 const NOT_UNDERSTOOD = 'This request cannot be understood.';
 const OTHER_CONTEXT = 'This dashboard shows another context now; reload the page.';
@@ -38,6 +39,8 @@ export interface DashboardServerOptions extends ServedCluster {
   /** @defaultValue the page cannot choose */
   readonly contexts?: Contexts | undefined;
   readonly embedded?: EmbeddedCluster;
+  /** The users who sign in. @defaultValue nobody does, and whoever opens the page sees what the dashboard sees */
+  readonly users?: DashboardUsers | undefined;
   /** The restrictions of the proxy, as the page must know them. */
   readonly rules?: ProxyRules;
   /** 0: any free port. */
@@ -62,7 +65,7 @@ function listen(server: Server, port: number): Promise<number> {
 }
 
 function infoOf(
-  { embedded, rules, contexts }: DashboardServerOptions,
+  { embedded, users, rules, contexts }: DashboardServerOptions,
   { cluster, context }: ServedCluster,
 ): DashboardInfo {
   return {
@@ -71,13 +74,30 @@ function infoOf(
     ...(contexts && { hasContexts: true }),
     ...(rules?.namespace && { namespace: rules.namespace }),
     ...(rules?.readOnly && { readOnly: true }),
-    ...(embedded && { embedded: { pods: embedded.pods, rate: embedded.rate } }),
+    ...(embedded && !users && { embedded: { pods: embedded.pods, rate: embedded.rate } }),
   };
+}
+
+/** Answers who the user of a request is. */
+async function answerUser(
+  users: DashboardUsers,
+  request: IncomingMessage,
+  response: ServerResponse,
+) {
+  try {
+    const name = await users.nameOf(request);
+    if (name !== undefined) answerJson(response, 200, { name });
+    else answerText(response, 401, 'This token is of nobody, or has ended.');
+  } catch {
+    answerText(response, 502, 'The cluster does not say whose token this is; try again.');
+  }
 }
 
 /** Serves the dashboard on 127.0.0.1. Rejects if the port is taken. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<DashboardServer> {
-  const { embedded, contexts } = options;
+  const { users, contexts } = options;
+  // No user controls the cluster of all.
+  const embedded = users === undefined ? options.embedded : undefined;
   let shown: ServedCluster = options;
   let base = '';
   let turn = 0;
@@ -117,7 +137,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     if (proxy.owns(pathname)) {
       if (pageBase !== base) return (response) => answerText(response, 421, OTHER_CONTEXT);
       url.pathname = pathname;
-      embedded?.prepare(pathname);
+      options.embedded?.prepare(pathname);
       return (response) => proxy.forward(request, response, url);
     }
     if (embedded !== undefined && pathname === '/embedded/control') {
@@ -131,6 +151,9 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     if (request.method !== 'GET') {
       return (response) =>
         answerText(response, 405, 'This dashboard only reads.', { allow: 'GET' });
+    }
+    if (users !== undefined && pathname === '/dashboard/user') {
+      return (response) => void answerUser(users, request, response);
     }
     if (pathname === '/dashboard/info') {
       pages.saw(searchParams.get('page') ?? '');
@@ -166,8 +189,12 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
       else response.destroy();
     }
   });
-  // Upgrades are refused, because watches use fetch.
-  server.on('upgrade', (_request, socket) => socket.destroy());
+  // Others are refused, because watches use fetch.
+  server.on('upgrade', (request, socket, head) => {
+    if (users === undefined || request.url !== '/queries') socket.destroy();
+    else if (refusal(request, port) !== undefined) socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    else users.connect(request, socket, head);
+  });
   port = await listen(server, options.port);
   return {
     port,

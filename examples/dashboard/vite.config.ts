@@ -27,6 +27,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 1500,
     // One file of what most parts share compresses better than a file for each set of parts that share it.
     rolldownOptions: {
+      input: [here('page/index.html'), here('page/users.html')],
       output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 6 }] } },
     },
   },

@@ -45,6 +45,10 @@ const named = {
   },
   outside: { reads: [pods], ask: () => (outside as LiveQueries).stream(names) },
   both: { reads: [pods, configMaps], ask: () => names },
+  either: {
+    reads: (plural: string) => (plural === 'pods' ? [pods] : [pods, configMaps]),
+    ask: (_plural: string) => names,
+  },
 } satisfies SharedQueriesByName;
 
 describe('one factory for all users', () => {
@@ -371,6 +375,21 @@ describe('queries with names over one factory', () => {
     );
   });
 
+  it('E14: the kinds that a named query reads may follow from its parameters', async () => {
+    const rig = new UsersRig();
+    rig.serveShared({
+      rights: (_user, { plural }) => (plural === 'pods' ? ['a'] : []),
+      queries: named,
+    });
+    const page = rig.page('t-ann');
+    const [all, both] = ['pods', 'configmaps'].map((plural) =>
+      followed(page.view(workerQuery<typeof named, 'either'>('either', plural))),
+    );
+    await rig.pass(5_000);
+    expect(all?.shown().list).toBe('api web');
+    expect(both?.shown()).toMatchObject(DENIED);
+  });
+
   it('E14: rows of a kind that is not in reads, or of another informer, are an error of the query, of which the program is told', async () => {
     const errors: unknown[] = [];
     const rig = new UsersRig();
@@ -425,11 +444,14 @@ describe('queries with names over one factory', () => {
       queries: {
         ask: { reads: [pods], ask: reject('ask') as never },
         of: { reads: [pods], ask: () => names, namespaces: reject('namespaces') as never },
+        kinds: { reads: reject('reads') as never, ask: () => names },
+        none: { reads: () => [], ask: () => names },
+        foreign: { reads: () => [secrets], ask: () => names },
         text: { reads: [pods], ask: () => names, namespaces: (() => 'shop') as never },
       },
     });
     const page = rig.page('t-ann');
-    const views = ['ask', 'of', 'text'].map((name) =>
+    const views = ['ask', 'of', 'kinds', 'none', 'foreign', 'text'].map((name) =>
       followed(page.view(workerQuery<Record<string, () => typeof names>, string>(name))),
     );
     await rig.pass(5_000);
@@ -437,10 +459,12 @@ describe('queries with names over one factory', () => {
       throw new Error('changes');
     }) as never);
     await rig.pass(5_000);
-    expect(views.map(({ shown }) => shown().list)).toEqual(['', '', '']);
+    expect(views.map(({ shown }) => shown().list)).toEqual(views.map(() => ''));
     expect(errors).toEqual(
       expect.arrayContaining([
-        ...['decision', 'ask', 'namespaces', 'changes'],
+        ...['decision', 'ask', 'namespaces', 'reads', 'changes'],
+        'serveUsers: queries: none: reads is empty; name the kinds',
+        'the server does not have secrets; it has pods, configmaps, clusterroles.rbac.authorization.k8s.io',
         'workerQuery ask: ask has returned a promise; return a query or a stream',
         'serveUsers: queries: text: namespaces must return names of namespaces, but returned "shop"',
       ]),
@@ -455,6 +479,9 @@ describe('queries with names over one factory', () => {
     expect(refusal({ queries: { mine: () => names } })).toThrow(/queries: mine must be \{ reads/);
     expect(refusal({ queries: { mine: { reads: [secrets], ask: () => names } } })).toThrow(
       /does not have secrets/,
+    );
+    expect(refusal({ queries: { mine: { reads: [], ask: () => names } } })).toThrow(
+      /mine: reads is empty/,
     );
     expect(refusal({ kinds: [pods, pods] })).toThrow(/pods is there twice/);
     expect(refusal({ rights: 'all' })).toThrow(/rights/);

@@ -14,6 +14,8 @@ import {
 export interface ProxyRules {
   readonly namespace?: string | undefined;
   readonly readOnly?: boolean | undefined;
+  /** Whether each request must carry the token of its user, which is the only one that the cluster gets. */
+  readonly asUsers?: boolean | undefined;
   /** Kinds of which only reads are forwarded, by the path of their collection. */
   readonly others?: ReadonlyMap<string, ShownKind> | undefined;
 }

@@ -27,6 +27,7 @@ export async function readPageFiles(
   folder: string,
   settings: Pick<Settings, 'cluster'> & Partial<Settings>,
 ): Promise<PageFiles> {
+  const start = settings.hasUsers ? '/users.html' : '/index.html';
   // A kubeconfig may give its contexts any names.
   const encoded = encodeURIComponent(textOfSettings({ ...noSettings, ...settings }));
   const nats = settings.nats || undefined;
@@ -37,11 +38,13 @@ export async function readPageFiles(
     files.set(file.slice(folder.length).split(sep).join('/'), await readFile(file));
   }
   return (path, response) => {
-    const name = path === '/' ? '/index.html' : path;
+    const name = path === '/' ? start : path;
+    // The other start is not one of these settings.
+    if (name !== start && extname(name) === '.html') return false;
     const content = files.get(name);
     const type = types[extname(name)];
     if (content === undefined || type === undefined) return false;
-    if (name === '/index.html') {
+    if (name === start) {
       const nonce = randomBytes(16).toString('base64');
       const headers = securityHeaders(nonce, nats);
       response.writeHead(200, { ...headers, 'content-type': type });

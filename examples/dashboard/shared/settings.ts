@@ -13,6 +13,8 @@ export interface Settings {
   readonly bucket: string;
   /** The path before those of the API in requests: '' or, after another context was chosen, `/context/1` and so on. */
   readonly base: string;
+  /** Whether users sign in, and the server of the dashboard answers the queries. */
+  readonly hasUsers: boolean;
 }
 
 /** A page that shows everything, stores nothing and reads from the API server. */
@@ -23,12 +25,13 @@ export const noSettings = {
   nats: '',
   bucket: '',
   base: '',
+  hasUsers: false,
 };
 
 /** The settings as one text, which is the identity of a session of the worker. */
 export function textOfSettings(settings: Settings): string {
-  const { cluster, source, namespace, storedFor, nats, bucket, base } = settings;
-  return JSON.stringify({ cluster, source, namespace, storedFor, nats, bucket, base });
+  const { cluster, source, namespace, storedFor, nats, bucket, base, hasUsers } = settings;
+  return JSON.stringify({ cluster, source, namespace, storedFor, nats, bucket, base, hasUsers });
 }
 
 export function settingsOf(text: string): Settings {

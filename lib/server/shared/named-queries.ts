@@ -28,8 +28,11 @@ import { permittedChannel } from './permitted-query.ts';
 
 /** A query with a name that all users may ask. */
 export interface SharedQuery {
-  /** The kinds that it reads. A user who may not list and watch one of them is answered Forbidden. */
-  readonly reads: readonly Resource<KubernetesObject>[];
+  /**
+   * The kinds that it reads, or a function that returns those of its parameters, which may be anything. A user who may not list and watch
+   * one of them is answered Forbidden.
+   */
+  readonly reads: KindsRead | ((params: never) => KindsRead);
   /**
    * Makes the query of its parameters, which may be anything, so check them. What it reads by `live` is what the user may read. What it
    * reads otherwise is shown to all.
@@ -38,6 +41,8 @@ export interface SharedQuery {
   /** The namespaces that the query reads with these parameters. @defaultValue all that the user may read */
   readonly namespaces?: ((params: never) => readonly string[]) | undefined;
 }
+
+type KindsRead = readonly Resource<KubernetesObject>[];
 
 /** Queries by name. */
 export type SharedQueriesByName = Readonly<Record<string, SharedQuery>>;
@@ -67,9 +72,16 @@ function checkNamedQueries(held: HeldQueries, queries: SharedQueriesByName): voi
       );
     }
     checkedFunction(query.ask, `${where}: ask`, '(params, live) => a query');
-    checkedList(query.reads, `${where}: reads`, 'a list of kinds');
-    for (const kind of query.reads) held.kindOf(kind);
+    if (typeof query.reads !== 'function') checkedReads(held, query.reads, where);
   }
+}
+
+/** The kinds as the server has them, each once. Throws a `TypeError` if that is no list of its kinds. */
+function checkedReads(held: HeldQueries, given: unknown, where: string): readonly Resource[] {
+  const reads = checkedList(given as KindsRead, `${where}: reads`, 'a list of kinds');
+  // Without any, no right would be needed.
+  if (reads.length === 0) throw new TypeError(`${where}: reads is empty; name the kinds`);
+  return [...new Set(reads.map((kind) => held.kindOf(kind)))];
 }
 
 export class NamedQueries {
@@ -91,15 +103,36 @@ export class NamedQueries {
     return query;
   }
 
+  /** The kinds that a query reads, as the server has them. Throws as `rightsAskedBy` does. */
+  kindsReadBy({ reads }: SharedQuery, carried: CarriedQuery): readonly Resource[] {
+    const { held } = this.#parts;
+    return this.#called(
+      carried,
+      () => (typeof reads === 'function' ? reads(paramsOf(carried)) : reads),
+      (given, where) => checkedReads(held, given, where),
+    );
+  }
+
   /** What a query needs. Throws a readable error if its function does, of which the program is told. */
   rightsAskedBy({ namespaces }: SharedQuery, carried: CarriedQuery): AskedRights {
     if (namespaces === undefined) return {};
+    return this.#called(
+      carried,
+      () => namespaces(paramsOf(carried)),
+      (given, where) => ({ namespaces: checkedNames(`${where}: namespaces must return`, given) }),
+    );
+  }
+
+  #called<R>(
+    carried: CarriedQuery,
+    call: () => unknown,
+    checked: (given: unknown, where: string) => R,
+  ): R {
     const { report } = this.#parts;
     try {
-      const given: unknown = namespaces(paramsOf(carried));
+      const given = call();
       if (given instanceof Promise) given.catch(report);
-      const must = `serveUsers: queries: ${String(carried['named'])}: namespaces must return`;
-      return { namespaces: checkedNames(must, given) };
+      return checked(given, `serveUsers: queries: ${String(carried['named'])}`);
     } catch (error) {
       report(error);
       throw failedError();

@@ -155,11 +155,11 @@ export class SharedSession implements UserSession {
   }
 
   #named({ named: name, params }: CarriedQuery): Asked {
-    const { named, held } = this.#parts;
+    const { named } = this.#parts;
     // Without what else a client has sent.
     const carried = { named: name, ...(params !== undefined && { params }) };
     const query = named.of(name);
-    const kinds = query.reads.map((kind) => held.kindOf(kind));
+    const kinds = named.kindsReadBy(query, carried);
     return {
       key: sortedJson(carried),
       kinds,

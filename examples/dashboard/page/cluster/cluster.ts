@@ -1,9 +1,20 @@
 /**
- * The connection of the page to the cluster. One worker lists, watches and answers the queries of all tabs; the page itself
- * only reads logs.
+ * The connection of the page to the cluster. One worker lists, watches and answers the queries of all tabs, or, where users sign in, one
+ * server those of all users; the page itself reads logs, and sends actions.
  */
-import { type ChangeStream, conflateByKey, createClient, type Demand } from 'rx-informer';
-import { connectPaintedWorker, connectWorker, workerQuery } from 'rx-informer/worker';
+import {
+  type ChangeStream,
+  conflateByKey,
+  createClient,
+  type Demand,
+  type KubeClient,
+} from 'rx-informer';
+import {
+  connectPaintedWorker,
+  connectWorker,
+  type WorkerCluster,
+  workerQuery,
+} from 'rx-informer/worker';
 import { BehaviorSubject, filter, tap } from 'rxjs';
 import type { Kind } from '../kinds/kind.ts';
 import { storedKinds } from '../kinds/stored.ts';
@@ -12,8 +23,23 @@ import { identity, settings } from './settings.ts';
 
 export type { Queries };
 
-/** The client of logs. */
-export const client = createClient({ baseUrl: `${window.location.origin}${settings.base}` });
+/** A user who has signed in. */
+export interface SignedInUser {
+  readonly name: string;
+  /** Whose queries the server answers. */
+  readonly cluster: WorkerCluster;
+  /** Those of requests as this user. */
+  readonly headers: Readonly<Record<string, string>>;
+  signOut(): void;
+}
+
+/** The user who has signed in; `undefined` where nobody does. */
+export let user: SignedInUser | undefined;
+
+/** The client of logs and actions. */
+export let client: KubeClient;
+
+export let cluster: WorkerCluster;
 
 const hosts = {
   shared: () =>
@@ -24,14 +50,19 @@ const hosts = {
 };
 
 /** The worker. If the browser may store the objects, it also stores the rows on screen, which the next page begins with. */
-export const cluster =
-  settings.storedFor === ''
-    ? connectWorker({ identity, ...hosts })
-    : connectPaintedWorker({
-        identity,
-        ...hosts,
-        paint: { kinds: storedKinds, queries: ['rows'], env: 'stored' },
-      });
+function connectedWorker(): WorkerCluster {
+  if (settings.storedFor === '') return connectWorker({ identity, ...hosts });
+  const paint = { kinds: storedKinds, queries: ['rows'], env: 'stored' } as const;
+  return connectPaintedWorker({ identity, ...hosts, paint });
+}
+
+/** Connects the page, before anything of it is rendered. */
+export function connectPage(signedIn?: SignedInUser): void {
+  user = signedIn;
+  cluster = signedIn?.cluster ?? connectedWorker();
+  const baseUrl = `${window.location.origin}${settings.base}`;
+  client = createClient({ baseUrl, headers: signedIn?.headers });
+}
 
 export const paused$ = new BehaviorSubject(false);
 

@@ -3,7 +3,7 @@ import { Alert, Anchor } from '@mantine/core';
 import type { KubernetesObject } from 'rx-informer';
 import { useQuery } from 'rx-informer/react/worker';
 import { workerQuery } from 'rx-informer/worker';
-import type { Queries } from '../cluster/cluster.ts';
+import { type Queries, user } from '../cluster/cluster.ts';
 import { go } from '../cluster/page-state.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
 import { usageKey, usageWords } from '../kinds/usage.ts';
@@ -69,7 +69,8 @@ export function Overview({ kind, object }: ObjectProps) {
 
 function useUsageWords({ metered: of }: Kind, row: Row | undefined) {
   const key = row && usageKey(row);
-  const query = of && key && workerQuery<Queries, 'usedOf'>('usedOf', { of, key });
+  const query =
+    user === undefined && of && key && workerQuery<Queries, 'usedOf'>('usedOf', { of, key });
   const { rows } = useQuery(query || undefined);
   return row === undefined ? {} : usageWords(row, rows[0]);
 }

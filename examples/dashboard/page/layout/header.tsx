@@ -12,6 +12,7 @@ import {
 } from '@mantine/core';
 import { type ComponentProps, type ReactNode, Suspense } from 'react';
 import type { DashboardInfo } from '../../shared/messages.ts';
+import { user } from '../cluster/cluster.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
 import icon from '../icon.svg';
@@ -68,7 +69,13 @@ export function Header(props: {
         <IconButton label="Show the keys" visibleFrom="sm" onClick={open('keys')}>
           <KeyboardIcon />
         </IconButton>
-        <PanelButton panel="queries" label="Queries" icon={<GaugeIcon />} />
+        {user === undefined ? (
+          <PanelButton panel="queries" label="Queries" icon={<GaugeIcon />} />
+        ) : (
+          <Button variant="default" size="xs" onClick={user.signOut} title="Sign out">
+            {user.name} · Sign out
+          </Button>
+        )}
         {info?.embedded !== undefined && (
           <PanelButton panel="server" label="Demo server" icon={<UnplugIcon />} />
         )}

@@ -3,10 +3,12 @@ import { NavLink, ScrollArea, Text, UnstyledButton } from '@mantine/core';
 import { useRef } from 'react';
 import { useView } from 'rx-informer/react/worker';
 import { number } from '../../shared/words.ts';
+import { user } from '../cluster/cluster.ts';
 import { go, goToKind } from '../cluster/page-state.ts';
 import { onlyNamespace } from '../cluster/settings.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
 import { kindGroups } from '../kinds/index.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { byValue } from '../kinds/order.ts';
 import { dialog$ } from '../layout/focus.ts';
 import { useTableQueries } from '../table/use-table.tsx';
@@ -17,7 +19,8 @@ const shown = { classNames: { root: classes.kind ?? '', label: classes.label ?? 
 /** `onChoice` is called after each choice, so that a menu on a phone can close. */
 export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
   const { kind } = useTableQueries();
-  const isServed = (namespaced: boolean) => namespaced || onlyNamespace === '';
+  const isServed = ({ resource, as }: Kind) =>
+    (resource.namespaced || onlyNamespace === '') && (user === undefined || as === undefined);
   return (
     <ScrollArea className={classes.scroll} type="hover">
       {kindGroups.map(({ title, kinds }) => (
@@ -25,35 +28,35 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
           <Text component="h2" className={classes.heading}>
             {title}
           </Text>
-          {kinds
-            .filter(({ resource }) => isServed(resource.namespaced))
-            .map(({ id, title: name }) => (
-              <NavLink
-                key={id}
-                href={id === 'pods' ? '?' : `?kind=${id}`}
-                label={name}
-                {...shown}
-                active={kind.id === id}
-                aria-current={kind.id === id ? 'page' : undefined}
-                onClick={(event) => {
-                  // A click with a modifier opens a new tab.
-                  if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-                  event.preventDefault();
-                  goToKind(id);
-                  onChoice();
-                }}
-              />
-            ))}
+          {kinds.filter(isServed).map(({ id, title: name }) => (
+            <NavLink
+              key={id}
+              href={id === 'pods' ? '?' : `?kind=${id}`}
+              label={name}
+              {...shown}
+              active={kind.id === id}
+              aria-current={kind.id === id ? 'page' : undefined}
+              onClick={(event) => {
+                // A click with a modifier opens a new tab.
+                if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+                event.preventDefault();
+                goToKind(id);
+                onChoice();
+              }}
+            />
+          ))}
         </section>
       ))}
       <section aria-label="Other kinds">
         {kind.isTable && <NavLink {...shown} label={kind.title} active aria-current="page" />}
-        <NavLink
-          {...shown}
-          component="button"
-          label="Any other kind …"
-          onClick={() => dialog$.next('jump')}
-        />
+        {user === undefined && (
+          <NavLink
+            {...shown}
+            component="button"
+            label="Any other kind …"
+            onClick={() => dialog$.next('jump')}
+          />
+        )}
       </section>
       {kind.resource.namespaced && <Namespaces key={kind.id} onChoice={onChoice} />}
     </ScrollArea>

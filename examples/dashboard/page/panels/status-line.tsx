@@ -3,7 +3,7 @@ import { Button, Paper, Progress, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { counted } from '../../shared/words.ts';
 import { useClockText } from '../cluster/clock.ts';
-import { paused$, retryNow } from '../cluster/cluster.ts';
+import { paused$, retryNow, user } from '../cluster/cluster.ts';
 import { type StatusWords, statusWords, WAITING } from '../cluster/status-words.ts';
 import { useValue } from '../cluster/use-live.ts';
 import { useTableQueries } from '../table/use-table.tsx';
@@ -48,7 +48,8 @@ export function StatusLine() {
       <Text size="sm" className={classes.detail} title={words.detail}>
         {isPaused ? 'updates of the table are paused' : words.detail}
       </Text>
-      {(phase === 'backoff' || blocked !== undefined) && (
+      {/* The informers of all users try again by themselves. */}
+      {user === undefined && (phase === 'backoff' || blocked !== undefined) && (
         <Button
           variant="default"
           size="compact-xs"

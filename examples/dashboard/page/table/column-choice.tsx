@@ -3,7 +3,7 @@ import { ActionIcon } from '@mantine/core';
 import { Suspense, useState } from 'react';
 import { useQuery, useView } from 'rx-informer/react/worker';
 import { workerQuery } from 'rx-informer/worker';
-import type { Queries } from '../cluster/cluster.ts';
+import { type Queries, user } from '../cluster/cluster.ts';
 import { usePage } from '../cluster/use-live.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { ColumnsIcon } from '../layout/icons.tsx';
@@ -24,8 +24,9 @@ export function useIsTrouble(): boolean {
 
 /** Whether the cluster says what the objects of a kind use. */
 export function useIsMetered({ metered }: Kind): boolean {
-  const query = metered && workerQuery<Queries, 'isMetered'>('isMetered', metered);
-  return useQuery(query).rows.length > 0;
+  const query =
+    user === undefined && metered && workerQuery<Queries, 'isMetered'>('isMetered', metered);
+  return useQuery(query || undefined).rows.length > 0;
 }
 
 export function ColumnChoice() {

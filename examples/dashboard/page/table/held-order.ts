@@ -13,6 +13,14 @@ export const idOf = (row: Row) =>
 /** The part of an order that the table reads. */
 export type ShownOrder = Pick<RowOrder<Row>, 'size' | 'at' | 'idAt' | 'indexOf' | 'slice'>;
 
+/** An order that the table holds. */
+export interface HeldRows extends ShownOrder {
+  /** How many rows came, left or would have another place now. */
+  readonly waiting: number;
+  /** Whether a row has left the table. It keeps its place and its last values. */
+  isGone(row: Row): boolean;
+}
+
 type Changes = OrderedChangeSet<Row>['changes'];
 
 /** The user has opened or closed a branch of a tree: only rows below the roots came or went. */
@@ -45,7 +53,7 @@ class Since {
 }
 
 /** An order as it was at one moment, with the values of now. */
-export class HeldOrder implements ShownOrder {
+export class HeldOrder implements HeldRows {
   readonly #rows: readonly Row[];
   readonly #compare: CompareRows;
   readonly #since: Since;
@@ -56,7 +64,6 @@ export class HeldOrder implements ShownOrder {
     this.#since = since;
   }
 
-  /** How many rows came, left or would have another place now. */
   get waiting(): number {
     return this.#since.waiting.size;
   }
@@ -83,7 +90,6 @@ export class HeldOrder implements ShownOrder {
     return this.#rows.slice(start, end).map((row) => this.#present(row));
   }
 
-  /** Whether a row has left the table. It keeps its place and its last values. */
   isGone(row: Row): boolean {
     const { now } = this.#since;
     const id = idOf(row);

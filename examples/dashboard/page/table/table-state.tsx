@@ -1,7 +1,7 @@
 /** The placeholder for an empty table: loading, failed, an empty cluster, or a filter that matches nothing. */
 import { Button, EmptyState, type EmptyStateProps, Loader } from '@mantine/core';
 import { useView } from 'rx-informer/react/worker';
-import { retryNow } from '../cluster/cluster.ts';
+import { retryNow, user } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { statusWords } from '../cluster/status-words.ts';
@@ -33,7 +33,7 @@ function useEmptyState(): EmptyStateProps {
       ...{ icon: <AlertIcon size={28} />, variant: 'light', color: 'orange', role: 'alert' },
       title: isBlocked ? headline : `The list of ${what} could not be read yet`,
       description: errorWords(status.error),
-      children: <Act text="Retry now" onClick={() => retryNow(kind)} />,
+      children: user === undefined && <Act text="Retry now" onClick={() => retryNow(kind)} />,
     };
   }
   if (isListed) {

@@ -2,7 +2,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { useQuery } from 'rx-informer/react/worker';
 import { workerQuery } from 'rx-informer/worker';
-import { paused$, type Queries } from '../cluster/cluster.ts';
+import { paused$, type Queries, user } from '../cluster/cluster.ts';
 import { page$ } from '../cluster/page-state.ts';
 import { Cost, rowsOf } from '../cluster/rows.ts';
 import { usePage } from '../cluster/use-live.ts';
@@ -11,12 +11,12 @@ import type { Kind } from '../kinds/kind.ts';
 import { withColumns } from '../kinds/other-kinds.ts';
 import type { Selectors } from '../worker/row-queries.ts';
 import { parseFilter } from './filter.ts';
-import { TableQueries } from './table-queries.ts';
+import { TableQueries, type TableSource } from './table-queries.ts';
 
 export interface Table {
   readonly kind: Kind;
   readonly selectors: Selectors;
-  readonly queries: TableQueries;
+  readonly queries: TableSource;
   readonly cost: Cost;
 }
 
@@ -42,6 +42,20 @@ export function TableProvider({ children }: { readonly children: ReactNode }) {
   useEffect(() => paused$.next(false), [kind]);
   useEffect(() => {
     const cost = new Cost();
+    if (user !== undefined && kind.show === undefined) {
+      let stop: (() => void) | undefined;
+      const ending = new AbortController();
+      void import('../users/served-table.ts').then(({ ServedTable }) => {
+        if (ending.signal.aborted) return;
+        const queries = new ServedTable(kind, page$);
+        stop = queries.start();
+        setTable({ kind, selectors: { labelSelector, fieldSelector }, queries, cost });
+      });
+      return () => {
+        ending.abort();
+        stop?.();
+      };
+    }
     const selectors = { labelSelector, fieldSelector };
     const isEverything = labelSelector === '' && fieldSelector === '';
     const { rows$, listed$, status$ } = rowsOf(kind, cost, selectors);

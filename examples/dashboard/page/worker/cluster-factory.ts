@@ -5,15 +5,14 @@ import {
   createInformerFactory,
   createMetadataListWatch,
   createTableListWatch,
-  forResource,
   type InformerFactory,
   indexedDbSnapshots,
 } from 'rx-informer';
-import { events } from 'rx-informer/resources';
 import type { WorkerSession } from 'rx-informer/worker';
 import { settingsOf } from '../../shared/settings.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { storedKinds } from '../kinds/stored.ts';
+import { eventsByObject } from './detail-queries.ts';
 import { natsListWatch } from './nats.ts';
 import { readUsageOver } from './usage.ts';
 
@@ -50,14 +49,8 @@ export function factoryOf(session: WorkerSession): InformerFactory {
     persist,
     demand,
     ...(namespace === '' ? {} : { namespaces: [namespace] }),
-    resources: [
-      // The details of an object read its events through this index.
-      forResource(events, {
-        indexers: {
-          object: ({ involvedObject }) => (involvedObject.uid ? [involvedObject.uid] : []),
-        },
-      }),
-    ],
+    // The details of an object read its events through an index.
+    resources: [eventsByObject],
   });
   return factory;
 }

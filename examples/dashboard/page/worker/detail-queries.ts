@@ -1,5 +1,5 @@
 /** The queries of the details of one object. */
-import { type LiveQuery, liveQuery } from 'rx-informer';
+import { forResource, type LiveQuery, liveQuery } from 'rx-informer';
 import { type Event, events, type Pod, pods, replicaSets } from 'rx-informer/resources';
 import { eventRow, seenMs } from '../kinds/events.ts';
 import type { Row } from '../kinds/kind.ts';
@@ -34,6 +34,12 @@ interface Selected {
   readonly namespace: string;
   readonly labelSelector: string;
 }
+/** Events by the object that they are about. */
+export const eventsByObject = forResource(events, {
+  indexers: {
+    object: ({ involvedObject }) => (involvedObject.uid ? [involvedObject.uid] : []),
+  },
+});
 
 const eventRows = {
   from: events,

@@ -39,6 +39,12 @@ function listed(kind: string, live: LiveQueries) {
   return ownRowsOf(live, kindOf(kind)).pipe(liveGroupBy(() => 'all', { count: count<Row>() }));
 }
 
+function used(of: Metered) {
+  const used$ = usedBy(of);
+  if (used$ === undefined) throw new Error('the worker has no session');
+  return used$;
+}
+
 export const queries = {
   rows,
   /** The rows of kinds that the browser does not store. */
@@ -55,10 +61,10 @@ export const queries = {
     return listed(kind, live);
   },
   /** One row if the cluster says what is used. */
-  isMetered: (of: Metered) => usedBy(of).pipe(liveGroupBy(() => 'all', { count: count<Used>() })),
+  isMetered: (of: Metered) => used(of).pipe(liveGroupBy(() => 'all', { count: count<Used>() })),
   /** What one Pod or Node uses. */
   usedOf: ({ of, key }: { readonly of: Metered; readonly key: string }) =>
-    usedBy(of).pipe(liveFilter((used: Used) => used.key === key)),
+    used(of).pipe(liveFilter((each: Used) => each.key === key)),
   truth: (_none: undefined, live: LiveQueries) => truthOf(live),
   uncreated: () =>
     liveQuery({

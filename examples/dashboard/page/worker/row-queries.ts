@@ -62,9 +62,10 @@ export function ownRowsOf(live: LiveQueries, kind: Kind, selectors?: Selectors):
 
 /** The rows with what the objects use, if the cluster says it. */
 function metered(kind: Kind, rows$: ChangeStream<Row>): ChangeStream<Row> {
-  if (kind.metered === undefined) return rows$;
+  const used$ = kind.metered && usedBy(kind.metered);
+  if (used$ === undefined) return rows$;
   const on = { left: usageKey, right: ({ key }: Used) => key };
-  return rows$.pipe(liveJoin(usedBy(kind.metered), { on, one: true, project: withUsage }));
+  return rows$.pipe(liveJoin(used$, { on, one: true, project: withUsage }));
 }
 
 /** The rows of a kind with what other kinds add to them, in the order that a table begins with. */

@@ -112,8 +112,7 @@ export function readUsageOver(
   streams = { pods: stream(`${within}/pods`), nodes: stream('/nodes') };
 }
 
-/** What is used, by the names of the Pods or the Nodes. */
-export function usedBy(metered: Metered): ChangeStream<Used> {
-  if (streams === undefined) throw new Error('the worker has no session');
-  return streams[metered];
+/** What is used, by the names of the Pods or the Nodes; `undefined` where nothing reads it. */
+export function usedBy(metered: Metered): ChangeStream<Used> | undefined {
+  return streams?.[metered];
 }
