@@ -45,14 +45,14 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     this.#parts.leave();
   }
 
-  take(difference: RowDifference): void {
+  take(difference: RowDifference, isLast?: boolean): void {
     const { status, error, synced, stale, run = 'begun' } = difference;
     if (status !== undefined) this.sent = readStatus(status, this.#parts.scheduler.now());
     if (this.shown.run === 'failed') this.#again();
     const next = this.#next;
     next?.apply(difference);
     // The rows of a process that was lost stay until those of the next one are complete, or may not be read any longer.
-    const isLater = next !== undefined && !synced && this.sent.blocked === undefined;
+    const isLater = next !== undefined && !synced && this.sent.blocked === undefined && !isLast;
     if (isLater) this.show(this.#aged(this.sent));
     else {
       this.#next = undefined;
@@ -95,6 +95,16 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     // First, so that streams emit the last rows before they complete.
     this.tell();
     this.become({ ...this.shown, run: 'ended' });
+  }
+
+  /** Drops the rows of a process that was lost, if they were not right any longer at this time. What the next one has sent is shown. */
+  expire(untilMs: EpochMs): void {
+    const { status, shown } = this;
+    const next = this.#next;
+    const isOld = (this.#sinceMs as number) <= untilMs;
+    if (next === undefined || !isOld || shown.run !== 'begun') return;
+    this.take(next, true);
+    this.show({ ...status, staleSinceMs: undefined });
   }
 
   /** Drops the rows, which may not be shown any longer. */

@@ -1,5 +1,5 @@
 /** Tests a server of users: who sees what, what follows a sign-out, a lost server and other rights. */
-import { createInformerFactory, liveQuery } from 'rx-informer';
+import { createClient, createInformerFactory, liveQuery } from 'rx-informer';
 import { pods, secrets } from 'rx-informer/resources';
 import { workerQuery } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
@@ -86,13 +86,72 @@ describe('users of a server', () => {
     expect(view.getSnapshot().rows[0]).toBe(row);
     rig.cut(rig.sockets.at(-1)?.[0]);
     rig.isDown = true;
-    await rig.pass(599_000);
+    // They were right when the server was last heard.
+    await rig.pass(590_000);
     expect(shown()).toMatchObject({ list: 'api new web', stale: true });
-    await rig.pass(2_000);
+    await rig.pass(15_000);
     expect(shown()).toMatchObject({ list: '', synced: false, live: false });
     rig.isDown = false;
     await rig.pass(60_000);
     expect(shown()).toEqual({ list: 'api new web', ...LIVE });
+  });
+
+  it('E6: rows are gone ten minutes after they were last right, also if servers answer meanwhile without rows', async () => {
+    const rig = new UsersRig();
+    const page = rig.page('t-ann');
+    const { shown, view } = followed(page.view(namesOf('a')));
+    await rig.pass(5_000);
+    rig.users.drain();
+    const silent = createClient({
+      baseUrl: 'http://fake',
+      fetch: () => new Promise(() => undefined),
+    });
+    const { scheduler } = rig;
+    rig.users = rig.serve({ createFactory: () => createInformerFactory(silent, { scheduler }) });
+    for (let minute = 1; minute < 10; minute++) {
+      await rig.pass(60_000);
+      expect([page.connection.phase, shown().list, shown().stale]).toEqual([
+        'open',
+        'api web',
+        true,
+      ]);
+      if (minute % 3 === 0) rig.cut(rig.sockets.at(-1)?.[0]);
+    }
+    await rig.pass(70_000);
+    expect(shown()).toMatchObject({ list: '', synced: false, stale: false });
+    expect(view.getSnapshot().status.staleSinceMs).toBeUndefined();
+    rig.users.drain();
+    rig.users = rig.serve();
+    await rig.pass(60_000);
+    expect(shown()).toEqual({ list: 'api web', ...LIVE });
+  });
+
+  it('E6: a server that has a part of the answer after ten minutes shows it in place of the former rows', async () => {
+    const rig = new UsersRig();
+    const page = rig.page('t-ann');
+    const { shown } = followed(page.view(namesOf('a')));
+    await rig.pass(5_000);
+    rig.create('a', 'new');
+    rig.cut(rig.sockets[0]?.[0]);
+    rig.users = { ...rig.users, connect: () => undefined } as never;
+    await rig.pass(1_000);
+    const [, server] = rig.sockets.at(-1) as (typeof rig.sockets)[number];
+    const session = { incarnation: 'other', epoch: 1 };
+    const send = (...[rows, synced]: [object[], boolean]) => {
+      const differences = [{ id: 1, rows, total: 9, synced }];
+      server.send(JSON.stringify({ type: 'rows', set: 1, differences, ...session }));
+    };
+    server.send(JSON.stringify({ type: 'welcome', ...session }));
+    server.onmessage = (() => server.send(JSON.stringify({ type: 'pong' }))) as never;
+    await rig.pass(1_000);
+    send([['1', 0, { name: 'first' }]], false);
+    await rig.pass(1_000);
+    expect(shown()).toMatchObject({ list: 'api web', stale: true });
+    await rig.pass(610_000);
+    expect(shown()).toMatchObject({ list: 'first', stale: false, synced: false });
+    send([['2', 1, { name: 'second' }]], true);
+    await rig.pass(1_000);
+    expect(shown()).toMatchObject({ list: 'first second', synced: true });
   });
 
   it('E6: a silent server is noticed within 20 seconds by the page, and a silent page by the server', async () => {

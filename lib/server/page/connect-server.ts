@@ -1,7 +1,7 @@
 /** `connectServer`, which asks a server for the answers of queries. */
 import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import { checkedFunction, ifGiven, refusal } from '../../checks/checked-option.ts';
-import { looseTimer } from '../../rx/long-timer.ts';
+import { longInterval } from '../../rx/long-timer.ts';
 import { timingOf } from '../../rx/timing.ts';
 import type { Credentials } from '../../worker/messages.ts';
 import {
@@ -37,8 +37,9 @@ export interface ConnectServerOptions {
   readonly random?: (() => number) | undefined;
 }
 
-/** How long rows are shown without a server, in milliseconds. */
+/** How long rows are shown that no server keeps right, and how often that is checked, in milliseconds. */
 const SHOWN_MS = 600_000;
+const CHECK_MS = 5_000;
 /** Over which time the reconnects of pages are spread, in milliseconds. */
 const SPREAD_MS = 2_000;
 
@@ -113,11 +114,12 @@ export function connectServer(options: ConnectServerOptions): WorkerCluster {
     page: { ...thisPage(scheduler), whenFree: undefined },
   });
   const tab = tabOf(cluster);
-  let expiry = Subscription.EMPTY;
+  let checks = Subscription.EMPTY;
   cluster.connection$.subscribe(({ phase }) => {
-    const isLost = phase === 'lost' || phase === 'failed';
-    if (!isLost) expiry.unsubscribe();
-    else if (expiry.closed) expiry = looseTimer(SHOWN_MS, scheduler, () => tab.expire());
+    checks.unsubscribe();
+    if (phase === 'left') return;
+    const check = () => tab.expire(scheduler.now() - SHOWN_MS);
+    checks = longInterval(CHECK_MS, scheduler).subscribe(check);
   });
   return cluster;
 }

@@ -7,6 +7,7 @@ import { take } from 'rxjs/operators';
 import { ApiError } from '../../meta/api-error.ts';
 import { NO_VIEW_STATUS, type ViewStatus } from '../../query/view/view.ts';
 import { inTurn } from '../../rx/drain.ts';
+import type { EpochMs } from '../../rx/timing.ts';
 import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
 import {
   type Credentials,
@@ -216,16 +217,18 @@ export class Tab {
     this.#forgetAcks();
     if (isSignedOut) this.link.show('signed-out', ApiError.local('Stopped', SIGNED_OUT));
     this.#endEdits();
-    this.expire();
-  }
-
-  /** Drops the rows, which are too old to be shown. The queries stay open. */
-  expire(): void {
     const status = this.#status() ?? NO_VIEW_STATUS;
     inTurn(() => {
       for (const view of this.#views.values()) view.clear(status);
     });
     this.#parts.dropped();
+  }
+
+  /** Drops the rows that nobody has kept right since then. The queries stay open. */
+  expire(sinceMs: EpochMs): void {
+    inTurn(() => {
+      for (const view of this.#views.values()) view.expire(sinceMs);
+    });
   }
 
   /** There is no worker. */
