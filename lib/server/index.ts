@@ -7,13 +7,15 @@ export type { RightsDecision } from './rights/user-rights.ts';
 export type { SharedQueriesByName, SharedQuery } from './shared/named-queries.ts';
 export { type SocketEnd, type SocketLike, socketPort, type UserPort } from './socket-port.ts';
 export type { ServeUsersLimits } from './users/limits.ts';
+export type {
+  ServeFactoriesOptions,
+  ServeOptions,
+  ServeSharedOptions,
+  ServeUsersOptions,
+} from './users/serve-options.ts';
 export {
   type ConnectUserOptions,
   type ServedUsers,
-  type ServeFactoriesOptions,
-  type ServeOptions,
-  type ServeSharedOptions,
-  type ServeUsersOptions,
   serveUsers,
   type UsersCounts,
 } from './users/serve-users.ts';

@@ -3,6 +3,7 @@ import { EMPTY, Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { catchError } from 'rxjs/operators';
 import { type RowsOfSets, RowsView } from '../query/view/rows-view.ts';
 import { NO_ROWS, type View, type ViewStatus } from '../query/view/view.ts';
+import type { EpochMs } from '../rx/timing.ts';
 import type { AnyChangeSet } from '../store/change-set.ts';
 import { Waiting } from '../store/waiting.ts';
 import { carryError, carryStatus, type ErrorCarrier } from './carried-errors.ts';
@@ -12,9 +13,17 @@ import { publicError, readable } from './public-error.ts';
 import type { RowDifference } from './row-difference.ts';
 import { RowDifferences } from './row-differences.ts';
 
+/**
+ * How an answer is behind what the reader has seen elsewhere: `awaited` for a moment, `old`, which is sent and is not complete, or
+ * not at all.
+ */
+export type AnswerLag = 'awaited' | 'old' | 'none';
+
 /** What a reader follows: the channel of a query, a stream that knows its readers, or any stream of change sets. */
 export interface AskedAnswer {
   readonly stream: Observable<AnyChangeSet<unknown>>;
+  /** Begins at once, and completes with `none`. @defaultValue it is not behind */
+  readonly lag$?: Observable<AnswerLag> | undefined;
   /** Keeps the rows until the returned function is called, also while the reader is hidden. */
   enter?(): () => void;
   /** In place of `enter`: keeps the rows while its status has a subscriber. */
@@ -110,6 +119,10 @@ export class QueryFeed {
   #failure: { readonly error: unknown } | undefined;
   #isAnnounced = false;
   #isShown = false;
+  #lag: AnswerLag = 'none';
+  /** Since when the answer is known to be old. */
+  #oldMs: EpochMs = 0;
+  readonly #lags: Subscription | undefined;
   #held = Subscription.EMPTY;
   readonly #leave: (() => void) | undefined;
 
@@ -122,6 +135,12 @@ export class QueryFeed {
       return error && readable(error);
     });
     this.#leave = answer.enter?.();
+    this.#oldMs = carriage.scheduler.now();
+    this.#lags = answer.lag$?.subscribe((lag) => {
+      this.#lag = lag;
+      this.#told = undefined;
+      this.#announce();
+    });
     this.#view = new RowsView({
       rows: this.#untold,
       source: answer.stream.pipe(
@@ -158,6 +177,7 @@ export class QueryFeed {
   close(): void {
     this.#isShown = false;
     this.#held.unsubscribe();
+    this.#lags?.unsubscribe();
     this.#leave?.();
   }
 
@@ -182,12 +202,13 @@ export class QueryFeed {
     const { total } = this.#differences;
     const { carry = carryError } = this.#parts.carriage;
     const { rows, run } = this.#view.shown;
+    const isOld = this.#lag !== 'none';
     const failure = this.#failure && { error: carry(this.#failure.error) };
     // Nothing follows the error.
     if (failure !== undefined) this.#hold(Subscription.EMPTY);
     return {
-      ...{ ...difference, total, synced },
-      ...(rows === 'outdated' && { stale: true as const }),
+      ...{ ...difference, total, synced: synced && !isOld },
+      ...((rows === 'outdated' || isOld) && { stale: true as const }),
       ...(run !== 'begun' && { run }),
       ...this.#untoldStatus(status),
       ...failure,
@@ -202,7 +223,9 @@ export class QueryFeed {
     const { carry, scheduler, limits } = this.#parts.carriage;
     const all = [...status.refusedRows, ...refused.values()];
     const refusedRows = limits === undefined ? all : all.slice(0, MOST_REFUSED);
-    return { status: carryStatus({ ...status, refusedRows }, scheduler.now(), carry) };
+    const old = { synced: false, live: false, stale: true, staleSinceMs: this.#oldMs } as const;
+    const said = { ...status, ...(this.#lag !== 'none' && old), refusedRows };
+    return { status: carryStatus(said, scheduler.now(), carry) };
   }
 
   /** Afterwards the former hold ends, so that the pipeline does not end in between. */
@@ -214,7 +237,7 @@ export class QueryFeed {
 
   #announce(): void {
     if (this.#parted.length > 0) this.#isBehind = true;
-    if (this.#isAnnounced || !this.#isShown) return;
+    if (this.#isAnnounced || !this.#isShown || this.#lag === 'awaited') return;
     this.#isAnnounced = true;
     this.#parts.onWaiting();
   }

@@ -73,6 +73,8 @@ export type FromTab =
       readonly isHidden: boolean;
       /** Whether the tab can be asked for credentials. */
       readonly hasCredentials: boolean;
+      /** What the last server has said with the rows. */
+      readonly position?: string | undefined;
     }
   /** The same user has signed in again, or the user has signed out, for all tabs. */
   | { readonly type: 'identity'; readonly identity?: string | undefined }
@@ -105,6 +107,8 @@ export type FromWorker =
       readonly type: 'rows';
       readonly set?: number | undefined;
       readonly differences: readonly AskedDifference[];
+      /** How far the rows are: a text for the next server. */
+      readonly position?: string | undefined;
     })
   /** The worker cannot answer a query. */
   | (Session & { readonly type: 'refused'; readonly id: number; readonly error: CarriedError })

@@ -14,6 +14,8 @@ import type { SocketEnd, UserPort } from '../socket-port.ts';
 export interface SocketHostParts {
   open(): UserPort;
   credentials(): Credentials | Promise<Credentials>;
+  /** What the last server has said with the rows. The next one shows none that are older. */
+  position?: string | undefined;
 }
 
 type Hello = Extract<FromTab, { type: 'hello' }>;
@@ -81,7 +83,8 @@ class SocketHost {
   async #signIn(port: UserPort, hello: Hello): Promise<void> {
     try {
       const [credentials] = await Promise.all([this.#parts.credentials(), port.opened]);
-      if (this.#port === port) port.post({ ...hello, credentials });
+      const { position } = this.#parts;
+      if (this.#port === port) port.post({ ...hello, credentials, position });
     } catch (error) {
       if (this.#port !== port) return;
       this.close();
@@ -114,6 +117,7 @@ class SocketHost {
       return this.#rest();
     }
     if (message.type !== 'rows') return this.#listener?.(message);
+    this.#parts.position = message.position ?? this.#parts.position;
     const differences = message.differences.flatMap((part): AskedDifference[] => {
       const { id } = part;
       const parts = this.#parted.get(id) ?? new JoinedParts();

@@ -7,16 +7,22 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type GroupVersionResource, type Resource, resourceName } from '../../meta/resource.ts';
 import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import { readable } from '../../wire/public-error.ts';
+import type { Versions } from './positions.ts';
 
 type Kind = Resource<KubernetesObject>;
 
 /** A kind without its version, of which the server has one. */
-const kindKey = ({ group, plural }: Pick<Kind, 'group' | 'plural'>): string =>
+export const kindKey = ({ group, plural }: Pick<Kind, 'group' | 'plural'>): string =>
   JSON.stringify([group, plural]);
+
+interface Held {
+  readonly kind: Kind;
+  readonly hold: Hold;
+}
 
 export class HeldQueries extends SharedQueries {
   readonly #informers: InformerPool;
-  readonly #held = new Map<string, { readonly kind: Kind; readonly hold: Hold }>();
+  readonly #held = new Map<string, Held>();
 
   /** Holds the informers of the kinds until `end`. Throws a `TypeError` if one of them is given twice. */
   constructor(informers: InformerPool, kinds: readonly Kind[], lingerMs: number) {
@@ -52,7 +58,7 @@ export class HeldQueries extends SharedQueries {
   }
 
   protected override plan(query: LiveQuery): readonly SourcePlan[] {
-    const { kind, hold } = this.#held.get(kindKey(query.from)) as { kind: Kind; hold: Hold };
+    const { kind, hold } = this.#held.get(kindKey(query.from)) as Held;
     const { as, fieldSelector } = query;
     const plan = as === undefined ? planOfScope(query, hold.scope, this.#informers) : undefined;
     if (plan !== undefined) return [plan];
@@ -62,6 +68,19 @@ export class HeldQueries extends SharedQueries {
     const next = as === undefined ? 'use where' : 'leave it out, and use select';
     const text = `the server has complete ${name}, and cannot answer ${what} from them; ${next}`;
     throw readable(new TypeError(text));
+  }
+
+  /** How far the informers are, by {@link kindKey}. */
+  get versions(): Versions {
+    const versions = new Map<string, string>();
+    for (const [key, { hold }] of this.#held)
+      versions.set(key, hold.informer.indexer.resourceVersion);
+    return versions;
+  }
+
+  /** The informer of a kind, by {@link kindKey}. */
+  informerOf(kind: string): Hold['informer'] {
+    return (this.#held.get(kind) as Held).hold.informer;
   }
 
   /** Releases the informers. */

@@ -1,30 +1,18 @@
 /** One factory for all users: informers that are held from the start, and sessions that see what their users may read. */
 import type { SchedulerLike } from 'rxjs';
 import { checkedFunction, checkedList, ifGiven } from '../../checks/checked-option.ts';
-import type { DynamicInformerFactory } from '../../factory/create-informer-factory.ts';
 import { informersOfFactory } from '../../factory/factory-informers.ts';
-import type { InformerFactory } from '../../factory/informer-factory.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
-import type { Resource } from '../../meta/resource.ts';
-import type { KubeClient } from '../../transport/kube-client.ts';
-import type { Rights } from '../rights/rights.ts';
-import { type RightsDecision, UserRights } from '../rights/user-rights.ts';
-import type { ServedUser } from '../users/user.ts';
+import { UserRights } from '../rights/user-rights.ts';
+import type { ServeOptions, ServeSharedOptions } from '../users/serve-options.ts';
 import { UserEdits } from '../users/user-edits.ts';
 import type { UserInformers } from '../users/user-session.ts';
 import { HeldQueries } from './held-queries.ts';
-import { NamedQueries, type SharedQueriesByName } from './named-queries.ts';
+import { NamedQueries } from './named-queries.ts';
+import { Positions } from './positions.ts';
 import { SharedSession } from './shared-session.ts';
 
 /** What users share. */
-export interface SharedFactoryOptions {
-  readonly factory: InformerFactory | DynamicInformerFactory;
-  readonly kinds: readonly Resource<KubernetesObject>[];
-  readonly rights: Rights;
-  readonly queries?: SharedQueriesByName | undefined;
-  readonly edits?: ((user: ServedUser) => KubeClient | Promise<KubeClient>) | undefined;
-  readonly onDecision?: ((decision: RightsDecision) => unknown) | undefined;
-}
+type SharedFactoryOptions = Omit<ServeSharedOptions, keyof ServeOptions>;
 
 /** What the server gives. */
 export interface SharedSurroundings {
@@ -37,7 +25,7 @@ export interface SharedSurroundings {
 
 /** Holds the informers. Throws a `TypeError` on an invalid option. */
 export function sharedFactory(
-  { factory, kinds, rights, queries = {}, edits, onDecision }: SharedFactoryOptions,
+  { factory, kinds, rights, queries = {}, edits, onDecision, sharedSecret }: SharedFactoryOptions,
   { scheduler, random, lingerMs, mostPipelines, report }: SharedSurroundings,
 ): UserInformers {
   const informers = informersOfFactory('serveUsers', factory);
@@ -53,6 +41,7 @@ export function sharedFactory(
   checkedFunction(rights, 'serveUsers: rights', "(user, kind) => 'all' or namespaces");
   ifGiven(checkedFunction, edits, 'serveUsers: edits', '(user) => a client of the user');
   ifGiven(checkedFunction, onDecision, 'serveUsers: onDecision');
+  const positions = sharedSecret === undefined ? undefined : new Positions(sharedSecret);
   const held = new HeldQueries(informers, kinds, lingerMs);
   const named = new NamedQueries({ held, queries, lingerMs, scheduler, report });
   return {
@@ -60,7 +49,7 @@ export function sharedFactory(
       const own = new UserRights({ user, rights, scheduler, random, onDecision, report });
       return new SharedSession({
         ...{ epoch, held, named, rights: own, lingerMs, mostPipelines, report },
-        scheduler,
+        ...{ scheduler, positions },
         edits: edits && new UserEdits({ client: () => edits(user), scheduler }),
       });
     },

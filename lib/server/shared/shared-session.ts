@@ -27,13 +27,16 @@ import { checkQuerySize } from '../users/limits.ts';
 import type { UserEdits } from '../users/user-edits.ts';
 import {
   aboutQuery,
+  type ConnectionSession,
   refusedEdit,
   refusedPipeline,
   type UserSession,
 } from '../users/user-session.ts';
+import { CatchUp } from './catch-up.ts';
 import type { HeldQueries } from './held-queries.ts';
 import { type NamedQueries, statusOf } from './named-queries.ts';
 import { type PermittedAnswer, permittedChannel } from './permitted-query.ts';
+import type { Positions } from './positions.ts';
 
 /** The parts of a session. */
 export interface SharedSessionParts {
@@ -42,6 +45,8 @@ export interface SharedSessionParts {
   readonly named: NamedQueries;
   readonly rights: UserRights;
   readonly scheduler: SchedulerLike;
+  /** @defaultValue pages carry nothing to the next server */
+  readonly positions?: Positions | undefined;
   readonly lingerMs: number;
   /** @defaultValue edits are refused */
   readonly edits?: UserEdits | undefined;
@@ -85,6 +90,28 @@ export class SharedSession implements UserSession {
   }
 
   answerOf(carried: CarriedQuery): AskedAnswer {
+    return this.#answerOf(carried, undefined);
+  }
+
+  position(): string | undefined {
+    const { positions, held } = this.#parts;
+    return positions?.seal(held.versions);
+  }
+
+  askedAfter(position: unknown): ConnectionSession {
+    const { positions, held, scheduler } = this.#parts;
+    const seen = positions?.open(position, held.versions.keys());
+    if (seen === undefined || seen.size === 0) return this;
+    const catchUp = new CatchUp({ held, seen, scheduler });
+    return {
+      epoch: this.epoch,
+      answerOf: (carried) => this.#answerOf(carried, catchUp),
+      edit: (...edit) => this.edit(...edit),
+      position: () => positions?.seal(catchUp.versions),
+    };
+  }
+
+  #answerOf(carried: CarriedQuery, catchUp: CatchUp | undefined): AskedAnswer {
     checkQuerySize(carried);
     const asked = 'named' in carried ? this.#named(carried) : aboutQuery(() => this.#data(carried));
     const { mostPipelines } = this.#parts;
@@ -97,6 +124,7 @@ export class SharedSession implements UserSession {
     return {
       stream: channel.stream,
       view: channel.view,
+      lag$: catchUp?.lagOf(asked.kinds),
       enter: () => {
         this.#open.set(asked.key, open);
         return holders.hold();

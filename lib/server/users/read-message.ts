@@ -13,8 +13,10 @@ type Test = (fields: Readonly<Record<string, unknown>>) => boolean;
 
 /** What the messages of each type must have. */
 const FORMS: Readonly<Record<string, Test>> = {
-  hello: ({ protocol, identity, isHidden }) =>
-    typeof protocol === 'number' && isOptionalText(identity) && typeof isHidden === 'boolean',
+  hello: ({ protocol, identity, isHidden, position }) =>
+    typeof protocol === 'number' &&
+    [identity, position].every(isOptionalText) &&
+    typeof isHidden === 'boolean',
   identity: ({ identity }) => isOptionalText(identity),
   hidden: ({ isHidden }) => typeof isHidden === 'boolean',
   bye: () => true,

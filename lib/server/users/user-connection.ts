@@ -6,13 +6,18 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import { looseTimer } from '../../rx/long-timer.ts';
 import { readable } from '../../wire/public-error.ts';
 import { publicCarriage } from '../../wire/query-feed.ts';
-import { type Credentials, type FromTab, PROTOCOL } from '../../worker/messages.ts';
+import {
+  type Credentials,
+  type FromTab,
+  type FromWorker,
+  PROTOCOL,
+} from '../../worker/messages.ts';
 import { ServedTab } from '../../worker/server/served-tab.ts';
 import type { UserPort } from '../socket-port.ts';
 import { type Limits, messageRate } from './limits.ts';
 import { type Hello, isMessageOfTab } from './read-message.ts';
 import { checkedUser, type ServedUser } from './user.ts';
-import type { UserSession } from './user-session.ts';
+import type { ConnectionSession, UserSession } from './user-session.ts';
 import type { Entered, UserSessions } from './user-sessions.ts';
 
 /** The first message of a connection. */
@@ -92,6 +97,9 @@ export class UserConnection {
   #signed = new Subscription();
   #user: ServedUser | undefined;
   #entered: Entered | undefined;
+  #session: UserSession | undefined;
+  /** The same, as this connection asks it. */
+  #asked: ConnectionSession | undefined;
   #hello: Hello | undefined;
   #hasSignedIn = false;
 
@@ -101,7 +109,8 @@ export class UserConnection {
     this.#mayCome = messageRate(limits.messagesPerSecond, scheduler);
     this.#maySignIn = messageRate(1, scheduler);
     const carriage = publicCarriage('serveUsers', scheduler);
-    this.#tab = new ServedTab({ post: (message) => this.#post(message) }, incarnation, carriage);
+    const post = (message: unknown) => this.#post(this.#withPosition(message as FromWorker));
+    this.#tab = new ServedTab({ post }, incarnation, carriage);
     this.#life.add(() => this.#leave());
     this.#limitSignIn();
     port.onEnd?.(() => this.#close());
@@ -143,6 +152,13 @@ export class UserConnection {
     if (this.#hasSignedIn) return;
     this.#hasSignedIn = true;
     this.#parts.onSignedIn();
+  }
+
+  /** Rows say how far they are, which the page tells the next server. */
+  #withPosition(message: FromWorker): FromWorker {
+    if (message.type !== 'rows' || message.differences.length === 0) return message;
+    const position = this.#asked?.position?.();
+    return position === undefined ? message : { ...message, position };
   }
 
   #post(message: unknown): void {
@@ -272,11 +288,13 @@ export class UserConnection {
       signed.add(looseTimer(leftMs, scheduler, () => this.#signOut()));
     }
     before?.leave();
-    const former = this.#tab.session;
+    const former = this.#session;
     if (former === session) return;
     // The client connects again, and its rows are stale until it is answered with the other rights.
     if (former !== undefined) return this.end('changed');
-    this.#tab.enter(session);
+    this.#session = session;
+    this.#asked = session.askedAfter?.(this.#hello?.position) ?? session;
+    this.#tab.enter(this.#asked);
     this.#post({ type: 'welcome', incarnation, epoch: session.epoch });
   }
 
@@ -304,6 +322,8 @@ export class UserConnection {
     this.#signed.unsubscribe();
     this.#signed = new Subscription();
     this.#tab.leave();
+    this.#session = undefined;
+    this.#asked = undefined;
     this.#entered?.leave();
     this.#entered = undefined;
   }

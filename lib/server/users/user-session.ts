@@ -15,8 +15,16 @@ import { checkQuerySize } from './limits.ts';
 import type { ServedUser } from './user.ts';
 import { UserEdits } from './user-edits.ts';
 
+/** What one connection asks. */
+export interface ConnectionSession extends TabSession {
+  /** How far the rows are that are sent now: a text for the next server. */
+  position?(): string | undefined;
+}
+
 /** What the connections of a user ask. */
-export interface UserSession extends TabSession {
+export interface UserSession extends ConnectionSession {
+  /** What a page asks that was told this position by another server: its rows do not go back. */
+  askedAfter?(position: unknown): ConnectionSession;
   /** Nobody asks any more. */
   end(): void;
 }
