@@ -8,10 +8,10 @@ export class JoinedParts {
   #before: RowDifference | undefined;
 
   /** The difference of which this is the last part; `undefined` while others follow. */
-  join(part: RowDifference): RowDifference | undefined {
+  join<Part extends RowDifference>(part: Part): Part | undefined {
     // The last part of a former difference may be missing, because the page was hidden. Then the next one begins with a reset.
     const before = part.reset ? undefined : this.#before;
-    const all = before
+    const all: Part = before
       ? {
           ...before,
           ...part,
@@ -19,7 +19,7 @@ export class JoinedParts {
           rows: both(before.rows, part.rows),
         }
       : part;
-    this.#before = part.more ? all : undefined;
+    this.#before = part.more && all;
     return part.more ? undefined : all;
   }
 }

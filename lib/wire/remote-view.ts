@@ -27,8 +27,8 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
   sent: ViewStatus = NO_VIEW_STATUS;
   /** The rows of another process, until they are complete. The former ones stay meanwhile. */
   #next: RemoteRows | undefined;
-  /** Since when rows that stay are out of date. The next process does not know them. */
-  #sinceMs: EpochMs | undefined;
+  /** Since when rows that stay are out of date. The next process does not know them. Absent while they are those of the present one. */
+  sinceMs: EpochMs | undefined;
 
   constructor(parts: RemoteViewParts) {
     super(new RemoteRows());
@@ -45,17 +45,18 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     this.#parts.leave();
   }
 
-  take(difference: RowDifference, isLast?: boolean): void {
+  take(difference: RowDifference): void {
     const { status, error, synced, stale, run = 'begun' } = difference;
     if (status !== undefined) this.sent = readStatus(status, this.#parts.scheduler.now());
     if (this.shown.run === 'failed') this.#again();
     const next = this.#next;
     next?.apply(difference);
     // The rows of a process that was lost stay until those of the next one are complete, or may not be read any longer.
-    const isLater = next !== undefined && !synced && this.sent.blocked === undefined && !isLast;
+    const isLater = next !== undefined && !synced && this.sent.blocked === undefined;
     if (isLater) this.show(this.#aged(this.sent));
     else {
       this.#next = undefined;
+      this.sinceMs = undefined;
       const changed = next === undefined ? this.rows.apply(difference) : this.rows.replace(next);
       const partial = this.rows.list.length > 0 ? 'incomplete' : 'none';
       const rows = stale ? 'outdated' : synced ? 'complete' : partial;
@@ -97,16 +98,6 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     this.become({ ...this.shown, run: 'ended' });
   }
 
-  /** Drops the rows of a process that was lost, if they were not right any longer at this time. What the next one has sent is shown. */
-  expire(untilMs: EpochMs): void {
-    const { status, shown } = this;
-    const next = this.#next;
-    const isOld = (this.#sinceMs as number) <= untilMs;
-    if (next === undefined || !isOld || shown.run !== 'begun') return;
-    this.take(next, true);
-    this.show({ ...status, staleSinceMs: undefined });
-  }
-
   /** Drops the rows, which may not be shown any longer. */
   clear(status: ViewStatus): void {
     this.become(NOTHING_SHOWN);
@@ -126,11 +117,11 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
   /** The rows are right until now, unless they are out of date already. */
   #age(sinceMs: EpochMs): void {
     if (this.#next !== undefined || this.shown.run === 'failed') return;
-    this.#sinceMs = this.sent.staleSinceMs ?? (this.rows.list.length > 0 ? sinceMs : undefined);
+    this.sinceMs = this.sent.staleSinceMs ?? (this.rows.list.length > 0 ? sinceMs : undefined);
   }
 
   /** A status with the age of the rows that stay. */
   #aged(status: ViewStatus): ViewStatus {
-    return { ...status, staleSinceMs: this.#sinceMs };
+    return { ...status, staleSinceMs: this.sinceMs };
   }
 }

@@ -99,6 +99,7 @@ export const NIGHT: readonly Step[] = [
     counts: {
       RING_SEEDS: '5000',
       RIGHTS_SEEDS: '500',
+      MOVE_SEEDS: '1000',
       AUDIT_SEEDS: '20',
       NATS_SEEDS: '1000',
       PERSIST_SEEDS: '600',
@@ -158,8 +159,10 @@ export const NIGHT: readonly Step[] = [
   {
     name: 'nats-scale',
     command: npm('test:nats-scale'),
-    counts: {},
-    repeat: '`npm run test:nats-scale`',
+    counts: { USER_SERVER_KILLS: '20', USER_SERVER_SEED: TODAY },
+    figures: /^figures: .*/,
+    repeat:
+      '`USER_SERVER_SEED=… npm run test:nats-scale -- spec/nats/….night.ts`, with the seed and the file of the log',
   },
   {
     name: 'oracle',

@@ -16,6 +16,7 @@ export class ShownHistory {
   at = 0;
   /** What was wrong. */
   readonly wrong: string[] = [];
+  #shown: string | undefined;
 
   constructor(stateAt: (change: number) => string, last: () => number) {
     this.#stateAt = stateAt;
@@ -24,6 +25,7 @@ export class ShownHistory {
 
   /** Takes what is shown now. */
   take({ rows, isWhole }: Shown): void {
+    this.#shown = isWhole ? rows : undefined;
     if (!isWhole) return;
     for (let change = this.at; change <= this.#last(); change++) {
       if (this.#state(change) !== rows) continue;
@@ -31,12 +33,25 @@ export class ShownHistory {
       this.at = change;
       return;
     }
-    this.wrong.push(`after change ${this.at} of ${this.#last()}: ${rows}`);
+    this.wrong.push(`after change ${this.at} of ${this.#last()}: ${rows.slice(0, 200)}`);
+  }
+
+  /** Whether what is shown is right after this change, or a later one. */
+  isPast(change: number): boolean {
+    for (let at = Math.max(change, this.at); at <= this.last; at++) {
+      if (this.#state(at) === this.#shown) return true;
+    }
+    return false;
+  }
+
+  /** The number of the last change. */
+  get last(): number {
+    return this.#last();
   }
 
   /** What should be shown after the last change. */
   get expected(): string {
-    return this.#state(this.#last());
+    return this.#state(this.last);
   }
 
   #state(change: number): string {

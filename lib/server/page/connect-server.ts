@@ -1,8 +1,11 @@
 /** `connectServer`, which asks a server for the answers of queries. */
-import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
+import { switchMap } from 'rxjs/operators';
 import { checkedFunction, ifGiven, refusal } from '../../checks/checked-option.ts';
+import { NO_VIEW_STATUS } from '../../query/view/view.ts';
+import { inTurn } from '../../rx/drain.ts';
 import { longInterval } from '../../rx/long-timer.ts';
-import { timingOf } from '../../rx/timing.ts';
+import { type EpochMs, timingOf } from '../../rx/timing.ts';
 import type { Credentials } from '../../worker/messages.ts';
 import {
   connectPeer,
@@ -89,17 +92,13 @@ function addressOf(url: string | URL): string {
 export function connectServer(options: ConnectServerOptions): WorkerCluster {
   const { identity, credentials, lingerMs, scheduler = asyncScheduler } = options;
   const { webSocket = (url: string) => new WebSocket(url) as SocketLike } = options;
-  checkedFunction(
-    credentials,
-    'connectServer: credentials',
-    'a function that returns what signIn receives',
-  );
+  checkedFunction(credentials, 'connectServer: credentials', '() => what signIn receives');
   checkedFunction(webSocket, 'connectServer: webSocket', '(url) => new WebSocket(url)');
   const { url, port } = options;
   if ((url === undefined) === (port === undefined)) {
     throw new TypeError('connectServer: pass url or port');
   }
-  ifGiven(checkedFunction, port, 'connectServer: port', 'a function that makes a port');
+  ifGiven(checkedFunction, port, 'connectServer: port', '() => a port');
   const address = url === undefined ? '' : addressOf(url);
   const { random } = timingOf(options);
   const cluster = connectPeer('connectServer', {
@@ -114,12 +113,20 @@ export function connectServer(options: ConnectServerOptions): WorkerCluster {
     page: { ...thisPage(scheduler), whenFree: undefined },
   });
   const tab = tabOf(cluster);
-  let checks = Subscription.EMPTY;
-  cluster.connection$.subscribe(({ phase }) => {
-    checks.unsubscribe();
-    if (phase === 'left') return;
-    const check = () => tab.expire(scheduler.now() - SHOWN_MS);
-    checks = longInterval(CHECK_MS, scheduler).subscribe(check);
-  });
+  const expire = () => {
+    const untilMs = scheduler.now() - SHOWN_MS;
+    for (const view of tab.views.values()) {
+      // Absent while the rows are right, and less than nothing.
+      if ((view.sinceMs as EpochMs) <= untilMs) {
+        view.clear(NO_VIEW_STATUS);
+        // A server that has sent a part of its answer begins it again.
+        tab.leave(view);
+        tab.ask(view);
+      }
+    }
+  };
+  cluster.connection$
+    .pipe(switchMap(({ phase }) => (phase === 'left' ? [] : longInterval(CHECK_MS, scheduler))))
+    .subscribe(() => inTurn(expire));
   return cluster;
 }

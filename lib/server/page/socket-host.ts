@@ -8,7 +8,7 @@ import {
   isMessage,
 } from '../../worker/messages.ts';
 import type { StartHost } from '../../worker/page/hosts.ts';
-import type { SocketEnd, UserPort } from '../socket-port.ts';
+import type { UserPort } from '../socket-port.ts';
 
 /** The parts of a socket host. */
 export interface SocketHostParts {
@@ -68,8 +68,10 @@ class SocketHost {
     }
     this.#port = port;
     this.#parted = new Map();
-    port.onEnd?.((end) => {
-      if (this.#port === port) this.#ended(end);
+    port.onEnd?.(({ code, reason }) => {
+      if (this.#port !== port) return;
+      this.#port = undefined;
+      this.#failed(new Error(`${reason || 'the connection has ended'} (${code})`), true);
     });
     port.listen(
       (message) => {
@@ -83,13 +85,12 @@ class SocketHost {
   async #signIn(port: UserPort, hello: Hello): Promise<void> {
     try {
       const [credentials] = await Promise.all([this.#parts.credentials(), port.opened]);
-      const { position } = this.#parts;
-      if (this.#port === port) port.post({ ...hello, credentials, position });
+      if (this.#port !== port) return;
+      port.post({ ...hello, credentials, position: this.#parts.position });
     } catch (error) {
       if (this.#port !== port) return;
       this.close();
-      const { message } = error instanceof Error ? error : new Error(String(error));
-      this.#failed(new Error(`credentials: ${message}`));
+      this.#failed(new Error(`credentials: ${(error as Error | undefined)?.message ?? error}`));
     }
   }
 
@@ -104,30 +105,22 @@ class SocketHost {
     queueMicrotask(() => this.#listener?.(message));
   }
 
-  #ended({ code, reason }: SocketEnd): void {
-    this.#port = undefined;
-    const why = reason === '' ? 'the connection has ended' : reason;
-    this.#failed(new Error(`${why} (${code})`), true);
-  }
-
   #take(message: FromWorker): void {
     if (message.type === 'signed-out') {
       // The server ends the socket. Somebody who signs in connects again.
       this.#listener?.({ ...message, ofHello: true });
       return this.#rest();
     }
-    if (message.type !== 'rows') return this.#listener?.(message);
-    this.#parts.position = message.position ?? this.#parts.position;
+    if (message.type !== 'rows' || message.differences.length === 0)
+      return this.#listener?.(message);
+    this.#parts.position = message.position;
     const differences = message.differences.flatMap((part): AskedDifference[] => {
-      const { id } = part;
-      const parts = this.#parted.get(id) ?? new JoinedParts();
-      this.#parted.set(id, parts);
+      const parts = this.#parted.get(part.id) ?? new JoinedParts();
+      this.#parted.set(part.id, parts);
       const all = parts.join(part);
-      return all === undefined ? [] : [{ ...all, id }];
+      return all ? [all] : [];
     });
-    if (differences.length > 0 || message.differences.length === 0) {
-      return this.#listener?.({ ...message, differences });
-    }
+    if (differences.length > 0) return this.#listener?.({ ...message, differences });
     // Nothing is shown of it, so no frame is waited for.
     const { set, incarnation, epoch } = message;
     this.#port?.post({ type: 'ack', set, incarnation, epoch });

@@ -7,7 +7,6 @@ import { take } from 'rxjs/operators';
 import { ApiError } from '../../meta/api-error.ts';
 import { NO_VIEW_STATUS, type ViewStatus } from '../../query/view/view.ts';
 import { inTurn } from '../../rx/drain.ts';
-import type { EpochMs } from '../../rx/timing.ts';
 import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
 import {
   type Credentials,
@@ -45,7 +44,7 @@ const SIGNED_OUT =
 export class Tab {
   readonly link: WorkerLink;
   readonly #parts: TabParts;
-  readonly #views = new Map<number, AskedView>();
+  readonly views: Map<number, AskedView> = new Map();
   /** The functions that receive the answers to the edits that were sent, by the id of the edit. */
   readonly edits: Map<number, (message: EditMessage) => void> = new Map();
   #lastId = 0;
@@ -90,7 +89,7 @@ export class Tab {
   ask(view: AskedView): void {
     view.id ??= this.nextId();
     const { id, query } = view;
-    this.#views.set(id, view);
+    this.views.set(id, view);
     const status = this.#status();
     if (status !== undefined) view.lose(status);
     this.post({ type: 'open', id, query });
@@ -99,7 +98,7 @@ export class Tab {
   leave(view: AskedView): void {
     const id = view.id as number;
     view.id = undefined;
-    this.#views.delete(id);
+    this.views.delete(id);
     view.lose(this.#status());
     this.post({ type: 'close', id });
   }
@@ -152,7 +151,7 @@ export class Tab {
     if (!('epoch' in message) || !this.#isCurrent(message)) return;
     if (message.type === 'rows') this.#take(message);
     else if (message.type === 'refused') {
-      this.#views.get(message.id)?.refuse(readError(message.error));
+      this.views.get(message.id)?.refuse(readError(message.error));
     } else if (message.type === 'credentials') void this.#giveCredentials(message);
     else this.edits.get(message.id)?.(message);
   }
@@ -174,12 +173,12 @@ export class Tab {
     this.session = { incarnation, epoch };
     this.#former = this.session;
     this.link.show('open', undefined, isNew);
-    for (const [id, view] of this.#views) this.post({ type: 'open', id, query: view.query });
+    for (const [id, view] of this.views) this.post({ type: 'open', id, query: view.query });
   }
 
   #take({ differences, set }: Extract<FromWorker, { type: 'rows' }>): void {
     this.link.worked();
-    for (const difference of differences) this.#views.get(difference.id)?.take(difference);
+    for (const difference of differences) this.views.get(difference.id)?.take(difference);
     const { frame } = this.#parts.page;
     // Before anybody is told, because a listener may end the session.
     this.#acks.add(
@@ -219,16 +218,9 @@ export class Tab {
     this.#endEdits();
     const status = this.#status() ?? NO_VIEW_STATUS;
     inTurn(() => {
-      for (const view of this.#views.values()) view.clear(status);
+      for (const view of this.views.values()) view.clear(status);
     });
     this.#parts.dropped();
-  }
-
-  /** Drops the rows that nobody has kept right since then. The queries stay open. */
-  expire(sinceMs: EpochMs): void {
-    inTurn(() => {
-      for (const view of this.#views.values()) view.expire(sinceMs);
-    });
   }
 
   /** There is no worker. */
@@ -237,7 +229,7 @@ export class Tab {
     this.#forgetAcks();
     this.#endEdits();
     const status = this.#status();
-    for (const view of this.#views.values()) view.lose(status);
+    for (const view of this.views.values()) view.lose(status);
   }
 
   #forgetAcks(): void {
