@@ -9,6 +9,7 @@ import {
   createListWatch,
   createSharedInformer,
   type KubernetesObject,
+  type LiveQuery,
   liveQuery,
   type SharedInformer,
 } from 'rx-informer';
@@ -57,39 +58,47 @@ class UserServer {
 }
 
 interface Row {
-  readonly name?: string;
-  readonly namespace?: string;
-  readonly version?: string;
-  readonly phase?: string;
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly version?: string | undefined;
+  readonly phase?: unknown;
+}
+
+type Kind = typeof pods | typeof configMaps;
+
+/** A query, the kind, and the rows of it among those that the user may read. */
+interface Asked {
+  readonly query: LiveQuery<Row>;
+  readonly kind: Kind;
+  of(all: readonly Row[]): readonly Row[];
 }
 
 const select = {
   name: 'metadata.name',
   namespace: 'metadata.namespace',
   version: 'metadata.resourceVersion',
-  phase: 'status.phase',
 } as const;
-const orderBy = { path: 'metadata.name' } as const;
+const ofPods = {
+  from: pods,
+  select: { ...select, phase: 'status.phase' },
+  orderBy: { path: 'metadata.name' },
+} as const;
 const running = { path: 'status.phase', eq: 'Running' } as const;
 
-/** What each user asks: a query, the kind, and the rows of it among those that the user may read. */
-const QUERIES = [
+/** What each user asks. */
+const QUERIES: readonly Asked[] = [
+  { query: liveQuery(ofPods), kind: pods, of: (all) => all },
   {
-    query: liveQuery({ from: pods, select, orderBy }),
+    query: liveQuery({ ...ofPods, where: running, offset: 1, limit: 5 }),
     kind: pods,
-    of: (all: readonly Row[]) => all,
+    of: (all) => all.filter(({ phase }) => phase === 'Running').slice(1, 6),
   },
   {
-    query: liveQuery({ from: pods, select, orderBy, where: running, offset: 1, limit: 5 }),
-    kind: pods,
-    of: (all: readonly Row[]) => all.filter(({ phase }) => phase === 'Running').slice(1, 6),
-  },
-  {
-    query: liveQuery({ from: configMaps, select, orderBy }),
+    query: liveQuery({ from: configMaps, select, orderBy: { path: 'metadata.name' } }),
     kind: configMaps,
-    of: (all: readonly Row[]) => all,
+    of: (all) => all,
   },
-] as const;
+];
 
 const textOf = (rows: readonly Row[]) =>
   rows.map(({ name, version, phase = '' }) => `${name}@${version}${phase}`).join(' ');
@@ -147,7 +156,7 @@ export class UserServers {
     for (let at = 0; at < MAPS; at++) this.#write(configMaps, at);
     this.#served = await this.#scene.api.serve({ port: 0 });
     const client = createClient({ baseUrl: this.#served.url });
-    const upstream = (kind: typeof pods | typeof configMaps) => {
+    const upstream = (kind: Kind) => {
       const listWatch = createListWatch(client, kind as typeof pods);
       return createSharedInformer(listWatch) as SharedInformer<KubernetesObject>;
     };
@@ -186,7 +195,7 @@ export class UserServers {
   }
 
   /** Creates, changes or deletes an object, and notes what there is afterwards. */
-  #write(kind: typeof pods | typeof configMaps, at: number): void {
+  #write(kind: Kind, at: number): void {
     const { objects } = this.#scene.api;
     const metadata = { namespace: namespaceOf(at), name: `o-${String(at).padStart(3, '0')}` };
     const status = { phase: this.#below(3) === 0 ? 'Pending' : 'Running' };

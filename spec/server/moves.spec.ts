@@ -203,11 +203,12 @@ describe('a page that moves to another server', () => {
   });
 
   it('E16: no row goes back, whatever servers pages move between', async () => {
-    const { wrong, seen } = await campaign(
+    const { wrong, seen, isReplay } = await campaign(
       { name: 'MOVE', seeds: 12, command: 'spec/server/moves.spec.ts' },
       playedMoves,
     );
     expect(wrong).toEqual([]);
+    if (isReplay) return;
     expect(seen.get('moves to a server that is behind') ?? 0).toBeGreaterThan(5);
   }, 600_000);
 });

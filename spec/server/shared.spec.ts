@@ -280,7 +280,7 @@ describe('one factory for all users', () => {
       'the server has complete pods, and cannot answer fieldSelector "spec.nodeName=n1" from them; use where',
       "the server has complete pods, and cannot answer as: 'metadata' from them; leave it out, and use select",
       'the server does not have secrets; it has pods, configmaps, clusterroles.rbac.authorization.k8s.io',
-      expect.stringContaining('where.index is "byOwner"'),
+      'the server has no index "byOwner" of pods',
       'the server has no query "nothing"',
     ]);
     expect(other.shown().list).toBe('api web db');
@@ -307,6 +307,49 @@ describe('one factory for all users', () => {
     expect(followed(third).shown().list).toBe('');
     await rig.pass(5_000);
     expect(third.getSnapshot().error).toBeUndefined();
+  });
+
+  it('E9: the limits of a user count what the user has with other groups and extra, too', async () => {
+    const rig = new UsersRig().serveShared({ limits: { pipelines: 3, connectionsOfUser: 3 } });
+    let extra = 0;
+    rig.review = (token) => ({ ...rig.tokens[token], extra: { at: [`${extra++}`] } });
+    const shown = [names, namesOf('a'), liveQuery({ from: pods, limit: 1 })].map((query, at) => {
+      const page = rig.page('t-ann', { identity: `${at}` });
+      const views = [followed(page.view(query as typeof names))];
+      if (at > 0) views.push(followed(page.view(liveQuery({ from: pods, limit: 2 + at }))));
+      return views;
+    });
+    await rig.pass(5_000);
+    expect(rig.users.counts).toMatchObject({ users: 3, connections: 3 });
+    const refused = shown.flat().filter((each) => each.shown().error !== undefined);
+    expect(refused.map((each) => each.shown().error)).toEqual([
+      'this user has 3 queries; close some, and ask again in a minute',
+      'this user has 3 queries; close some, and ask again in a minute',
+    ]);
+    const fourth = rig.page('t-ann');
+    // Another user has limits of its own.
+    const bob = followed(rig.page('t-bob').view(names));
+    await rig.pass(5_000);
+    expect(fourth.connection.error?.message).toMatch(/too many connections \(4429\)/);
+    expect(bob.shown().list).toBe('db');
+  });
+
+  it('E12: a user who is bound in more than 100 namespaces is told that the others were not asked for', async () => {
+    const rig = new UsersRig().serveShared();
+    for (let at = 0; at < 101; at++) {
+      rig.grant(`in-${at}`, { kind: 'User', name: 'bob' }, `n-${String(at).padStart(3, '0')}`);
+    }
+    const page = rig.page('t-bob');
+    const some = followed(page.view(names));
+    const named = followed(page.view(namesOf('n-100')));
+    await rig.pass(30_000);
+    const { access } = some.view.getSnapshot().status;
+    expect(access?.namespaces).toHaveLength(100);
+    expect(access?.message).toMatch(
+      /Of the namespaces with bindings of the user, only the first 100 by name were asked for; name others in the query$/,
+    );
+    expect(named.shown()).toEqual({ list: '', ...LIVE });
+    expect(named.view.getSnapshot().status.access).toBeUndefined();
   });
 
   it('E13: the informers are held without a user, and released when the server ends', async () => {

@@ -78,17 +78,23 @@ function askedScope(query: LiveQuery, context: PlanContext): ReadScope {
   });
 }
 
-function checkIndices(query: LiveQuery, context: PlanContext): void {
+/** An index of a query that its informers do not have. */
+export function missingIndex(query: LiveQuery, context: PlanContext): string | undefined {
   const known = context.indicesOf(query.from, query.as ?? 'object');
-  if (query.where === undefined || known === undefined) return;
+  if (query.where === undefined || known === undefined) return undefined;
   const needs = {
     paths: new Set<string>(),
     indices: new Set<string>(),
     functions: new Set<string>(),
   };
   collectNeeds(query.where, needs);
-  const missing = [...needs.indices].find((name) => !known.includes(name));
+  return [...needs.indices].find((name) => !known.includes(name));
+}
+
+function checkIndices(query: LiveQuery, context: PlanContext): void {
+  const missing = missingIndex(query, context);
   if (missing === undefined) return;
+  const known = context.indicesOf(query.from, query.as ?? 'object') ?? [];
   throw new TypeError(
     `live queries: where.index is ${JSON.stringify(missing)}, but the informers of ${resourceName(query.from)} have only these indices: ${known.join(', ')}; add it by forResource(…, { indexers })`,
   );

@@ -9,7 +9,7 @@ import type { KubeClient } from '../../transport/kube-client.ts';
 import { keyOfUser, type ServedUser } from '../users/user.ts';
 import { type Bindings, BoundNamespaces, type Concerns } from './bound-namespaces.ts';
 import { ReviewTurns } from './review-turns.ts';
-import { MOST_NAMESPACES, type Rights } from './rights.ts';
+import { cutAnswer, MOST_NAMESPACES, type Rights } from './rights.ts';
 
 /** Options of {@link accessReviews}. */
 export interface AccessReviewsOptions {
@@ -186,11 +186,13 @@ export function accessReviews(client: KubeClient, options: AccessReviewsOptions 
   const rights: Rights = async (user, kind, { namespaces, name }) => {
     if (await reviewer.mayRead(user, kind, '', name)) return 'all';
     if (!kind.namespaced) return [];
-    const tried = (namespaces ?? (await bound?.of(user)) ?? []).slice(0, MOST_NAMESPACES);
+    const proposed = namespaces ?? (await bound?.of(user)) ?? [];
+    const tried = proposed.slice(0, MOST_NAMESPACES);
     const may = await Promise.all(
       tried.map((namespace) => reviewer.mayRead(user, kind, namespace, name)),
     );
-    return tried.filter((_namespace, at) => may[at] === true);
+    const permitted = tried.filter((_namespace, at) => may[at] === true);
+    return tried.length < proposed.length ? cutAnswer(permitted) : permitted;
   };
   return bound === undefined ? rights : Object.assign(rights, { changes$: bound.changes$ });
 }

@@ -8,7 +8,8 @@ import { type Resource, resourceName } from '../../meta/resource.ts';
 import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import type { EpochMs } from '../../rx/timing.ts';
 import { readable } from '../../wire/public-error.ts';
-import type { AskedRights, PermittedNamespaces } from './rights.ts';
+import { type AskedRights, MOST_NAMESPACES, type PermittedNamespaces } from './rights.ts';
+import type { Decision } from './user-rights.ts';
 
 /** The namespaces that a query names; none for all. */
 function namespacesOf({ namespace = '' }: LiveQuery): readonly string[] {
@@ -55,7 +56,7 @@ export function narrowed(
 /** The part of a kind that is shown, in words for its user, who learns of no namespace that is neither permitted nor named. */
 export function accessOf(
   kind: Resource,
-  permitted: PermittedNamespaces,
+  { permitted, isCut }: Decision,
   asked: AskedRights,
 ): LimitedAccess | undefined {
   const { namespaces: some } = asked;
@@ -67,7 +68,10 @@ export function accessOf(
   const shows = namespaces.length === 0 ? 'no namespace' : `namespaces ${namespaces.join(', ')}`;
   const lacks = missing.length === 0 ? '' : `. Not permitted in ${missing.join(', ')}`;
   const where = asked.namespaces === undefined ? ' in all namespaces' : '';
-  const message = `listing and watching ${resourceName(kind)}${where} is not permitted; shown: ${shows}${lacks}`;
+  const more = isCut
+    ? `. Of the namespaces with bindings of the user, only the first ${MOST_NAMESPACES} by name were asked for; name others in the query`
+    : '';
+  const message = `listing and watching ${resourceName(kind)}${where} is not permitted; shown: ${shows}${lacks}${more}`;
   return { namespaces, missing, message };
 }
 

@@ -32,6 +32,18 @@ export interface Rights {
 /** How many namespaces one question is about. */
 export const MOST_NAMESPACES = 100;
 
+/** Answers that lack namespaces, because a question is about some only. */
+const cut = /* @__PURE__ */ new WeakSet<object>();
+
+/** Notes that an answer is about the first of more namespaces. */
+export function cutAnswer(answer: readonly string[]): readonly string[] {
+  cut.add(answer);
+  return answer;
+}
+
+/** Whether an answer is about the first of more namespaces. */
+export const isCut = (answer: unknown): boolean => cut.has(Object(answer));
+
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 /** Names of namespaces, sorted. Throws a `TypeError` that begins with `must` on anything else: '' would mean all of them. */

@@ -8,6 +8,7 @@ import type { ServedUser } from '../users/user.ts';
 import {
   type AskedRights,
   checkedPermitted,
+  isCut,
   isSamePermitted,
   type PermittedNamespaces,
   type Rights,
@@ -23,10 +24,12 @@ export interface RightsDecision {
   readonly permitted: PermittedNamespaces;
   /** Set if the rights could not be asked for, so that nothing is permitted. */
   readonly isUnknown?: true | undefined;
+  /** Set if the user is bound in more than 100 namespaces, of which the first 100 by name were asked for. */
+  readonly isCut?: true | undefined;
 }
 
 /** What is decided for a query. */
-export type Decision = Pick<RightsDecision, 'permitted' | 'isUnknown'>;
+export type Decision = Pick<RightsDecision, 'permitted' | 'isUnknown' | 'isCut'>;
 
 /** The parts of the rights of a user. */
 export interface UserRightsParts {
@@ -55,7 +58,6 @@ const MOST_DECIDED = 1_000;
 
 const waitAfter = /* @__PURE__ */ exponentialBackoff({ baseMs: 1_000, capMs: 30_000, jitter: 0.2 });
 
-const NOTHING: Decision = { permitted: [] };
 const UNKNOWN: Decision = { permitted: [], isUnknown: true };
 
 export class UserRights {
@@ -88,10 +90,14 @@ export class UserRights {
   /** Tells the program of a decision, unless the last one on the question was the same. */
   #tell(key: string, decision: Omit<RightsDecision, 'user'>): void {
     const { user, onDecision, report } = this.#parts;
-    const { permitted, isUnknown } = decision;
+    const { permitted, isUnknown, isCut: isPart } = decision;
     const last = this.#decided.get(key);
     this.#decided.delete(key);
-    this.#decided.set(key, { permitted, ...(isUnknown && { isUnknown }) });
+    this.#decided.set(key, {
+      permitted,
+      ...(isUnknown && { isUnknown }),
+      ...(isPart && { isCut: isPart }),
+    });
     const [oldest] = this.#decided.keys();
     if (this.#decided.size > MOST_DECIDED && oldest !== undefined) this.#decided.delete(oldest);
     if (last !== undefined && isSame(last, decision)) return;
@@ -102,7 +108,11 @@ export class UserRights {
 }
 
 function isSame(one: Decision, other: Decision): boolean {
-  return isSamePermitted(one.permitted, other.permitted) && one.isUnknown === other.isUnknown;
+  return (
+    isSamePermitted(one.permitted, other.permitted) &&
+    one.isUnknown === other.isUnknown &&
+    one.isCut === other.isCut
+  );
 }
 
 /** The questions about one kind, while a query is open. */
@@ -197,7 +207,7 @@ class Questions extends Subscription {
     let decision = UNKNOWN;
     try {
       const permitted = checkedPermitted(given);
-      decision = permitted.length === 0 ? NOTHING : { permitted };
+      decision = { permitted, ...(isCut(given) && { isCut: true }) };
     } catch (error) {
       this.#parts.report(error);
     }

@@ -7,6 +7,7 @@ import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type GroupVersionResource, type Resource, resourceName } from '../../meta/resource.ts';
 import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import { readable } from '../../wire/public-error.ts';
+import { checkIndex } from '../users/user-session.ts';
 import type { Versions } from './positions.ts';
 
 type Kind = Resource<KubernetesObject>;
@@ -59,6 +60,7 @@ export class HeldQueries extends SharedQueries {
 
   protected override plan(query: LiveQuery): readonly SourcePlan[] {
     const { kind, hold } = this.#held.get(kindKey(query.from)) as Held;
+    checkIndex(query, this.#informers);
     const { as, fieldSelector } = query;
     const plan = as === undefined ? planOfScope(query, hold.scope, this.#informers) : undefined;
     if (plan !== undefined) return [plan];

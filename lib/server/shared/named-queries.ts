@@ -18,7 +18,7 @@ import {
   paramsOf,
   type WorkerQueries,
 } from '../../worker/carried-query.ts';
-import { sortedJson } from '../../worker/server/answers.ts';
+import { queryNamed, sortedJson } from '../../worker/server/answers.ts';
 import { SharedAnswer } from '../../worker/server/shared-answer.ts';
 import { deniedError, failedError, narrowed, statusOfNothing } from '../rights/narrowed.ts';
 import { type AskedRights, checkedNames, type PermittedNamespaces } from '../rights/rights.ts';
@@ -96,9 +96,7 @@ export class NamedQueries {
 
   /** Throws a readable `TypeError` if there is no such query. */
   of(named: unknown): SharedQuery {
-    const { queries } = this.#parts;
-    const query =
-      typeof named === 'string' && Object.hasOwn(queries, named) ? queries[named] : undefined;
+    const query = queryNamed(this.#parts.queries, named);
     if (query === undefined) throw refusedName(named);
     return query;
   }

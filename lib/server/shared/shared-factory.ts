@@ -45,10 +45,10 @@ export function sharedFactory(
   const held = new HeldQueries(informers, kinds, lingerMs);
   const named = new NamedQueries({ held, queries, lingerMs, scheduler, report });
   return {
-    begin: (user, epoch) => {
+    begin: (user, beginning) => {
       const own = new UserRights({ user, rights, scheduler, random, onDecision, report });
       return new SharedSession({
-        ...{ epoch, held, named, rights: own, lingerMs, mostPipelines, report },
+        ...{ ...beginning, held, named, rights: own, lingerMs, mostPipelines, report },
         ...{ scheduler, positions },
         edits: edits && new UserEdits({ client: () => edits(user), scheduler }),
       });

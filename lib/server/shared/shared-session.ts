@@ -30,6 +30,7 @@ import {
   type ConnectionSession,
   refusedEdit,
   refusedPipeline,
+  type SessionBeginning,
   type UserSession,
 } from '../users/user-session.ts';
 import { CatchUp } from './catch-up.ts';
@@ -39,8 +40,7 @@ import { type PermittedAnswer, permittedChannel } from './permitted-query.ts';
 import type { Positions } from './positions.ts';
 
 /** The parts of a session. */
-export interface SharedSessionParts {
-  readonly epoch: number;
+export interface SharedSessionParts extends SessionBeginning {
   readonly held: HeldQueries;
   readonly named: NamedQueries;
   readonly rights: UserRights;
@@ -93,6 +93,10 @@ export class SharedSession implements UserSession {
     return this.#answerOf(carried, undefined);
   }
 
+  get pipelines(): number {
+    return this.#open.size;
+  }
+
   position(): string | undefined {
     const { positions, held } = this.#parts;
     return positions?.seal(held.versions);
@@ -114,9 +118,9 @@ export class SharedSession implements UserSession {
   #answerOf(carried: CarriedQuery, catchUp: CatchUp | undefined): AskedAnswer {
     checkQuerySize(carried);
     const asked = 'named' in carried ? this.#named(carried) : aboutQuery(() => this.#data(carried));
-    const { mostPipelines } = this.#parts;
+    const { mostPipelines, elsewhere } = this.#parts;
     const known = this.#open.get(asked.key);
-    if (known === undefined && this.#open.size >= mostPipelines) {
+    if (known === undefined && this.pipelines + elsewhere() >= mostPipelines) {
       throw refusedPipeline(mostPipelines);
     }
     const open = known ?? this.#begin(asked);
@@ -230,7 +234,7 @@ export class SharedSession implements UserSession {
     const [kind] = kinds;
     // Of several kinds each may have other namespaces.
     const isPart = kind?.namespaced === true && kinds.length === 1 && first !== undefined;
-    const access = isPart ? accessOf(kind, first.permitted, areNamed ? {} : rights) : undefined;
+    const access = isPart ? accessOf(kind, first, areNamed ? {} : rights) : undefined;
     const answer = asked.answer(decisions);
     if (answer === undefined) {
       const denied = kinds.filter((_kind, at) => isNothing(decisions[at] as Decision));

@@ -66,9 +66,10 @@ function factoryOfEach(options: ServeFactoriesOptions, mostPipelines: number): U
     '(user) => createInformerFactory(…); or give factory, kinds and rights',
   );
   check(typeof edits === 'boolean', 'serveUsers: edits', edits, 'true or false');
-  const begin = async (user: ServedUser, epoch: number) => {
+  const begin: UserInformers['begin'] = async (user, beginning) => {
     const factory = await createFactory(user);
-    return new OwnInformers({ epoch, factory, queries, mostPipelines, takesEdits: edits });
+    const takesEdits = edits;
+    return new OwnInformers({ ...beginning, factory, queries, mostPipelines, takesEdits });
   };
   return { begin, end: () => undefined };
 }

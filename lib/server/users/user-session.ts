@@ -2,13 +2,16 @@
 
 import { EditableLayer } from '../../factory/edits/editable-layer.ts';
 import { informersOfFactory } from '../../factory/factory-informers.ts';
+import { missingIndex } from '../../factory/queries/plan.ts';
 import type { InformerPool } from '../../factory/shared-informers.ts';
 import { ApiError } from '../../meta/api-error.ts';
+import { resourceName } from '../../meta/resource.ts';
+import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { readable } from '../../wire/public-error.ts';
 import type { AskedAnswer } from '../../wire/query-feed.ts';
 import type { CarriedQuery, WorkerQueries } from '../../worker/carried-query.ts';
-import { Answers } from '../../worker/server/answers.ts';
+import { Answers, queryNamed } from '../../worker/server/answers.ts';
 import type { TabSession } from '../../worker/server/served-tab.ts';
 import type { SessionFactory } from '../../worker/server/session.ts';
 import { checkQuerySize } from './limits.ts';
@@ -25,14 +28,24 @@ export interface ConnectionSession extends TabSession {
 export interface UserSession extends ConnectionSession {
   /** What a page asks that was told this position by another server: its rows do not go back. */
   askedAfter?(position: unknown): ConnectionSession;
+  /** How many different queries run. */
+  readonly pipelines: number;
   /** Nobody asks any more. */
   end(): void;
 }
 
+/** What a session is begun with. */
+export interface SessionBeginning {
+  /** Grows with each session. */
+  readonly epoch: number;
+  /** How many different queries run in the other sessions of the same name and uid, whose groups or extra are others. */
+  elsewhere(): number;
+}
+
 /** Makes the sessions of users. */
 export interface UserInformers {
-  /** Begins the session of a user. `epoch` grows with each. */
-  begin(user: ServedUser, epoch: number): UserSession | Promise<UserSession>;
+  /** Begins the session of a user. */
+  begin(user: ServedUser, beginning: SessionBeginning): UserSession | Promise<UserSession>;
   /** The server serves nobody any more. */
   end(): void;
 }
@@ -52,6 +65,14 @@ export function refusedName(named: unknown): Error {
   return readable(new TypeError(`the server has no query ${JSON.stringify(named)}`));
 }
 
+/** Refuses an index that the informers do not have, without the names of those that they have. */
+export function checkIndex(query: LiveQuery, informers: InformerPool): void {
+  const missing = missingIndex(query, informers);
+  if (missing === undefined) return;
+  const name = resourceName(query.from);
+  throw readable(new TypeError(`the server has no index ${JSON.stringify(missing)} of ${name}`));
+}
+
 /** Makes what a query is refused for readable, because it is about the data of the query. */
 export function aboutQuery<V>(answer: () => V): V {
   try {
@@ -62,8 +83,7 @@ export function aboutQuery<V>(answer: () => V): V {
 }
 
 /** The parts of a session with informers of its own. */
-export interface OwnInformersParts {
-  readonly epoch: number;
+export interface OwnInformersParts extends SessionBeginning {
   readonly factory: SessionFactory;
   readonly queries: WorkerQueries;
   readonly takesEdits: boolean;
@@ -75,6 +95,7 @@ export class OwnInformers implements UserSession {
   readonly epoch: number;
   readonly edit: UserSession['edit'];
   readonly #parts: OwnInformersParts;
+  readonly #informers: InformerPool;
   readonly #answers: Answers;
 
   constructor(parts: OwnInformersParts) {
@@ -82,6 +103,7 @@ export class OwnInformers implements UserSession {
     this.epoch = parts.epoch;
     const { factory, queries, takesEdits } = parts;
     const informers: InformerPool = informersOfFactory('serveUsers: createFactory', factory);
+    this.#informers = informers;
     // Without edits no query runs through a layer.
     const layer = takesEdits ? new EditableLayer() : undefined;
     this.#answers = new Answers({ informers, queries, lingerMs: undefined, layer });
@@ -93,21 +115,28 @@ export class OwnInformers implements UserSession {
   answerOf(query: CarriedQuery): AskedAnswer {
     checkQuerySize(query);
     const answer = this.#answer(query);
-    const { mostPipelines } = this.#parts;
-    if (this.#answers.size < mostPipelines || this.#answers.runs(answer)) return answer;
+    const { mostPipelines, elsewhere } = this.#parts;
+    const size = this.pipelines + elsewhere();
+    if (size < mostPipelines || this.#answers.runs(answer)) return answer;
     throw refusedPipeline(mostPipelines);
+  }
+
+  get pipelines(): number {
+    return this.#answers.size;
   }
 
   #answer(query: CarriedQuery): AskedAnswer {
     const { queries } = this.#parts;
     if ('named' in query) {
       const { named } = query;
-      const isKnown = typeof named === 'string' && Object.hasOwn(queries, named);
-      if (!isKnown) throw refusedName(named);
+      if (queryNamed(queries, named) === undefined) throw refusedName(named);
       // What its function throws is not ours to tell.
       return this.#answers.of(query);
     }
-    return aboutQuery(() => this.#answers.of(query));
+    return aboutQuery(() => {
+      checkIndex(checkedQuery(query), this.#informers);
+      return this.#answers.of(query);
+    });
   }
 
   /** Stops the informers. */

@@ -1,7 +1,7 @@
 /** The sessions of all users: one for equal users, made with the first connection, and kept for a while after the last. */
 import type { SchedulerLike } from 'rxjs';
 import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
-import { keyOfUser, type ServedUser } from './user.ts';
+import { accountOf, keyOfUser, type ServedUser } from './user.ts';
 import type { UserInformers, UserSession } from './user-session.ts';
 
 /** The parts of the sessions. */
@@ -12,6 +12,9 @@ export interface UserSessionsParts extends Pick<UserInformers, 'begin'> {
 
 /** A session with those who use it. */
 interface Used {
+  readonly account: string;
+  /** Absent until it is made. */
+  made?: UserSession;
   readonly session: Promise<UserSession>;
   readonly holders: Holders;
 }
@@ -26,6 +29,8 @@ export interface Entered {
 export class UserSessions {
   readonly #parts: UserSessionsParts;
   readonly #used = new Map<string, Used>();
+  /** The same by name and uid, by which limits are counted. */
+  readonly #byAccount = new Map<string, Set<Used>>();
   #lastEpoch = 0;
 
   constructor(parts: UserSessionsParts) {
@@ -37,9 +42,15 @@ export class UserSessions {
     return this.#used.size;
   }
 
-  /** How many connections a user has. */
+  /** How many connections a user has, with any groups and extra. */
   connectionsOf(user: ServedUser): number {
-    return this.#used.get(keyOfUser(user))?.holders.count ?? 0;
+    return this.#sumOf(user, ({ holders }) => holders.count);
+  }
+
+  #sumOf(user: ServedUser, count: (used: Used) => number): number {
+    let sum = 0;
+    for (const used of this.#byAccount.get(accountOf(user)) ?? []) sum += count(used);
+    return sum;
   }
 
   /** Enters the session of a user. */
@@ -60,15 +71,26 @@ export class UserSessions {
       () => this.#end(key, used),
       (end) => afterLinger(end, lingerMs, scheduler),
     );
-    const used: Used = { holders, session: this.#make(user) };
+    const elsewhere = () =>
+      this.#sumOf(user, (each) => (each === used ? 0 : (each.made?.pipelines ?? 0)));
+    const session = this.#make(user, elsewhere);
+    const used: Used = { holders, session, account: accountOf(user) };
+    session.then(
+      (made) => {
+        used.made = made;
+      },
+      () => undefined,
+    );
     // A failure is told to those who enter; the next one tries again.
     used.session.catch(() => this.#forget(key, used));
     this.#used.set(key, used);
+    const ofAccount = this.#byAccount.get(used.account) ?? new Set();
+    this.#byAccount.set(used.account, ofAccount.add(used));
     return used;
   }
 
-  async #make(user: ServedUser): Promise<UserSession> {
-    return await this.#parts.begin(user, ++this.#lastEpoch);
+  async #make(user: ServedUser, elsewhere: () => number): Promise<UserSession> {
+    return await this.#parts.begin(user, { epoch: ++this.#lastEpoch, elsewhere });
   }
 
   #end(key: string, used: Used | undefined = this.#used.get(key)): void {
@@ -82,6 +104,11 @@ export class UserSessions {
   }
 
   #forget(key: string, used: Used): void {
-    if (this.#used.get(key) === used) this.#used.delete(key);
+    if (this.#used.get(key) !== used) return;
+    this.#used.delete(key);
+    const { account } = used;
+    const ofAccount = this.#byAccount.get(account);
+    ofAccount?.delete(used);
+    if (ofAccount?.size === 0) this.#byAccount.delete(account);
   }
 }

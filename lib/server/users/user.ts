@@ -37,6 +37,9 @@ export function checkedUser(given: unknown): ServedUser | undefined {
 /** Differs for each token, and says nothing about rights. */
 const CREDENTIAL = 'authentication.kubernetes.io/credential-id';
 
+/** The text that is equal for one user, whatever the groups and extra, by which limits are counted. */
+export const accountOf = ({ name, uid }: ServedUser): string => JSON.stringify([name, uid]);
+
 /** The text that is equal for users with equal rights. */
 export function keyOfUser({ name, uid, groups = [], extra = {} }: ServedUser): string {
   const sorted = Object.entries(extra)

@@ -29,6 +29,11 @@ export function sortedJson(value: unknown): string {
   );
 }
 
+/** The query of a name that a client has sent, which may be any value. */
+export function queryNamed<Q>(queries: Readonly<Record<string, Q>>, named: unknown): Q | undefined {
+  return typeof named === 'string' && Object.hasOwn(queries, named) ? queries[named] : undefined;
+}
+
 export class Answers {
   readonly #parts: AnswersParts;
   readonly #shared: SharedQueries;
@@ -95,7 +100,7 @@ export class Answers {
 
   #functionOf(named: string): WorkerQueries[string] {
     const { queries } = this.#parts;
-    const make = Object.hasOwn(queries, named) ? queries[named] : undefined;
+    const make = queryNamed(queries, named);
     if (make !== undefined) return make;
     const names = Object.keys(queries).join(', ') || 'none';
     throw new TypeError(
