@@ -79,6 +79,9 @@ const CLOCKS: Readonly<Record<string, string>> = {
   'spec/nats/catch-up.spec.ts: setTimeout': 'the timers are replaced',
   'spec/nats/faults/run-faults.ts: timeout: ':
     'an option of the NATS client, which only tries again sooner',
+  'spec/nats/user-servers.ts: performance.now': 'the night prints how long users wait',
+  'spec/nats/user-servers.ts: setInterval': 'objects change while servers are killed',
+  'spec/nats/user-servers.ts: setTimeout': 'one server reads NATS late',
   'spec/nightly/run.ts: new Date()': 'the page of a night says when a step has ended',
   'spec/nightly/run.ts: performance.now': 'the page of a night says how long a step took',
   'spec/nightly/steps.ts: Date.now': 'other lives every night',
@@ -158,7 +161,9 @@ describe('architecture', () => {
     };
     const wrong = imports().filter(({ file, target }) => {
       if (target.startsWith('.')) return false;
-      if (target.startsWith('node:')) return !/^lib\/(node|testing|command)\//.test(file);
+      // The server of users names types of what it takes at run time.
+      const isOfNode = /^lib\/(node|testing|command)\/|^lib\/server\/shared\/positions\.ts$/;
+      if (target.startsWith('node:')) return !isOfNode.test(file);
       return !(allowed[target]?.(file) ?? false);
     });
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);

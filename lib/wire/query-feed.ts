@@ -223,7 +223,8 @@ export class QueryFeed {
     const { carry, scheduler, limits } = this.#parts.carriage;
     const all = [...status.refusedRows, ...refused.values()];
     const refusedRows = limits === undefined ? all : all.slice(0, MOST_REFUSED);
-    const old = { synced: false, live: false, stale: true, staleSinceMs: this.#oldMs } as const;
+    const { staleSinceMs = this.#oldMs } = status;
+    const old = { synced: false, live: false, stale: true, staleSinceMs } as const;
     const said = { ...status, ...(this.#lag !== 'none' && old), refusedRows };
     return { status: carryStatus(said, scheduler.now(), carry) };
   }

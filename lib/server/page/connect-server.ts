@@ -48,7 +48,7 @@ const SPREAD_MS = 2_000;
 
 function addressOf(url: string | URL): string {
   const page = (globalThis as { readonly location?: { readonly href: string } }).location?.href;
-  const must = 'an address such as wss://example.com/queries';
+  const must = 'an address such as wss://example.com';
   let address: URL;
   try {
     address = new URL(url, page);
