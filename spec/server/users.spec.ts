@@ -158,6 +158,20 @@ describe('users of a server', () => {
     expect(shown()).toMatchObject({ list: 'first second', synced: true });
   });
 
+  it('E6: pages spread their tries over two seconds after a server has ended', async () => {
+    const rig = new UsersRig();
+    for (const part of [0, 0.5, 0.999]) rig.page('t-ann', { random: () => part });
+    await rig.pass(5_000);
+    for (const [page] of [...rig.sockets]) rig.cut(page);
+    const tries = async (ms: number) => {
+      await rig.pass(ms);
+      return rig.sockets.length - 3;
+    };
+    expect([await tries(100), await tries(1_000), await tries(850), await tries(100)]).toEqual([
+      ...[1, 2, 2, 3],
+    ]);
+  });
+
   it('E6: a silent server is noticed within 20 seconds by the page, and a silent page by the server', async () => {
     const rig = new UsersRig();
     const { shown } = followed(rig.page('t-ann').view(namesOf('a')));

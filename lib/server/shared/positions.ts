@@ -33,7 +33,7 @@ const MOST_VERSION = 2n ** 64n;
 export class Positions {
   readonly #crypto: Modules['node:crypto'];
   readonly #Buffer: Modules['node:buffer']['Buffer'];
-  readonly #key: Uint8Array;
+  readonly #key: import('node:crypto').KeyObject;
   readonly #names = new Map<string, string>();
 
   /** Throws a `TypeError` if the secret is none, and where there is no `node:crypto`. */
@@ -43,25 +43,25 @@ export class Positions {
     check(isLong, 'serveUsers: sharedSecret', typeof secret, 'a text of at least 32 characters');
     this.#crypto = moduleOf('node:crypto');
     this.#Buffer = moduleOf('node:buffer').Buffer;
-    this.#key = this.#crypto.createHash('sha256').update(secret).digest();
+    const hash = this.#crypto.createHash('sha256').update(secret).digest();
+    // With the bytes in place of such a key a seal takes four times as long.
+    this.#key = this.#crypto.createSecretKey(hash);
   }
 
   /** A text that only servers with the secret can read, another one each time. */
   seal(versions: Versions): string {
-    const entries = [...versions].map(([kind, version]) => {
+    const plain = this.#Buffer.alloc(versions.size * ENTRY_BYTES);
+    let at = 0;
+    for (const [kind, version] of versions) {
       const number = isResourceVersion(version) ? BigInt(version) : 0n;
-      const entry = this.#Buffer.alloc(ENTRY_BYTES);
-      entry.write(this.#nameOf(kind), 'latin1');
+      plain.write(this.#nameOf(kind), at, 'latin1');
       // One that has no order cannot be waited for.
-      entry.writeBigUInt64BE(number < MOST_VERSION ? number : 0n, NAME_BYTES);
-      return entry;
-    });
+      plain.writeBigUInt64BE(number < MOST_VERSION ? number : 0n, at + NAME_BYTES);
+      at += ENTRY_BYTES;
+    }
     const nonce = this.#crypto.randomBytes(NONCE_BYTES);
     const cipher = this.#crypto.createCipheriv(METHOD, this.#key, nonce);
-    const sealed = this.#Buffer.concat([
-      cipher.update(this.#Buffer.concat(entries)),
-      cipher.final(),
-    ]);
+    const sealed = this.#Buffer.concat([cipher.update(plain), cipher.final()]);
     return this.#Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
   }
 
