@@ -1,6 +1,7 @@
 /** Tests a server of users: who sees what, what follows a sign-out, a lost server and other rights. */
-import { createClient, createInformerFactory, liveQuery } from 'rx-informer';
+import { createInformerFactory, liveQuery } from 'rx-informer';
 import { pods, secrets } from 'rx-informer/resources';
+import type { UserPort } from 'rx-informer/server';
 import { workerQuery } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
 import { followed, names, namesOf, UsersRig } from './users-rig.ts';
@@ -102,12 +103,15 @@ describe('users of a server', () => {
     const { shown } = followed(page.view(namesOf('a')));
     await rig.pass(5_000);
     rig.users.drain();
-    const silent = createClient({
-      baseUrl: 'http://fake',
-      fetch: () => new Promise(() => undefined),
-    });
-    const { scheduler } = rig;
-    rig.users = rig.serve({ createFactory: () => createInformerFactory(silent, { scheduler }) });
+    let welcomes = 0;
+    const connect = (port: UserPort) =>
+      port.listen((message) => {
+        const { type } = message as { readonly type: string };
+        if (type === 'ping') port.post({ type: 'pong' });
+        if (type !== 'hello') return;
+        port.post({ type: 'welcome', incarnation: `${++welcomes}`, epoch: 1 });
+      });
+    rig.users = { connect } as never;
     for (let minute = 1; minute < 10; minute++) {
       await rig.pass(60_000);
       expect([page.connection.phase, shown().list, shown().stale]).toEqual([
@@ -119,8 +123,9 @@ describe('users of a server', () => {
     }
     await rig.pass(70_000);
     expect(shown()).toMatchObject({ list: '', synced: false, stale: false });
-    rig.users.drain();
+    expect(welcomes).toBe(4);
     rig.users = rig.serve();
+    rig.cut(rig.sockets.at(-1)?.[0]);
     await rig.pass(60_000);
     expect(shown()).toEqual({ list: 'api web', ...LIVE });
   });

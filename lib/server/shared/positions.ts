@@ -27,8 +27,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /** The beginning of the hash of a kind, then its version, so that the length says nothing. */
 const NAME_BYTES = 4;
-const ENTRY_BYTES = NAME_BYTES + 8;
-const MOST_VERSION = 2n ** 64n;
+const ENTRY_BYTES = 12;
+const MOST_VERSION = 0xffff_ffff_ffff_ffffn;
 
 export class Positions {
   readonly #crypto: Modules['node:crypto'];
@@ -56,7 +56,7 @@ export class Positions {
       const number = isResourceVersion(version) ? BigInt(version) : 0n;
       plain.write(this.#nameOf(kind), at, 'latin1');
       // One that has no order cannot be waited for.
-      plain.writeBigUInt64BE(number < MOST_VERSION ? number : 0n, at + NAME_BYTES);
+      plain.writeBigUInt64BE(number <= MOST_VERSION ? number : 0n, at + NAME_BYTES);
       at += ENTRY_BYTES;
     }
     const nonce = this.#crypto.randomBytes(NONCE_BYTES);
