@@ -39,8 +39,10 @@ describe('servers of users that read NATS', () => {
       await scene.replace(server);
       await scene.share(server);
     }
+    const { retried } = scene;
     const cold = await scene.end('SIGKILL', [0, 1], () => scene.replace(0));
     tell('users of a killed server are right on the other', warm);
+    process.stdout.write(`figures: ${retried} of them needed more than one try\n`);
     tell('users are right on a server that has started after both were killed', cold);
     expect(scene.wrong).toEqual([]);
     expect(scene.asked).toEqual({ ofServers: 0, watches: 2 });

@@ -141,6 +141,8 @@ export class UserServers {
   /** The address of NATS at which everything comes late. */
   #late = '';
   servers: UserServer[] = [];
+  /** How many users needed more than one try to connect again. */
+  retried = 0;
   users: User[] = [];
 
   constructor(nats: NatsServer, { seed, lagMs }: UserServersOptions) {
@@ -318,7 +320,7 @@ export class UserServers {
     const ended = servers.map((at) => this.servers[at] as UserServer);
     const size = ended.reduce((sum, { sockets }) => sum + sockets.size, 0);
     const before = this.users.map((user) => ({
-      ...{ user, workers: user.cluster.connection.workers },
+      ...{ user, workers: user.cluster.connection.workers, ends: user.ends.length },
       changes: user.views.map(({ history }) => history.last),
     }));
     const sinceMs = performance.now();
@@ -326,10 +328,11 @@ export class UserServers {
     await then();
     const waits = new Map<User, number>();
     const haveMoved = () => {
-      for (const { user, workers, changes } of before) {
+      for (const { user, workers, changes, ends } of before) {
         const hasMoved = user.cluster.connection.workers > workers;
         if (!hasMoved || waits.has(user) || !isRight(user, changes)) continue;
         waits.set(user, performance.now() - sinceMs);
+        if (user.ends.length > ends + 1) this.retried++;
       }
       return waits.size >= size;
     };
