@@ -2,9 +2,13 @@
 
 export { type ConnectServerOptions, connectServer } from './page/connect-server.ts';
 export { type AccessReviewsOptions, accessReviews } from './rights/access-reviews.ts';
-export type { AskedRights, PermittedNamespaces, Rights } from './rights/rights.ts';
-export type { RightsDecision } from './rights/user-rights.ts';
-export type { SharedQueriesByName, SharedQuery } from './shared/named-queries.ts';
+export type {
+  AskedRights,
+  PermittedNamespaces,
+  Rights,
+  RightsDecision,
+} from './rights/rights.ts';
+export type { SharedQueriesByName, SharedQuery } from './shared/shared-query.ts';
 export { type SocketEnd, type SocketLike, socketPort, type UserPort } from './socket-port.ts';
 export type { ServeUsersLimits } from './users/limits.ts';
 export type {
@@ -20,5 +24,4 @@ export {
   type UsersCounts,
 } from './users/serve-users.ts';
 export { type TokenReviewsOptions, tokenReviews } from './users/token-reviews.ts';
-export type { ServedUser } from './users/user.ts';
-export type { SignIn } from './users/user-connection.ts';
+export type { ServedUser, SignIn } from './users/user.ts';

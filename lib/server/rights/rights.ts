@@ -29,6 +29,20 @@ export interface Rights {
   readonly changes$?: Observable<(user: ServedUser) => boolean> | undefined;
 }
 
+/** A change of what a user may read, for an audit log. It has nothing of any object. */
+export interface RightsDecision {
+  readonly user: string;
+  /** Such as `pods` or `deployments.apps`. */
+  readonly kind: string;
+  /** What a query has asked for. */
+  readonly asked: AskedRights;
+  readonly permitted: PermittedNamespaces;
+  /** Set if the rights could not be asked for, so that nothing is permitted. */
+  readonly isUnknown?: true | undefined;
+  /** Set if the user is bound in more than 100 namespaces, of which the first 100 by name were asked for. */
+  readonly isCut?: true | undefined;
+}
+
 /** How many namespaces one question is about. */
 export const MOST_NAMESPACES = 100;
 

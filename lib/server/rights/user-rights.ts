@@ -10,23 +10,9 @@ import {
   checkedPermitted,
   isCut,
   isSamePermitted,
-  type PermittedNamespaces,
   type Rights,
+  type RightsDecision,
 } from './rights.ts';
-
-/** A change of what a user may read, for an audit log. It has nothing of any object. */
-export interface RightsDecision {
-  readonly user: string;
-  /** Such as `pods` or `deployments.apps`. */
-  readonly kind: string;
-  /** What a query has asked for. */
-  readonly asked: AskedRights;
-  readonly permitted: PermittedNamespaces;
-  /** Set if the rights could not be asked for, so that nothing is permitted. */
-  readonly isUnknown?: true | undefined;
-  /** Set if the user is bound in more than 100 namespaces, of which the first 100 by name were asked for. */
-  readonly isCut?: true | undefined;
-}
 
 /** What is decided for a query. */
 export type Decision = Pick<RightsDecision, 'permitted' | 'isUnknown' | 'isCut'>;

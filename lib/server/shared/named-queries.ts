@@ -7,17 +7,11 @@ import type { SourcePlan } from '../../factory/queries/plan.ts';
 import type { QueryChannel } from '../../factory/queries/query-channel.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
 import { isFields } from '../../meta/json-fields.ts';
-import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import { toView } from '../../query/view/to-view.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
-import {
-  type CarriedQuery,
-  checkSize,
-  paramsOf,
-  type WorkerQueries,
-} from '../../worker/carried-query.ts';
+import { type CarriedQuery, checkSize, paramsOf } from '../../worker/carried-query.ts';
 import { queryNamed, sortedJson } from '../../worker/server/answers.ts';
 import { SharedAnswer } from '../../worker/server/shared-answer.ts';
 import { deniedError, failedError, narrowed, statusOfNothing } from '../rights/narrowed.ts';
@@ -25,27 +19,7 @@ import { type AskedRights, checkedNames, type PermittedNamespaces } from '../rig
 import { refusedName } from '../users/user-session.ts';
 import type { HeldQueries } from './held-queries.ts';
 import { permittedChannel } from './permitted-query.ts';
-
-/** A query with a name that all users may ask. */
-export interface SharedQuery {
-  /**
-   * The kinds that it reads, or a function that returns those of its parameters, which may be anything. A user who may not list and watch
-   * one of them is answered Forbidden.
-   */
-  readonly reads: KindsRead | ((params: never) => KindsRead);
-  /**
-   * Makes the query of its parameters, which may be anything, so check them. What it reads by `live` is what the user may read. What it
-   * reads otherwise is shown to all.
-   */
-  readonly ask: WorkerQueries[string];
-  /** The namespaces that the query reads with these parameters. @defaultValue all that the user may read */
-  readonly namespaces?: ((params: never) => readonly string[]) | undefined;
-}
-
-type KindsRead = readonly Resource<KubernetesObject>[];
-
-/** Queries by name. */
-export type SharedQueriesByName = Readonly<Record<string, SharedQuery>>;
+import type { KindsRead, SharedQueriesByName, SharedQuery } from './shared-query.ts';
 
 /** The rights of a run. */
 export type PermittedKinds = ReadonlyMap<Resource, PermittedNamespaces>;

@@ -7,9 +7,8 @@ import type { Resource } from '../../meta/resource.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
 import type { WorkerQueries } from '../../worker/carried-query.ts';
 import type { SessionFactory } from '../../worker/server/session.ts';
-import type { Rights } from '../rights/rights.ts';
-import type { RightsDecision } from '../rights/user-rights.ts';
-import type { SharedQueriesByName } from '../shared/named-queries.ts';
+import type { Rights, RightsDecision } from '../rights/rights.ts';
+import type { SharedQueriesByName } from '../shared/shared-query.ts';
 import type { ServeUsersLimits } from './limits.ts';
 import type { ServedUser } from './user.ts';
 

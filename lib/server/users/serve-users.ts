@@ -18,8 +18,8 @@ import { sharedFactory } from '../shared/shared-factory.ts';
 import type { UserPort } from '../socket-port.ts';
 import { type Limits, limitsOf } from './limits.ts';
 import type { ServeFactoriesOptions, ServeUsersOptions } from './serve-options.ts';
-import type { ServedUser } from './user.ts';
-import { endPort, type SignIn, UserConnection } from './user-connection.ts';
+import type { ServedUser, SignIn } from './user.ts';
+import { endPort, UserConnection } from './user-connection.ts';
 import { OwnInformers, type UserInformers } from './user-session.ts';
 import { UserSessions } from './user-sessions.ts';
 

@@ -3,8 +3,7 @@ import { check, checkedList, ifGiven } from '../../checks/checked-option.ts';
 import { isFields } from '../../meta/json-fields.ts';
 import type { EpochMs } from '../../rx/timing.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
-import type { ServedUser } from './user.ts';
-import type { SignIn } from './user-connection.ts';
+import type { ServedUser, SignIn } from './user.ts';
 
 /** The part of the status of a `TokenReview` that is read. */
 interface ReviewStatus {

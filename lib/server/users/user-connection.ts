@@ -16,17 +16,9 @@ import { ServedTab } from '../../worker/server/served-tab.ts';
 import type { UserPort } from '../socket-port.ts';
 import { type Limits, messageRate } from './limits.ts';
 import { type Hello, isMessageOfTab } from './read-message.ts';
-import { checkedUser, type ServedUser } from './user.ts';
+import { checkedUser, type ServedUser, type SignIn } from './user.ts';
 import type { ConnectionSession, UserSession } from './user-session.ts';
 import type { Entered, UserSessions } from './user-sessions.ts';
-
-/** The first message of a connection. */
-export interface SignIn {
-  /** What the client has sent: what `credentials` of `connectServer` has returned, whatever it is. */
-  readonly credentials: unknown;
-  /** The name that the client gives its user. It says nothing about who that is. */
-  readonly identity: string;
-}
 
 /** The parts of a connection. */
 export interface UserConnectionParts {

@@ -14,6 +14,14 @@ export interface ServedUser {
   readonly expiresMs?: EpochMs | undefined;
 }
 
+/** The first message of a connection. */
+export interface SignIn {
+  /** What the client has sent: what `credentials` of `connectServer` has returned, whatever it is. */
+  readonly credentials: unknown;
+  /** The name that the client gives its user. It says nothing about who that is. */
+  readonly identity: string;
+}
+
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string');
 
