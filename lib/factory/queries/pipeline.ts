@@ -93,7 +93,7 @@ interface Read {
 
 function read(
   { informer }: Hold,
-  { index, local, where, scope: { as } }: SourcePlan,
+  { index, local, where, rows, scope: { as } }: SourcePlan,
   { layer }: PipelineOptions,
 ): Read {
   const { indexer } = informer;
@@ -104,9 +104,11 @@ function read(
   ];
   const isShared = index === undefined;
   const areData = where.every(isData);
-  const source = isShared
-    ? withCommonAdditions(informer.changes$)
-    : indexedRows(informer, index.name, index.value);
+  const source =
+    rows?.(informer) ??
+    (isShared
+      ? withCommonAdditions(informer.changes$)
+      : indexedRows(informer, index.name, index.value));
   // A layer shows complete objects.
   if (layer === undefined || as === 'metadata') return { source, predicates, areData, isShared };
   const find = (key: string) => indexer.getByKey(key);

@@ -1,10 +1,13 @@
 /** Decides which informers a query reads, and what is left to be done locally. */
+import type { Observable } from 'rxjs';
 import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import type { QueryCondition } from '../../query/live-query/condition.ts';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { collectNeeds, conjunctsOf } from '../../query/live-query/predicate.ts';
+import type { ChangeSet } from '../../store/change-set.ts';
 import { NAMESPACE_INDEX } from '../../store/index-funcs.ts';
+import type { AnyInformer } from '../make-informer.ts';
 import { type InformerScope, type ReadScope, readScope, scopeName } from '../scope.ts';
 import type { Entry } from '../shared-informers.ts';
 import { type LocalScope, localScope } from './coverage.ts';
@@ -23,6 +26,8 @@ export interface SourcePlan {
   readonly use: 'same' | 'wider' | 'part' | 'new';
   readonly reason: string;
   readonly index?: IndexRead;
+  /** Reads the informer in place of all its objects, or those of an index: at least those that the selection leaves. */
+  readonly rows?: ((informer: AnyInformer) => Observable<ChangeSet<KubernetesObject>>) | undefined;
   /** The selection that is made locally among the objects that are read. */
   readonly local: LocalScope;
   /** The conditions that are evaluated locally; without the one that the index answers. */

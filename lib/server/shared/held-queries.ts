@@ -8,6 +8,7 @@ import { type GroupVersionResource, type Resource, resourceName } from '../../me
 import { checkedQuery, type LiveQuery } from '../../query/live-query/live-query.ts';
 import { readable } from '../../wire/public-error.ts';
 import { checkIndex } from '../users/user-session.ts';
+import { namespacedRows } from './namespace-fan-out.ts';
 import type { Versions } from './positions.ts';
 
 type Kind = Resource<KubernetesObject>;
@@ -19,6 +20,13 @@ export const kindKey = ({ group, plural }: Pick<Kind, 'group' | 'plural'>): stri
 interface Held {
   readonly kind: Kind;
   readonly hold: Hold;
+}
+
+/** Reads the namespaces alone, which are few of those of all users. */
+function readByNamespace(plan: SourcePlan): SourcePlan {
+  const { namespaces } = plan.local;
+  if (namespaces === undefined || plan.index !== undefined) return plan;
+  return { ...plan, rows: (informer) => namespacedRows(informer, namespaces) };
 }
 
 export class HeldQueries extends SharedQueries {
@@ -63,7 +71,7 @@ export class HeldQueries extends SharedQueries {
     checkIndex(query, this.#informers);
     const { as, fieldSelector } = query;
     const plan = as === undefined ? planOfScope(query, hold.scope, this.#informers) : undefined;
-    if (plan !== undefined) return [plan];
+    if (plan !== undefined) return [readByNamespace(plan)];
     const what =
       as === undefined ? `fieldSelector ${JSON.stringify(fieldSelector)}` : `as: '${as}'`;
     const name = resourceName(kind);
