@@ -4,6 +4,7 @@
  * state, too, whether it was counted. If too many rows have left, all rows are read again.
  */
 import { Observable } from 'rxjs';
+import { map } from 'rxjs/operators';
 import type { Change } from '../../delta/net-change.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import {
@@ -11,7 +12,6 @@ import {
   createChangeSet,
   type OrderedChangeSet,
 } from '../../store/change-set.ts';
-import { AnswerLog } from '../engine/answer-log.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { Arrangement, LiveOptions, Machine, MachineContext } from '../engine/machine.ts';
 import { ROWS_A_STEP } from '../engine/slice.ts';
@@ -64,11 +64,8 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
   #total = 0;
   #sets: Objects[] = [];
   #arrangement: Arrangement<KubernetesObject> | undefined;
-  readonly answer = {
-    get: (id: string) => this.#byId.get(id),
-    entries: () => this.#byId,
-  };
-  readonly #log = new AnswerLog<KubernetesObject>(this.answer);
+  /** The windows read the order alone, so no change is noted. */
+  readonly answer = { get: () => undefined, entries: () => [] };
 
   constructor(parts: FirstRowsParts, end: number, context: MachineContext) {
     this.#parts = parts;
@@ -125,7 +122,7 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
   }
 
   take(): Change<KubernetesObject>[] {
-    return this.#log.take();
+    return [];
   }
 
   arrangement(): Arrangement<KubernetesObject> {
@@ -147,9 +144,15 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
   }
 
   #ranked(id: string, key: string, object: Stored<KubernetesObject>): Ranked {
-    const values: (Comparable | undefined)[] = [];
-    for (const { value } of this.#parts.rankings) values.push(value(object));
+    // Made in one piece, because a list that grows has room for many more values.
+    const values = this.#parts.rankings.map(({ value }) => value(object));
     return new Ranked(id, key, object, values);
+  }
+
+  /** Most rows come after those that are kept, and the first value says so. */
+  #isAfter(object: Stored<KubernetesObject>, { values }: Ranked): boolean {
+    const [first] = this.#parts.rankings;
+    return first !== undefined && compareRanked(first.value(object), values[0], first.sign) > 0;
   }
 
   /** Takes all rows. */
@@ -158,18 +161,12 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
     let rows: Ranked[] = [];
     let total = 0;
     let last: Ranked | undefined;
-    const [first] = this.#parts.rankings;
     for (let at = 0; at < changes.length; at++) {
       if (at > 0 && at % ROWS_A_STEP === 0) yield;
       const { id, key, object } = changes[at] as Change<KubernetesObject>;
       if (!this.#holds(object)) continue;
       total++;
-      // Most rows come after those that are kept, and the first value says so.
-      const isAfter =
-        last !== undefined &&
-        first !== undefined &&
-        compareRanked(first.value(object), last.values[0], first.sign) > 0;
-      if (isAfter) continue;
+      if (last !== undefined && this.#isAfter(object, last)) continue;
       const row = this.#ranked(id, key, object);
       if (last !== undefined && this.#inOrder(row, last) > 0) continue;
       rows.push(row);
@@ -181,13 +178,8 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
     lists = yield* this.#firstOf(rows);
     const sorted = this.#sorted();
     yield* sorted.fill(lists, () => true);
-    const before = this.#byId;
     this.#byId = new Map();
     for (const row of lists.flat()) this.#byId.set(row.id, row);
-    for (const row of [...before.values(), ...this.#byId.values()]) {
-      const { id } = row;
-      this.#log.touch(id, before.get(id));
-    }
     this.#rows = sorted;
     this.#total = total;
     this.#isAll = sorted.size === total;
@@ -216,13 +208,11 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
     const isIn = this.#holds(object);
     if (isIn) this.#total++;
     const before = this.#byId.get(id);
-    const row = isIn ? this.#ranked(id, key, object) : undefined;
-    if (before !== undefined) this.#log.touch(id, before);
     // What follows the last row that is kept is not known.
-    const last = this.#rows.last as Ranked | undefined;
-    const isNear = this.#isAll || (last && row && this.#inOrder(row, last) <= 0);
-    if (row !== undefined && isNear) {
-      if (before === undefined) this.#log.touch(id, before);
+    const last = this.#isAll ? undefined : (this.#rows.last as Ranked | undefined);
+    const mayBeKept = isIn && (this.#isAll || (last !== undefined && !this.#isAfter(object, last)));
+    const row = mayBeKept ? this.#ranked(id, key, object) : undefined;
+    if (row !== undefined && (last === undefined || this.#inOrder(row, last) <= 0)) {
       this.#byId.set(id, row);
       if (before === undefined) this.#rows.insert(row);
       else this.#rows.replace(before, row, this.#inOrder(before, row) === 0);
@@ -237,7 +227,6 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
     while (this.#rows.size > this.#most) {
       const last = this.#rows.last as Ranked;
       this.#isAll = false;
-      this.#log.touch(last.id, last);
       this.#byId.delete(last.id);
       this.#rows.remove(last);
     }
@@ -265,7 +254,8 @@ export class FirstRows {
         return this.#machine;
       },
     });
-    this.#rows = liveShare()(rows) as Observable<Rows>;
+    // So what is shared holds no rows either.
+    this.#rows = liveShare()(rows.pipe(map((set) => ordered(set, set)))) as Observable<Rows>;
   }
 
   /** Whether nobody is subscribed to a window. */
@@ -288,7 +278,7 @@ export class FirstRows {
             first ??= set;
             const isFirst = !isReached;
             isReached ||= set.order.size >= Math.min(end, set.total);
-            if (isReached) subscriber.next(isFirst ? asFirst(set, first) : set);
+            if (isReached) subscriber.next(isFirst ? ordered(set, first) : set);
           },
           error: (error) => subscriber.error(error),
           complete: () => subscriber.complete(),
@@ -315,10 +305,10 @@ export class FirstRows {
   }
 }
 
-/** The set with which a window begins. It has the cause of the first one. */
-function asFirst(set: Rows, { cause, initial }: Rows): Rows {
+/** The order of a set, as what another one is: the first one of a window has the cause of the first one of all. */
+function ordered(set: Rows, { cause, initial, reset }: Rows): Rows {
   const { rev, synced, resourceVersion, origin, order, total } = set;
   const known = { rev, synced, resourceVersion, origin, order, total };
-  const head = { ...known, cause, initial, reset: true };
+  const head = { ...known, cause, initial, reset };
   return createChangeSet<KubernetesObject, typeof head>(head, []);
 }
