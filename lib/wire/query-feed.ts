@@ -37,6 +37,11 @@ export interface Carriage {
   readonly scheduler: SchedulerLike;
   /** Makes an error data. @defaultValue with everything that it says */
   readonly carry?: ErrorCarrier | undefined;
+  /**
+   * How long after a message the next one about later changes is sent at the earliest, in milliseconds. @defaultValue 0: at the end of
+   * the turn
+   */
+  readonly frameMs?: number | undefined;
   /** The most characters of a row, and about the most of a message. @defaultValue no limit */
   readonly limits?: { readonly row: number; readonly message: number } | undefined;
 }

@@ -21,6 +21,11 @@ export interface ServeUsersLimits {
   readonly pipelines?: number | undefined;
   /** How many messages one connection sends in a second. Ten times as many may come at once. @defaultValue 200 */
   readonly messagesPerSecond?: number | undefined;
+  /**
+   * How many messages about changed rows one connection is sent in a second. What changes in its queries meanwhile is one message. First
+   * answers come between them. @defaultValue 10
+   */
+  readonly framesPerSecond?: number | undefined;
 }
 
 export type Limits = { readonly [Name in keyof ServeUsersLimits]-?: number };
@@ -33,6 +38,7 @@ const DEFAULTS: Limits = {
   queries: 100,
   pipelines: 200,
   messagesPerSecond: 200,
+  framesPerSecond: 10,
 };
 
 /** The limits with their defaults. Throws a `TypeError` on one that is no whole number of at least 1, and on an unknown name. */

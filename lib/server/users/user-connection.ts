@@ -100,7 +100,8 @@ export class UserConnection {
     const { port, incarnation, limits, scheduler } = parts;
     this.#mayCome = messageRate(limits.messagesPerSecond, scheduler);
     this.#maySignIn = messageRate(1, scheduler);
-    const carriage = publicCarriage('serveUsers', scheduler);
+    const frameMs = 1_000 / limits.framesPerSecond;
+    const carriage = { ...publicCarriage('serveUsers', scheduler), frameMs };
     const post = (message: unknown) => this.#post(this.#withPosition(message as FromWorker));
     this.#tab = new ServedTab({ post }, incarnation, carriage);
     this.#life.add(() => this.#leave());

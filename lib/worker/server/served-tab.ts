@@ -2,9 +2,12 @@
  * One tab that a worker serves. The tab has at most one set of each query that it has not acknowledged; what changes
  * meanwhile is folded by id into the next.
  */
+import { Subscription } from 'rxjs';
 import { ApiError } from '../../meta/api-error.ts';
 import { AFTER_ALL } from '../../query/view/snapshot-of.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
+import { looseTimer } from '../../rx/long-timer.ts';
+import { stopwatch } from '../../rx/stopwatch.ts';
 import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
 import { unsendable } from '../../wire/json-data.ts';
 import { type AskedAnswer, type Carriage, QueryFeed } from '../../wire/query-feed.ts';
@@ -42,6 +45,8 @@ interface Asked {
   readonly feed: QueryFeed;
   /** The set that the tab has not acknowledged. Nothing of the query is sent meanwhile. */
   untold: number | undefined;
+  /** Whether the tab has no complete answer yet, which waits for no frame. */
+  isUrgent: boolean;
 }
 
 export class ServedTab {
@@ -72,11 +77,17 @@ export class ServedTab {
   readonly #edits = new Map<number, AbortController>();
   #lastQuestion = 0;
   #isScheduled = false;
+  readonly #passedMs: () => number;
+  /** When the last frame was sent. */
+  #sentMs = Number.NEGATIVE_INFINITY;
+  /** The next frame. */
+  #frame = Subscription.EMPTY;
 
   constructor(port: Pick<Port, 'post'>, incarnation: string, carriage: Carriage) {
     this.#port = port;
     this.#incarnation = incarnation;
     this.#carriage = carriage;
+    this.#passedMs = stopwatch(carriage.scheduler);
   }
 
   post(message: FromWorker): void {
@@ -96,6 +107,7 @@ export class ServedTab {
     for (const { feed } of this.asked.values()) feed.close();
     this.asked.clear();
     this.#waiting.clear();
+    this.#frame.unsubscribe();
     this.#unacknowledged.clear();
     this.#missed = 0;
     for (const edit of this.#edits.values()) edit.abort();
@@ -202,7 +214,7 @@ export class ServedTab {
       const feed =
         this.asked.get(id)?.feed ??
         new QueryFeed({ answer: session.answerOf(query), carriage, onWaiting });
-      this.asked.set(id, { query, feed, untold: this.asked.get(id)?.untold });
+      this.asked.set(id, { query, feed, untold: this.asked.get(id)?.untold, isUrgent: true });
       inTurn(() => (this.isHidden ? feed.hide() : feed.show()));
     } catch (error) {
       this.refuse(id, error);
@@ -233,16 +245,39 @@ export class ServedTab {
     this.#isScheduled = true;
     atEndOfTurn(AFTER_ALL, () => {
       this.#isScheduled = false;
-      const differences: AskedDifference[] = [];
-      for (const id of [...this.#waiting]) {
-        const asked = this.asked.get(id);
-        if (asked === undefined || asked.untold !== undefined) continue;
-        this.#waiting.delete(id);
-        const difference = asked.feed.take();
-        if (difference !== undefined) differences.push({ id, ...difference });
+      const { scheduler, frameMs = 0 } = this.#carriage;
+      const leftMs = this.#sentMs + frameMs - this.#passedMs();
+      if (!(leftMs > 0) || this.#isUrgent) return this.#tell();
+      if (this.#frame.closed) {
+        this.#frame = looseTimer(leftMs, scheduler, () => inTurn(() => this.#tell()));
       }
-      if (differences.length > 0) this.#send(differences);
     });
+  }
+
+  get #isUrgent(): boolean {
+    for (const id of this.#waiting) {
+      const asked = this.asked.get(id);
+      if (asked?.isUrgent && asked.untold === undefined) return true;
+    }
+    return false;
+  }
+
+  /** Sends what has changed in all queries whose last set was acknowledged. */
+  #tell(): void {
+    const differences: AskedDifference[] = [];
+    for (const id of [...this.#waiting]) {
+      const asked = this.asked.get(id);
+      if (asked === undefined || asked.untold !== undefined) continue;
+      this.#waiting.delete(id);
+      const difference = asked.feed.take();
+      if (difference === undefined) continue;
+      asked.isUrgent = !difference.synced || difference.more === true;
+      differences.push({ id, ...difference });
+    }
+    if (differences.length === 0) return;
+    this.#frame.unsubscribe();
+    this.#sentMs = this.#passedMs();
+    this.#send(differences);
   }
 
   #send(differences: readonly AskedDifference[]): void {

@@ -6,7 +6,8 @@ const [port = 0, from = 0, to = 0] = process.argv.slice(2).map(Number);
 const delays: number[] = [];
 let answered = 0;
 let bytes = 0;
-/** From then on delays and bytes are counted. */
+let messages = 0;
+/** From then on delays, messages and bytes are counted. */
 let countsFrom = Number.POSITIVE_INFINITY;
 
 type Row = { readonly at: string };
@@ -27,7 +28,10 @@ function connect(user: number): void {
       credentials: { user },
     });
   socket.onmessage = ({ data }) => {
-    if (countsFrom < Number.POSITIVE_INFINITY) bytes += String(data).length;
+    if (countsFrom < Number.POSITIVE_INFINITY) {
+      messages++;
+      bytes += String(data).length;
+    }
     const message = JSON.parse(String(data));
     if (message.type === 'welcome') {
       session = { incarnation: message.incarnation, epoch: message.epoch };
@@ -58,7 +62,13 @@ for (let user = from; user < to; user++) connect(user);
 process.stdin.on('data', (line) => {
   if (String(line).includes('count')) countsFrom = performance.timeOrigin + performance.now();
   const { user, system } = process.cpuUsage();
-  const said = { answered, bytes, cpuMs: (user + system) / 1_000, delays: delays.splice(0) };
+  const said = {
+    answered,
+    bytes,
+    messages,
+    cpuMs: (user + system) / 1_000,
+    delays: delays.splice(0),
+  };
   process.stdout.write(`${JSON.stringify(said)}\n`);
 });
 process.stdin.on('end', () => process.exit());

@@ -56,6 +56,7 @@ interface Used {
 interface Arrived {
   readonly answered: number;
   readonly bytes: number;
+  readonly messages: number;
   readonly cpuMs: number;
   readonly delays: readonly number[];
 }
@@ -72,7 +73,7 @@ const clients = Array.from({ length: Math.ceil(count / SOCKETS) }, (_, at) => {
   return new Answering('clients.ts', port, from, Math.min(count, from + SOCKETS));
 });
 const all = async (line = '') => await Promise.all(clients.map((each) => each.ask<Arrived>(line)));
-const sum = (arrived: readonly Arrived[], of: 'answered' | 'bytes' | 'cpuMs') =>
+const sum = (arrived: readonly Arrived[], of: 'answered' | 'bytes' | 'messages' | 'cpuMs') =>
   arrived.reduce((total, each) => total + each[of], 0);
 while (sum(await all(), 'answered') < count * 5) await sleep(100);
 const firstMs = performance.now() - beganMs;
@@ -87,6 +88,7 @@ const passed = performance.now() - countedMs;
 const delays = arrived.flatMap((each) => each.delays).sort((one, other) => one - other);
 const at = (share: number) => delays[Math.floor(delays.length * share)]?.toFixed(1) ?? 'none';
 const cores = (ms: number) => (ms / passed).toFixed(2);
+const aSecond = (of: 'bytes' | 'messages') => sum(arrived, of) / (passed / 1_000) / count;
 const requests = await api.ask<{ readonly lists: number; readonly watches: number }>();
 const busiest = Math.max(...arrived.map(({ cpuMs }, each) => cpuMs - (began[each]?.cpuMs ?? 0)));
 process.stdout.write(
@@ -96,7 +98,7 @@ process.stdout.write(
     `server: ${cores(last.cpuMs - first.cpuMs)} cores, ${(last.rss / 2 ** 20).toFixed(0)} MiB, longest gap ${last.gapMs.toFixed(0)} ms`,
     `busiest process of sockets: ${cores(busiest)} cores (void above 0.9)`,
     `from a write to the row: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, of ${delays.length}`,
-    `${(sum(arrived, 'bytes') / (passed / 1_000) / count).toFixed(0)} bytes a second and user`,
+    `${aSecond('messages').toFixed(1)} messages and ${aSecond('bytes').toFixed(0)} bytes a second and user`,
     `at the API server: ${requests.lists} lists and ${requests.watches} watches of Pods`,
     '',
   ].join('\n'),
