@@ -8,12 +8,15 @@ export class WindowRows<T> {
   readonly rows: Map<string, PlacedRow<T>> = new Map();
   readonly log: AnswerLog<T> = new AnswerLog<T>(this.rows);
   arrangement: Arrangement<T> | undefined;
-  /** The rows in order. */
+  /** The rows in order, and as the source has them. */
   #placed: readonly PlacedRow<T>[] = [];
+  #source: readonly PlacedRow<T>[] = [];
 
   /** Shows these rows, and notes which differ from the former ones. */
   show(rows: readonly PlacedRow<T>[], total: number): void {
     const before = this.#placed;
+    const source = this.#source;
+    this.#source = rows;
     let isMoved = rows.length !== before.length;
     for (let at = 0; !isMoved && at < rows.length; at++) isMoved = rows[at]?.id !== before[at]?.id;
     if (isMoved) {
@@ -27,7 +30,14 @@ export class WindowRows<T> {
     }
     let isSame = !isMoved;
     const placed: PlacedRow<T>[] = [];
-    for (const { id, key, object } of rows) {
+    for (let at = 0; at < rows.length; at++) {
+      const given = rows[at] as PlacedRow<T>;
+      // Most rows are what and where they were.
+      if (given === source[at]) {
+        placed.push(before[at] as PlacedRow<T>);
+        continue;
+      }
+      const { id, key, object } = given;
       const former = this.rows.get(id);
       // Rows of its own: those of the source would keep all rows of the source alive.
       const row = former?.object === object ? former : { id, key, object };
