@@ -17,7 +17,9 @@ import type { Arrangement, LiveOptions, Machine, MachineContext } from '../engin
 import { ROWS_A_STEP } from '../engine/slice.ts';
 import { liveShare } from '../operators/live-share.ts';
 import { liveWindow } from '../operators/live-window.ts';
+import { sameList } from '../operators/shallow-equal.ts';
 import { SortedRow } from '../order/chunked-order.ts';
+import { placedRows } from '../order/list-order.ts';
 import { sortInSteps } from '../order/sort-in-steps.ts';
 import { SortedRows } from '../order/sorted-rows.ts';
 import { compareRanked, type Ranking } from './order-by.ts';
@@ -266,19 +268,26 @@ export class FirstRows {
   /** The rows of a window, in order. */
   window(offset: number, limit: number, options: LiveOptions): Observable<Rows> {
     const end = offset + limit;
-    // A window reads the order only, so sets with too few rows for it may be left out.
+    // A window reads the order only, so sets with too few rows for it, and those that change none of its rows, may be left out.
     const reached = new Observable<Rows>((subscriber) => {
       this.#enter(end);
       subscriber.add(() => this.#leave(end));
       let first: Rows | undefined;
-      let isReached = false;
+      let last: Rows | undefined;
+      let shown: readonly unknown[] = [];
       subscriber.add(
         this.#rows.subscribe({
           next: (set) => {
             first ??= set;
-            const isFirst = !isReached;
-            isReached ||= set.order.size >= Math.min(end, set.total);
-            if (isReached) subscriber.next(isFirst ? ordered(set, first) : set);
+            const before = last;
+            if (before === undefined && set.order.size < Math.min(end, set.total)) return;
+            const rows = placedRows(set.order, offset, end);
+            const isSame =
+              before !== undefined && isSameBeside(set, before) && sameList(rows, shown);
+            if (isSame) return;
+            last = set;
+            shown = rows;
+            subscriber.next(before === undefined ? ordered(set, first) : set);
           },
           error: (error) => subscriber.error(error),
           complete: () => subscriber.complete(),
@@ -303,6 +312,11 @@ export class FirstRows {
     if (this.isUnused) this.#machine = undefined;
     else if (end > this.#end) this.#machine?.reach(this.#end);
   }
+}
+
+/** Whether two sets say the same beside their order. */
+function isSameBeside(one: Rows, other: Rows): boolean {
+  return one.total === other.total && one.synced === other.synced && one.origin === other.origin;
 }
 
 /** The order of a set, as what another one is: the first one of a window has the cause of the first one of all. */
