@@ -1,5 +1,5 @@
-/** Creates the objects around the pods: namespaces, nodes, services and config maps. */
-import type { ConfigMap, Namespace, Node, Service } from 'rx-informer/resources';
+/** Creates nodes. */
+import type { Node } from 'rx-informer/resources';
 import { shapeOf } from './manifests.ts';
 import { timestamp } from './timestamp.ts';
 
@@ -16,28 +16,8 @@ export interface NodeState {
   cordoned: boolean;
 }
 
-interface Named {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export function newNamespace(name: string, uid: string, createdMs: number): Namespace {
-  return shapeOf('Namespace', { name, uid, created: timestamp(createdMs) });
-}
-
 export function newNode({ name, uid, ip }: NodeState, zone: string, createdMs: number): Node {
   const cidr = `${ip.replace(/^10\.0\./, '10.')}/24`;
   const times = { created: timestamp(createdMs), now: timestamp(Date.now()) };
   return shapeOf('Node', { ...times, name, uid, ip, zone, cidr, cpu: `${NODE_MILLI_CPU}m` });
-}
-
-export function newService(named: Named, uid: string, createdMs: number): Service {
-  const byte = (at: number) => Number.parseInt(uid.slice(at, at + 2), 16);
-  const ip = `10.96.${byte(0)}.${byte(2)}`;
-  return shapeOf('Service', { ...named, uid, ip, created: timestamp(createdMs) });
-}
-
-/** The settings of an application. */
-export function newConfigMap(named: Named, uid: string, createdMs: number): ConfigMap {
-  return shapeOf('ConfigMap', { ...named, uid, created: timestamp(createdMs) });
 }

@@ -1,16 +1,20 @@
 /** Fills the embedded cluster with its first objects. */
-import { configMaps, namespaces, nodes, services } from 'rx-informer/resources';
-import { type App, apps, jobNames } from './catalogue.ts';
 import {
-  type NodeState,
-  newConfigMap,
-  newNamespace,
-  newNode,
-  newService,
-} from './cluster-shapes.ts';
+  type ConfigMap,
+  configMaps,
+  type Namespace,
+  namespaces,
+  nodes,
+  type Service,
+  services,
+} from 'rx-informer/resources';
+import { type App, apps, jobNames } from './catalogue.ts';
+import { type NodeState, newNode } from './cluster-shapes.ts';
 import { createDeployment, createOwner } from './controllers.ts';
+import { shapeOf } from './manifests.ts';
 import { createManifests } from './other-kinds.ts';
 import type { Owner } from './owners.ts';
+import { timestamp } from './timestamp.ts';
 import type { World } from './world.ts';
 
 const DAY_MS = 86_400_000;
@@ -29,15 +33,20 @@ export function createNamespaces(world: World, names: Iterable<string>): void {
   for (const name of new Set(names)) {
     if (objects.get(namespaces, { name }) !== undefined) continue;
     const created = Date.now() - 90 * DAY_MS;
-    objects.create(namespaces, newNamespace(name, world.random.uid(), created));
+    const words = { name, uid: world.random.uid(), created: timestamp(created) };
+    objects.create(namespaces, shapeOf<Namespace>('Namespace', words));
   }
 }
 
 export function createSurroundings(world: World, named: { namespace: string; name: string }): void {
   const { server, random } = world;
-  const created = createdMs(world, Date.now() - 20 * DAY_MS);
-  server.objects.create(services, newService(named, random.uid(), created));
-  server.objects.create(configMaps, newConfigMap(named, random.uid(), created));
+  const created = timestamp(createdMs(world, Date.now() - 20 * DAY_MS));
+  const uid = random.uid();
+  const byte = (at: number) => Number.parseInt(uid.slice(at, at + 2), 16);
+  const service = { ...named, uid, created, ip: `10.96.${byte(0)}.${byte(2)}` };
+  server.objects.create(services, shapeOf<Service>('Service', service));
+  const settings = { ...named, uid: random.uid(), created };
+  server.objects.create(configMaps, shapeOf<ConfigMap>('ConfigMap', settings));
 }
 
 function createNodes(world: World, objects: number): void {
