@@ -15,7 +15,6 @@ import type { DashboardInfo } from '../../shared/messages.ts';
 import { user } from '../cluster/cluster.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
-import icon from '../icon.svg';
 import { kindOf } from '../kinds/index.ts';
 import { dialog$ } from './focus.ts';
 import classes from './header.module.css';
@@ -47,7 +46,7 @@ export function Header(props: {
           size="sm"
           aria-label={menuIsOpen ? 'Close the menu' : 'Open the menu of kinds and namespaces'}
         />
-        <img className={classes.mark} src={icon} alt="" />
+        <span className={classes.mark} />
         <Title order={1} className={classes.title}>
           {kindOf(page.kind).title}
         </Title>
