@@ -1,7 +1,12 @@
-/** Tests that the code of an option has the default that its TSDoc states. */
+/**
+ * Tests that the code of an option has the default that its TSDoc states, and that the page of versions lists the names marked
+ * `@experimental`.
+ */
 import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { experimentalNames } from '../release/changelog.ts';
 import { stripComments } from '../support/imports.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -85,4 +90,21 @@ describe('the defaults of options', () => {
       ['size', 3],
     ]);
   });
+});
+
+it('the page of versions lists each name that is marked `@experimental`, and no other', () => {
+  const marks: string[] = [];
+  const names: string[] = [];
+  for (const file of globSync('lib/**/*.{ts,tsx}', { cwd: root })) {
+    const text = readFileSync(join(root, file), 'utf8');
+    marks.push(...(text.match(/@experimental\b/g) ?? []));
+    const comments = text.matchAll(
+      /\/\*\*(?:(?!\*\/)[\s\S])*?@experimental\b[\s\S]*?\*\/\s*(?:export )?(?:async )?(?:function|class|const|interface|type) ([\w$]+)/g,
+    );
+    names.push(...[...comments].map(([, name = '']) => name));
+  }
+  // Each mark belongs to a declaration that the expression above understands.
+  expect(names).toHaveLength(marks.length);
+  const page = readFileSync(join(root, 'docs/reference/versions.md'), 'utf8');
+  expect(experimentalNames(page)).toEqual(new Set(names));
 });

@@ -1,4 +1,4 @@
-/** Which objects may own which, and which owners a change of an owned object queues. */
+/** Which objects may own which, which owners a change of an owned object queues, and which changes the sources of a controller receive. */
 import {
   controllerOf,
   isControlledBy,
@@ -11,6 +11,7 @@ import {
 import { deployments, namespaces } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { controllerKeys } from '../../lib/controller/owner-references.ts';
+import { objectChange } from '../../lib/controller/predicates.ts';
 
 const web = { metadata: { namespace: 'shop', name: 'web', uid: 'u1' } };
 const child = (metadata: ObjectMeta = {}): Stored<KubernetesObject> => ({
@@ -138,5 +139,21 @@ describe('the controlling owners that a change queues', () => {
     expect(keys(undefined, ownedBy('web', 'old'))).toEqual(['shop/web']);
     const role = { apiVersion: 'x.dev/v1', kind: 'Role' };
     expect(keys(undefined, ownedBy('reader', 'old', role))).toEqual(['reader']);
+  });
+});
+
+const stored = (uid: string): Stored<KubernetesObject> => ({
+  metadata: { namespace: 'a', name: 'b', uid, resourceVersion: '1' },
+});
+
+describe('objectChange', () => {
+  it('H56: an object that has left is no change, but one whose deletion shows when its successor arrives is deleted', () => {
+    const set = { cause: 'rebalance', initial: false } as const;
+    const gone = { id: 'u', key: 'a/b', previous: stored('u'), last: stored('u') };
+    expect(objectChange(set, { ...gone, left: true })).toBeUndefined();
+    // So the owner of the deleted object is queued, which its successor may not have.
+    expect(objectChange(set, { ...gone, finalStateUnknown: true })).toMatchObject({
+      ...{ type: 'deleted', key: 'a/b', last: stored('u') },
+    });
   });
 });

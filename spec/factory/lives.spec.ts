@@ -1,5 +1,17 @@
-/** Informers that are run by subscribers or stopped separately, independently of their factory. */
-import { nodes, pods, secrets } from 'rx-informer/resources';
+/** Informers of a factory that subscribers run, that are stopped separately or removed while views use them, or that the application makes. */
+
+import {
+  type CollectionPart,
+  createClient,
+  createListWatch,
+  createLiveQueries,
+  liveQuery,
+  resourceName,
+  toView,
+  type View,
+} from 'rx-informer';
+import { nodes, type Pod, pods, secrets } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { place, rig } from './rig.ts';
 
@@ -137,4 +149,185 @@ describe('a factory that is started again within a callback of its stop', () => 
       ]);
     },
   );
+});
+
+const shop = { namespace: 'shop' };
+const query = () => liveQuery({ from: pods, namespace: 'shop' });
+const names = (view: View<Pod>) =>
+  view
+    .getSnapshot()
+    .rows.map(({ metadata }) => metadata.name)
+    .sort()
+    .join();
+
+async function stoppedWorld() {
+  const r = rig();
+  const factory = r.factory();
+  factory.start();
+  const queries = createLiveQueries(factory);
+  const view = queries.view(query());
+  let calls = 0;
+  const leave = view.subscribe(() => calls++);
+  await r.until(factory.whenSynced());
+  const before = calls;
+  await r.until(factory.stop(pods, shop));
+  expect(calls).toBeGreaterThan(before);
+  r.server.objects.apply(pods, [{ metadata: place('late', 'shop') }]);
+  r.server.clearRequests();
+  await r.time.advance(100_000);
+  return { ...r, factory, queries, view, leave };
+}
+
+describe('a view whose informer was removed', () => {
+  it.each([
+    ['begins', false],
+    ['finds', true],
+  ])(
+    'Q14: shows the status of the next run, which its next subscriber %s',
+    async (_, isRunning) => {
+      const { server, factory, time, until } = rig();
+      const own = factory();
+      const { changes$ } = own.informer(pods, shop);
+      own.start();
+      await until(own.whenSynced());
+      const view = toView(changes$);
+      const leaves = [view.subscribe(() => undefined)];
+      await until(own.stop(pods, shop));
+      expect(server.openWatches).toEqual([]);
+      expect(view.getSnapshot()).toMatchObject({ synced: false, status: { phase: 'stopped' } });
+      if (isRunning) {
+        const other = changes$.subscribe();
+        leaves.push(() => other.unsubscribe());
+        await time.advance(3_000);
+      }
+      leaves.push(view.subscribe(() => undefined));
+      await time.advance(3_000);
+      expect(server.openWatches).toHaveLength(1);
+      expect(view.getSnapshot()).toMatchObject({ synced: true, status: { live: true } });
+      for (const leave of leaves) leave();
+      await time.advance(100_000);
+      expect([server.openWatches, time.pending]).toEqual([[], 0]);
+    },
+  );
+
+  it('Q84: shows its rows as stale, and sends nothing', async () => {
+    const { server, factory, view, leave } = await stoppedWorld();
+    expect(names(view)).not.toContain('late');
+    expect(view.getSnapshot()).toMatchObject({
+      synced: false,
+      total: 1,
+      status: { phase: 'stopped', live: false, synced: false },
+    });
+    expect([server.requests, factory.informers]).toEqual([[], []]);
+    leave();
+    await factory.stop();
+  });
+
+  it.each([
+    ['informer()', false],
+    ['acquire()', false],
+    ['an equal query', false],
+    ['another subscriber of the view', false],
+    ['a wider informer', true],
+  ] as const)('Q84: continues when the informer is requested by %s', async (how, isWider) => {
+    const { factory, queries, view, leave, time, server } = await stoppedWorld();
+    if (how === 'informer()') factory.informer(pods, shop);
+    else if (how === 'acquire()') factory.acquire(pods, shop);
+    else if (how === 'a wider informer') factory.informer(pods);
+    else if (how === 'another subscriber of the view') view.subscribe(() => undefined);
+    else {
+      const equal = queries.view(query());
+      // Equal queries that are in use have one view.
+      expect(equal).toBe(view);
+      equal.subscribe(() => undefined);
+    }
+    await time.advance(3_000);
+    expect(names(view)).toContain('late');
+    expect(view.getSnapshot()).toMatchObject({ synced: true, status: { live: true } });
+    expect(factory.informers).toEqual([isWider ? 'pods' : 'pods/shop']);
+    expect(server.openWatches).toHaveLength(1);
+    leave();
+    await factory.stop();
+  });
+
+  it('Q84: continues immediately if a wider informer is running', async () => {
+    const r = rig();
+    const factory = r.factory();
+    factory.start();
+    const view = createLiveQueries(factory).view(query());
+    const leave = view.subscribe(() => undefined);
+    await r.until(factory.whenSynced());
+    factory.informer(pods);
+    await r.until(factory.whenSynced());
+    await r.until(factory.stop(pods, shop));
+    r.server.objects.apply(pods, [{ metadata: place('late', 'shop') }]);
+    await r.time.advance(3_000);
+    expect(names(view)).toBe('late,web-0');
+    expect(view.getSnapshot()).toMatchObject({ synced: true, status: { live: true } });
+    expect(factory.informers).toEqual(['pods']);
+    leave();
+    await factory.stop();
+    await r.time.advance(100_000);
+    expect(r.time.pending).toBe(0);
+  });
+
+  it('Q84: a query of two informers waits for both', async () => {
+    const r = rig();
+    const factory = r.factory();
+    const till = { namespace: 'till' };
+    for (const scope of [shop, till]) factory.informer(pods, scope);
+    factory.start();
+    await r.until(factory.whenSynced());
+    const queries = createLiveQueries(factory);
+    const view = queries.view(liveQuery({ from: pods, namespace: ['shop', 'till'] }));
+    const leave = view.subscribe(() => undefined);
+    const [one, other] = [factory.stop(pods, shop), factory.stop(pods, till)];
+    await r.until(Promise.all([one, other]));
+    factory.informer(pods, shop);
+    await r.time.advance(3_000);
+    expect(view.getSnapshot().status.phase).toBe('stopped');
+    factory.informer(pods, till);
+    await r.time.advance(3_000);
+    expect(view.getSnapshot()).toMatchObject({ total: 2, status: { live: true } });
+    expect(factory.informers).toEqual(['pods/shop', 'pods/till']);
+    leave();
+    await factory.stop();
+  });
+});
+
+describe('a factory with other ListerWatchers', () => {
+  it('G20: reads from them, and from the API server where there is none', async () => {
+    const { factory, time, until, requestedPaths } = rig();
+    const other = createFakeApiServer({ scheduler: time });
+    other.objects.create(pods, { metadata: place('cached', 'shop') });
+    const client = createClient({ baseUrl: 'http://other', fetch: other.fetch, scheduler: time });
+    const asked: (readonly [string, CollectionPart])[] = [];
+    const { informer, start, whenSynced } = factory({
+      listWatch: (resource, part) => {
+        asked.push([resourceName(resource), part]);
+        if (resource.plural !== 'pods' || part.labelSelector !== '') return undefined;
+        return createListWatch(client, resource, { scheduler: time });
+      },
+    });
+    const all = informer(pods);
+    const selected = informer(pods, { labelSelector: 'app=web', namespaces: ['shop', 'till'] });
+    informer(nodes, { as: 'metadata' });
+    informer(nodes, { as: 'table' });
+    start();
+    await until(whenSynced());
+    expect(all.indexer.listKeys()).toEqual(['shop/cached']);
+    expect([...selected.indexer.listKeys()].sort()).toEqual(['shop/web-0', 'till/web-0']);
+    expect(requestedPaths()).toEqual([
+      '/api/v1/namespaces/shop/pods',
+      '/api/v1/namespaces/till/pods',
+      '/api/v1/nodes',
+    ]);
+    const every = { namespace: '', labelSelector: '', fieldSelector: '', as: 'object' };
+    expect(asked).toEqual([
+      ['pods', every],
+      ['pods', { ...every, labelSelector: 'app=web', namespace: 'shop' }],
+      ['pods', { ...every, labelSelector: 'app=web', namespace: 'till' }],
+      ['nodes', { ...every, as: 'metadata' }],
+    ]);
+  });
 });

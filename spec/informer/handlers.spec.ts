@@ -1,5 +1,16 @@
-/** Event handlers like those of client-go. */
-import { addEventHandler, createClient, createListWatch, createSharedInformer } from 'rx-informer';
+/** Event handlers like those of client-go, their resyncs, and the warning about a handler of an informer that is not started. */
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import {
+  ApiError,
+  addEventHandler,
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type InformerWarning,
+  type SharedInformerOptions,
+} from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
 import { createFakeApiServer, marbles, seededRandom } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -9,10 +20,12 @@ import {
   added,
   deleted,
   modified,
+  type Pod,
   pod,
   scriptedInformer,
   scriptedListWatch,
 } from '../support/scripted-list-watch.ts';
+import { logging } from './handler-rig.ts';
 
 describe('handlers', () => {
   it('I12: a registration is synced once its handler has returned for the first list', async () => {
@@ -229,5 +242,220 @@ describe('handlers', () => {
     source.send(deleted(pod('web', 5)), added(pod('web', 6, 'another')));
     expect(log).toEqual(['+2', '~2>3', '-4', '+6']);
     await informer.stop();
+  });
+});
+
+const expired = () => ApiError.fromStatus({ code: 410, reason: 'Expired' }, 410);
+
+describe('resyncs', () => {
+  it.each([
+    [0, 0],
+    [0, 1000],
+    [1000, 0],
+    [1000, 1000],
+  ])(
+    'I18, I21: a relist reports the difference to all handlers, and unchanged objects only as resyncs: informer %i, handler %i (TestSharedInformerWatchDisruption)',
+    async (resyncPeriodMs, other) => {
+      const time = new VirtualTime();
+      const { source, informer } = scriptedInformer({
+        scheduler: time,
+        resyncPeriodMs,
+        backoff: () => 0,
+      });
+      const never: string[] = [];
+      const own: string[] = [];
+      const inherits: string[] = [];
+      addEventHandler(informer, logging(never), { resyncPeriodMs: 0 });
+      addEventHandler(informer, logging(own), { resyncPeriodMs: other });
+      addEventHandler(informer, logging(inherits));
+      source.listed(1, pod('p1', 1), pod('p2', 2));
+      informer.start();
+      await time.advance(500);
+      source.listed(9, pod('p1', 1), pod('p2', 4), pod('p3', 3));
+      source.fail(expired());
+      await time.advance(1);
+      const first = ['+p1@1* initial', '+p2@2* initial', '~p2@2>4 relist', '+p3@3 relist'];
+      expect([never, own, inherits]).toEqual([first, first, first]);
+      await time.advance(500);
+      const resynced = [...first, '~p1@1>1 resync', '~p2@4>4 resync', '~p3@3>3 resync'];
+      expect(never).toEqual(first);
+      expect(own).toEqual(other === 0 ? first : resynced);
+      expect(inherits).toEqual(resyncPeriodMs === 0 ? first : resynced);
+      await informer.stop();
+    },
+  );
+
+  it('I18: a shorter period on a running informer is raised to the shortest period at the start of the run (TestResyncCheckPeriod)', async () => {
+    const time = new VirtualTime();
+    const source = scriptedListWatch();
+    const warnings: InformerWarning[] = [];
+    const informer = createSharedInformer(source, {
+      name: 'pods',
+      scheduler: time,
+      resyncPeriodMs: 20_000,
+      onWarning: (warning) => warnings.push(warning),
+    });
+    const ticks: string[] = [];
+    const listen = (name: string, resyncPeriodMs: number) =>
+      addEventHandler(
+        informer,
+        { onUpdate: () => ticks.push(`${name}@${time.now()}`) },
+        { name, resyncPeriodMs },
+      );
+    listen('before', 5000);
+    source.listed(1, pod('web', 1));
+    informer.start();
+    listen('hasty', 2000);
+    listen('calm', 7000);
+    listen('never', 0);
+    await time.advance(10_000);
+    expect(ticks).toEqual([
+      'before@5000',
+      'hasty@5000',
+      'calm@7000',
+      'before@10000',
+      'hasty@10000',
+    ]);
+    expect(warnings).toMatchObject([
+      { type: 'resync-raised', informer: 'pods', subscriber: 'hasty' },
+    ]);
+    expect(warnings[0]?.message).toMatch(
+      /every 2000 ms\. The informer is already running with a check period of 5000 ms/,
+    );
+    await informer.stop();
+  });
+
+  it('I18: a handler that joins a run without a check period keeps its period', async () => {
+    const time = new VirtualTime();
+    for (const never of [undefined, 0, Number.POSITIVE_INFINITY]) {
+      const { source, informer } = scriptedInformer({
+        scheduler: time,
+        ...(never === undefined ? {} : { resyncPeriodMs: never }),
+      });
+      source.listed(1, pod('web', 1));
+      informer.start();
+      const began = time.now();
+      const ticks: number[] = [];
+      const onUpdate = () => ticks.push(time.now() - began);
+      addEventHandler(informer, { onUpdate }, { resyncPeriodMs: 2000 });
+      await time.advance(5000);
+      expect(ticks).toEqual([2000, 4000]);
+      await informer.stop();
+    }
+  });
+});
+
+function rig(options: SharedInformerOptions<Pod> = {}) {
+  const time = new VirtualTime();
+  const source = scriptedListWatch();
+  const warnings: InformerWarning[] = [];
+  const informer = createSharedInformer<Pod>(source, {
+    ...{ name: 'pods', scheduler: time, idleTimeoutMs: Number.POSITIVE_INFINITY },
+    onWarning: (warning) => warnings.push(warning),
+    ...options,
+  });
+  source.listed(1, pod('web', 1));
+  return { time, source, informer, warnings };
+}
+
+describe('a handler of an informer that was not started', () => {
+  it('I65: causes one warning after 10 s, with one timer for all handlers', async () => {
+    const { time, informer, warnings } = rig();
+    addEventHandler(informer, {}, { name: 'audit' });
+    await time.advance(4_000);
+    addEventHandler(informer, {});
+    expect(time.pending).toBe(1);
+    await time.advance(5_999);
+    expect(warnings).toEqual([]);
+    await time.advance(1);
+    expect(warnings).toEqual([
+      {
+        ...{ type: 'not-started', informer: 'pods', subscriber: 'audit' },
+        message:
+          'audit (and 1 more) was added 10 s ago and is not called, because the informer was not started: call start()',
+      },
+    ]);
+    addEventHandler(informer, {});
+    await time.advance(60_000);
+    expect([warnings.length, time.pending]).toEqual([1, 0]);
+  });
+
+  it.each<[string, (of: ReturnType<typeof rig>) => unknown]>([
+    ['a start', ({ informer }) => informer.start()],
+    ['a subscription, which starts the informer', ({ informer }) => informer.changes$.subscribe()],
+    ['a stop', ({ informer }) => informer.stop()],
+  ])('I65: causes no warning after %s', async (_name, act) => {
+    const all = rig();
+    addEventHandler(all.informer, {});
+    await all.time.advance(9_999);
+    act(all);
+    await all.time.advance(60_000);
+    expect(all.warnings).toEqual([]);
+    await all.informer.stop();
+    expect(all.time.pending).toBe(0);
+  });
+
+  it('I65: causes no warning once the last handler was removed', async () => {
+    const { time, informer, warnings } = rig();
+    const handlers = [addEventHandler(informer, {}), addEventHandler(informer, {})];
+    for (const handler of handlers) {
+      expect(time.pending).toBe(1);
+      void handler.remove();
+    }
+    expect(time.pending).toBe(0);
+    void addEventHandler(informer, {}).remove();
+    await time.advance(60_000);
+    expect([warnings, time.pending]).toEqual([[], 0]);
+  });
+
+  it('I65: causes no warning if the handler was added while the informer runs or is stopped', async () => {
+    const { time, informer, warnings } = rig();
+    informer.start();
+    addEventHandler(informer, {});
+    await time.advance(60_000);
+    await informer.stop();
+    addEventHandler(informer, {});
+    await time.advance(60_000);
+    expect([warnings, time.pending]).toEqual([[], 0]);
+  });
+
+  it('I65: causes a warning again after the informer ran and went idle', async () => {
+    const { time, informer, warnings } = rig({ lingerMs: 0 });
+    addEventHandler(informer, {});
+    await time.advance(10_000);
+    informer.changes$.subscribe().unsubscribe();
+    await time.advance(60_000);
+    expect(warnings).toHaveLength(1);
+    addEventHandler(informer, {});
+    await time.advance(10_000);
+    expect(warnings).toHaveLength(2);
+  });
+
+  it('I65: the timer keeps no Node process running', async () => {
+    const code = `
+      import { addEventHandler, createSharedInformer } from 'rx-informer';
+      const fail = () => { throw new Error('not requested') };
+      addEventHandler(createSharedInformer({ list: fail, watch: fail }), {});
+      process.on('exit', () => console.log('ended'));
+    `;
+    const options = ['--conditions=rx-informer-source', '--disable-warning=ExperimentalWarning'];
+    const script = [...options, '--input-type=module', '-e', code];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, script);
+    // A process that the timer kept running would have printed its warning.
+    expect([stdout, stderr]).toEqual(['ended\n', '']);
+  });
+
+  it('I65: the warning is printed on the console if there is no onWarning', async () => {
+    vi.useFakeTimers();
+    const printed = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    onTestFinished(() => {
+      vi.useRealTimers();
+      printed.mockRestore();
+    });
+    addEventHandler(createSharedInformer(scriptedListWatch()), {});
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(printed.mock.calls).toEqual([
+      [expect.stringMatching(/^informer: handler 1 was added 10 s ago and is not called/)],
+    ]);
   });
 });

@@ -1,5 +1,8 @@
-import { defineResource, resourceName, resourcePath } from 'rx-informer';
+/** Resources, their paths and names, and the order of their versions. */
+
+import { compareResourceVersion, defineResource, resourceName, resourcePath } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+import * as fc from '../support/fast-check.ts';
 
 const definition = {
   group: '',
@@ -103,4 +106,21 @@ describe('resource', () => {
       }
     },
   );
+});
+
+describe('resourceVersion', () => {
+  it('M1: compares versions of any length like BigInt', () => {
+    const version = fc.bigInt({ min: 1n, max: 10n ** 40n });
+    fc.assert(
+      fc.property(version, version, (a, b) => {
+        const expected = a === b ? 0 : a < b ? -1 : 1;
+        expect(compareResourceVersion(String(a), String(b))).toBe(expected);
+      }),
+    );
+  });
+
+  it.each(['', '0', '007', '-1', '1e3', ' 1', 'abc'])('M1: does not compare %j', (text) => {
+    expect(compareResourceVersion(text, '10')).toBeUndefined();
+    expect(compareResourceVersion('10', text)).toBeUndefined();
+  });
 });

@@ -1,9 +1,17 @@
-/** Edge cases of the transport over undici: errors, queues, and dispatchers of the caller. */
+/** Edge cases of the transport over undici: errors, queues, dispatchers of the caller, and lists whose answer begins late, in virtual time. */
 import { gzipSync } from 'node:zlib';
-import { ApiError, createClient, type TransportRequest } from 'rx-informer';
+import {
+  ApiError,
+  createClient,
+  createListWatch,
+  createSharedInformer,
+  type TransportRequest,
+} from 'rx-informer';
 import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
-import { Subject } from 'rxjs';
+import { pods } from 'rx-informer/resources';
+import { Subject, timer } from 'rxjs';
 import { afterEach, expect, it } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 import { eventually } from '../support/patience.ts';
 import { expectClean, watch } from './seen.ts';
 import { type Handler, listen, type Protocol, type Response } from './servers.ts';
@@ -185,3 +193,77 @@ it('after retire() the open request continues, and a new request is refused', as
   expect(seen).toMatchObject({ text: 'ab', completed: true });
   await retired;
 });
+
+const baseUrl = 'http://api.test';
+
+/** The part of undici's options and handlers that the dispatcher needs. */
+interface Dispatched {
+  readonly path: string;
+  readonly headersTimeout: number;
+}
+interface UndiciHandler {
+  onRequestStart(controller: object): void;
+  onResponseStart(controller: object, status: number, headers: object): void;
+  onResponseData(controller: object, bytes: Buffer): void;
+  onResponseEnd(controller: object): void;
+  onResponseError(controller: object, error: Error): void;
+}
+
+/** A server that begins its answer to a list after `lateMs`, and answers no watch; with undici's limit for a head. */
+function lateServer(time: VirtualTime, lateMs: number) {
+  const limits: number[] = [];
+  const list = '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[]}';
+  const dispatch: NonNullable<UndiciTransportOptions['dispatcher']>['dispatch'] = (
+    given,
+    taken,
+  ) => {
+    const [options, handler] = [given as Dispatched, taken as UndiciHandler];
+    const isWatch = new URL(options.path, baseUrl).searchParams.has('watch');
+    // A ping of an open watch is no list.
+    const isPing = options.path.includes('fieldSelector');
+    if (!isWatch && !isPing) limits.push(options.headersTimeout);
+    const controller = { abort: () => ends.unsubscribe(), pause: () => {}, resume: () => {} };
+    const isLate = !isPing && options.headersTimeout !== 0 && options.headersTimeout < lateMs;
+    const waitMs = isLate ? options.headersTimeout : lateMs;
+    const ends = timer(isWatch || isPing ? 10 : waitMs, time).subscribe(() => {
+      if (isWatch) return handler.onResponseStart(controller, 200, {});
+      if (isLate) {
+        const error = Object.assign(new Error('late'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
+        return handler.onResponseError(controller, error);
+      }
+      handler.onResponseStart(controller, 200, { 'content-type': 'application/json' });
+      handler.onResponseData(controller, Buffer.from(list));
+      handler.onResponseEnd(controller);
+    });
+    handler.onRequestStart(controller);
+    return true;
+  };
+  return { limits, dispatcher: { dispatch } };
+}
+
+it.each([
+  [undefined, 35_000, [30_000, 60_000]],
+  [undefined, 100_000, [30_000, 60_000, 120_000]],
+  [20_000, 35_000, [20_000, 40_000]],
+  [Number.POSITIVE_INFINITY, 35_000, [0, 0]],
+])(
+  'R15, R35: with headersTimeoutMs %s a list whose answer begins after %d ms comes',
+  async (headersTimeoutMs, lateMs, expected) => {
+    const time = new VirtualTime();
+    const { limits, dispatcher } = lateServer(time, lateMs);
+    const transport = createUndiciTransport({ baseUrl, dispatcher, headersTimeoutMs });
+    const client = createClient({ baseUrl, transport, scheduler: time });
+    const source = createListWatch(client, pods, { scheduler: time });
+    const informer = createSharedInformer(source, {
+      scheduler: time,
+      initialList: 'pages',
+      random: () => 0,
+    });
+    informer.start();
+    for (let at = 0; at < 400 && !informer.status.synced; at++) await time.advance(1_000);
+    expect(limits).toEqual(expected);
+    expect(informer.status.synced).toBe(true);
+    await informer.stop();
+    await client.close();
+  },
+);

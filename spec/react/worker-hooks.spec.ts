@@ -1,25 +1,131 @@
-/** Tests the hooks over a worker: their names, their provider, and what they ask. */
-import { createElement } from 'react';
+/** Tests the hooks over a worker: their names, their provider, what they ask, and the components that React's client renders with them. */
+
+import { createElement, StrictMode } from 'react';
 import { renderToString } from 'react-dom/server';
 import { createClient, liveQuery } from 'rx-informer';
+import type { EditResult, ListResult, StatusResult } from 'rx-informer/react';
 import * as hooks from 'rx-informer/react';
 import * as workerHooks from 'rx-informer/react/worker';
-import { pods } from 'rx-informer/resources';
+import { useEdit, useList, useQueryStatus, WorkerProvider } from 'rx-informer/react/worker';
+import { type Pod, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { WorkerState } from '../../lib/react/in-worker/worker-provider.ts';
 import { BrowserRig } from '../worker/browser-rig.ts';
+import { container, installDocument } from './pages/mini-dom.ts';
 
-const { useList, useObject, useStatus, WorkerProvider } = workerHooks;
+// The worker loads it with the first edit, which takes real time.
+import '../../lib/worker/server/edits.ts';
+
+installDocument();
+const { flushSync } = await import('react-dom');
+const { createRoot } = await import('react-dom/client');
 const columns = { name: 'metadata.name' } as const;
 
-function Page() {
-  const list = useList(pods, { select: columns });
-  const { object } = useObject(pods, { namespace: 'shop', name: 'web' });
-  const { status } = useStatus();
-  return `${list.total} ${list.synced} ${object === undefined} ${status.live ?? 'unknown'}`;
+/** A page with the Pods of a namespace, under StrictMode. */
+async function pageOf() {
+  const rig = new BrowserRig();
+  for (const namespace of ['ann', 'bob']) {
+    rig.server.objects.create(pods, { metadata: { namespace, name: `pod-of-${namespace}` } });
+  }
+  const { cluster } = rig.open();
+  const root = createRoot(container());
+  let shown: ListResult<unknown> | undefined;
+  const Page = ({ namespace }: { readonly namespace: string }) => {
+    shown = useList(pods, { namespace, select: columns });
+    return null;
+  };
+  const show = (namespace: string) =>
+    flushSync(() =>
+      root.render(
+        createElement(
+          StrictMode,
+          undefined,
+          createElement(WorkerProvider, { cluster }, createElement(Page, { namespace })),
+        ),
+      ),
+    );
+  show('ann');
+  await rig.pass(1_000);
+  return { rig, cluster, root, show, shown: () => [shown?.rows, shown?.stale] };
 }
 
+describe('a page over a worker', () => {
+  it.each(['signed out', 'signed in as another user'])(
+    'B5: the rows of the former arguments do not stand in once the user has %s',
+    async (what) => {
+      const { rig, cluster, root, show, shown } = await pageOf();
+      expect(shown()).toEqual([[{ name: 'pod-of-ann' }], false]);
+      rig.server.faults.delay(5_000);
+      show('bob');
+      await rig.pass(100);
+      expect(shown()).toEqual([[{ name: 'pod-of-ann' }], true]);
+      if (what === 'signed out') cluster.signedOut();
+      else cluster.signedIn('bob');
+      await rig.pass(100);
+      expect(shown()[0]).toEqual([]);
+      root.unmount();
+    },
+  );
+
+  it('B13: useEdit takes all options of the hook over informers, also a clock and other functions', async () => {
+    const { rig, cluster, root } = await pageOf();
+    let edits: EditResult<Pod> | undefined;
+    const Editor = () => {
+      edits = useEdit(pods);
+      return null;
+    };
+    const page = createElement(WorkerProvider, { cluster }, createElement(Editor));
+    flushSync(() => root.render(page));
+    const label = edits?.edit(
+      'ann/pod-of-ann',
+      (draft) => {
+        if (draft.metadata) draft.metadata.labels = { edited: 'yes' };
+      },
+      { scheduler: rig.scheduler, random: () => 0, backoff: () => 5, attempts: 3, dryRun: false },
+    );
+    await rig.pass(1_000);
+    expect((await label)?.metadata.labels).toEqual({ edited: 'yes' });
+    root.unmount();
+  });
+
+  it('B13: useQueryStatus returns the status of the query that it is given, and of none', async () => {
+    const { rig, cluster, root } = await pageOf();
+    const query = liveQuery({ from: pods, namespace: 'ann', select: columns });
+    let shown: StatusResult | undefined;
+    const Status = ({ isAsked }: { readonly isAsked: boolean }) => {
+      shown = useQueryStatus(isAsked ? query : undefined);
+      return null;
+    };
+    const show = async (isAsked: boolean) => {
+      const status = createElement(Status, { isAsked });
+      flushSync(() => root.render(createElement(WorkerProvider, { cluster }, status)));
+      await rig.pass(60_000);
+      return [shown?.synced, shown?.status.phase, rig.counts.pipelines];
+    };
+    expect(await show(false)).toEqual([false, undefined, 0]);
+    expect(await show(true)).toEqual([true, 'watching', 1]);
+    expect(await show(false)).toEqual([false, undefined, 0]);
+    root.unmount();
+  });
+
+  it('B8: a page that unmounts under StrictMode leaves no query in the worker', async () => {
+    const { rig, root } = await pageOf();
+    expect(rig.counts).toEqual({ tabs: 1, pipelines: 1 });
+    root.unmount();
+    await rig.pass(60_000);
+    expect(rig.counts).toEqual({ tabs: 1, pipelines: 0 });
+  });
+});
+
 describe('the hooks over a worker', () => {
+  const { useList, useObject, useStatus, WorkerProvider } = workerHooks;
+  function Page() {
+    const list = useList(pods, { select: columns });
+    const { object } = useObject(pods, { namespace: 'shop', name: 'web' });
+    const { status } = useStatus();
+    return `${list.total} ${list.synced} ${object === undefined} ${status.live ?? 'unknown'}`;
+  }
+
   it('B13: have the names of the hooks over informers', () => {
     const own = Object.keys(workerHooks).filter((name) => name !== 'WorkerProvider');
     expect(own.filter((name) => !(name in hooks))).toEqual([]);

@@ -1,5 +1,8 @@
+/** How a batch is divided into commits, and which change a commit is of. */
+
 import type { Delta } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
+import { CommitChanges } from '../../lib/store/commit/commit-changes.ts';
 import { splitCommits } from '../../lib/store/commit/commits.ts';
 import {
   added,
@@ -120,6 +123,35 @@ describe('commits', () => {
         const initial = commits.filter((commit) => commit.initial);
         expect(commits.slice(0, initial.length).every((it) => it.cause !== 'relist')).toBe(true);
         if (synced) expect(initial).toEqual([]);
+      }),
+    );
+  });
+});
+
+const write = fc.record({
+  kind: fc.constantFrom('stored', 'deleted'),
+  had: fc.option(fc.constantFrom('u1', ''), { nil: undefined }),
+  uid: fc.constantFrom('u1', 'u2', ''),
+  finalStateUnknown: fc.boolean(),
+});
+
+describe('the changes of a commit', () => {
+  it('S7: one write per key gives the changes that folding gives', () => {
+    fc.assert(
+      fc.property(fc.array(write, { maxLength: 6 }), (writes) => {
+        const direct = new CommitChanges<Pod>(false);
+        const folded = new CommitChanges<Pod>(true);
+        for (const [at, { kind, had, uid, finalStateUnknown }] of writes.entries()) {
+          const before = had === undefined ? undefined : pod(`p${at}`, 1, had);
+          const object = pod(`p${at}`, 2, uid);
+          for (const changes of [direct, folded]) {
+            if (kind === 'stored') changes.stored(`p${at}`, before, object);
+            else if (before !== undefined) {
+              changes.deleted(`p${at}`, before, object, finalStateUnknown);
+            }
+          }
+        }
+        expect(direct.take()).toEqual(folded.take());
       }),
     );
   });

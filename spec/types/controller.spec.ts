@@ -1,18 +1,22 @@
-/** The types of the options of a controller, checked by `tsc`. */
+/** The types of the callbacks of a handler and of the options of a controller, checked by `tsc`. */
 import {
   and,
   createController,
+  type DeletedObject,
+  type EventNotification,
+  filteringEventHandler,
   generationChanged,
   type KubernetesObject,
   labelsChanged,
   or,
   type Predicate,
+  type ResourceEventHandler,
   resynced,
   type SharedInformer,
   type Stored,
 } from 'rx-informer';
 import type { Deployment, Pod, Secret } from 'rx-informer/resources';
-import { expectTypeOf, test } from 'vitest';
+import { describe, expectTypeOf, it, test } from 'vitest';
 
 declare const pods: SharedInformer<Pod>;
 declare const deployments: SharedInformer<Deployment>;
@@ -68,4 +72,29 @@ const _never = () =>
 test('each source and the reconcile know their objects', () => {
   expectTypeOf(_never).returns.toHaveProperty('outcomes$');
   expectTypeOf<Predicate<KubernetesObject>>().toExtend<Predicate<Pod>>();
+});
+
+type Callbacks = {
+  [Name in keyof ResourceEventHandler<Pod>]-?: NonNullable<ResourceEventHandler<Pod>[Name]>;
+};
+
+describe('the types of handlers', () => {
+  it('I21: the last argument of a callback is the notification, which has isInInitialList', () => {
+    expectTypeOf<Parameters<Callbacks['onAdd']>[1]>().toEqualTypeOf<EventNotification>();
+    expectTypeOf<Parameters<Callbacks['onAdd']>['length']>().toEqualTypeOf<2>();
+    expectTypeOf<Parameters<Callbacks['onUpdate']>[2]>().toEqualTypeOf<EventNotification>();
+    expectTypeOf<Parameters<Callbacks['onDelete']>>().toExtend<
+      [DeletedObject<Pod>, EventNotification]
+    >();
+    expectTypeOf<EventNotification['isInInitialList']>().toEqualTypeOf<boolean>();
+    // @ts-expect-error: the second argument is not a boolean
+    const old: ResourceEventHandler<Pod> = { onAdd: (_pod, initial: boolean) => initial };
+    filteringEventHandler<Pod>({
+      filter: () => true,
+      handler: {
+        onAdd: (_pod, { isInInitialList }) => expectTypeOf(isInInitialList).toBeBoolean(),
+      },
+    });
+    expectTypeOf(old).toExtend<object>();
+  });
 });

@@ -1,15 +1,40 @@
-/** The types of queries, checked by `tsc`. */
+/** The types of queries: which operators accept an order, and a `pipe` that ends in a view. Checked by `tsc`. */
 import {
+  animationFrames,
+  atMostEvery,
+  type ChangeSet,
+  type ChangeStream,
+  conflateByKey,
+  count,
+  createSharedInformer,
   defineResource,
   type KubernetesObject,
   type LiveQuery,
   label,
+  liveDistinct,
+  liveFilter,
+  liveFlatMap,
+  liveGroupBy,
+  liveJoin,
+  liveMap,
+  liveMergeMap,
   liveQuery,
+  liveShare,
+  liveSort,
+  liveTop,
+  liveUnion,
+  liveUntil,
+  liveWindow,
+  type OrderedChangeStream,
   type PartialObjectMetadata,
   type QueryPath,
   type Stored,
+  toView,
   type ValueAt,
+  type View,
+  type ViewSnapshot,
   type Where,
+  whenDrained,
 } from 'rx-informer';
 import {
   type Container,
@@ -18,7 +43,10 @@ import {
   type Pod,
   pods,
 } from 'rx-informer/resources';
+import { firstValueFrom, type Observable, of } from 'rxjs';
+import { filter, map } from 'rxjs/operators';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { type Pod as ScriptedPod, scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 interface Widget extends KubernetesObject {
   spec: {
@@ -181,5 +209,117 @@ describe('the types of queries', () => {
       // @ts-expect-error: there are only 'metadata' and complete objects
       liveQuery({ from: pods, as: 'table' });
     expect(refused).toThrow(TypeError);
+  });
+});
+
+describe('the types of ordered streams', () => {
+  const { changes$ } = createSharedInformer(scriptedListWatch());
+  const byName = liveSort<ScriptedPod>((one, other) =>
+    one.metadata.name < other.metadata.name ? -1 : 1,
+  );
+  const sorted = changes$.pipe(byName);
+
+  it('an order is kept by the operators that do not lose it', () => {
+    expectTypeOf(sorted).toEqualTypeOf<OrderedChangeStream<ScriptedPod>>();
+    expectTypeOf(sorted.pipe(liveWindow(0, 10))).toEqualTypeOf<OrderedChangeStream<ScriptedPod>>();
+    expectTypeOf(sorted.pipe(liveMap(({ metadata }) => metadata.name))).toEqualTypeOf<
+      OrderedChangeStream<string>
+    >();
+    expectTypeOf(sorted.pipe(byName)).toEqualTypeOf<OrderedChangeStream<ScriptedPod>>();
+    expectTypeOf(sorted.pipe(liveShare())).toEqualTypeOf<OrderedChangeStream<ScriptedPod>>();
+    expectTypeOf(sorted.pipe(liveUntil(() => undefined))).toEqualTypeOf<
+      OrderedChangeStream<ScriptedPod>
+    >();
+    expectTypeOf(sorted.pipe(conflateByKey())).toEqualTypeOf<OrderedChangeStream<ScriptedPod>>();
+    expectTypeOf(sorted.pipe(toView())).toEqualTypeOf<View<ScriptedPod>>();
+    expectTypeOf(changes$.pipe(liveTop(3, () => 0))).toEqualTypeOf<
+      OrderedChangeStream<ScriptedPod>
+    >();
+    expect(sorted.pipe(toView()).getSnapshot().rows).toEqual([]);
+  });
+
+  it('the operators that would lose it do not accept it', () => {
+    // @ts-expect-error: filter first
+    sorted.pipe(liveFilter(() => true));
+    // @ts-expect-error: make rows first
+    sorted.pipe(liveFlatMap(({ metadata }) => [metadata]));
+    // @ts-expect-error: make rows first
+    sorted.pipe(liveMergeMap(() => of(1)));
+    // @ts-expect-error: group first
+    sorted.pipe(liveGroupBy(() => 'a', { pods: count() }));
+    // @ts-expect-error: find the values first
+    sorted.pipe(liveDistinct(({ metadata }: ScriptedPod) => metadata.name));
+    // @ts-expect-error: join first
+    sorted.pipe(liveJoin(changes$, { on: { owner: 'left' } }));
+    // @ts-expect-error: nor as the other side of a join
+    changes$.pipe(liveJoin(sorted, { on: { owner: 'left' } }));
+    // @ts-expect-error: unite first
+    expect(() => liveUnion({ a: sorted })).not.toThrow();
+  });
+
+  it('a window and an order need each other', () => {
+    // @ts-expect-error: rows without an order have no positions
+    changes$.pipe(liveWindow(0, 10));
+    // @ts-expect-error: nor is an ordered stream one without
+    const unordered: ChangeStream<ScriptedPod> = sorted;
+    expect(unordered).toBe(sorted);
+  });
+});
+
+describe('a stream of change sets', () => {
+  const { changes$ } = createSharedInformer(scriptedListWatch());
+
+  it('a pipe may end in a view', () => {
+    expectTypeOf(changes$.pipe(toView())).toEqualTypeOf<View<ScriptedPod>>();
+    expectTypeOf(changes$.pipe(conflateByKey(), toView())).toEqualTypeOf<View<ScriptedPod>>();
+    expect(changes$.pipe(conflateByKey(), toView()).getSnapshot().rows).toEqual([]);
+  });
+
+  it('a pipe of eight live operators may end in a view', () => {
+    const view = changes$.pipe(
+      liveUntil(() => undefined),
+      liveFilter(({ metadata }) => metadata.name !== ''),
+      liveMap(({ metadata }) => ({ name: metadata.name, size: 1 })),
+      liveShare(),
+      liveSort((one, other) => one.size - other.size),
+      liveWindow(0, 10),
+      liveMap(({ name }) => ({ title: name })),
+      conflateByKey(),
+      toView(),
+    );
+    expectTypeOf(view).toEqualTypeOf<View<{ title: string }>>();
+    expect(view.getSnapshot().rows).toEqual([]);
+  });
+
+  it('a view may be made by a call, with any demand', () => {
+    expectTypeOf(toView(changes$)).toEqualTypeOf<View<ScriptedPod>>();
+    const ready = atMostEvery(200);
+    expectTypeOf(toView(changes$.pipe(conflateByKey({ ready })))).toEqualTypeOf<
+      View<ScriptedPod>
+    >();
+    const frames$ = changes$.pipe(conflateByKey({ ready: animationFrames() }));
+    expectTypeOf(frames$.pipe(toView())).toEqualTypeOf<View<ScriptedPod>>();
+    expectTypeOf(toView<ScriptedPod>()(changes$)).toEqualTypeOf<View<ScriptedPod>>();
+    expectTypeOf(toView(changes$).getSnapshot()).toEqualTypeOf<ViewSnapshot<ScriptedPod>>();
+    // @ts-expect-error a row has no such field
+    expect(toView(changes$).getSnapshot().rows[0]?.nonsense).toBeUndefined();
+    // @ts-expect-error not a demand
+    conflateByKey({ ready: () => 5 });
+    whenDrained(process.stdout);
+    whenDrained(new WritableStream().getWriter());
+    // @ts-expect-error not a stream
+    expect(() => whenDrained({})()).not.toThrow();
+  });
+
+  it('a stream of change sets is an Observable', () => {
+    expectTypeOf(changes$).toEqualTypeOf<ChangeStream<ScriptedPod>>();
+    expectTypeOf(changes$.pipe(map((set) => set.rev))).toEqualTypeOf<Observable<number>>();
+    expectTypeOf(changes$.pipe(filter((set) => set.synced))).toEqualTypeOf<
+      Observable<ChangeSet<ScriptedPod>>
+    >();
+    expectTypeOf(firstValueFrom(changes$)).toEqualTypeOf<Promise<ChangeSet<ScriptedPod>>>();
+    // @ts-expect-error a change set has no such field
+    changes$.pipe(map((set) => set.nonsense));
+    expect(typeof changes$.subscribe).toBe('function');
   });
 });

@@ -1,10 +1,28 @@
-/** Tests the sources beneath the hooks, without React. */
-import { type ChangeSet, createSharedInformer, toView } from 'rx-informer';
-import { changeSet } from 'rx-informer/testing';
+/**
+ * Tests what is beneath the hooks, without React: the sources of rows, the merged status and the state of a provider, the answer of
+ * `useObject`.
+ */
+import {
+  type ChangeSet,
+  createClient,
+  createInformerFactory,
+  createSharedInformer,
+  type InformerStatus,
+  liveQuery,
+  toView,
+} from 'rx-informer';
+import { configMaps, nodes, pods } from 'rx-informer/resources';
+import { changeSet, createFakeApiServer } from 'rx-informer/testing';
 import { asyncScheduler, BehaviorSubject, config, defer, merge, Subject } from 'rxjs';
 import { filter, takeUntil } from 'rxjs/operators';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { mergeStatus, NEUTRAL_STATUS } from '../../lib/informer/status/merge-status.ts';
+import { createProvided } from '../../lib/react/provided.ts';
+import { sourceOfQuery } from '../../lib/react/query-sources.ts';
 import { SucceedingSource, sourceOfView, ViewSource } from '../../lib/react/row-source.ts';
+import { objectOf, objectQuery } from '../../lib/react/use-object.ts';
+import { mergedStatusOf } from '../../lib/react/use-status.ts';
+import { eventually } from '../support/patience.ts';
 import { allReported } from '../support/reported-errors.ts';
 import { scriptedListWatch, pod as servedPod } from '../support/scripted-list-watch.ts';
 
@@ -167,5 +185,118 @@ describe('a source of rows', () => {
     other$.error(new Error('forbidden'));
     expect(source.getSnapshot()).toMatchObject({ rows: [], total: 0, synced: false });
     expect(source.getSnapshot().error?.message).toBe('forbidden');
+  });
+});
+
+it('V8: the merged status is the same object while only rows change', async () => {
+  const server = createFakeApiServer();
+  const create = (name: string) =>
+    server.objects.create(pods, { metadata: { namespace: 'shop', name } });
+  create('web-0');
+  const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+  const factory = createInformerFactory(client);
+  const provided = createProvided({ client, factory });
+  const { getSnapshot } = provided.part(mergedStatusOf);
+  const source = sourceOfQuery(provided, liveQuery({ from: pods }));
+  const another = sourceOfQuery(provided, liveQuery({ from: nodes }));
+  const leaves = [source, another].map((each) => each.subscribe(() => undefined));
+  onTestFinished(async () => {
+    for (const leave of leaves) leave();
+    await factory.stop();
+  });
+  await eventually(() => expect(getSnapshot().status.live).toBe(true));
+  const before = getSnapshot();
+  for (const name of ['web-1', 'web-2']) {
+    const { length } = source.getSnapshot().rows;
+    create(name);
+    await eventually(() => expect(source.getSnapshot().rows.length).toBe(length + 1));
+    expect(getSnapshot()).toBe(before);
+  }
+  expect(Object.isFrozen(before) && Object.isFrozen(before.status)).toBe(true);
+  server.faults.dropWatches();
+  await eventually(() => expect(getSnapshot() !== before).toBe(true));
+});
+
+describe('the status of several informers', () => {
+  it('Q14: adds up the counters of several informers, without the parts of a single one', () => {
+    const one = { phase: 'watching', generation: 1, refused: 1, refusedItems: 2 };
+    const statuses = [
+      { ...one, unknownDeletions: 3, refusedObjects: ['q'], audit: {}, scopes: [] },
+      { ...one, unknownDeletions: 4, refused: 5, generation: 7, refusedItems: 6, scopes: [] },
+    ] as unknown as InformerStatus[];
+    expect(mergeStatus(statuses)).toMatchObject({
+      ...{ refused: 6, refusedItems: 8, unknownDeletions: 7, generation: 7, refusedObjects: ['q'] },
+    });
+    expect(mergeStatus(statuses)).not.toHaveProperty('audit');
+    expect(mergeStatus(statuses)).not.toHaveProperty('scopes');
+    expect(mergeStatus(statuses.slice(0, 1))).toBe(statuses[0]);
+    expect(mergeStatus([])).toBe(NEUTRAL_STATUS);
+    const listing: InformerStatus = { ...NEUTRAL_STATUS, phase: 'listing', live: false };
+    expect(mergeStatus([NEUTRAL_STATUS, listing])).toEqual(listing);
+  });
+});
+
+// In a worker the query has a limit.
+it.each([{}, { limit: 1 }])(
+  'V6: objects of one name in several namespaces are an error: %o',
+  async (more) => {
+    const server = createFakeApiServer();
+    const create = (namespace: string) =>
+      server.objects.create(configMaps, { metadata: { namespace, name: 'x' } });
+    create('a');
+    const client = createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+    const factory = createInformerFactory(client);
+    const query = liveQuery({ ...objectQuery(configMaps, { name: 'x' }), ...more } as never);
+    const source = sourceOfQuery(createProvided({ client, factory }), query);
+    const leave = source.subscribe(() => undefined);
+    onTestFinished(async () => {
+      leave();
+      await factory.stop();
+    });
+    const shown = () => {
+      const { object, error } = objectOf(source.getSnapshot());
+      return error?.message ?? object?.metadata.namespace;
+    };
+    await eventually(() => expect(shown()).toBe('a'));
+    create('b');
+    await eventually(() =>
+      expect(shown()).toBe(
+        'useObject: 2 objects of several namespaces have this name; give the namespace',
+      ),
+    );
+    expect(objectOf(source.getSnapshot()).object).toBeUndefined();
+    server.objects.delete(configMaps, { namespace: 'a', name: 'x' });
+    await eventually(() => expect(shown()).toBe('b'));
+  },
+);
+
+function clientOf() {
+  const server = createFakeApiServer({ resources: [pods] });
+  return createClient({ baseUrl: 'http://fake', fetch: server.fetch });
+}
+
+describe('a provider', () => {
+  it('V9: leaves a given factory running when it is unmounted', async () => {
+    const client = clientOf();
+    const factory = createInformerFactory(client);
+    onTestFinished(() => factory.stop());
+    const informer = factory.informer(pods);
+    factory.start();
+    await factory.whenSynced();
+    const leave = createProvided({ client, factory }).hold();
+    leave();
+    await macrotask();
+    expect(informer.status.phase).toBe('watching');
+  });
+
+  it('V9: stops the informers that it has made', async () => {
+    const provided = createProvided({ client: clientOf() });
+    const leave = provided.hold();
+    const { informer } = provided.informers.acquire(pods);
+    const subscription = informer.changes$.subscribe();
+    await informer.whenSynced();
+    leave();
+    await eventually(() => expect(informer.status.phase).toBe('stopped'));
+    expect(subscription.closed).toBe(true);
   });
 });
