@@ -67,7 +67,7 @@ function expired(why: string): ApiError {
 /** What the tries of one ListerWatcher have in common. */
 interface Tries {
   started: number;
-  /** How many short watches in a row brought nothing. */
+  /** How many short watches brought nothing. */
   empty: number;
 }
 
@@ -202,10 +202,10 @@ class WarmStart<T> {
           complete: () => {
             if (this.#isConfirmed) return this.#subscriber.complete();
             this.#subscriber.remove(subscription);
-            this.#tries.empty = isEmpty ? this.#tries.empty + 1 : 0;
+            // Each try receives the changes since the stored version again, so they say nothing about bookmarks.
             if (!isEmpty) return this.#follow();
             this.#fail(
-              this.#tries.empty < MOST_EMPTY
+              ++this.#tries.empty < MOST_EMPTY
                 ? ApiError.local('Network', 'the server closed the watch without a bookmark')
                 : expired('the server sends no bookmarks'),
             );
