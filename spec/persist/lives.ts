@@ -1,12 +1,24 @@
 /** Random lives of a program over a fake server and a store, and everything that goes wrong in them. */
 import { differentialDecoding, jsonDecoding } from 'rx-informer';
 import { seededRandom } from 'rx-informer/testing';
+import { ChangingCluster, drawAct } from '../support/changing-cluster.ts';
+import { Contents, isOwn, linesOf, storedLines } from './judge.ts';
 import type { MemorySnapshot } from './memory-store.ts';
-import { contents, type LifeOptions, persistRig, requestsOf, services } from './rig.ts';
+import { type LifeOptions, persistRig, requestsOf, services } from './rig.ts';
 
-const NAMES = ['a', 'b', 'c', 'd', 'e'];
-/** Longer than any backoff in a life, so that an informer can recover from its last fault. */
-const HEALS_MS = 150_000;
+const PLACES = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ namespace: 'shop', name }));
+const MANNERS = ['all', 'all', 'no ends', 'no bookmarks', 'all'] as const;
+const OFTEN = [
+  ...(['put', 'put', 'put', 'put', 'put', 'put', 'touch', 'touch', 'touch'] as const),
+  ...(['delete', 'delete', 'recreate'] as const),
+];
+const WRITES = [...OFTEN, ...OFTEN, ...OFTEN, 'deepen', 'deepen', 'fatten'] as const;
+/** After none of these a server lacks a version. */
+const TROUBLES = [
+  ...(['close', 'drop', 'drop', 'cut', 'repeat', 'slow', 'silence', 'half-open'] as const),
+];
+/** Longer than any backoff in a life, so that an informer can recover from its last fault, also if no bookmark ends its list. */
+const HEALS_MS = 300_000;
 
 /** The settings of lives. Each must not see the objects of the others. */
 const SETTINGS: readonly LifeOptions[] = [
@@ -42,81 +54,66 @@ export async function live(seed: number): Promise<Lived> {
   const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
   const told = (what: string) => wrong.push(`seed ${seed}, ${Math.round(time.now())} ms: ${what}`);
 
-  /** The contents of the server by version, in its present history. */
-  let truth = new Map<string, string>();
-  let compacted = 0;
-  const now = () =>
-    server.objects
-      .list(services)
-      .map(
-        ({ metadata }) =>
-          `${metadata.namespace}/${metadata.name}=${metadata.annotations?.['revision']}`,
-      )
-      .sort()
-      .join(' ');
+  const manner = MANNERS[seed % MANNERS.length];
+  const cluster = new ChangingCluster(server, {
+    ...{ resource: services, places: PLACES, manner },
+    contentOf: (n) => ({ spec: { type: 'ExternalName', externalName: 'ü'.repeat(n) } }),
+  });
+  const contents = new Contents();
+  const now = () => linesOf(cluster.objects);
   const version = () => Number(server.objects.resourceVersion);
-  const record = () => truth.set(String(version()), now());
-  const at = (resourceVersion: string): string | undefined => {
-    // A version between two changes, for example of other collections, has the contents of the change before it.
-    for (let from = Number(resourceVersion); from > 0; from--) {
-      const found = truth.get(String(from));
-      if (found !== undefined) return found;
-    }
-    return '';
-  };
-  let revision = 0;
+  const record = ({ resourceVersion }: { readonly resourceVersion: string }) =>
+    contents.record(resourceVersion, cluster.objects);
+  let unfollow = server.objects.onChange(services, record);
   const change = () => {
-    const name = pick(NAMES);
-    const exists = server.objects.get(services, { name, namespace: 'shop' }) !== undefined;
-    const dice = random();
-    if (dice < 0.15) server.objects.advance(1 + Math.floor(random() * 5));
-    else if (dice < 0.4 && exists) rig.delete(name);
-    else rig.put(name, ++revision);
-    record();
+    if (random() < 0.15) server.objects.advance(1 + Math.floor(random() * 5));
+    else cluster.act(drawAct(WRITES, random));
   };
-  const shown = ({ objects }: MemorySnapshot) =>
-    [...objects.values()]
-      .map((text) => JSON.parse(text))
-      .map(({ metadata }) => `shop/${metadata.name}=${metadata.annotations.revision}`)
-      .sort()
-      .join(' ');
+  const compact = () => {
+    server.objects.compact();
+    contents.compacted = version();
+  };
   /** Whether the server refuses the life that runs. */
   let isRefused = () => false;
   store.onWrite = (stored) => {
     if (isRefused()) told('stored objects that are forbidden');
-    const expected = at(stored.resourceVersion);
-    if (shown(stored) === expected) return;
-    told(`stored ${shown(stored)} at ${stored.resourceVersion}, where the server had ${expected}`);
+    const [has, expected] = [storedLines(stored), contents.at(stored.resourceVersion)];
+    if (has !== expected)
+      told(`stored ${has} at ${stored.resourceVersion}, where the server had ${expected}`);
   };
 
-  record();
+  contents.record(String(version()), cluster.objects);
   let backup:
-    | {
-        snapshot: ReturnType<typeof server.objects.snapshot>;
-        truth: Map<string, string>;
-      }
+    | { snapshot: ReturnType<typeof server.objects.snapshot>; former: ReadonlyMap<number, string> }
     | undefined;
   /** Collections of a history that the server no longer has. */
   const lost = new Set<MemorySnapshot>();
+  /** The failures of a life, which end with it. */
+  let failing: { heal(): void } | undefined;
   for (let lives = 3 + Math.floor(random() * 4); lives > 0; lives--) {
+    failing?.heal();
     // A restored server that has passed the stored version already cannot be recognized, so these are not compared.
     for (const [id, each] of store.collections) if (lost.has(each)) store.collections.delete(id);
     for (let changes = Math.floor(random() * 6); changes > 0; changes--) change();
     if (random() < 0.25 || backup === undefined) {
-      backup = { snapshot: server.objects.snapshot(), truth: new Map(truth) };
-    } else if (random() < 0.3) {
+      backup = { snapshot: server.objects.snapshot(), former: contents.copy() };
+    } else if (random() < 0.6) {
       server.objects.restoreSnapshot(backup.snapshot);
-      // A restored server has no history.
-      compacted = version();
-      truth = new Map(backup.truth);
+      contents.restored(backup.former, server.objects.resourceVersion);
       for (const each of store.collections.values()) {
         if (Number(each.resourceVersion) > version()) lost.add(each);
+      }
+      unfollow();
+      unfollow = server.objects.onChange(services, record);
+      // Versions that stored objects have are issued again, for other objects.
+      const lowest = Math.min(...[...lost].map((each) => Number(each.resourceVersion)));
+      for (let writes = 0; writes < 3 && version() + 2 < lowest; writes++) {
+        cluster.act(drawAct(WRITES, random));
       }
       note('restored');
     }
     if (random() < 0.2) {
-      server.objects.compact();
-      compacted = version();
+      compact();
       note('compacted');
     }
     if (random() < 0.1) {
@@ -143,7 +140,7 @@ export async function live(seed: number): Promise<Lived> {
       note('faults');
       const use = pick(['list', 'watch', 'call'] as const);
       isUnknown = use === 'call';
-      server.faults.failNext(
+      failing = server.faults.failNext(
         { use },
         { status: pick([500, 503, 429]), times: 1 + Math.floor(random() * 3) },
       );
@@ -161,9 +158,10 @@ export async function live(seed: number): Promise<Lived> {
       }
     });
     informer.changes$.subscribe((set) => {
-      if (!set.synced) return;
-      const has = contents(informer).join(' ');
-      const expected = at(set.resourceVersion);
+      // A list that is repeated shows its objects before it has a version.
+      if (!set.synced || informer.status.phase !== 'watching') return;
+      const has = linesOf(informer.indexer.list());
+      const expected = contents.at(set.resourceVersion);
       if (has !== expected) told(`synced with ${has} at ${set.resourceVersion}: ${expected}`);
     });
     if (isLost) await time.advance(50);
@@ -171,10 +169,9 @@ export async function live(seed: number): Promise<Lived> {
       await time.advance(random() * 4_000);
       const dice = random();
       if (dice < 0.6) change();
-      else if (dice < 0.7) server.faults.dropWatches();
+      else if (dice < 0.7) cluster.act(drawAct(TROUBLES, random));
       else if (dice < 0.75) {
-        server.objects.compact();
-        compacted = version();
+        compact();
         server.faults.expireWatches();
         note('expired');
         wasExpired = true;
@@ -185,22 +182,19 @@ export async function live(seed: number): Promise<Lived> {
       }
     }
     // What was known at the start, and whether the server still had it.
-    const isOwn = ({ head, savedAtMs }: MemorySnapshot) => {
-      const { identity, query, app } = JSON.parse(head);
-      const { labelSelector } = options.scopes?.[0] ?? {};
-      return (
-        identity === (options.snapshots?.identity ?? 'alice') &&
-        app === (options.snapshots?.appVersion ?? '') &&
-        query.labelSelector === labelSelector &&
-        time.now() - savedAtMs < 86_000_000
-      );
+    const owner = {
+      identity: options.snapshots?.identity ?? 'alice',
+      appVersion: options.snapshots?.appVersion ?? '',
+      labelSelector: options.scopes?.[0]?.labelSelector,
     };
-    const own = before.find(isOwn);
+    const isKept = (each: MemorySnapshot) => isOwn(each, owner, time.now());
+    const own = before.find(isKept);
     const isInWindow =
       own !== undefined &&
       !wasExpired &&
-      Number(own.resourceVersion) >= compacted &&
-      Number(own.resourceVersion) <= startedAt;
+      manner !== 'no bookmarks' &&
+      contents.isInWindow(own.resourceVersion, startedAt);
+    cluster.act(['heal', 0, 1]);
     if (random() < 0.3) {
       note('crash');
       life.crash();
@@ -212,9 +206,12 @@ export async function live(seed: number): Promise<Lived> {
     if (forbidden) {
       note('forbidden');
       await time.advance(5_000);
-      if (isRefused() && informer.indexer.size > 0 && !wasSynced)
+      // A list that does not end shows what is not stored.
+      const hasListed = requestsOf(server).some((each) => each === 'L' || each === 'S');
+      const isOver = manner === 'all' || !hasListed;
+      if (isRefused() && informer.indexer.size > 0 && isOver && !wasSynced)
         told('shows objects that are forbidden');
-      const keeps = () => [...store.collections.values()].some(isOwn);
+      const keeps = () => [...store.collections.values()].some(isKept);
       if (isRefused() && keeps()) told('keeps objects that are forbidden');
       if (isRefused() && random() < 0.3) {
         note('ended while forbidden');
@@ -226,7 +223,8 @@ export async function live(seed: number): Promise<Lived> {
       forbidden = false;
     }
     await time.advance(HEALS_MS);
-    if (contents(informer).join(' ') !== now()) told(`has ${contents(informer)}: ${now()}`);
+    const has = linesOf(informer.indexer.list());
+    if (has !== now()) told(`has ${has}: ${now()}`);
     if (!informer.hasSynced) told('is not synced');
     const lists = requestsOf(server).filter((each) => each === 'L' || each === 'S').length;
     if (isInWindow && !wasForbidden && !isUnknown) {
@@ -238,11 +236,12 @@ export async function live(seed: number): Promise<Lived> {
     } else note('cold');
     if (own === undefined && wasStale) told('showed objects that are not its own');
     await life.end();
-    const written = [...store.collections.values()].find(isOwn);
-    if (written === undefined) told('stored nothing');
-    else if (shown(written) !== now()) told(`stored ${shown(written)}: ${now()}`);
-    if (!isUnknown && life.warnings.some(({ type }) => type === 'not-stored'))
-      told(life.warnings[0]?.message ?? '');
+    const written = [...store.collections.values()].find(isKept);
+    const isWarned = life.warnings.some(({ type }) => type === 'not-stored');
+    if (written === undefined) {
+      if (!isUnknown || !isWarned) told('stored nothing');
+    } else if (storedLines(written) !== now()) told(`stored ${storedLines(written)}: ${now()}`);
+    if (!isUnknown && isWarned) told(life.warnings[0]?.message ?? '');
   }
   return { wrong, seen };
 }

@@ -8,9 +8,17 @@ import * as fc from './fast-check.ts';
 
 /**
  * `put` creates or changes the object of a place; `touch` and `delete` take one that exists. `crowd` and `purge` are of hundreds in its
- * namespace, and `deepen` nests it.
+ * namespace, `deepen` nests it, and `fatten` gives it a megabyte.
  */
-export type Write = 'put' | 'touch' | 'delete' | 'recreate' | 'deepen' | 'crowd' | 'purge';
+export type Write =
+  | 'put'
+  | 'touch'
+  | 'delete'
+  | 'recreate'
+  | 'crowd'
+  | 'purge'
+  | 'deepen'
+  | 'fatten';
 /** What goes wrong once. */
 export const BLOWS = [
   ...([
@@ -50,6 +58,7 @@ export function drawAct<K extends string>(kinds: readonly K[], random: () => num
 const CROWD = 200;
 /** More levels than a message between threads can have, and fewer than JSON can have. */
 const LEVELS = 3_000;
+const FAT = 'x'.repeat(2 ** 20);
 const STATUSES = [429, 500, 503, 504] as const;
 
 function nested(levels: number): object {
@@ -68,7 +77,7 @@ export interface ClusterOptions<T> {
   readonly places: readonly Place[];
   /** What an object has besides its name. */
   readonly contentOf: (n: number) => object;
-  readonly manner?: Manner;
+  readonly manner?: Manner | undefined;
   /** How long a slow server takes at the most, in milliseconds. Lives whose steps are short want less. */
   readonly slowMs?: number;
 }
@@ -116,6 +125,7 @@ export class ChangingCluster<T> {
     if (kind === 'put') put(place);
     else if (kind === 'touch') put({ namespace: existing.namespace, name: existing.name });
     else if (kind === 'deepen') put(place, { spec: nested(LEVELS) });
+    else if (kind === 'fatten') put(place, { spec: { fat: FAT } });
     else if (kind === 'delete') remove(existing);
     else if (kind === 'recreate') {
       remove(place);
