@@ -3,6 +3,7 @@ import {
   addEventHandler,
   createDynamicInformerFactory,
   createInformerFactory,
+  type Demand,
   exponentialBackoff,
   type InformerFactory,
   type InformerFactoryOptions,
@@ -17,6 +18,8 @@ import {
 } from 'rx-informer';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { configMaps, type Pod, pods } from 'rx-informer/resources';
+import { BehaviorSubject } from 'rxjs';
+import { filter, take } from 'rxjs/operators';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { projections } from '../support/projections.ts';
@@ -27,7 +30,23 @@ import { establishWidgets, removeWidgets, type Widget, widgets } from './custom-
 import { until } from './mirror.ts';
 import { freshNamespace } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
-import { createValve } from './valve.ts';
+
+/** A demand that is opened and closed by calls. */
+interface Valve {
+  readonly demand: Demand;
+  open(): void;
+  close(): void;
+}
+
+/** Creates an open valve. */
+function createValve(): Valve {
+  const isOpen = new BehaviorSubject(true);
+  return {
+    demand: () => (isOpen.value ? null : isOpen.pipe(filter(Boolean), take(1))),
+    open: () => isOpen.next(true),
+    close: () => isOpen.next(false),
+  };
+}
 
 /** No watch cache, so that a compaction has an immediate effect. */
 const uncached = '--watch-cache-sizes=pods#0,widgets.example.com#0';
