@@ -363,7 +363,7 @@ describe('hours of an informer with an audit', () => {
     });
     expect(wrong).toEqual([]);
     expect(compared).toBeGreaterThan(160 * SEEDS);
-  }, 120_000);
+  }, 900_000);
 
   it('I90: every event that a watch loses silently is repaired within one period after a later version', async () => {
     let lost = 0;
@@ -393,5 +393,5 @@ describe('hours of an informer with an audit', () => {
     expect(wrong).toEqual([]);
     expect(lost).toBeGreaterThan(16 * SEEDS);
     expect(repaired).toBeGreaterThan(5 * SEEDS);
-  }, 120_000);
+  }, 900_000);
 });
