@@ -67,7 +67,7 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
   #sets: Objects[] = [];
   #arrangement: Arrangement<KubernetesObject> | undefined;
   /** The windows read the order alone, so no change is noted. */
-  readonly answer = { get: () => undefined, entries: () => [] };
+  readonly answer = new Map<string, Ranked>();
 
   constructor(parts: FirstRowsParts, end: number, context: MachineContext) {
     this.#parts = parts;
@@ -145,16 +145,23 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
     return true;
   }
 
-  #ranked(id: string, key: string, object: Stored<KubernetesObject>): Ranked {
+  /** The row of an object, unless it comes after this one. Most do, and the first value says so. */
+  #notAfter(
+    last: Ranked | undefined,
+    { id, key }: Change<KubernetesObject>,
+    object: Stored<KubernetesObject>,
+  ): Ranked | undefined {
+    const { rankings } = this.#parts;
+    const [first] = rankings;
+    const isAfter =
+      last !== undefined &&
+      first !== undefined &&
+      compareRanked(first.value(object), last.values[0], first.sign) > 0;
+    if (isAfter) return undefined;
     // Made in one piece, because a list that grows has room for many more values.
-    const values = this.#parts.rankings.map(({ value }) => value(object));
-    return new Ranked(id, key, object, values);
-  }
-
-  /** Most rows come after those that are kept, and the first value says so. */
-  #isAfter(object: Stored<KubernetesObject>, { values }: Ranked): boolean {
-    const [first] = this.#parts.rankings;
-    return first !== undefined && compareRanked(first.value(object), values[0], first.sign) > 0;
+    const values = rankings.map(({ value }) => value(object));
+    const row = new Ranked(id, key, object, values);
+    return last !== undefined && this.#inOrder(row, last) > 0 ? undefined : row;
   }
 
   /** Takes all rows. */
@@ -165,12 +172,12 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
     let last: Ranked | undefined;
     for (let at = 0; at < changes.length; at++) {
       if (at > 0 && at % ROWS_A_STEP === 0) yield;
-      const { id, key, object } = changes[at] as Change<KubernetesObject>;
+      const change = changes[at] as Change<KubernetesObject>;
+      const { object } = change;
       if (!this.#holds(object)) continue;
       total++;
-      if (last !== undefined && this.#isAfter(object, last)) continue;
-      const row = this.#ranked(id, key, object);
-      if (last !== undefined && this.#inOrder(row, last) > 0) continue;
+      const row = this.#notAfter(last, change, object);
+      if (row === undefined) continue;
       rows.push(row);
       if (rows.length < 2 * this.#most) continue;
       lists = yield* this.#firstOf(rows);
@@ -204,17 +211,20 @@ class FirstRowsMachine implements Machine<KubernetesObject> {
     }
   }
 
-  #change({ id, key, previous, object }: Change<KubernetesObject>): void {
+  #change(change: Change<KubernetesObject>): void {
+    const { id, previous, object } = change;
     if (previous === object) return;
     if (this.#holds(previous)) this.#total--;
-    const isIn = this.#holds(object);
-    if (isIn) this.#total++;
     const before = this.#byId.get(id);
-    // What follows the last row that is kept is not known.
-    const last = this.#isAll ? undefined : (this.#rows.last as Ranked | undefined);
-    const mayBeKept = isIn && (this.#isAll || (last !== undefined && !this.#isAfter(object, last)));
-    const row = mayBeKept ? this.#ranked(id, key, object) : undefined;
-    if (row !== undefined && (last === undefined || this.#inOrder(row, last) <= 0)) {
+    let row: Ranked | undefined;
+    if (this.#holds(object)) {
+      this.#total++;
+      const last = this.#rows.last as Ranked | undefined;
+      // What follows the last row that is kept is not known.
+      if (this.#isAll) row = this.#notAfter(undefined, change, object);
+      else if (last !== undefined) row = this.#notAfter(last, change, object);
+    }
+    if (row !== undefined) {
       this.#byId.set(id, row);
       if (before === undefined) this.#rows.insert(row);
       else this.#rows.replace(before, row, this.#inOrder(before, row) === 0);
@@ -273,21 +283,18 @@ export class FirstRows {
       this.#enter(end);
       subscriber.add(() => this.#leave(end));
       let first: Rows | undefined;
-      let last: Rows | undefined;
-      let shown: readonly unknown[] = [];
+      /** What the window has shown: its rows, and what a set says beside them. */
+      let shown: readonly unknown[] | undefined;
       subscriber.add(
         this.#rows.subscribe({
           next: (set) => {
             first ??= set;
-            const before = last;
-            if (before === undefined && set.order.size < Math.min(end, set.total)) return;
-            const rows = placedRows(set.order, offset, end);
-            const isSame =
-              before !== undefined && isSameBeside(set, before) && sameList(rows, shown);
-            if (isSame) return;
-            last = set;
-            shown = rows;
-            subscriber.next(before === undefined ? ordered(set, first) : set);
+            const before = shown;
+            const { order, total, synced, origin } = set;
+            if (before === undefined && order.size < Math.min(end, total)) return;
+            shown = [total, synced, origin, ...placedRows(order, offset, end)];
+            if (before === undefined) subscriber.next(ordered(set, first));
+            else if (!sameList(before, shown)) subscriber.next(set);
           },
           error: (error) => subscriber.error(error),
           complete: () => subscriber.complete(),
@@ -312,11 +319,6 @@ export class FirstRows {
     if (this.isUnused) this.#machine = undefined;
     else if (end > this.#end) this.#machine?.reach(this.#end);
   }
-}
-
-/** Whether two sets say the same beside their order. */
-function isSameBeside(one: Rows, other: Rows): boolean {
-  return one.total === other.total && one.synced === other.synced && one.origin === other.origin;
 }
 
 /** The order of a set, as what another one is: the first one of a window has the cause of the first one of all. */

@@ -32,13 +32,9 @@ export class WindowRows<T> {
     const placed: PlacedRow<T>[] = [];
     for (let at = 0; at < rows.length; at++) {
       const given = rows[at] as PlacedRow<T>;
-      // Most rows are what and where they were.
-      if (given === source[at]) {
-        placed.push(before[at] as PlacedRow<T>);
-        continue;
-      }
       const { id, key, object } = given;
-      const former = this.rows.get(id);
+      // Most rows are what and where they were.
+      const former = given === source[at] ? before[at] : this.rows.get(id);
       // Rows of its own: those of the source would keep all rows of the source alive.
       const row = former?.object === object ? former : { id, key, object };
       placed.push(row);
