@@ -42,7 +42,7 @@ export {
 } from './faults/tcp-proxy.ts';
 export type { AccessAttributes, AccessRule } from './http/access.ts';
 export type { RequestRecord } from './http/request.ts';
-export type { Served, ServeOptions } from './http/serve.ts';
+export type { Served, ServeOptions } from './http/served.ts';
 export type { FakeUser } from './http/users.ts';
 export { permittedBy } from './permitted-by.ts';
 export type { PodLogs } from './pod-log.ts';

@@ -8,14 +8,14 @@ export {
   connectPaintedWorker,
   type PaintOptions,
 } from './page/connect-painted-worker.ts';
-export {
-  type ConnectWorkerOptions,
-  connectWorker,
-  type WorkerCluster,
-} from './page/connect-worker.ts';
+export { connectWorker } from './page/connect-worker.ts';
 export { editInWorker, type WorkerEditOptions } from './page/edit-in-worker.ts';
 export type { HostKind, HostMakers, PortLike, SharedWorkerLike, WorkerLike } from './page/hosts.ts';
-export type { WorkerConnection } from './page/worker-link.ts';
+export type {
+  ConnectWorkerOptions,
+  WorkerCluster,
+  WorkerConnection,
+} from './page/worker-cluster.ts';
 export {
   type AskedOfWorker,
   type AskedQueriesOptions,

@@ -26,7 +26,7 @@ import { expect } from 'vitest';
 import type { BrowserScope } from '../../lib/persist/indexed-db/database.ts';
 import { PROTOCOL } from '../../lib/worker/messages.ts';
 import { connectPaintedTab } from '../../lib/worker/page/connect-painted-worker.ts';
-import { connectTab } from '../../lib/worker/page/connect-worker.ts';
+import { connectTab } from '../../lib/worker/page/connect-peer.ts';
 import type { TabPage } from '../../lib/worker/page/page-life.ts';
 import { QueryServer } from '../../lib/worker/server/query-server.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';

@@ -5,7 +5,7 @@ import { type Deployment, deployments } from 'rx-informer/resources';
 import { editInWorker } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL } from '../../lib/worker/messages.ts';
-import { tabOf } from '../../lib/worker/page/connect-worker.ts';
+import { tabOf } from '../../lib/worker/page/connect-peer.ts';
 import { BrowserRig, follow } from './browser-rig.ts';
 // The worker loads it with the first edit, which takes real time.
 import '../../lib/worker/server/edits.ts';

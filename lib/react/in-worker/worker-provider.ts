@@ -2,7 +2,8 @@
 import { createElement, type ReactElement, type ReactNode, useState } from 'react';
 import type { LiveQuery } from '../../query/live-query/live-query.ts';
 import { carryQuery, type WorkerQuery } from '../../worker/carried-query.ts';
-import { identityOf, type WorkerCluster } from '../../worker/page/connect-worker.ts';
+import { identityOf } from '../../worker/page/connect-peer.ts';
+import type { WorkerCluster } from '../../worker/page/worker-cluster.ts';
 import { ProvidedContext, useProviderState } from '../provider.ts';
 import { ProviderState } from '../provider-state.ts';
 import { ViewSource } from '../row-source.ts';

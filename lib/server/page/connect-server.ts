@@ -7,13 +7,9 @@ import { inTurn } from '../../rx/drain.ts';
 import { longInterval } from '../../rx/long-timer.ts';
 import { type EpochMs, timingOf } from '../../rx/timing.ts';
 import type { Credentials } from '../../worker/messages.ts';
-import {
-  connectPeer,
-  tabOf,
-  type WorkerCluster,
-  waitMsAfter,
-} from '../../worker/page/connect-worker.ts';
+import { connectPeer, tabOf, waitMsAfter } from '../../worker/page/connect-peer.ts';
 import { thisPage } from '../../worker/page/page-life.ts';
+import type { WorkerCluster } from '../../worker/page/worker-cluster.ts';
 import { type SocketLike, socketPort, type UserPort } from '../socket-port.ts';
 import { socketHost } from './socket-host.ts';
 

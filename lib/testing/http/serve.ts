@@ -7,25 +7,7 @@ import { type DispatchContext, dispatch } from './dispatcher.ts';
 import { nodeModule } from './node-module.ts';
 import type { Exchange } from './request.ts';
 import type { SentResponse } from './response.ts';
-
-/** The options of `serve`. */
-export interface ServeOptions {
-  /** The port to listen on. @defaultValue 0, which is any free port */
-  readonly port?: number | undefined;
-  /**
-   * Answers preflight requests and allows every origin, so that pages of other origins can send requests with any header, also
-   * Authorization, and read all headers of the responses. @defaultValue false
-   */
-  readonly cors?: boolean | undefined;
-}
-
-/** A server that listens on 127.0.0.1. */
-export interface Served {
-  /** `http://127.0.0.1:PORT` */
-  readonly url: string;
-  /** Stops listening and ends all connections. */
-  close(): Promise<void>;
-}
+import type { Served, ServeOptions } from './served.ts';
 
 const CORS = {
   'access-control-allow-origin': '*',

@@ -13,8 +13,9 @@ import { inTurn } from '../../rx/drain.ts';
 import { longInterval } from '../../rx/long-timer.ts';
 import type { CarriedQuery, WorkerQuery } from '../carried-query.ts';
 import type { AskedView } from './asked-view.ts';
-import { type ConnectWorkerOptions, connectTab, type WorkerCluster } from './connect-worker.ts';
+import { connectTab } from './connect-peer.ts';
 import { type TabPage, thisPage } from './page-life.ts';
+import type { ConnectWorkerOptions, WorkerCluster } from './worker-cluster.ts';
 
 /** Which rows are stored, and where. */
 export interface PaintOptions

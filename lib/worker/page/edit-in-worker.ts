@@ -9,8 +9,9 @@ import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
 import type { CarriedEdit, OfSession } from '../messages.ts';
-import { tabOf, type WorkerCluster } from './connect-worker.ts';
+import { tabOf } from './connect-peer.ts';
 import type { EditMessage, Tab } from './tab.ts';
+import type { WorkerCluster } from './worker-cluster.ts';
 
 /** The options of {@link editInWorker}: those of `edit` of a client that are data, and two more. */
 export interface WorkerEditOptions extends Omit<EditOptions, 'backoff' | 'scheduler' | 'random'> {

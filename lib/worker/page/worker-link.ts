@@ -5,24 +5,9 @@ import { ApiError } from '../../meta/api-error.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
 import type { EpochMs } from '../../rx/timing.ts';
 import { type FromTab, type FromWorker, isMessage, PROTOCOL } from '../messages.ts';
-import type { Host, HostKind, StartHost } from './hosts.ts';
+import type { Host, StartHost } from './hosts.ts';
 import { type TabPage, WorkerDeath } from './page-life.ts';
-
-/** The connection of a page to its worker. */
-export interface WorkerConnection {
-  /**
-   * `connecting`: no worker has answered yet, or the tab moves to another one · `open` · `lost`: the worker has died or does
-   * not answer, and another one is being started · `failed`: none can be started, so the page must be reloaded; it is tried
-   * again nevertheless · `signed-out`: nobody is signed in, or another user is · `left`: the page was left.
-   */
-  readonly phase: 'connecting' | 'open' | 'lost' | 'failed' | 'signed-out' | 'left';
-  /** Where the queries are answered. Absent before the first host was started. */
-  readonly host?: HostKind | undefined;
-  /** How many workers have answered so far. */
-  readonly workers: number;
-  /** Why the phase is `lost`, `failed` or `signed-out`, or that the page has closed the connection. */
-  readonly error?: ApiError | undefined;
-}
+import type { WorkerConnection } from './worker-cluster.ts';
 
 /** What the link is to: a worker, or a server. */
 export interface Peer {
