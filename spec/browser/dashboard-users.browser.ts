@@ -87,7 +87,7 @@ describe('the dashboard of several users', () => {
     const total = Number(await page.getByRole('grid').getAttribute('aria-rowcount'));
     await eventually(async () => {
       await page.locator('[role=grid]').evaluate((grid) => grid.scrollTo(0, grid.scrollHeight));
-      await page.locator(`[role=row][aria-rowindex="${total}"]`).waitFor({ timeout: 0 });
+      expect(await page.locator(`[role=row][aria-rowindex="${total}"]`).count()).toBe(1);
     });
     await rows(page).last().click();
     const details = page.getByRole('dialog');

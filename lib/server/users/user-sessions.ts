@@ -72,7 +72,9 @@ export class UserSessions {
       (end) => afterLinger(end, lingerMs, scheduler),
     );
     const elsewhere = () =>
-      this.#sumOf(user, (each) => (each === used ? 0 : (each.made?.pipelines ?? 0)));
+      this.#sumOf(user, ({ made, session: its }) =>
+        its === session || made === undefined ? 0 : made.pipelines,
+      );
     const session = this.#make(user, elsewhere);
     const used: Used = { holders, session, account: accountOf(user) };
     session.then(
