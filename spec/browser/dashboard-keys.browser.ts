@@ -39,6 +39,29 @@ test('"/" leads to the filter, and Enter from there to the rows', async () => {
   await page.locator('[data-active=true] [data-column=name]', { hasText: 'storefront' }).waitFor();
 });
 
+test('"t" shows what is in trouble, "l" the log of the open object, and "y" its YAML', async () => {
+  const { page, complaints } = await openLive({ start: { fault: 'crash-loop' } });
+  await page.keyboard.press('t');
+  await page.locator('[data-uid][aria-rowindex="2"]').waitFor();
+  expect(page.url()).toContain('tone=bad');
+  await page.keyboard.press('Tab');
+  await page.locator('[data-uid][data-active=true]').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByText('Logs', { exact: true }).waitFor();
+  await page.keyboard.press('l');
+  await page.getByTestId('container-log').waitFor();
+  await page.keyboard.press('y');
+  await page.getByTestId('yaml').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('t');
+  await eventually(() => expect(page.url()).not.toContain('tone=bad'));
+  await page.keyboard.press('/');
+  await page.keyboard.type('crashloop');
+  await page.locator('[data-uid]').filter({ hasText: 'settlement' }).first().waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test('"?" shows the keys, and Escape returns from there and from the jump to where the user was', async () => {
   const { page } = await openLive();
   await page.keyboard.press('Tab');

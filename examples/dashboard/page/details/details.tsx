@@ -1,5 +1,6 @@
 /** The details of one object, live. If the object is deleted, its last known state stays visible. */
 import { Alert, CloseButton, Group, Loader, SegmentedControl } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
 import { Suspense, useEffect, useRef } from 'react';
 import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
 import { ActionMenu } from '../actions/action-menu.tsx';
@@ -149,6 +150,8 @@ function Body(props: ObjectProps & { readonly isDeleted: boolean; readonly isRea
       ? [{ value: 'edit', label: 'Edit' }]
       : []),
   ];
+  // Each is reached by the first letter of its name.
+  useHotkeys(tabs.map(({ value, label }) => [label.charAt(0), () => go({ tab: value })]));
   const shown = tabs.some(({ value }) => value === tab) ? tab : '';
   return (
     <>

@@ -140,7 +140,7 @@ export function rowOf<F extends Readonly<Record<string, string | number>>>(
     owner,
     ownerUid,
     why: state.why ?? '',
-    text: [named, owner, ...words].filter(Boolean).join(' ').toLowerCase(),
+    text: [named, state.status, owner, ...words].filter(Boolean).join(' ').toLowerCase(),
   };
 }
 

@@ -1,6 +1,7 @@
 /** The keys of the whole page, and the dialogs that two of them open. The dialogs are loaded when they are opened first. */
 import { useHotkeys } from '@mantine/hooks';
 import { Suspense } from 'react';
+import { go, page$ } from '../cluster/page-state.ts';
 import { useValue } from '../cluster/use-live.ts';
 import { dialog$, focusFilter } from './focus.ts';
 import { loadedLater } from './loaded.tsx';
@@ -23,6 +24,7 @@ export function KeysOfPage() {
           ['shift+:', jump],
           ['?', () => dialog$.next('keys')],
           ['shift+?', () => dialog$.next('keys')],
+          ['t', () => go({ tone: page$.value.tone === 'bad' ? '' : 'bad' })],
         ]
       : [],
   );
