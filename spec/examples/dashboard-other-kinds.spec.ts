@@ -56,7 +56,7 @@ test('a row has the cells of the server, and the tone of what they say', () => {
   expect(rowOf(['web', 'False', 3, 'no issuer', '5d'])).toMatchObject({
     ...{ name: 'web', namespace: 'shop', status: 'Not ready', tone: 'bad', why: 'no issuer' },
     2: 3,
-    text: 'shop/web web false 3 no issuer 5d',
+    text: 'shop/web not ready web false 3 no issuer 5d',
   });
   expect(rowOf(['web', 'True', 3, 'fine', '5d'])).toMatchObject({ tone: 'good', why: '' });
   expect(rowOf(['web', null, 3, '', '5d'])).toMatchObject({ status: '', tone: 'done', 1: '' });
