@@ -38,17 +38,20 @@ export function lostPart(value: unknown, level = 1, inList = false): LostPart | 
 }
 
 /**
- * Why no message can carry a value; `undefined` if one can. `what` names the value, and `most` limits the characters of its JSON.
+ * Why no message can carry a value; `undefined` if one can. `what` names the value, `most` limits the characters of its JSON, and
+ * `measured` receives how many those of a limited one are.
  */
 export function unsendable(
   what: () => string,
   value: unknown,
   most: number = Number.POSITIVE_INFINITY,
+  measured?: (length: number) => void,
 ): Error | undefined {
   const lost = lostPart(value);
   if (lost === undefined) {
     if (most === Number.POSITIVE_INFINITY) return undefined;
     const { length } = JSON.stringify(value) ?? '';
+    measured?.(length);
     if (length <= most) return undefined;
     return new RangeError(
       `${what()} cannot be sent, because its JSON has ${length} characters, and a row may have ${most}; select some of its fields`,

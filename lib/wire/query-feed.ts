@@ -42,18 +42,26 @@ export interface Carriage {
    * the turn
    */
   readonly frameMs?: number | undefined;
-  /** The most characters of a row, and about the most of a message. @defaultValue no limit */
-  readonly limits?: { readonly row: number; readonly message: number } | undefined;
+  /** The most characters of a row and of the rows of a difference, and about the most of a message. @defaultValue no limit */
+  readonly limits?:
+    | { readonly row: number; readonly difference: number; readonly message: number }
+    | undefined;
 }
 
 /** The most characters of a row. */
 const MOST_OF_ROW = 262_144;
+/** The most characters of what changes at once: the process makes it in one turn, in which nobody else is answered. */
+const MOST_OF_DIFFERENCE = 33_554_432;
 /** About the most characters of a message. One row may be longer. */
 const MOST_OF_MESSAGE = 65_536;
 
 /** How messages leave the machine. */
 export function publicCarriage(operator: string, scheduler: SchedulerLike): Carriage {
-  const limits = { row: MOST_OF_ROW, message: MOST_OF_MESSAGE };
+  const limits = {
+    row: MOST_OF_ROW,
+    difference: MOST_OF_DIFFERENCE,
+    message: MOST_OF_MESSAGE,
+  };
   return { operator, scheduler, carry: publicError, limits };
 }
 
@@ -122,6 +130,8 @@ export class QueryFeed {
   /** The refused rows that the reader has been told. */
   #toldRefused: RowDifferences['refused'] | undefined;
   #failure: { readonly error: unknown } | undefined;
+  /** How many characters the rows of a difference may still have. */
+  #room = Number.POSITIVE_INFINITY;
   #isAnnounced = false;
   #isShown = false;
   #lag: AnswerLag = 'none';
@@ -136,7 +146,14 @@ export class QueryFeed {
     const { answer, carriage } = parts;
     const { operator, limits } = carriage;
     this.#differences = new RowDifferences(operator, (what, row) => {
-      const error = unsendable(what, row, limits?.row);
+      const error =
+        this.#room >= 0
+          ? unsendable(what, row, limits?.row, (length) => {
+              this.#room -= length;
+            })
+          : new RangeError(
+              `${what()} is not sent, because the rows before it have over ${limits?.difference} characters; give the query a limit, or select fewer fields`,
+            );
       return error && readable(error);
     });
     this.#leave = answer.enter?.();
@@ -201,6 +218,7 @@ export class QueryFeed {
   }
 
   #difference(): RowDifference {
+    this.#room = this.#parts.carriage.limits?.difference ?? Number.POSITIVE_INFINITY;
     const set = this.#untold.take();
     const difference = set && this.#differences.of(set);
     const { status, synced } = this.#view.getSnapshot();

@@ -42,7 +42,7 @@ export interface ToWireOptions {
  *
  * Each subscription is an epoch of its own, which begins without rows. A difference of over 65,536 characters comes in several
  * messages, with `more` in all but the last. A row that JSON would lose or change, or of over 262,144 characters, is in
- * `status.refusedRows`. Errors say their code and reason, and neither message nor stack. If the stream errors or completes for good, the
+ * `status.refusedRows`, and so is each row behind 33,554,432 characters of one difference. Errors say their code and reason, and neither message nor stack. If the stream errors or completes for good, the
  * last message says so, and the messages complete. Unsubscribing ends the subscription to the stream.
  *
  * Throws a `TypeError` if the source is no Observable, or on an invalid option.

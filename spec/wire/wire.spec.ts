@@ -313,6 +313,25 @@ describe('the size of messages', () => {
       /w1 cannot be sent, because its JSON has 2622\d\d characters/,
     );
   });
+
+  it('E2: the rows behind 33,554,432 characters of one difference are refused, and each is sent when it changes', () => {
+    const text = 'x'.repeat(262_000);
+    const added = Array.from({ length: 140 }, (_, at) => rowOf(at, text));
+    const acks$ = new Subject<number>();
+    const changes$ = new Subject<never>();
+    const { messages } = read(changes$, { acks$ });
+    changes$.next(changeSet({ added }) as never);
+    for (let n = 1; n <= messages.length; n++) acks$.next(n);
+    const ids = messages.flatMap(({ rows = [] }) => rows.map(([id]) => id));
+    expect([ids.length, messages.at(-1)?.total]).toEqual([129, 129]);
+    const told = messages.findLast(({ status }) => status !== undefined);
+    expect(JSON.stringify(told?.status)).toMatch(
+      /w129 is not sent, because the rows before it have over 33554432 characters; give the query a limit/,
+    );
+    const [previous, object] = [rowOf(139, text), rowOf(139, 'short')];
+    changes$.next(changeSet({ updated: [{ previous, object }] } as never) as never);
+    expect(messages.at(-1)).toMatchObject({ rows: [['u139', 129, object]], total: 130 });
+  });
 });
 
 describe('the order of messages', () => {
