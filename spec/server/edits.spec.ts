@@ -65,6 +65,8 @@ describe.each(['one factory', 'a factory for each'] as const)('edits over %s', (
       const error = await answered(rig, editInWorker(page, pods, key, label('x') as never));
       expect(error).toMatchObject({ code: 403, reason: 'Forbidden' });
       expect((error as Error).message).toMatch(/cannot (get|update|patch) resource "pods"/);
+      // E8: neither the address nor the path of the request.
+      expect((error as Error).message).not.toMatch(/:\/\/|\/api/);
     }
     const gone = await answered(rig, editInWorker(ann, pods, 'a/gone', label('x') as never));
     expect(gone).toMatchObject({ code: 404 });

@@ -47,8 +47,11 @@ export class UserEdits {
       const timeoutMs = Math.min(edit.timeoutMs, MOST_MS);
       return await edits.edit({ ...edit, timeoutMs }, tab);
     } catch (error) {
-      // The API server has answered the user's own request.
-      throw error instanceof ApiError && error.code > 0 ? readable(error) : error;
+      if (!(error instanceof ApiError) || error.status?.message === undefined) throw error;
+      // What the API server has answered the user's own request. The message of the error also has its address.
+      const { message } = error.status;
+      const { code, reason, retryAfterMs } = error;
+      throw readable(new ApiError({ code, reason, retryAfterMs, message }));
     } finally {
       this.#open--;
     }
