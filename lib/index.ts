@@ -429,8 +429,8 @@ export type {
   Select,
 } from './query/live-query/select.ts';
 export type { CompareAs, IndexCondition, KeyedTest, Where } from './query/live-query/where.ts';
+export type { IndexedInformer } from './query/operators/fan-out.ts';
 export type { GroupKey } from './query/operators/group-row.ts';
-export type { IndexedInformer } from './query/operators/index-fan-out.ts';
 export {
   type FilterCondition,
   liveFilter,

@@ -1,169 +1,54 @@
-/**
- * Delivers the commits of an informer by index value: one subscription to the informer for all values of an index. A
- * commit is looked at once for each of its changes, and reaches only the subscribers of the values that it touches.
- */
-import { type Observable, type Subscriber, Subscription } from 'rxjs';
+/** Delivers the commits of an informer by the values of an index: the parts of the fan-out are the objects of one value. */
+import type { Observable } from 'rxjs';
 import type { Change } from '../../delta/net-change.ts';
-import type { SharedInformer } from '../../informer/shared-informer.ts';
-import { type KubernetesObject, type Stored, uidOf } from '../../meta/kubernetes-object.ts';
-import { Drain } from '../../rx/drain.ts';
+import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
-import { ender, Hub } from '../../rx/sharing/hub.ts';
-import { type ChangeSet, createChangeSet } from '../../store/change-set.ts';
+import type { ChangeSet } from '../../store/change-set.ts';
 import type { ReadIndexers } from '../../store/index-funcs.ts';
 import { indexValues } from '../../store/index-table.ts';
-import { type Origin, originating, originFrom, readOrigins } from '../../store/origin.ts';
+import { originating } from '../../store/origin.ts';
 import type { HeldRow } from '../engine/machine.ts';
-
-/** The parts of an informer that are used. */
-export type IndexedInformer<T extends KubernetesObject, Names extends string = string> = Pick<
-  SharedInformer<T, Names>,
-  'changes$' | 'indexer' | 'status$'
->;
-
-type Receiver<T> = Subscriber<ChangeSet<T>>;
+import { type ChangesOf, FanOut, type IndexedInformer, type Part } from './fan-out.ts';
 
 /** An index value that somebody is subscribed to. */
-interface Watched<T> {
+interface Watched<T> extends Part<T> {
   /**
    * The objects under the value, by id. They are first read from the store, which may be ahead of the commits that are
    * still to be delivered; those lead to the same objects, and reach no receiver that has read them.
    */
   readonly rows: Map<string, HeldRow<T>>;
-  /** The position of a receiver is the revision of the store that it has. */
-  readonly receivers: Hub<Receiver<T>>;
-  /** That of the informer, with the value as the emitter. */
-  readonly origin: Origin;
 }
 
-/** The changes of one value in one commit. */
-interface ValueChanges<T> {
-  readonly deletions: Change<T>[];
-  readonly others: Change<T>[];
-}
-
-class IndexFanOut<T extends KubernetesObject> {
-  readonly #informer: IndexedInformer<T>;
+class IndexFanOut<T extends KubernetesObject> extends FanOut<T, Watched<T>> {
   readonly #name: string;
-  /** Where the rows come from, as the informer says when it is subscribed. */
-  #origin: Origin = originFrom({ emitter: this });
-  readonly #drain = new Drain();
-  #watched = new Map<string, Watched<T>>();
   /** The watched values of an object, by id. They are kept, because the function might return others later. */
-  #places = new Map<string, readonly Watched<T>[]>();
-  #run: Subscription | undefined;
-  #wasSynced = false;
+  readonly #places = new Map<string, readonly Watched<T>[]>();
   #func: ReadIndexers<T>[string] | undefined;
 
   constructor(informer: IndexedInformer<T>, name: string) {
-    this.#informer = informer;
+    super(informer);
     this.#name = name;
   }
 
-  /** Passes the objects under the value as a `reset` set, and then what changes under it, until it is unsubscribed. */
-  join(value: string, receiver: Receiver<T>, tell: (origin: Origin) => Origin): void {
-    // In the drain, so that a commit caused by the first set is delivered after it.
-    this.#drain.enter(() => {
-      this.#connect();
-      if (this.#run === undefined) {
-        tell(this.#origin);
-        return receiver.complete();
-      }
-      const { indexer } = this.#informer;
-      const { rev, resourceVersion, synced } = indexer;
-      const objects = indexer.byIndex(this.#name, value);
-      const watched = this.#watched.get(value) ?? this.#watch(value, objects);
-      const origin = tell(watched.origin);
-      const leave = watched.receivers.add(receiver, rev);
-      receiver.add(() => {
-        if (leave() && watched.receivers.size === 0) this.#leave(value, watched);
-      });
-      const head = {
-        rev,
-        resourceVersion,
-        synced,
-        origin,
-        cause: 'snapshot',
-        initial: true,
-      } as const;
-      const added = () => objects.map((object) => ({ ...this.#named(object), object }));
-      receiver.next(createChangeSet<T>({ ...head, reset: true }, added));
-    });
-  }
-
-  #connect(): void {
-    if (this.#run !== undefined) return;
-    const run = new Subscription();
-    this.#run = run;
-    this.#wasSynced = this.#informer.indexer.synced;
-    this.#func = this.#informer.indexer.getIndexers()[this.#name];
-    const found = (origin: Origin) => {
-      this.#origin = { ...origin, emitter: this, subscription: undefined };
-    };
-    readOrigins(found, () =>
-      run.add(
-        this.#informer.changes$.subscribe({
-          next: (set) => this.#drain.run(() => this.#deliver(set)),
-          complete: () => this.#drain.enter(() => this.#complete(run)),
-        }),
-      ),
-    );
-  }
-
-  #named(object: Stored<T>): { readonly id: string; readonly key: string } {
-    const key = this.#informer.indexer.keyOf(object);
-    return { id: uidOf(object) || key, key };
-  }
-
-  #watch(value: string, objects: readonly Stored<T>[]): Watched<T> {
-    const receivers = new Hub<Receiver<T>>();
-    const origin = { ...this.#origin, emitter: receivers };
-    const watched: Watched<T> = { rows: new Map(), receivers, origin };
-    this.#watched.set(value, watched);
-    for (const object of objects) {
-      const { id, key } = this.#named(object);
-      this.#enter(watched, id, { key, object });
+  protected override open(value: string, part: Part<T>): Watched<T> {
+    this.#func = this.informer.indexer.getIndexers()[this.#name];
+    const watched: Watched<T> = { ...part, rows: new Map() };
+    for (const { id, key, object } of this.additions(value)()) {
+      this.#enter(watched, id, { key, object: object as Stored<T> });
     }
     return watched;
   }
 
-  #leave(value: string, watched: Watched<T>): void {
-    if (this.#watched.get(value) !== watched) return;
-    this.#watched.delete(value);
+  protected override close(watched: Watched<T>): void {
     for (const id of watched.rows.keys()) this.#exit(watched, id);
-    if (this.#watched.size > 0) return;
-    this.#run?.unsubscribe();
-    this.#run = undefined;
   }
 
-  #complete(run: Subscription): void {
-    if (this.#run !== run) return;
-    const ends = Array.from(this.#watched.values(), ({ receivers }) => ender(receivers));
-    // Before the subscribers are notified, because one that subscribes again belongs to the next run.
-    this.#run = undefined;
-    this.#watched = new Map();
-    this.#places = new Map();
-    for (const end of ends) end();
+  protected override additions(value: string): () => readonly Change<T>[] {
+    const objects = this.informer.indexer.byIndex(this.#name, value);
+    return () => objects.map((object) => this.addition(object));
   }
 
-  #deliver(set: ChangeSet<T>): void {
-    const touched = new Map<Watched<T>, ValueChanges<T>>();
-    // A set that is a `reset` for this subscription shows a state that the values have from the store already.
-    if (!set.reset) for (const change of set.changes) this.#sort(change, touched);
-    if (set.synced !== this.#wasSynced) {
-      this.#wasSynced = set.synced;
-      for (const watched of this.#watched.values()) changesOf(touched, watched);
-    }
-    const { rev, resourceVersion, cause, synced, initial } = set;
-    const head = { rev, resourceVersion, cause, synced, initial, reset: false };
-    for (const [{ receivers, origin }, { deletions, others }] of touched) {
-      const part = createChangeSet<T>({ ...head, origin }, deletions.concat(others));
-      receivers.tell((receiver) => receiver.next(part), rev);
-    }
-  }
-
-  /** Adds the change to the parts of the values that it touches. */
-  #sort(change: Change<T>, touched: Map<Watched<T>, ValueChanges<T>>): void {
+  protected override sort(change: Change<T>, changesOf: ChangesOf<T, Watched<T>>): void {
     const { id, key, object } = change;
     const before = this.#places.get(id) ?? [];
     const now = object === undefined ? [] : this.#valuesOf(object);
@@ -172,14 +57,14 @@ class IndexFanOut<T extends KubernetesObject> {
       const { object: previous } = watched.rows.get(id) as HeldRow<T>;
       const { last = object ?? previous, finalStateUnknown } = change;
       const end = finalStateUnknown && { finalStateUnknown };
-      changesOf(touched, watched).deletions.push({ id, key, previous, last, ...end });
+      changesOf(watched).deletions.push({ id, key, previous, last, ...end });
       watched.rows.delete(id);
       this.#exit(watched, id);
     }
     if (object === undefined) return;
     for (const watched of now) {
       const previous = watched.rows.get(id)?.object;
-      const { others } = changesOf(touched, watched);
+      const { others } = changesOf(watched);
       others.push(previous === undefined ? { id, key, object } : { id, key, previous, object });
       this.#enter(watched, id, { key, object });
     }
@@ -190,7 +75,7 @@ class IndexFanOut<T extends KubernetesObject> {
     const found: Watched<T>[] = [];
     try {
       for (const value of func === undefined ? [] : indexValues(func, object, this.#name)) {
-        const watched = this.#watched.get(value);
+        const watched = this.parts.get(value);
         if (watched !== undefined) found.push(watched);
       }
     } catch (error) {
@@ -211,15 +96,6 @@ class IndexFanOut<T extends KubernetesObject> {
     if (left.length === 0) this.#places.delete(id);
     else this.#places.set(id, left);
   }
-}
-
-function changesOf<T>(
-  touched: Map<Watched<T>, ValueChanges<T>>,
-  watched: Watched<T>,
-): ValueChanges<T> {
-  const parts = touched.get(watched) ?? { deletions: [], others: [] };
-  touched.set(watched, parts);
-  return parts;
 }
 
 const fanOuts = /* @__PURE__ */ new WeakMap<object, Map<string, unknown>>();

@@ -17,7 +17,8 @@ import { descend, type Lineage } from '../engine/lineage.ts';
 import { liveOperator } from '../engine/live-operator.ts';
 import type { LiveOptions, Param } from '../engine/machine.ts';
 import { PassMachine } from '../engine/row-machine.ts';
-import { type IndexedInformer, indexedRows } from './index-fan-out.ts';
+import type { IndexedInformer } from './fan-out.ts';
+import { indexedRows } from './index-fan-out.ts';
 
 function checked(value: unknown): string {
   return checkedText(value, 'liveIndex: value', /^/, 'a string');
