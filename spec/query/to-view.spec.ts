@@ -24,6 +24,7 @@ import {
   Observable,
   of,
   Subject,
+  throwError,
 } from 'rxjs';
 import { switchMap, take } from 'rxjs/operators';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -545,4 +546,42 @@ describe('a view of a pipe that fails', () => {
     expect(reported).toEqual(['Error: boom']);
     expect(view.getSnapshot().rows).toEqual([]);
   });
+
+  it.each([
+    [
+      'items$',
+      (view: View<unknown>, end: (error: unknown) => void) =>
+        void view.items$.subscribe({ error: end }),
+    ],
+    [
+      'status$',
+      (view: View<unknown>, end: (error: unknown) => void) =>
+        void view.status$.subscribe({ error: end }),
+    ],
+    [
+      'a loop',
+      async (view: View<unknown>, end: (error: unknown) => void) => {
+        try {
+          for await (const _ of view);
+        } catch (error) {
+          end(error);
+        }
+      },
+    ],
+  ])(
+    'Q3: does not report an error that %s receives, also if the pipe errors at once',
+    async (_name, read) => {
+      const reported: string[] = [];
+      config.onUnhandledError = (error) => reported.push(String(error));
+      const view = toView(throwError(() => new Error('boom')));
+      const received: string[] = [];
+      read(view, (error) => received.push(String(error)));
+      await allReported();
+      expect([received, reported]).toEqual([['Error: boom'], []]);
+      // The reader has left, so that nobody receives the error of the next run.
+      view.subscribe(() => undefined);
+      await allReported();
+      expect(reported).toEqual(['Error: boom']);
+    },
+  );
 });

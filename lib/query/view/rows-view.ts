@@ -120,7 +120,7 @@ export class RowsView<T, Rows extends RowsOfSets<T>> extends ShownView<T, Rows> 
           this.#send('failed', cause instanceof Error ? cause : new Error(String(cause)));
           this.#readStatus();
           run.unsubscribe();
-          if (!this.end.observed) reportUnhandled(cause);
+          if (this.hearers === 0) reportUnhandled(cause);
           this.end.error(cause);
         });
       },

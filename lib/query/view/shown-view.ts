@@ -31,6 +31,8 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
   protected rank = 1;
   /** Completes or errors as the source does: one for each run. */
   protected end: ReplaySubject<never> = new ReplaySubject<never>(1);
+  /** How many of the listeners receive the end of the run, too. */
+  protected hearers = 0;
   readonly #rowListeners = new Map<string, Listeners>();
   #snapshot: ViewSnapshot<T> | undefined;
 
@@ -66,10 +68,20 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
 
   readonly [Symbol.asyncIterator] = (): AsyncIterableIterator<readonly Stored<T>[]> =>
     latestOf({
-      subscribe: this.subscribe,
+      subscribe: this.#hear,
       read: () => this.rows.list,
       end: () => this.end,
     });
+
+  /** Adds a listener who subscribes to the end afterwards. The source may error meanwhile. */
+  readonly #hear = (listener: () => void): (() => void) => {
+    this.hearers++;
+    const leave = this.subscribe(listener);
+    return () => {
+      this.hearers--;
+      leave();
+    };
+  };
 
   #listenersOf(id: string): Listeners {
     const listeners: Listeners = this.#rowListeners.get(id) ?? new Hub();
@@ -87,7 +99,7 @@ export abstract class ShownView<T, Rows extends RowsById<T>> extends Held implem
         shown = now;
         subscriber.next(now);
       };
-      subscriber.add(this.subscribe(show));
+      subscriber.add(this.#hear(show));
       show();
       subscriber.add(this.end.subscribe(subscriber));
     });

@@ -1,6 +1,6 @@
 /** How a work queue is used, as a controller uses it. client-go's counterpart is contestants/client-go/queue.go. */
 import { createRateLimitingQueue, type RateLimitingQueue, workQueue } from 'rx-informer';
-import { from, lastValueFrom } from 'rxjs';
+import { lastValueFrom, Subject } from 'rxjs';
 
 type Way = (keys: readonly string[]) => void | Promise<void>;
 
@@ -65,6 +65,10 @@ export const ways: Readonly<Record<string, Way>> = {
   },
   /** The operator `workQueue` with a reconciler that does nothing. client-go has no counterpart; it is compared with `pair`. */
   async operator(keys) {
-    await lastValueFrom(from(keys).pipe(workQueue(() => undefined)));
+    const keys$ = new Subject<string>();
+    const last = lastValueFrom(keys$.pipe(workQueue(() => undefined)));
+    await produce(keys, (key) => keys$.next(key));
+    keys$.complete();
+    await last;
   },
 };
