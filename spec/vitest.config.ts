@@ -7,6 +7,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { leftToPacked } from './packed/conformance/outside-specs.ts';
+import { leftToNight } from './support/gate.ts';
 import { IsolatedFirst } from './support/isolated-first.ts';
 import { TEST_HANG_MS } from './support/patience.ts';
 import { SLOW } from './support/slow-specs.ts';
@@ -43,6 +45,9 @@ const test = {
   hookTimeout: TEST_HANG_MS,
 };
 
+const isPacked = leftToPacked(root);
+const isElsewhere = (file: string) => isPacked(file) || leftToNight.includes(file);
+
 /** Two projects for some of the specs. */
 function projects(name: string, isIncluded: (file: string) => boolean) {
   const included = specs.filter(isIncluded);
@@ -72,7 +77,7 @@ export default defineConfig({
     },
     projects: [
       ...projects('fast', (file) => !SLOW.includes(file)),
-      ...projects('slow', (file) => SLOW.includes(file)),
+      ...projects('slow', (file) => SLOW.includes(file) && !isElsewhere(file)),
     ],
   },
 });

@@ -24,13 +24,18 @@ export async function develop(root: string): Promise<RunningProject> {
   return { url, [Symbol.asyncDispose]: () => vite.close() };
 }
 
-/** Builds a project and serves it. */
+/** The projects that were built, by their folders. */
+const built = new Map<string, Promise<unknown>>();
+
+/** Serves a project, which is built for the first page. */
 export async function publish(
   root: string,
   plugins: readonly Plugin[] = [],
 ): Promise<RunningProject> {
   const options = { root, configLoader: 'native', logLevel: 'error' } as const;
-  await build({ ...options, resolve: { conditions: CONDITIONS } });
+  const building = built.get(root) ?? build({ ...options, resolve: { conditions: CONDITIONS } });
+  built.set(root, building);
+  await building;
   const settings = { port: 0, host: '127.0.0.1', allowedHosts: ['rebound.example'] };
   const vite = await preview({ ...options, preview: settings, plugins: [...plugins] });
   const url = vite.resolvedUrls?.local[0] ?? '';

@@ -1,4 +1,5 @@
 /** The configuration of the end-to-end suite, which runs against a real kube-apiserver. */
+import { leftToNight } from '../support/gate.ts';
 import { specFile, suiteOfParts } from '../support/suite.ts';
 
 /** They start many processes, so nothing else runs beside them. */
@@ -12,7 +13,7 @@ export default suiteOfParts(
   {
     name: 'beside each other',
     include: ['spec/e2e/**/*.e2e.ts'],
-    exclude: ALONE,
+    exclude: [...ALONE, ...leftToNight],
     // Most of these tests wait: for a timeout, an expiry or a period. So more run than there are cores.
     maxWorkers: 3,
   },

@@ -47,6 +47,24 @@ export const NIGHT: readonly Step[] = [
       '`npm run test:conformance -- --mode production FOLDER`, with the mode and the file of the log',
   },
   {
+    name: 'slow',
+    command: npm('test:slow'),
+    counts: {},
+    repeat: '`npm run test:slow -- FILE`, with the file of the log',
+  },
+  {
+    name: 'pages',
+    command: npm('test:browser'),
+    counts: {},
+    repeat: '`npm run test:browser -- FILE`, with the file of the log',
+  },
+  {
+    name: 'servers',
+    command: npm('test:e2e'),
+    counts: {},
+    repeat: '`npm run test:e2e -- FILE`, with the file of the log',
+  },
+  {
     name: 'jest',
     command: npm('test:jest'),
     counts: {},

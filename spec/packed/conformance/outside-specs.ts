@@ -4,6 +4,7 @@
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { isGate } from '../../support/gate.ts';
 import { importsOf } from '../../support/imports.ts';
 
 /** Imports that the compiler removes. */
@@ -76,4 +77,11 @@ const EXAMPLES = [
 export function outsideSpecs(root: string): string[] {
   const listed = sourcesOnly(root);
   return [...librarySpecs(root).filter((spec) => !listed.has(spec)), ...EXAMPLES];
+}
+
+/** Whether this run leaves a spec to the one on the packed library. In the gate the specs of NATS and the slow ones run once. */
+export function leftToPacked(root: string): (file: string) => boolean {
+  if (!isGate || process.env['PACKED_NODE_ENV'] !== undefined) return () => false;
+  const packed = new Set(outsideSpecs(root));
+  return (file) => packed.has(file);
 }

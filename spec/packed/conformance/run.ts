@@ -4,7 +4,8 @@
  *
  *   npm run test:conformance -- [--mode production] [--mode development] [--keep] [FILTER...]
  *
- * The gate leaves out the run without NODE_ENV, which is a development program: spec/packed/node-env.packed.ts tests that.
+ * As a development program it runs only the specs of what development adds: all others have run on the sources in development. The gate
+ * leaves out the run without NODE_ENV, which is a development program, too: spec/packed/node-env.packed.ts tests that.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,6 +23,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
+import { leftToNight } from '../../support/gate.ts';
 import { SLOW } from '../../support/slow-specs.ts';
 import { packInto, root } from '../consumer.ts';
 import { outsideSpecs, reachedFrom } from './outside-specs.ts';
@@ -30,7 +32,11 @@ const MODES = ['unset', 'development', 'production'] as const;
 type Mode = (typeof MODES)[number];
 
 /** The least numbers of tests in each mode, of all and by folder of `spec`, so that none is lost without notice. */
-const LEAST = { '': 300, node: 20, persist: 20, react: 15, worker: 20, nats: 20 };
+const LEAST: Readonly<Record<Mode, Readonly<Record<string, number>>>> = {
+  unset: { '': 1500, node: 20, persist: 20, react: 15, worker: 20, nats: 20 },
+  development: { '': 200, store: 50, query: 80 },
+  production: { '': 3000, node: 20, persist: 20, react: 15, worker: 20, nats: 20 },
+};
 
 /** Random campaigns, the fake server, examples and the slow specs, which take long and do not depend on NODE_ENV. */
 const LONG = [
@@ -38,17 +44,8 @@ const LONG = [
   ...['models', 'conformance', '*/*lives', '*/*life', '*/random-*', 'node/canaries'],
   ...['examples', 'generated-examples'],
 ];
-/** Stages that freeze nothing and check nothing more in development, which is what an unset NODE_ENV means, too. */
-const SAME_IN_DEVELOPMENT = [
-  ...['client', 'controller', 'decode', 'diagnose', 'list-watch', 'meta', 'reflector', 'resources'],
-  ...['rx', 'scale', 'shards', 'testing', 'transport', 'work-queue'],
-];
-/** The folders and files below `spec` that a mode leaves out. */
-const LEFT_OUT: Readonly<Record<Mode, readonly string[]>> = {
-  unset: LONG,
-  development: [...LONG, ...SAME_IN_DEVELOPMENT],
-  production: [],
-};
+/** What a spec says that is about a guard of development. */
+const ABOUT_DEVELOPMENT = /mutationGuard|isFrozen|support\/production/;
 
 /** What specs load at run time, without an import. */
 const ALSO_LOADED = ['json-schema-to-typescript', 'node', 'react-dom', 'vitest', 'yaml'];
@@ -128,6 +125,19 @@ interface Suite {
   readonly passed: ReadonlyMap<string, number>;
 }
 
+/** What a mode runs of the specs of a folder: filters, and what is left out. */
+function chosen(
+  folder: string,
+  mode: Mode,
+): { only: readonly string[]; without: readonly string[] } {
+  if (mode === 'production') return { only: [], without: leftToNight };
+  const without = LONG.map((name) => `spec/${name}{/**,.spec.ts}`);
+  if (mode === 'unset') return { only: [], without };
+  const isAbout = (file: string) =>
+    ABOUT_DEVELOPMENT.test(readFileSync(join(folder, file), 'utf8'));
+  return { only: globSync('spec/**/*.spec.{ts,tsx}', { cwd: folder }).filter(isAbout), without };
+}
+
 /** Runs a suite in one mode, and prints its output when it has ended. */
 async function runSuite(folder: string, mode: Mode, config: string, filters: readonly string[]) {
   const report = join(folder, `${config.replaceAll('/', '-')}.json`);
@@ -136,11 +146,13 @@ async function runSuite(folder: string, mode: Mode, config: string, filters: rea
   for (const name of ['NODE_ENV', 'NODE_OPTIONS', 'VITEST']) delete env[name];
   if (mode !== 'unset') env['NODE_ENV'] = mode;
   const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
+  const { only, without } = chosen(folder, mode);
   const args = [
-    ...[vitest, 'run', '--config', config, '--passWithNoTests', ...filters],
+    ...[vitest, 'run', '--config', config, '--passWithNoTests'],
+    ...(filters.length > 0 ? filters : only),
     '--project=!night',
     ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
-    ...LEFT_OUT[mode].map((name) => `--exclude=spec/${name}{/**,.spec.ts}`),
+    ...without.map((pattern) => `--exclude=${pattern}`),
   ];
   const log = join(folder, `${config.replaceAll('/', '-')}.log`);
   const out = openSync(log, 'w');
@@ -180,7 +192,7 @@ for (const mode of modes) {
     ),
   );
   failed += suites.reduce((sum, suite) => sum + suite.failed, 0);
-  for (const [area, least] of Object.entries(LEAST)) {
+  for (const [area, least] of Object.entries(LEAST[mode])) {
     const counts = suites.flatMap((suite) =>
       [...suite.passed].map(([name, count]) => (area === '' || area === name ? count : 0)),
     );
