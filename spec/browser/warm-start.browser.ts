@@ -187,8 +187,8 @@ describe('a database of Chromium', () => {
 
   const damages: readonly [string, string, (value: never) => unknown][] = [
     ['lacks an object', 'objects', () => undefined],
-    ['has something else in place of an object', 'objects', () => ({ metadata: {} })],
     ['has an object that is no JSON', 'objects', () => new Uint8Array([123, 0, 255])],
+    ['has something else in place of an object', 'objects', () => ({ metadata: {} })],
     ['has an object without a name', 'objects', () => new TextEncoder().encode('{"a":1}')],
     ['has null in place of an object', 'objects', () => new TextEncoder().encode('null')],
     ['has a record of other types', 'collections', () => ({ head: {}, count: 'x' })],

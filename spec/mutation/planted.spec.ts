@@ -19,8 +19,10 @@ describe('the planted faults', () => {
   });
 
   it('have a test with the title that must fail', () => {
+    const specs = [...new Set(PLANTED.map(({ spec }) => spec))];
+    const titles = new Map(specs.map((spec) => [spec, titlesOf(spec, textOf(spec))]));
     const missing = PLANTED.filter(
-      ({ spec, title }) => !titlesOf(spec, textOf(spec)).some((each) => each.startsWith(title)),
+      ({ spec, title }) => !titles.get(spec)?.some((each) => each.startsWith(title)),
     );
     expect(missing).toEqual([]);
   });

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { isGate } from '../support/gate.ts';
 import { bundlers, writePage } from './bundlers.ts';
 import { type Consumer, installConsumer, projectWith, root, run } from './consumer.ts';
 import { readmePrograms } from './programs.ts';
@@ -72,7 +73,7 @@ describe.concurrent('the packed library', () => {
     expect(await printed(consumer.nodes['24'], script)).not.toBe('');
   });
 
-  for (const major of ['22', '24', '26'] as const) {
+  for (const major of isGate ? (['22', '26'] as const) : (['22', '24', '26'] as const)) {
     for (const { name, module, commonJs } of running) {
       it(`T41: ${name} runs in Node ${major}, as a module and by require()`, async ({ expect }) => {
         const node = consumer.nodes[major];
@@ -232,25 +233,28 @@ describe.concurrent('the packed library', () => {
     });
   }
 
-  it('T40: all entries compile to CommonJS with TypeScript 5.9 and the resolution node10', async ({
-    expect,
-  }) => {
-    const packages = ['@nats-io', 'react', '@types/react'];
-    const folder = projectWith(consumer, 'types-node10', packages);
-    const manifest = readFileSync(join(folder, 'node_modules/rx-informer/package.json'), 'utf8');
-    const entries = Object.keys(JSON.parse(manifest).exports).filter((it) => !it.endsWith('.json'));
-    expect(entries).toContain('./react/worker');
-    const all = entries.map((it, at) => `export * as e${at} from 'rx-informer${it.slice(1)}';\n`);
-    writeFileSync(join(folder, 'entries.ts'), all.join(''));
-    const compilerOptions = {
-      ...{ module: 'commonjs', moduleResolution: 'node10', target: 'es2023', lib: ['es2023'] },
-      ...{ types: ['node'], strict: true, skipLibCheck: false, noEmit: true },
-    };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-    const args = [compilers['5.9'](), '-p', folder];
-    const { stdout } = await run(consumer.nodes['24'], args, folder);
-    expect(stdout).toBe('');
-  });
+  it.skipIf(isGate)(
+    'T40: all entries compile to CommonJS with TypeScript 5.9 and the resolution node10',
+    async ({ expect }) => {
+      const packages = ['@nats-io', 'react', '@types/react'];
+      const folder = projectWith(consumer, 'types-node10', packages);
+      const manifest = readFileSync(join(folder, 'node_modules/rx-informer/package.json'), 'utf8');
+      const entries = Object.keys(JSON.parse(manifest).exports).filter(
+        (it) => !it.endsWith('.json'),
+      );
+      expect(entries).toContain('./react/worker');
+      const all = entries.map((it, at) => `export * as e${at} from 'rx-informer${it.slice(1)}';\n`);
+      writeFileSync(join(folder, 'entries.ts'), all.join(''));
+      const compilerOptions = {
+        ...{ module: 'commonjs', moduleResolution: 'node10', target: 'es2023', lib: ['es2023'] },
+        ...{ types: ['node'], strict: true, skipLibCheck: false, noEmit: true },
+      };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+      const args = [compilers['5.9'](), '-p', folder];
+      const { stdout } = await run(consumer.nodes['24'], args, folder);
+      expect(stdout).toBe('');
+    },
+  );
 
   it('T41: publint and attw report no problem', async ({ expect }) => {
     const tools = [
