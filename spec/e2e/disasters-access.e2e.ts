@@ -10,7 +10,7 @@ import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { kubeconfig } from '../node/kubeconfigs.ts';
-import { eventually } from '../support/patience.ts';
+import { breathe, eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -69,7 +69,7 @@ describe.skipIf(noControl)('permissions that are revoked and granted again', () 
     const mirrored = mirror(informer);
     const place = (namespace: string) => ({ api, resource: secrets, namespace });
     const busy = { api, resource: secrets, field: 'stringData', writers: 4 };
-    const churn = startChurn({ ...busy, namespaces: [kept, lost] });
+    const churn = startChurn({ ...busy, namespaces: [kept, lost], pause: breathe });
     await informer.whenSynced();
     await eventually(() => expect(churn.report.updated).toBeGreaterThan(100));
 

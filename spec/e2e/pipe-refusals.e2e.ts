@@ -7,7 +7,7 @@ import {
 } from 'rx-informer';
 import { configMaps } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../support/patience.ts';
+import { breathe, eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { startChurn } from './churn.ts';
 import { noControl } from './cluster.ts';
@@ -51,6 +51,8 @@ describe.skipIf(noControl)('refusals of a server', () => {
     await server?.stop();
   });
 
+  /** Changes during the seconds in which a watch ends. */
+  const slow = () => ({ api, resource: configMaps, namespaces, writers: 2, pause: breathe });
   const place = () => ({ api, resource: configMaps, namespace: namespaces[0] as string });
   const open = async (context: string): Promise<RecordedClient> => {
     const client = await openRecordedClient({ file: server.kubeconfig, context });
@@ -214,7 +216,7 @@ describe.skipIf(noControl)('refusals of a server', () => {
     onTestFinished(() => informer.stop());
     const mirrored = mirror(informer);
     await informer.whenSynced();
-    const churn = startChurn({ api, resource: configMaps, namespaces, writers: 2 });
+    const churn = startChurn(slow());
     await eventually(() => client.sent.length >= 4, 'two more watches');
     await churn.stop();
     await expectSameAsServer(informer, mirrored, place());
@@ -243,7 +245,7 @@ describe.skipIf(noControl)('refusals of a server', () => {
       onTestFinished(() => informer.stop());
       const mirrored = mirror(informer);
       await informer.whenSynced();
-      const churn = startChurn({ api, resource: configMaps, namespaces, writers: 2 });
+      const churn = startChurn(slow());
       await until(informer.status$, ({ reconnects }) => reconnects >= 2);
       await churn.stop();
       await expectSameAsServer(informer, mirrored, place());

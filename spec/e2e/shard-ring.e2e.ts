@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { eventually } from '../support/patience.ts';
 import { ShardRing } from './shard-ring.ts';
 
-const FOOS = 150;
+const FOOS = 75;
 const LEASE_MS = 10_000;
 
 describe('a controller in shards', () => {

@@ -7,7 +7,7 @@ import { campaign } from '../support/campaign.ts';
 import { crashes } from './crashes.ts';
 import { CrashingDisk } from './crashing-disk.ts';
 
-const CRASHES = { name: 'CRASH', seeds: 12, command: 'spec/persist/crashes.spec.ts' };
+const CRASHES = { name: 'CRASH', seeds: 6, command: 'spec/persist/crashes.spec.ts' };
 
 describe('a snapshot file', () => {
   it('P22: has, after a crash at any byte or a suspension at any operation, the last state that was stored or the one that was being stored', async () => {
@@ -62,7 +62,7 @@ describe('a snapshot file', () => {
       Buffer.from(JSON.stringify({ text: 'x'.repeat(2_000 + random() * 2_000) }));
     for (let key = 0; key < 500; key++) contents.set(`shop/pod-${key}`, object());
     for (const json of contents.values()) changed += json.length;
-    for (let version = 1; version <= 1_500; version++) {
+    for (let version = 1; version <= 600; version++) {
       const objects: [string, Buffer][] = [];
       for (let count = 0; count < 10; count++) {
         const key = `shop/pod-${Math.floor(random() * 500)}`;

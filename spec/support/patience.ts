@@ -31,3 +31,8 @@ export async function eventually<R>(check: () => R | Promise<R>, what?: string):
     await new Promise<void>((resolve) => startTimer(resolve, pauseMs));
   }
 }
+
+/** Lets others work for a moment, so that a load is not as fast as the machine. No verdict may depend on how long it lasts. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => startTimer(resolve, 20));
+}
