@@ -4,6 +4,12 @@ import { specFile, suiteOfParts } from '../support/suite.ts';
 export default suiteOfParts(
   {
     setupFiles: [specFile('support/setup.ts')],
+    longest: [
+      '/react.browser.ts',
+      '/connections.browser.ts',
+      '/tabs.browser.ts',
+      '/dashboard-axe.browser.ts',
+    ],
     // The Vite configurations of the documentation import the library.
     execArgv: ['--conditions=rx-informer-source'],
   },

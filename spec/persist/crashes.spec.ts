@@ -7,7 +7,7 @@ import { campaign } from '../support/campaign.ts';
 import { crashes } from './crashes.ts';
 import { CrashingDisk } from './crashing-disk.ts';
 
-const CRASHES = { name: 'CRASH', seeds: 6, command: 'spec/persist/crashes.spec.ts' };
+const CRASHES = { name: 'CRASH', seeds: 12, command: 'spec/persist/crashes.spec.ts' };
 
 describe('a snapshot file', () => {
   it('P22: has, after a crash at any byte or a suspension at any operation, the last state that was stored or the one that was being stored', async () => {

@@ -1,6 +1,7 @@
 /** What the configurations of suites have in common: where the sources are, how a run is reported, and when a test hangs. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { longestFirst } from './longest-first.ts';
 import { TEST_HANG_MS } from './patience.ts';
 
 type TestOptions = NonNullable<ViteUserConfig['test']>;
@@ -22,14 +23,21 @@ export function suiteOf(test: TestOptions): ViteUserConfig {
   return defineConfig({ ...shared, test: { reporters, ...limits, ...test } });
 }
 
-/** That of a suite in parts, which run one after another. */
+/** What all parts of a suite have in common. */
+interface Common extends TestOptions {
+  /** The ends of the paths of the files that take longest, the longest first. */
+  readonly longest?: readonly string[];
+}
+
+/** The configuration of a suite in parts, which run one after another. */
 export function suiteOfParts(
-  common: TestOptions,
+  { longest = [], ...common }: Common,
   ...parts: readonly (TestOptions & { readonly name: string })[]
 ): ViteUserConfig {
+  const sequence = { sequencer: longestFirst(longest) };
   const projects = parts.map((part, groupOrder) => ({
     ...shared,
     test: { ...limits, ...common, ...part, sequence: { groupOrder } },
   }));
-  return defineConfig({ ...shared, test: { reporters, projects: projects as never } });
+  return defineConfig({ ...shared, test: { reporters, sequence, projects: projects as never } });
 }
