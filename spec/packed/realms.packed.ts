@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { mustRun, packInto, root, run } from './consumer.ts';
+import { installConsumer, mustRun, root, run } from './consumer.ts';
 
 it('X20: every entry can be imported without any global of a platform', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rx-informer-realm-'));
   try {
-    const { filename } = await packInto(folder);
-    await mustRun('tar', ['-xzf', filename], folder);
+    const { tarball } = await installConsumer();
+    await mustRun('tar', ['-xzf', tarball], folder);
     const quiet = '--disable-warning=ExperimentalWarning';
     const script = join(root, 'spec/packed/realm.ts');
     const args = [quiet, '--experimental-vm-modules', script, join(folder, 'package')];

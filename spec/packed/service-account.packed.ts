@@ -7,15 +7,15 @@ import { pods } from 'rx-informer/resources';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testOnlyCa } from '../node/test-only-certificates.ts';
 import { podModule } from '../support/pod.ts';
-import { installIn, packInto, run } from './consumer.ts';
+import { installConsumer, installIn, run } from './consumer.ts';
 import { guardedCluster } from './guarded-cluster.ts';
 
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rx-informer-pod-'));
-  const { filename } = await packInto(folder);
-  await installIn(folder, filename, { rxjs: '^7.8.2', undici: '^8.12.4' });
+  const { tarball } = await installConsumer();
+  await installIn(folder, tarball, { rxjs: '^7.8.2', undici: '^8.12.4' });
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
