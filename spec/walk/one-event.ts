@@ -56,6 +56,8 @@ async function walkOf(limit: number): Promise<Walk> {
     await firstValueFrom(view.items$.pipe(filter(([row]) => row?.step === step)));
   };
   await firstValueFrom(view.items$.pipe(filter(({ length }) => length === limit)));
+  // After a list of seconds the informer looks at each event for whether it still catches up.
+  await firstValueFrom(view.status$.pipe(filter(({ live }) => live === true)));
   // Lazily loaded modules and first calls are no part of the walk.
   for (const step of ['first', 'second', 'third']) await change(step);
   const session = new Session();
