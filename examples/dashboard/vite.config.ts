@@ -2,16 +2,29 @@
  * How Vite builds the page. The library is imported by its package name, as an application would, and resolved to its
  * sources.
  */
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
-import { defaultClientConditions, defineConfig } from 'vite';
+import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+const users = here('page/users.html');
+
+/** The page where users sign in, which differs by its script. */
+const usersPage: Plugin = {
+  name: 'users.html',
+  resolveId: (id) => (id === users ? id : null),
+  load: (id) =>
+    id === users
+      ? readFileSync(here('page/index.html'), 'utf8').replace('main.tsx', 'users/main.ts')
+      : null,
+};
 
 export default defineConfig({
   root: here('page'),
   base: './',
-  plugins: [react()],
+  plugins: [usersPage, react()],
   // The library loads some of its code later.
   worker: { format: 'es' },
   resolve: { conditions: ['rx-informer-source', ...defaultClientConditions] },
@@ -27,7 +40,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 1500,
     // One file of what most parts share compresses better than a file for each set of parts that share it.
     rolldownOptions: {
-      input: [here('page/index.html'), here('page/users.html')],
+      input: [here('page/index.html'), users],
       output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 6 }] } },
     },
   },

@@ -1,7 +1,6 @@
 /** Tests the details of an object in the dashboard: probes, amounts, troubles and the versions of a Deployment. */
 import type { Container } from 'rx-informer/resources';
 import { describe, expect, test } from 'vitest';
-import { probesOf } from '../../examples/dashboard/page/details/probes.ts';
 import { troublesOf } from '../../examples/dashboard/page/details/troubles.ts';
 import { versionOf } from '../../examples/dashboard/page/details/versions.ts';
 import {
@@ -10,6 +9,7 @@ import {
   cpuText,
   quantityOf,
 } from '../../examples/dashboard/page/kinds/amounts.ts';
+import { probesOf } from '../../examples/dashboard/page/kinds/probes.ts';
 import { replicaSetKind } from '../../examples/dashboard/page/kinds/workloads.ts';
 
 describe('a probe', () => {

@@ -1,9 +1,13 @@
 /** Tests what the dashboard says about the CPU and memory that Pods and Nodes use. */
-import { toView } from 'rx-informer';
-import type { Pod } from 'rx-informer/resources';
+import { parseQuantity, toView } from 'rx-informer';
+import { nodes, type Pod, pods as podResource } from 'rx-informer/resources';
+import { createFakeApiServer } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
 import { expect, test } from 'vitest';
 import { metricsFor } from '../../examples/dashboard/embedded/metrics.ts';
+import { populate } from '../../examples/dashboard/embedded/populate.ts';
+import { seedFaults } from '../../examples/dashboard/embedded/seeded-faults.ts';
+import { World } from '../../examples/dashboard/embedded/world.ts';
 import { nodeKind } from '../../examples/dashboard/page/kinds/nodes.ts';
 import { podKind, podRow } from '../../examples/dashboard/page/kinds/pods.ts';
 import {
@@ -106,6 +110,59 @@ test('the embedded metrics server answers for running Pods, and sums them per No
   expect(items('/nodes')[0]).toMatchObject({ metadata: { name: 'n1' }, window: '15s' });
   expect(metricsFor('/api/v1/pods', pods, [node])).toBeUndefined();
 });
+
+test('what the embedded cluster says it uses fits its limits, and the pressure on its nodes', () => {
+  const server = createFakeApiServer();
+  const world = new World(server, { objects: 300, seed: 3, isTroubled: false });
+  populate(world, 300);
+  seedFaults(world, 'mix');
+  const all = server.objects.list(podResource);
+  const items = (path: string) => {
+    const list = metricsFor(`/apis/metrics.k8s.io/v1beta1${path}`, all, world.nodes);
+    return (
+      list as {
+        items: { metadata: { name: string }; usage: Amounts; containers: UsedByContainer[] }[];
+      }
+    ).items;
+  };
+  const bytes = (memory: string | number = 0) => parseQuantity(memory).value;
+  for (const { metadata, containers } of items('/pods')) {
+    const pod = all.find((each) => each.metadata.name === metadata.name);
+    for (const { name, usage } of containers) {
+      const limit = pod?.spec?.containers.find((each) => each.name === name)?.resources?.limits;
+      expect(bytes(usage.memory), name).toBeLessThanOrEqual(bytes(limit?.['memory']));
+    }
+  }
+  const pressed = server.objects.list(nodes).map(({ metadata, status }) => {
+    const used = items('/nodes').find((each) => each.metadata.name === metadata.name)?.usage;
+    const share = bytes(used?.memory) / bytes(status?.allocatable?.['memory']);
+    const says = status?.conditions?.find(({ type }) => type === 'MemoryPressure')?.status;
+    expect([metadata.name, share > 0.95, share <= 1]).toEqual([
+      metadata.name,
+      says === 'True',
+      true,
+    ]);
+    return says;
+  });
+  expect(pressed).toContain('True');
+  for (const { spec, status } of all.filter((each) => each.status?.reason === 'Evicted')) {
+    const [, used = '', asked = ''] =
+      /using (\S+), request is (\S+),/.exec(status?.message ?? '') ?? [];
+    const { requests, limits } = spec?.containers[0]?.resources ?? {};
+    expect(asked).toBe(requests?.['memory']);
+    expect(bytes(used)).toBeGreaterThan(bytes(asked));
+    expect(bytes(used)).toBeLessThanOrEqual(bytes(limits?.['memory']));
+  }
+});
+
+interface Amounts {
+  readonly memory: string;
+}
+
+interface UsedByContainer {
+  readonly name: string;
+  readonly usage: Amounts;
+}
 
 test('beside the details, the reason, the namespace and the node keep their places', () => {
   const all = shownColumns(podKind, undefined, { isTrouble: true, isMetered: true });

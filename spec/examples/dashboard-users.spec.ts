@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { createClient, type View } from 'rx-informer';
-import { pods } from 'rx-informer/resources';
+import { events, persistentVolumeClaims, pods } from 'rx-informer/resources';
 import { connectServer } from 'rx-informer/server';
 import { type WorkerCluster, workerQuery } from 'rx-informer/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -61,8 +61,16 @@ const rows = (cluster: WorkerCluster, params: object) =>
       ...params,
     }) as never,
   );
-const counts = (cluster: WorkerCluster, of: 'all' | 'namespaces') =>
-  cluster.view(workerQuery<ServedQueries, 'tableCounts'>('tableCounts', { ...EVERYTHING, of }));
+const counts = (cluster: WorkerCluster) =>
+  cluster.view(workerQuery<ServedQueries, 'tableCounts'>('tableCounts', EVERYTHING));
+
+const rowOf = (of: WorkerCluster, params: { kind: string; uid: string }) => {
+  const view = of.view<{ why: string }>(
+    workerQuery<ServedQueries, 'rowOf'>('rowOf', params) as never,
+  );
+  view.subscribe(() => undefined);
+  return view;
+};
 
 /** Waits until a view is answered, and returns its snapshot. */
 async function answered<R>(view: View<R>) {
@@ -105,8 +113,14 @@ describe('the dashboard of several users', () => {
     const sorted = own.map(({ metadata }) => metadata?.name ?? '').sort();
     expect(some.rows.map(({ name }) => name)).toEqual(sorted.slice(25, 35));
     expect(some.total).toBe(own.length);
-    const spaces = await answered(counts(bob, 'namespaces'));
-    expect(spaces.rows.map(({ key }) => key)).toEqual(TEAM);
+    const counted = (await answered(counts(bob))).rows.map(
+      ({ of, key, count }) => [of, key, count] as const,
+    );
+    const spaces = counted.filter(([of]) => of === 'namespaces');
+    expect(spaces.map(([, key]) => key)).toEqual(TEAM);
+    expect(spaces.reduce((sum, [, , count]) => sum + count, 0)).toBe(own.length);
+    expect(counted).toContainEqual(['all', 'all', own.length]);
+    expect(counted).toContainEqual(['tones', 'good', expect.any(Number)]);
     const nodes = await answered(rows(bob, { kind: 'nodes' }));
     expect([nodes.rows.length, nodes.status.blocked]).toEqual([0, 'forbidden']);
     expect((await answered(rows(ann, { kind: 'nodes' }))).rows.length).toBeGreaterThan(0);
@@ -146,6 +160,37 @@ describe('the dashboard of several users', () => {
       expect([params, shown.length, status.error === undefined]).toEqual([params, 0, false]);
     }
     expect(told.length).toBeGreaterThan(before);
+  });
+
+  it('answers what is in trouble, each user for the own namespaces, with what other kinds say', async () => {
+    const { objects } = embedded.server;
+    const [ann, bob] = [page('ann'), page('bob')];
+    const about = ['shop', 'search'].map((namespace) => {
+      const name = 'waiting';
+      const spec = { accessModes: ['ReadWriteOnce'] };
+      const { metadata } = objects.create(persistentVolumeClaims, {
+        ...{ metadata: { namespace, name }, spec, status: { phase: 'Pending' } },
+      });
+      const kind = 'PersistentVolumeClaim';
+      objects.create(events, {
+        metadata: { namespace, name: 'told' },
+        involvedObject: { kind, namespace, name, uid: metadata.uid },
+        ...{ type: 'Warning', reason: 'ProvisioningFailed', message: 'no such class' },
+      });
+      return metadata.uid;
+    });
+    type Row = { namespace: string; why: string };
+    const troubles = (cluster: WorkerCluster, kind: string) =>
+      cluster.view<Row>(workerQuery<ServedQueries, 'troubles'>('troubles', kind) as never);
+    const [all, own] = [troubles(ann, 'claims'), troubles(bob, 'claims')];
+    await Promise.all([answered(all), answered(own)]);
+    const places = (view: View<Row>) => view.getSnapshot().rows.map(({ namespace }) => namespace);
+    await eventually(() => expect(places(all).toSorted()).toEqual(['search', 'shop']));
+    await eventually(() => expect(places(own)).toEqual(['shop']));
+    expect((await answered(troubles(bob, 'nodes'))).status.blocked).toBe('forbidden');
+    const of = { kind: 'claims', uid: about[0] ?? '' };
+    const one = rowOf(bob, of);
+    await eventually(() => expect(one.getSnapshot().rows[0]?.why).toBe('no such class'));
   });
 
   it('forwards requests with the token of the user alone, and none without', async () => {

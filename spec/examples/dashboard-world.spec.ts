@@ -6,6 +6,7 @@ import {
   deployments,
   type Event,
   type Job,
+  jobs,
   type Node,
   type Pod,
   pods,
@@ -293,6 +294,21 @@ describe('what a user writes', () => {
     server.objects.delete(deployments, { namespace: 'shop', name: 'cart' });
     settle();
     expect(podsOf('cart')).toEqual([]);
+  });
+
+  test('a Job that a user makes runs in a pod of its own, and is complete', () => {
+    const { server, settle, podsOf } = written();
+    const template = { spec: { containers: [{ name: 'report', image: 'x:1' }] } };
+    const job = { namespace: 'analytics', name: 'report-manual-1' };
+    server.objects.create(jobs, { metadata: job, spec: { template } });
+    settle();
+    const [pod, ...others] = podsOf('report-manual-1');
+    expect(others).toEqual([]);
+    expect(pod?.spec?.containers[0]?.image).toBe('x:1');
+    expect(pod?.status?.phase).toBe('Succeeded');
+    const { spec, status } = server.objects.get(jobs, job) ?? {};
+    expect(spec?.selector?.matchLabels).toMatchObject({ app: 'report-manual-1' });
+    expect(status?.conditions).toMatchObject([{ type: 'Complete', status: 'True' }]);
   });
 
   test('further pods of a faulty workload have its fault, and pods that could not be created are given up first', () => {

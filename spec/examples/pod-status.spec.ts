@@ -90,6 +90,37 @@ describe('a pod that kubectl prints like a healthy one', () => {
     });
     expect([row(1).status, row(1).why]).toEqual(['Not ready', '']);
   });
+
+  test.each([
+    ['an end by itself', { waiting: { reason: 'CrashLoopBackOff' } }, 1, 'shop/p/c/5'],
+    ['one that runs again', { running: {} }, 1, 'shop/p/c/5/previous'],
+    ['a stop from outside', { running: {} }, 143, ''],
+  ])('names the log of a container that fails: %s', (_what, state, exitCode, log) => {
+    const lastState = { terminated: { exitCode } };
+    const failing = { ...container, ready: false, restartCount: 5, state, lastState };
+    const row = podRow({
+      metadata: { uid: 'u', namespace: 'shop', name: 'p' },
+      spec: { containers: [{ name: 'c' }] },
+      status: { phase: 'Running', containerStatuses: [failing] },
+    });
+    expect([row.tone, row['log']]).toEqual(['bad', log]);
+  });
+
+  test('says which probe asks a port that the container does not declare', () => {
+    const ports = [{ containerPort: 9090 }];
+    const readinessProbe = { httpGet: { path: '/healthz', port: 8080 } };
+    const row = podRow({
+      metadata: { uid: 'u' },
+      spec: { containers: [{ name: 'c', ports, readinessProbe }] },
+      status: {
+        phase: 'Running',
+        containerStatuses: [{ ...container, ready: false, restartCount: 5 }],
+      },
+    });
+    expect(row.why).toBe(
+      "GET :8080/healthz — port 8080 is not among the container's ports (9090), restarted 5 times",
+    );
+  });
 });
 
 describe('an adopted pod', () => {

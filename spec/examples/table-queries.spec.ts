@@ -166,7 +166,7 @@ function expectEqual(
   };
   // Each count is narrowed by the choices before it, and not by its own.
   const shownCounts = (['all', 'shown', 'namespaces', 'tones', 'statuses'] as const).map(
-    (name) => queries[name].getSnapshot().rows,
+    (name) => queries.counts[name].getSnapshot().rows,
   );
   expect(shownCounts).toEqual([
     count(
@@ -220,13 +220,13 @@ test('a pod whose columns have not changed keeps its row', () => {
 
 test('a pod that cannot be read is left out and reported, until it can be read', () => {
   const { changes$, queries } = open();
-  const { table, tones, all } = queries;
+  const { table, counts: views } = queries;
   const odd = { ...podIn(1, 0, 'Running', 1), status: { containerStatuses: 'none' } };
   const previous = odd as unknown as Pod;
   changes$.next(changeSet({ added: [previous, podIn(2, 0, 'Running', 2)] }));
   expect(table.getSnapshot().rows.map(({ uid }) => uid)).toEqual(['uid-2']);
   const { refusedRows } = table.getSnapshot().status;
-  const counts = () => [tones, all].map((view) => view.getSnapshot().rows[0]?.count);
+  const counts = () => [views.tones, views.all].map((view) => view.getSnapshot().rows[0]?.count);
   expect(counts()).toEqual([1, 1]);
   expect(refusedRows).toMatchObject([{ operator: 'liveMap', id: 'uid-1', key: 'ns-b/pod-1' }]);
   changes$.next(changeSet({ updated: [{ previous, object: podIn(1, 0, 'Running', 3) }] }));
@@ -243,7 +243,8 @@ test('a reset replaces all rows', () => {
 
 test('the counts and the table of a page change in one turn', () => {
   const { changes$, queries } = open();
-  const { table, all, statuses } = queries;
+  const { table } = queries;
+  const { all, statuses } = queries.counts;
   changes$.next(changeSet({ added: [podIn(1, 0, 'Running', 1)] }));
   const seen: unknown[] = [];
   const page = snapshotOf([table, all, statuses]);

@@ -1,6 +1,6 @@
 /** What the pods and nodes of the embedded cluster use, as a metrics server says it. It is made up when somebody asks. */
 import type { Pod } from 'rx-informer/resources';
-import type { NodeState } from './cluster-shapes.ts';
+import { NODE_MEMORY_MI, type NodeState } from './cluster-shapes.ts';
 import { timestamp } from './timestamp.ts';
 
 const PATH =
@@ -8,6 +8,8 @@ const PATH =
 /** How long a value lasts, and how often the next pods get another one, so that few change at once. */
 const LASTS_MS = 600_000;
 const STEPS = 20;
+/** What is free on a node whose memory is used up, in MiB. */
+const FREE_MI = 71;
 
 /** A number from 0 to 1 that belongs to a text and a time. */
 function fraction(text: string, nowMs = 0): number {
@@ -77,6 +79,11 @@ export function metricsFor(
       total.milliCpu += usage.milliCpu;
       total.memoryMi += usage.memoryMi;
     }
+  }
+  // The kubelet evicts when less than 100 MiB are free.
+  for (const { name, isPressed } of nodes) {
+    const total = totals.get(name);
+    if (isPressed && total) total.memoryMi = Math.max(total.memoryMi, NODE_MEMORY_MI - FREE_MI);
   }
   const items = [...totals].map(([name, usage]) => ({
     metadata: { name },

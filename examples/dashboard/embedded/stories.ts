@@ -148,17 +148,28 @@ function* drain(world: World): Story {
   world.cordon(node, false);
 }
 
-/** A job runs until it ends, and an earlier job is deleted. */
-function* job(world: World): Story {
-  const name = `${world.random.pick(jobNames)}-${world.random.suffix(6)}`;
-  const plan = { name, desired: 1, createdMs: Date.now() };
-  const owner = createOwner(world, 'Job', world.random.pick(apps), plan);
-  const resident = world.create(owner);
+/** The pod of a job runs. */
+function* run(world: World, resident: Resident): Story {
   yield;
   world.turn(resident, { to: 'creating' });
   yield;
   world.turn(resident, { to: 'running' });
   yield;
+}
+
+/** A job that a user has made runs, and is complete. */
+export function* runJob(world: World, owner: Owner): Story {
+  const resident = world.create(owner);
+  yield* run(world, resident);
+  world.turn(resident, { to: 'completed' });
+}
+
+/** A job runs until it ends, and an earlier job is deleted. */
+function* job(world: World): Story {
+  const name = `${world.random.pick(jobNames)}-${world.random.suffix(6)}`;
+  const plan = { name, desired: 1, createdMs: Date.now() };
+  const resident = world.create(createOwner(world, 'Job', world.random.pick(apps), plan));
+  yield* run(world, resident);
   const fails = world.isTroubled && world.random.next() < 0.12;
   if (fails) world.turn(resident, { to: 'failed', reason: 'OOMKilled', exitCode: 137 });
   else world.turn(resident, { to: 'completed' });

@@ -1,13 +1,14 @@
 /**
  * Acts on what users write, as the controllers of a cluster do: a workload that was scaled gets or loses pods, a new template
- * replaces them, a deleted one is replaced, and those of a deleted workload go.
+ * replaces them, a deleted one is replaced, a Job that was made runs, and those of a deleted workload go.
  */
 import type { KubernetesObject, Resource } from 'rx-informer';
-import { deployments, pods, statefulSets } from 'rx-informer/resources';
+import { deployments, jobs, pods, statefulSets } from 'rx-informer/resources';
 import type { ServerChange } from 'rx-informer/testing';
 import { nextVersion } from './controllers.ts';
 import { isActive, type Owner, type Resident } from './owners.ts';
-import { replace, type Story, start, stop } from './stories.ts';
+import { podLabels } from './pod-shapes.ts';
+import { replace, runJob, type Story, start, stop } from './stories.ts';
 import { isTemplateOf } from './workload-shapes.ts';
 import type { World } from './world.ts';
 
@@ -39,6 +40,23 @@ export class UserWrites {
     this.#follow(statefulSets, ({ metadata, spec }) => {
       const owner = world.owners.get(metadata.uid);
       if (owner !== undefined) this.#resize(owner, undefined, spec?.replicas ?? 1);
+    });
+    this.#follow(jobs, ({ metadata, spec }) => {
+      const { uid, name, namespace = 'default' } = metadata;
+      const template = spec?.template;
+      if (world.owners.has(uid) || template === undefined) return;
+      const known = { uid, name, namespace, app: name, desired: 1, deployment: undefined };
+      const container = { image: template.spec?.containers[0]?.image ?? '', sidecar: false };
+      const owner: Owner = {
+        ...{ ...known, kind: 'Job', residents: new Set<Resident>() },
+        template: { ...container, milliCpu: 0, memoryMi: 0, given: template },
+      };
+      world.owners.set(uid, owner);
+      // As the API server does.
+      world.server.objects.modify(jobs, metadata, (draft) => {
+        if (draft.spec) draft.spec.selector = { matchLabels: podLabels(owner) };
+      });
+      this.#stories.add(runJob(world, owner));
     });
     world.server.objects.onChange(pods, ({ before, after }) => {
       const isMarked = after?.metadata.deletionTimestamp && !before?.metadata.deletionTimestamp;

@@ -13,13 +13,14 @@ export const pressureFault: Seed = (world, { workload }) => {
   const since = timestamp(beganMs());
   for (let evicted = 0; evicted < workload.replicas; evicted++) {
     const resident = world.create(current, { node, createdMs: beganMs() - 3_600_000 });
-    const message = `The node was low on resource: memory. Threshold quantity: 100Mi, available: ${71 + evicted}Mi. Container ${workload.app} was using 14${evicted}2Mi, request is 256Mi, has larger consumption of memory. `;
+    const message = `The node was low on resource: memory. Threshold quantity: 100Mi, available: ${71 + evicted}Mi. Container ${workload.app} was using 14${evicted}2Mi, request is ${workload.memoryMi}Mi, has larger consumption of memory. `;
     resident.pod = objects.modify(pods, resident.pod.metadata, (draft) => {
       draft.status = { phase: 'Failed', reason: 'Evicted', message, startTime: since };
     });
     world.tell(resident, { type: 'Warning', reason: 'Evicted', message }, beganMs());
   }
   node.cordoned = true;
+  node.isPressed = true;
   healthyPods(world, current, workload.replicas);
   objects.modify(nodes, node, (draft) => {
     const taint = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' };

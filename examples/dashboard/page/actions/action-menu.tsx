@@ -8,13 +8,14 @@ import { CopyItems, menuProps } from '../details/copy-menu.tsx';
 import type { Copied } from '../details/kubectl.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { CheckIcon, DownIcon } from '../layout/icons.tsx';
+import type { Action } from './action.ts';
 import classes from './actions.module.css';
 import { asked$, marks$ } from './asked.ts';
 import { actionsFor } from './objects.ts';
 import { useLacks } from './use-lacks.ts';
 
-/** They need a stream in both directions, or many requests in an order. */
-const BY_KUBECTL = /^kubectl (drain|exec|port-forward)$/;
+/** They say more than the page, need a stream in both directions, or many requests in an order. */
+const BY_KUBECTL = /^kubectl (describe|drain|exec|port-forward)$/;
 
 export function ActionMenu(props: {
   readonly kind: Kind;
@@ -30,8 +31,29 @@ export function ActionMenu(props: {
   const { namespace, name } = of;
   const lacks = useLacks(kind.resource, actions, [{ namespace, name }], isOpen);
   const lines = copies.filter(({ label }) => BY_KUBECTL.test(label));
-  if (actions.length + lines.length === 0) return null;
   const targets = [{ ...of, uid: object.metadata.uid }];
+  const itemOf = ({ id, label, does, isDanger }: Action) => {
+    const lack = lacks.get(id);
+    return (
+      <Menu.Item
+        key={id}
+        // Not `disabled`, so that the pointer and screen readers reach the reason.
+        data-disabled={lack !== undefined}
+        closeMenuOnClick={lack === undefined}
+        className={lack !== undefined ? classes.lacks : isDanger ? classes.danger : ''}
+        onClick={() => lack ?? asked$.next({ action: id, kind: kind.id, targets })}
+      >
+        {label} …
+        <Text size="xs" className={classes.reason}>
+          {lack === undefined ? does : `Needs the right to ${lack}`}
+        </Text>
+      </Menu.Item>
+    );
+  };
+  // The keyboard begins with the first item, which must destroy nothing.
+  const [safe, dangers] = [false, true].map((is) =>
+    actions.filter(({ isDanger = false }) => isDanger === is),
+  ) as [...[Action[], Action[]]];
   return (
     <Menu {...menuProps} opened={isOpen} onChange={setOpen}>
       <Menu.Target>
@@ -44,31 +66,12 @@ export function ActionMenu(props: {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {actions.map(({ id, label, does, isDanger }) => {
-          const lack = lacks.get(id);
-          return (
-            <Menu.Item
-              key={id}
-              // Not `disabled`, so that the pointer and screen readers reach the reason.
-              data-disabled={lack !== undefined}
-              closeMenuOnClick={lack === undefined}
-              className={lack !== undefined ? classes.lacks : isDanger ? classes.danger : ''}
-              onClick={() => lack ?? asked$.next({ action: id, kind: kind.id, targets })}
-            >
-              {label} …
-              <Text size="xs" className={classes.reason}>
-                {lack === undefined ? does : `Needs the right to ${lack}`}
-              </Text>
-            </Menu.Item>
-          );
-        })}
-        {lines.length > 0 && (
-          <>
-            {actions.length > 0 && <Menu.Divider />}
-            <Menu.Label>Copy the line of kubectl</Menu.Label>
-          </>
-        )}
+        {safe.map(itemOf)}
+        {safe.length > 0 && <Menu.Divider />}
+        <Menu.Label>Copy the line of kubectl</Menu.Label>
         <CopyItems copies={lines} onCopy={copy} />
+        {dangers.length > 0 && <Menu.Divider />}
+        {dangers.map(itemOf)}
       </Menu.Dropdown>
     </Menu>
   );

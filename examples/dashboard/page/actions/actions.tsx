@@ -43,13 +43,16 @@ function placesOf(targets: readonly ObjectName[]) {
   }));
 }
 
+/** Where the keyboard goes: not to what destroys. */
+const SAFE = 'button:not([data-danger]):not(:disabled)';
+
 function MarkedBar(props: { readonly kind: string; readonly targets: readonly ObjectName[] }) {
   const { targets } = props;
   const kind = kindOf(props.kind);
   const actions = actionsFor(kind.resource);
   const lacks = useLacks(kind.resource, actions, placesOf(targets));
   const bar = useRef<HTMLDivElement>(null);
-  useHotkeys([['a', () => bar.current?.querySelector('button')?.focus()]]);
+  useHotkeys([['a', () => bar.current?.querySelector<HTMLElement>(SAFE)?.focus()]]);
   const clear = () => {
     clearMarks();
     focusTable();
@@ -73,6 +76,7 @@ function MarkedBar(props: { readonly kind: string; readonly targets: readonly Ob
             key={id}
             size="xs"
             variant="default"
+            data-danger={isDanger}
             className={isDanger && !lacks.has(id) ? classes.danger : ''}
             disabled={lacks.has(id)}
             onClick={() => asked$.next({ action: id, kind: kind.id, targets })}

@@ -12,7 +12,7 @@ import classes from './details.module.css';
 import { ObjectLink } from './object-link.tsx';
 import { Line, Section } from './pairs.tsx';
 import { type ObjectProps, selectorOf, usePods } from './use-pods.ts';
-import { versionOf } from './versions.ts';
+import { presentSets, versionOf } from './versions.ts';
 
 /** How many lines a list shows before the user asks for all. */
 const FEW = 6;
@@ -28,8 +28,8 @@ export function Children({ kind, object }: ObjectProps) {
     return <EventList query={query} areOfSeveral title="Events in the namespace" />;
   }
   if (kind.id === 'nodes') {
-    const query = workerQuery<Queries, 'eventsOfNode'>('eventsOfNode', name);
-    return <EventList query={query} areOfSeveral={false} />;
+    // Those of its kubelet have its name in place of its UID.
+    return <Events uids={[name, object.metadata.uid]} />;
   }
   if (selectorOf(kind, object) === undefined) return <Events uids={[object.metadata.uid]} />;
   return <Selected kind={kind} object={object} />;
@@ -41,14 +41,8 @@ function Selected({ kind, object }: ObjectProps) {
   const sets = useQuery(
     workerQuery<Queries, 'replicaSetsOf'>('replicaSetsOf', { namespace, owner: uid }),
   );
-  const shownSets = sets.rows
-    .filter(({ tone }) => tone !== 'done')
-    .map((row) =>
-      rolledUp(
-        row,
-        selected.filter(({ ownerUid }) => ownerUid === row.uid),
-      ),
-    );
+  const podsIn = (uid: string) => selected.filter(({ ownerUid }) => ownerUid === uid);
+  const shownSets = presentSets(sets.rows).map((row) => rolledUp(row, podsIn(row.uid)));
   const uids = [uid, ...[...shownSets, ...selected].map((row) => row.uid)];
   return (
     <>

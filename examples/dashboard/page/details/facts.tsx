@@ -4,12 +4,12 @@ import { type KubernetesObject, podRequests, type Stored } from 'rx-informer';
 import type { Container, Deployment, Event, Node, Pod, ResourceQuota } from 'rx-informer/resources';
 import { amountsText, bytesText, cpuText } from '../kinds/amounts.ts';
 import { type Column, type Kind, ownerOf } from '../kinds/kind.ts';
+import { probesOf } from '../kinds/probes.ts';
 import { usageOf } from '../kinds/quotas.ts';
 import { Age } from '../table/cells.tsx';
 import { environmentOf } from './environment.tsx';
 import { nodeFacts } from './node-facts.tsx';
 import { reference } from './object-link.tsx';
-import { probesOf } from './probes.ts';
 
 type Facts = Readonly<Record<string, ReactNode>>;
 

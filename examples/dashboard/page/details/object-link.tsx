@@ -29,10 +29,11 @@ export function reference(
     readonly uid?: string;
   },
   between = '/',
+  words = '',
 ): ReactNode {
   const { kind: kindName = '', name = '', namespace = '', uid = '' } = about;
   const kind = kindNamed(kindName);
-  const text = `${kindName}${between}${name}`;
+  const text = words || `${kindName}${between}${name}`;
   if (kind === undefined) return text;
   const of = { kind: kind.id, name, uid, namespace: kind.resource.namespaced ? namespace : '' };
   return <ObjectLink of={of} text={text} />;

@@ -8,6 +8,8 @@ import { go } from '../cluster/page-state.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
 import { usageKey, usageWords } from '../kinds/usage.ts';
 import { Age, StatusBadge } from '../table/cells.tsx';
+import { useLastLine } from '../table/use-last-line.ts';
+import { Linked } from './cause-text.tsx';
 import { Children } from './children.tsx';
 import classes from './details.module.css';
 import { factsOf } from './facts.tsx';
@@ -23,31 +25,33 @@ export function Overview({ kind, object }: ObjectProps) {
   const own = troublesOf(object);
   // What the pods say is the cause of what the conditions of their owner say.
   const isTold = kind.id === 'pods' || own.some(({ text }) => text === row?.why);
-  const troubles =
-    row?.tone === 'bad' && row.why !== '' && !isTold
-      ? [{ title: row.status, text: row.why }, ...own]
-      : own;
-  const { labels = {}, annotations = {} } = object.metadata;
+  const isRolledUp = row?.tone === 'bad' && row.why !== '' && !isTold;
+  const troubles = isRolledUp ? [{ title: row.status, text: row.why }, ...own] : own;
+  const line = useLastLine(row?.['log']);
+  const { labels = {}, annotations = {}, namespace = '' } = object.metadata;
   return (
     <>
       {troubles.length > 0 && (
         <Alert color="red" className={classes.trouble} data-testid="troubles">
+          {line !== '' && (
+            <p>
+              <b>The log ends with</b>
+              <br />
+              <code>{line}</code> {kind.id !== 'pods' && <OpenLog text="Open the logs" />}
+            </p>
+          )}
           {troubles.map(({ title, text, logOf }) => (
             <p key={title}>
               <b>{title}</b>
               <br />
-              {text}{' '}
-              {logOf && (
-                <Anchor component="button" inherit onClick={() => go({ tab: 'logs' })}>
-                  Open its log
-                </Anchor>
-              )}
+              <Linked text={text} namespace={namespace} />{' '}
+              {logOf && <OpenLog text="Open its log" />}
             </p>
           ))}
         </Alert>
       )}
       {troubles.some(({ text }) => text.includes('exceeded quota')) && (
-        <Quotas namespace={object.metadata.namespace ?? ''} />
+        <Quotas namespace={namespace} />
       )}
       {kind.id === 'namespaces' && <Quotas namespace={object.metadata.name} />}
       {kind.as === 'metadata' && (
@@ -66,6 +70,12 @@ export function Overview({ kind, object }: ObjectProps) {
     </>
   );
 }
+
+const OpenLog = ({ text }: { readonly text: string }) => (
+  <Anchor component="button" inherit onClick={() => go({ tab: 'logs' })}>
+    {text}
+  </Anchor>
+);
 
 function useUsageWords({ metered: of }: Kind, row: Row | undefined) {
   const key = row && usageKey(row);

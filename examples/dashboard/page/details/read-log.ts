@@ -5,6 +5,7 @@
 import { ApiError } from 'rx-informer';
 import { mergeMap, type Observable } from 'rxjs';
 import { fromFetch } from 'rxjs/fetch';
+import { user } from '../cluster/cluster.ts';
 import { settings } from '../cluster/settings.ts';
 import type { LogRequest, LogSource } from './many-logs.ts';
 
@@ -38,5 +39,7 @@ export function readLog(source: LogSource, options: LogRequest): Observable<stri
     if (value !== undefined && value !== false) query.set(name, String(value));
   }
   const url = `${settings.base}/api/v1/namespaces/${namespace}/pods/${pod}/log?${query}`;
-  return fromFetch(url, { selector: linesOf }).pipe(mergeMap((lines) => lines));
+  return fromFetch(url, { selector: linesOf, headers: { ...user?.headers } }).pipe(
+    mergeMap((lines) => lines),
+  );
 }

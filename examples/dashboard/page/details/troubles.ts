@@ -2,7 +2,7 @@
 import type { KubernetesObject } from 'rx-informer';
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import type { Condition } from '../../shared/conditions.ts';
-import { FOREIGN_PORT, probesOf } from './probes.ts';
+import { foreignProbes } from '../kinds/probes.ts';
 
 export interface Trouble {
   readonly title: string;
@@ -66,19 +66,6 @@ function containerTroubles(container: ContainerStatus): Trouble[] {
   return found;
 }
 
-/** Probes of a port that their container does not declare, of containers that are not ready. */
-function probeTroubles({ spec, status }: Pod): Trouble[] {
-  const unready = (status?.containerStatuses ?? []).filter(({ ready }) => !ready);
-  const containers = spec?.containers?.filter(({ name }) =>
-    unready.some((each) => each.name === name),
-  );
-  return (containers ?? []).flatMap((container) =>
-    Object.entries(probesOf(container))
-      .filter(([, text]) => text.includes(FOREIGN_PORT))
-      .map(([probe, text]) => ({ title: `${probe} of ${container.name}`, text })),
-  );
-}
-
 /** The reasons, the most direct ones first. */
 export function troublesOf(object: KubernetesObject): readonly Trouble[] {
   const { status: { initContainerStatuses = [], containerStatuses = [], ...own } = {} } =
@@ -96,5 +83,5 @@ export function troublesOf(object: KubernetesObject): readonly Trouble[] {
       title: why && why !== type ? `${type}: ${why}` : type,
       text,
     }));
-  return [...told, ...probeTroubles(object as Pod), ...containers, ...conditions];
+  return [...told, ...foreignProbes(object as Pod), ...containers, ...conditions];
 }

@@ -8,6 +8,7 @@ import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import { conditionOf } from '../../shared/conditions.ts';
 import { counted } from '../../shared/words.ts';
 import type { Tone } from './kind.ts';
+import { foreignProbes } from './probes.ts';
 
 export interface PodStatus {
   readonly text: string;
@@ -17,6 +18,8 @@ export interface PodStatus {
   readonly ready: number;
   readonly containers: number;
   readonly restarts: number;
+  /** Where the log of the container is that fails: `namespace/pod/container/restarts`, and `/previous` if it runs again; '' if none does. */
+  readonly log: string;
 }
 
 /** The status of a pod that runs and is not ready. */
@@ -124,12 +127,31 @@ function whyOf(pod: Pod, restarts: number): string {
     ({ ready, state, lastState }) =>
       !ready && (state?.terminated ?? lastState?.terminated)?.exitCode,
   );
+  const probe = foreignProbes(pod)
+    .at(-1)
+    ?.text.replace(/ every .*?(?= — )/, '');
   const parts = [
+    ...(probe === undefined ? [] : [probe]),
     ...(failed === undefined ? [] : [`init container ${failed.name} fails`]),
     ...(restarts === 0 ? [] : [`restarted ${counted(restarts, 'time')}`]),
     ...(last === undefined ? [] : [`last exit code ${last.exitCode}`]),
   ];
   return unschedulable(pod) ?? message ?? waiting?.state?.waiting?.message ?? parts.join(', ');
+}
+
+/** Containers that were stopped from outside say nothing of it in their logs. */
+const STOPPED = [137, 143];
+
+function logOf({ metadata, status }: Pod): string {
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
+  const failed = all.find(({ ready, state, lastState }) => {
+    const { exitCode = 0 } = state?.terminated ?? lastState?.terminated ?? {};
+    return !ready && exitCode !== 0 && !STOPPED.includes(exitCode);
+  });
+  if (failed === undefined) return '';
+  const { name, restartCount, state } = failed;
+  const where = [metadata?.namespace, metadata?.name, name, restartCount];
+  return [...where, ...(state?.running ? ['previous'] : [])].join('/');
 }
 
 export function podStatus(pod: Pod): PodStatus {
@@ -158,5 +180,6 @@ export function podStatus(pod: Pod): PodStatus {
   if (text === 'Running' && !isReady) text = NOT_READY;
   const tone = fails ? 'bad' : toneOf(text, pod);
   const why = tone === 'bad' ? whyOf(pod, restarts) : '';
-  return { text, tone, why, ready, containers, restarts };
+  const log = tone === 'bad' ? logOf(pod) : '';
+  return { text, tone, why, ready, containers, restarts, log };
 }

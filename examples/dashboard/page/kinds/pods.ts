@@ -5,13 +5,13 @@ import { podStatus } from './pod-status.ts';
 import { boundsOf, usageColumns } from './usage.ts';
 
 export function podRow(pod: Pod): Row {
-  const { text, tone, why, ready, containers, restarts } = podStatus(pod);
+  const { text, tone, why, ready, containers, restarts, log } = podStatus(pod);
   const node = pod.spec?.nodeName ?? '';
   const fields = {
     phase: pod.status?.phase ?? 'Unknown',
     ready: `${ready}/${containers}`,
     readyShare: containers === 0 ? 0 : ready / containers + containers / 1e6,
-    restarts,
+    ...{ restarts, log },
     ...boundsOf(pod),
     node,
     ip: pod.status?.podIP ?? '',

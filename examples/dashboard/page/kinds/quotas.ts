@@ -42,7 +42,9 @@ export const quotaKind = defineKind({
     const [{ share = 0 } = {}] = usage;
     return rowOf(
       quota,
-      isUsedUp ? { status: 'Used up', tone: 'bad' } : { status: 'Free', tone: 'good' },
+      isUsedUp
+        ? { status: 'Used up', tone: 'bad', why: words[0] ?? '' }
+        : { status: 'Free', tone: 'good' },
       { fullest: share, fullestText: words[0] ?? '', all: words.join(', ') },
       ...words,
     );

@@ -60,11 +60,11 @@ export function rolledUp(row: Row, pods: readonly Row[]): Row {
     undefined,
   );
   if (worst === undefined) return row;
-  const { status, why } = worst;
+  const { status, why, log = '' } = worst;
   const reason = `${count(status)} of ${counted(pods.length, 'Pod')}: ${status}`;
   const text = why ? `${reason} — ${why}` : reason;
   if (row.tone !== 'bad') {
-    return { ...row, status, tone: 'bad', why: text };
+    return { ...row, status, tone: 'bad', why: text, log };
   }
-  return { ...row, why: row['status'] === 'FailedCreate' ? `${row['why']}; ${text}` : text };
+  return { ...row, log, why: row['status'] === 'FailedCreate' ? `${row['why']}; ${text}` : text };
 }

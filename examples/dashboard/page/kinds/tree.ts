@@ -35,7 +35,7 @@ function* visible(
   const { row, children } = branch;
   const depth = above === undefined ? 0 : Number(above['depth']) + 1;
   const pods = podsOf(branch);
-  const { status, tone, why } = depth === 2 ? row : rolledUp(row, pods);
+  const { status, tone, why, log = '' } = depth === 2 ? row : rolledUp(row, pods);
   const own = `${ranks[tone]} ${row.name} ${row.uid}`;
   const isOpen = expanded.has(row.uid);
   const shown: Row = {
@@ -43,6 +43,7 @@ function* visible(
     status,
     tone,
     why,
+    log,
     depth,
     restarts: sum(pods, 'restarts'),
     node: row['node'] ?? '',

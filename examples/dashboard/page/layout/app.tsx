@@ -10,7 +10,8 @@ import { useActivity } from '../panels/activity-log.tsx';
 import { Sidebar } from '../panels/sidebar.tsx';
 import { StatusLine } from '../panels/status-line.tsx';
 import { ToneTiles } from '../panels/tone-tiles.tsx';
-import { UncreatedPods } from '../panels/uncreated-pods.tsx';
+import { TroubleLine } from '../panels/trouble-line.tsx';
+import { hasTime$ } from '../panels/use-troubles.ts';
 import { FilterBar } from '../table/filter-bar.tsx';
 import { LiveTable } from '../table/live-table.tsx';
 import { TableProvider } from '../table/use-table.tsx';
@@ -41,7 +42,12 @@ function Shell() {
   const { title } = kindOf(kind);
   useActivity();
   // So that the first click does not wait for it.
-  useEffect(() => void requestIdle(() => void importDetails().catch(() => undefined)), []);
+  useEffect(() => {
+    requestIdle(() => {
+      hasTime$.next(true);
+      void importDetails().catch(() => undefined);
+    });
+  }, []);
   useEffect(() => {
     document.title = `${object?.name ?? title} — rx-informer`;
   }, [object, title]);
@@ -66,7 +72,7 @@ function Shell() {
       <AppShell.Main className={classes.main}>
         <StatusLine />
         <ToneTiles />
-        <UncreatedPods />
+        <TroubleLine />
         <FilterBar />
         <div className={classes.content}>
           <LiveTable key={kind} isReadOnly={isReadOnly} />

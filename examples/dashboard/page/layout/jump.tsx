@@ -4,45 +4,38 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { useQuery } from 'rx-informer/react/worker';
 import { workerQuery } from 'rx-informer/worker';
-import type { Queries } from '../cluster/cluster.ts';
+import { type Queries, user } from '../cluster/cluster.ts';
 import { go, goToKind, page$ } from '../cluster/page-state.ts';
 import { onlyNamespace } from '../cluster/settings.ts';
 import { kindGroups, kindOf } from '../kinds/index.ts';
 import { namespaceKind } from '../kinds/others.ts';
-import { podKind } from '../kinds/pods.ts';
 import { StatusBadge } from '../table/cells.tsx';
 import { ShortName } from '../table/short-name.tsx';
-import { compareFound, type Found, isFound, MOST, rankOf } from '../worker/search.ts';
+import { compareFound, type Found, MOST } from '../worker/search.ts';
 import { Dialog, useLeave } from './dialog.tsx';
 import { focusTable, nextTable } from './focus.ts';
 import { SearchIcon } from './icons.tsx';
 import classes from './jump.module.css';
 import { type Asked, kindsFor, namedKinds, searchOf } from './jump-target.ts';
-import { useNames } from './use-names.ts';
 import { useOtherKinds } from './use-other-kinds.ts';
 
 const WAIT_MS = 120;
 const isWhole = onlyNamespace === '';
-/** Their informer mostly runs, and their names change all the time. */
-const followed = podKind.id;
-const listed = namedKinds(kindGroups, isWhole).filter(({ id }) => id !== followed);
+const named = namedKinds(kindGroups, isWhole).filter(
+  ({ as }) => user === undefined || as === undefined,
+);
 
 function useFound(asked: Asked | undefined) {
-  const { names, isLoading } = useNames(listed);
   const { words = [], kinds = [] } = asked ?? {};
-  const isFollowed = kinds.some(({ id }) => id === followed);
-  const { rows, synced, status } = useQuery(
-    isFollowed ? workerQuery<Queries, 'search'>('search', { words, kind: followed }) : undefined,
-  );
-  const among = names.filter(
-    (name) => kinds.some(({ id }) => id === name.kind) && isFound(name, words),
-  );
-  const found = [
-    ...(isFollowed ? rows : []),
-    ...among.map((name) => ({ ...name, rank: rankOf(name, words) })),
-  ].sort(compareFound);
-  const waits = isFollowed && !synced && status.error === undefined;
-  return { found: found.slice(0, MOST), isSearching: asked !== undefined && (isLoading || waits) };
+  const answers = named.map((kind) => {
+    const of = { words, kind: kind.id };
+    const isAsked = kinds.some(({ id }) => id === kind.id);
+    // biome-ignore lint/correctness/useHookAtTopLevel: the kinds are the same in each render
+    return useQuery(isAsked ? workerQuery<Queries, 'search'>('search', of) : undefined);
+  });
+  const found = answers.flatMap(({ rows }) => rows).sort(compareFound);
+  const isWaiting = answers.some(({ synced, status }) => !synced && status.error === undefined);
+  return { found: found.slice(0, MOST), isSearching: asked !== undefined && isWaiting };
 }
 
 function openKind(id: string): void {

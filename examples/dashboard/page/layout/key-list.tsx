@@ -5,7 +5,8 @@ import { Dialog, useLeave } from './dialog.tsx';
 const keys: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['/'], 'filter the table'],
   [[':', 'Ctrl K'], 'jump to a kind, a namespace or an object'],
-  [['t'], 'show what is in trouble, or everything again'],
+  [['T'], 'list all that is in trouble, of every kind, with the causes'],
+  [['t'], 'show what is in trouble in this table, or everything again'],
   [['o', 'l', 'y', 'e'], 'overview, logs, YAML or edit of the open object'],
   [['?'], 'show these keys'],
   [['↑', '↓'], 'go to another row'],

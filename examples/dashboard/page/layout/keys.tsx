@@ -3,6 +3,7 @@ import { useHotkeys } from '@mantine/hooks';
 import { Suspense } from 'react';
 import { go, page$ } from '../cluster/page-state.ts';
 import { useValue } from '../cluster/use-live.ts';
+import { toggleTroubles } from '../panels/use-troubles.ts';
 import { dialog$, focusFilter } from './focus.ts';
 import { loadedLater } from './loaded.tsx';
 
@@ -24,6 +25,7 @@ export function KeysOfPage() {
           ['shift+:', jump],
           ['?', () => dialog$.next('keys')],
           ['shift+?', () => dialog$.next('keys')],
+          ['shift+t', toggleTroubles],
           ['t', () => go({ tone: page$.value.tone === 'bad' ? '' : 'bad' })],
         ]
       : [],

@@ -27,7 +27,7 @@ const inPage = [
 
 export function QueriesPanel() {
   const { kind, selectors, queries, cost } = useTableQueries();
-  const objects = useView(queries.all).rows[0]?.count ?? 0;
+  const objects = useView(queries.counts.all).rows[0]?.count ?? 0;
   const shown = useView(queries.table).rows.length;
   const query = workerQuery<Queries, 'explanation'>('explanation', { kind: kind.id, ...selectors });
   const [explanation] = useQuery(query).rows;

@@ -1,19 +1,22 @@
 /** The panel at the side: the queries of the table, and the controls of the embedded server. */
 import { CloseButton, ScrollArea, SegmentedControl } from '@mantine/core';
 import type { DashboardInfo } from '../../shared/messages.ts';
+import { user } from '../cluster/cluster.ts';
 import { go } from '../cluster/page-state.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { ActivityLog } from './activity-log.tsx';
 import { QueriesPanel } from './queries-panel.tsx';
 import classes from './server-panel.module.css';
 import { ServerPanel } from './server-panel.tsx';
+import { Troubles } from './troubles.tsx';
 
 export function SidePanel({ info }: { readonly info: DashboardInfo | undefined }) {
   const { panel } = usePage();
   const names = [
-    { value: 'queries', label: 'Queries' },
+    { value: 'troubles', label: 'In trouble' },
+    ...(user ? [] : [{ value: 'queries', label: 'Queries' }]),
     { value: 'activity', label: 'Activity' },
-    ...(info?.embedded === undefined ? [] : [{ value: 'server', label: 'Demo server' }]),
+    ...(info?.embedded === undefined ? [] : [{ value: 'server', label: 'Demo' }]),
   ];
   return (
     <>
@@ -28,6 +31,7 @@ export function SidePanel({ info }: { readonly info: DashboardInfo | undefined }
         <CloseButton aria-label="Close the panel" onClick={() => go({ panel: '' })} />
       </div>
       <ScrollArea className={classes.scroll} type="auto">
+        {panel === 'troubles' && <Troubles />}
         {panel === 'queries' && <QueriesPanel />}
         {panel === 'activity' && <ActivityLog />}
         {panel === 'server' && info?.embedded !== undefined && (

@@ -7,18 +7,20 @@ import { user } from '../cluster/cluster.ts';
 import { go, goToKind } from '../cluster/page-state.ts';
 import { onlyNamespace } from '../cluster/settings.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
-import { kindGroups } from '../kinds/index.ts';
+import { kindGroups, kindOf } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { byValue } from '../kinds/order.ts';
 import { dialog$ } from '../layout/focus.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './sidebar.module.css';
+import { goToTrouble, useTroubles } from './use-troubles.ts';
 
 const shown = { classNames: { root: classes.kind ?? '', label: classes.label ?? '' } };
 
 /** `onChoice` is called after each choice, so that a menu on a phone can close. */
 export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
   const { kind } = useTableQueries();
+  const counts = new Map(useTroubles().map(({ kind: { id }, rows }) => [id, rows.length]));
   const isServed = ({ resource, as }: Kind) =>
     (resource.namespaced || onlyNamespace === '') && (user === undefined || as === undefined);
   return (
@@ -29,21 +31,27 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
             {title}
           </Text>
           {kinds.filter(isServed).map(({ id, title: name }) => (
-            <NavLink
-              key={id}
-              href={id === 'pods' ? '?' : `?kind=${id}`}
-              label={name}
-              {...shown}
-              active={kind.id === id}
-              aria-current={kind.id === id ? 'page' : undefined}
-              onClick={(event) => {
-                // A click with a modifier opens a new tab.
-                if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-                event.preventDefault();
-                goToKind(id);
-                onChoice();
-              }}
-            />
+            <div key={id} className={classes.entry}>
+              <NavLink
+                href={id === 'pods' ? '?' : `?kind=${id}`}
+                label={name}
+                {...shown}
+                active={kind.id === id}
+                aria-current={kind.id === id ? 'page' : undefined}
+                onClick={(event) => {
+                  // A click with a modifier opens a new tab.
+                  if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+                  event.preventDefault();
+                  goToKind(id);
+                  onChoice();
+                }}
+              />
+              <InTrouble
+                id={id}
+                count={counts.get(id === 'tree' ? 'deployments' : id) ?? 0}
+                onChoice={onChoice}
+              />
+            </div>
           ))}
         </section>
       ))}
@@ -63,9 +71,34 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
   );
 }
 
+/** The number of objects of a kind that are in trouble, which shows them. */
+function InTrouble(props: {
+  readonly id: string;
+  readonly count: number;
+  readonly onChoice: () => void;
+}) {
+  const { id, count, onChoice } = props;
+  if (count === 0) return null;
+  const text = number.format(count);
+  const label = `${text} in trouble of ${kindOf(id).title}`;
+  return (
+    <UnstyledButton
+      className={classes.bad}
+      aria-label={label}
+      title={label}
+      onClick={() => {
+        goToTrouble(id);
+        onChoice();
+      }}
+    >
+      {text}
+    </UnstyledButton>
+  );
+}
+
 function Namespaces({ onChoice }: { readonly onChoice: () => void }) {
   const { queries } = useTableQueries();
-  const found = useView(queries.namespaces).rows;
+  const found = useView(queries.counts.namespaces).rows;
   const isListed = useValue(queries.isListed$);
   const { namespace } = usePage();
   // A namespace whose last row has gone keeps its place, so that the list does not jump.

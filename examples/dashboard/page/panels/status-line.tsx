@@ -59,9 +59,12 @@ export function StatusLine() {
           Retry now
         </Button>
       )}
-      <Text size="xs" className={classes.counters}>
-        {counted(reconnects, 'reconnect')} · {counted(relists, 'relist')}
-      </Text>
+      {/* Whoever is live again has missed nothing. */}
+      {words.tone !== 'live' && (
+        <Text size="xs" className={classes.counters}>
+          {counted(reconnects, 'reconnect')} · {counted(relists, 'relist')}
+        </Text>
+      )}
       {words.progress !== undefined && (
         <Progress
           className={classes.progress}

@@ -9,7 +9,7 @@ import classes from './tone-tiles.module.css';
 
 export function ToneTiles() {
   const { kind, queries } = useTableQueries();
-  const tones = useView(queries.tones).rows;
+  const tones = useView(queries.counts.tones).rows;
   const isListed = useValue(queries.isListed$);
   const { tone } = usePage();
   const counts = new Map(tones.map(({ key, count }) => [key, count]));

@@ -12,6 +12,7 @@ import { toggle } from '../kinds/tree.ts';
 import { DownIcon, RightIcon } from '../layout/icons.tsx';
 import classes from './cells.module.css';
 import { ShortName } from './short-name.tsx';
+import { useLastLine } from './use-last-line.ts';
 
 /** The features of TanStack Table that the table uses: columns and the state of sorting. */
 export const features = tableFeatures({ rowSortingFeature });
@@ -37,7 +38,7 @@ function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
     case 'status':
       return <StatusBadge tone={row.tone} text={row.status} why={row.why} />;
     case 'why':
-      return row.why === '' ? <None /> : <span title={row.why}>{causeOf(row.why)}</span>;
+      return row.why === '' ? <None /> : <Why row={row} />;
     case 'age':
       return <Age sinceMs={Number(value)} />;
     case 'number':
@@ -58,6 +59,12 @@ function Cell({ column, row }: { readonly column: Column; readonly row: Row }) {
       if (value === '') return <None />;
       return <span title={String(value)}>{value}</span>;
   }
+}
+
+function Why({ row: { why, log } }: { readonly row: Row }) {
+  const line = useLastLine(log);
+  const first = line && `${line} — `;
+  return <span title={`${first}${why}`}>{`${first}${causeOf(why)}`}</span>;
 }
 
 function None({ label = 'none' }: { readonly label?: string }) {

@@ -16,7 +16,7 @@ const ColumnMenu = loadedLater(async () => (await import('./column-menu.tsx')).C
 /** Whether the table is filtered to rows in trouble. */
 export function useIsTrouble(): boolean {
   const { queries } = useTableQueries();
-  const statuses = useView(queries.statuses).rows;
+  const statuses = useView(queries.counts.statuses).rows;
   const { tone, status } = usePage();
   if (tone !== '' || status === '') return tone === 'bad';
   return (statuses.find(({ key }) => key === status)?.bad ?? 0) > 0;

@@ -20,7 +20,7 @@ export function FilterBar() {
   const page = usePage();
   const { filter, tone, status } = page;
   const namespace = namespaceIn(kind, page);
-  const statuses = useView(queries.statuses).rows;
+  const statuses = useView(queries.counts.statuses).rows;
   const { problem } = parseFilter(filter, kind.id);
   const names = statuses.map(({ key, count }) => ({ value: key, label: `${key} (${count})` }));
   const options =
@@ -114,8 +114,8 @@ function PauseButton() {
 
 function Shown() {
   const { kind, queries } = useTableQueries();
-  const shown = useView(queries.shown).rows[0]?.count ?? 0;
-  const all = useView(queries.all).rows[0]?.count ?? 0;
+  const shown = useView(queries.counts.shown).rows[0]?.count ?? 0;
+  const all = useView(queries.counts.all).rows[0]?.count ?? 0;
   const isListed = useValue(queries.isListed$);
   const { refusedRows } = useValue(queries.status$);
   const what = rowsName(kind, all);

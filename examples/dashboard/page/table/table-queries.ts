@@ -12,7 +12,7 @@ import type { ShownStatus } from '../cluster/shown-status.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
 import type { CompareRows } from '../kinds/order.ts';
 import { HeldOrder, type HeldRows, type ShownOrder } from './held-order.ts';
-import { type Count, tableStreams } from './table-streams.ts';
+import { type Count, type Counted, ofEach, tableStreams } from './table-streams.ts';
 
 export interface RowRange {
   readonly offset: number;
@@ -36,12 +36,8 @@ export class TableQueries {
 
   /** The rows of {@link range$}; `total` counts the rows that match the filter. */
   readonly table: View<Row>;
-  /** One row with the number of all objects; none if there are none. */
-  readonly all: View<Count>;
-  readonly shown: View<Count>;
-  readonly namespaces: View<Count>;
-  readonly tones: View<Count>;
-  readonly statuses: View<Count>;
+  /** `all` and `shown` have one row, or none if there are none. */
+  readonly counts: Readonly<Record<Counted, View<Count>>>;
   readonly #sorted$: OrderedChangeStream<Row>;
   readonly #compare$: Observable<CompareRows>;
   readonly #listed$: ChangeStream<unknown>;
@@ -68,11 +64,7 @@ export class TableQueries {
     const limit$ = this.range$.pipe(map(({ limit }) => limit));
     this.table = this.#sorted$.pipe(liveWindow(offset$, limit$), toView());
     this.#given$ = status$ ?? this.table.status$;
-    this.all = counts.all.pipe(toView());
-    this.shown = counts.shown.pipe(toView());
-    this.namespaces = counts.namespaces.pipe(toView());
-    this.tones = counts.tones.pipe(toView());
-    this.statuses = counts.statuses.pipe(toView());
+    this.counts = ofEach((of) => counts[of].pipe(toView()));
   }
 
   /** Keeps every row at its place until {@link release}, or until the user asks for other rows or another order. */
@@ -109,12 +101,11 @@ export class TableQueries {
   start(): () => void {
     const held = new Subscription();
     // First, so that the informer has all objects and the selectors of the filter are evaluated locally.
-    held.add(this.all.subscribe(() => undefined));
+    held.add(this.counts.all.subscribe(() => undefined));
     held.add(this.#listed$.subscribe(({ synced }) => this.isListed$.next(synced)));
     held.add(this.#given$.subscribe((status) => this.status$.next(status)));
     held.add(this.#sorted$.subscribe(({ order }) => this.order$.next(order)));
-    const { table, shown, namespaces, tones, statuses } = this;
-    for (const view of [table, shown, namespaces, tones, statuses]) {
+    for (const view of [this.table, ...Object.values(this.counts)]) {
       held.add(view.subscribe(() => undefined));
     }
     held.add(() => this.release());

@@ -15,7 +15,7 @@ function useEmptyState(): EmptyStateProps {
   const { kind, queries } = useTableQueries();
   const status = useValue(queries.status$);
   const isListed = useValue(queries.isListed$);
-  const all = useView(queries.all).rows[0]?.count ?? 0;
+  const all = useView(queries.counts.all).rows[0]?.count ?? 0;
   const what = rowsName(kind);
   if (all > 0) {
     return {

@@ -36,21 +36,27 @@ export const counted = ['all', 'shown', 'namespaces', 'tones', 'statuses'] as co
 
 export type Counted = (typeof counted)[number];
 
+/** Makes something of each of the counts. */
+export function ofEach<T>(make: (of: Counted) => T): Readonly<Record<Counted, T>> {
+  return Object.fromEntries(counted.map((of) => [of, make(of)])) as Record<Counted, T>;
+}
+
 export interface TableStreams {
   readonly compare$: Observable<CompareRows>;
   /** All matching rows, in order. */
   readonly sorted$: OrderedChangeStream<Row>;
-  /** `all` and `shown` have one row, or none if there are none. */
   readonly counts: Readonly<Record<Counted, OrderedChangeStream<Count>>>;
 }
 
 /** The children in a tree are not counted. */
 const isCounted = (row: Row) => !row['depth'];
 
+export const byKey = (one: Count, other: Count) => byValue(one.key, other.key);
+
 function countsBy(rows$: ChangeStream<Row>, key: (row: Row) => string): OrderedChangeStream<Count> {
   return rows$.pipe(
     liveGroupBy((row: Row) => (isCounted(row) ? key(row) : undefined), perGroup),
-    liveSort((one: Count, other: Count) => byValue(one.key, other.key)),
+    liveSort(byKey),
   );
 }
 

@@ -2,11 +2,10 @@
 import '@mantine/core/styles.css';
 import '../page.css';
 import { connectServer } from 'rx-informer/server';
-import { nonce, root } from '../cluster/settings.ts';
 import { forgetToken, signedIn } from './sign-in.tsx';
 
 // Without a top-level await, for which the parts that this module shares with the rest would wait, too.
-void signedIn(root, nonce).then(({ name, token }) => {
+void signedIn().then(({ name, token }) => {
   const credentials = () => ({ token });
   const cluster = connectServer({ url: '/queries', identity: name, credentials });
   const signOut = () => {

@@ -16,8 +16,8 @@ import { type ShownStatus, statusOf } from '../cluster/shown-status.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
 import { type HeldRows, idOf, type ShownOrder } from '../table/held-order.ts';
 import type { RowRange, TableSource } from '../table/table-queries.ts';
-import type { Count, Counted, TableChoice } from '../table/table-streams.ts';
-import type { ServedQueries } from '../worker/served-queries.ts';
+import { type Count, type Counted, ofEach, type TableChoice } from '../table/table-streams.ts';
+import type { CountOf, ServedQueries } from '../worker/served-queries.ts';
 import { askedView, snapshotsOf, untilAnswered } from './asked-view.ts';
 
 /** By how many rows the window moves. At least as many are known before and behind the screen. */
@@ -107,11 +107,7 @@ export class ServedTable implements TableSource {
   readonly status$ = new BehaviorSubject<ShownStatus>({ refusedRows: [] });
   readonly held$ = new BehaviorSubject<HeldRows | undefined>(undefined);
   readonly table: View<Row>;
-  readonly all: View<Count>;
-  readonly shown: View<Count>;
-  readonly namespaces: View<Count>;
-  readonly tones: View<Count>;
-  readonly statuses: View<Count>;
+  readonly counts: Readonly<Record<Counted, View<Count>>>;
   readonly #window$: Observable<WindowSnapshot>;
   readonly #kind: Kind;
   /** What `order$` and `held$` have. */
@@ -142,22 +138,18 @@ export class ServedTable implements TableSource {
         map(([window, range]) => ({ ...window, rows: rowsAt(window, range) })),
       ),
     );
-    const counts = (of: Counted) =>
-      askedView(
-        choice$.pipe(
-          switchMap((choice) =>
-            snapshotsOf(
-              workerQuery<ServedQueries, 'tableCounts'>('tableCounts', { ...choice, of }),
-            ),
-          ),
-          untilAnswered(),
-        ),
-      );
-    this.all = counts('all');
-    this.shown = counts('shown');
-    this.namespaces = counts('namespaces');
-    this.tones = counts('tones');
-    this.statuses = counts('statuses');
+    const counts$ = choice$.pipe(
+      switchMap((choice) =>
+        snapshotsOf(workerQuery<ServedQueries, 'tableCounts'>('tableCounts', choice)),
+      ),
+      untilAnswered(),
+      shareReplay({ bufferSize: 1, refCount: true }),
+    );
+    const only = (of: Counted) => (all: ViewSnapshot<CountOf>) => ({
+      ...all,
+      rows: all.rows.filter((row) => row.of === of),
+    });
+    this.counts = ofEach((of) => askedView(counts$.pipe(map(only(of)))));
   }
 
   /** Keeps every row at its place until {@link release}. */
@@ -189,8 +181,7 @@ export class ServedTable implements TableSource {
         else if (this.#held !== undefined) this.#hold(new HeldWindow(this.#held, this.#order));
       }),
     );
-    running.add(this.table.subscribe(() => undefined));
-    for (const view of [this.all, this.shown, this.namespaces, this.tones, this.statuses]) {
+    for (const view of [this.table, ...Object.values(this.counts)]) {
       running.add(view.subscribe(() => undefined));
     }
     running.add(

@@ -1,18 +1,9 @@
 /** The sign-in with a token, before the page begins. */
-import {
-  Alert,
-  Button,
-  Center,
-  MantineProvider,
-  Paper,
-  PasswordInput,
-  Stack,
-  Text,
-  Title,
-} from '@mantine/core';
+import { Alert, Button, Center, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { theme, variables } from '../theme.ts';
+import { root } from '../cluster/settings.ts';
+import { Themed } from '../theme.tsx';
 
 export interface SignedIn {
   readonly name: string;
@@ -34,21 +25,16 @@ async function userOf(token: string): Promise<SignedIn> {
 }
 
 /** Resolves when somebody has signed in. */
-export async function signedIn(root: HTMLElement, nonce: string): Promise<SignedIn> {
+export async function signedIn(): Promise<SignedIn> {
   const known = sessionStorage.getItem(KEY);
   const before = known === null ? undefined : await userOf(known).catch(() => undefined);
   if (before !== undefined) return before;
   const shown = createRoot(root);
   const user = await new Promise<SignedIn>((resolve) => {
     shown.render(
-      <MantineProvider
-        theme={theme}
-        cssVariablesResolver={variables}
-        defaultColorScheme="auto"
-        getStyleNonce={() => nonce}
-      >
+      <Themed>
         <SignInForm onUser={resolve} />
-      </MantineProvider>,
+      </Themed>,
     );
   });
   shown.unmount();

@@ -3,7 +3,9 @@ import {
   audit,
   createClient,
   createInformerFactory,
+  createListWatch,
   createMetadataListWatch,
+  createPollingListWatch,
   createTableListWatch,
   type InformerFactory,
   indexedDbSnapshots,
@@ -22,8 +24,12 @@ const LINGER_MS = 30_000;
 /** The period of the audit, in milliseconds: an event that was lost without an error is found within this time. */
 const AUDIT_PERIOD_MS = 600_000;
 
-/** The factory of the present session. */
+/** How often the kinds that no table shows are read, in milliseconds. A watch of each would take the few connections of the browser. */
+const POLL_MS = 30_000;
+
+/** The factory of the present session, and that of what is read again and again. */
 let factory: InformerFactory | undefined;
+let polling: InformerFactory | undefined;
 
 /** The store of the objects, if the settings allow one. */
 export function storeOf({ identity }: { readonly identity: string }) {
@@ -40,6 +46,19 @@ export function factoryOf(session: WorkerSession): InformerFactory {
   const timeouts = cluster === 'embedded' ? { idleTimeoutMs: 6000, requestTimeoutMs: 6000 } : {};
   const client = createClient({ baseUrl: `${globalThis.location.origin}${base}`, fetch });
   readUsageOver(client, namespace, demand);
+  const within = namespace === '' ? {} : { namespaces: [namespace] };
+  polling = createInformerFactory(client, {
+    ...{ ...within, demand, lingerMs: LINGER_MS },
+    projections: { metadata: createMetadataListWatch },
+    listWatch: (resource, { as, namespace: one, fieldSelector }) => {
+      if (as !== 'object') return undefined;
+      const part = { fieldSelector, ...(one && { namespace: one }) };
+      const intervalMs = POLL_MS;
+      return createPollingListWatch(createListWatch(client, resource, part), { intervalMs });
+    },
+  });
+  const { stop } = polling;
+  session.signal.addEventListener('abort', () => void stop());
   factory = createInformerFactory(client, {
     ...timeouts,
     listWatch: nats === '' ? undefined : natsListWatch(nats, bucket),
@@ -48,12 +67,15 @@ export function factoryOf(session: WorkerSession): InformerFactory {
     audit: audit({ periodMs: AUDIT_PERIOD_MS }),
     persist,
     demand,
-    ...(namespace === '' ? {} : { namespaces: [namespace] }),
+    ...within,
     // The details of an object read its events through an index.
     resources: [eventsByObject],
   });
   return factory;
 }
+
+/** The factory of what is read again and again; `undefined` where one server has informers of all kinds. */
+export const pollingFactory = () => polling;
 
 /** The factory of the present session. */
 export function presentFactory(): InformerFactory {

@@ -77,16 +77,6 @@ export const detailQueries = {
         : { path: 'involvedObject.uid' as const, in: uids };
     return liveQuery({ ...eventRows, where }) as LiveQuery<Row>;
   },
-  /** The events of a node have its name in place of its UID. */
-  eventsOfNode: (name: string) => {
-    const where = {
-      and: [
-        { path: 'involvedObject.kind' as const, eq: 'Node' },
-        { path: 'involvedObject.name' as const, eq: name },
-      ],
-    };
-    return liveQuery({ ...eventRows, where }) as LiveQuery<Row>;
-  },
   /** The events in a namespace, of which the first ones say most. */
   eventsIn: (namespace: string) =>
     liveQuery({ ...eventRows, namespace, limit: MOST_EVENTS }) as LiveQuery<Row>,

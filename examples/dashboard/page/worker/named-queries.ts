@@ -1,13 +1,5 @@
 /** The queries with functions, and the streams, that the tabs ask by name. */
-import {
-  type ChangeStream,
-  count,
-  type LiveQueries,
-  liveFilter,
-  liveGroupBy,
-  liveQuery,
-} from 'rx-informer';
-import { replicaSets } from 'rx-informer/resources';
+import { type ChangeStream, count, type LiveQueries, liveFilter, liveGroupBy } from 'rx-informer';
 import { kindOf } from '../kinds/index.ts';
 import type { Row } from '../kinds/kind.ts';
 import type { Used } from '../kinds/usage.ts';
@@ -15,9 +7,9 @@ import { presentFactory, retryNow } from './cluster-factory.ts';
 import { detailQueries } from './detail-queries.ts';
 import { explanationOf, truthOf } from './one-row.ts';
 import { noSelectors, ownRowsOf, queryOf, rowsOf, type Selectors } from './row-queries.ts';
-import { search } from './search.ts';
+import { found, type Search } from './search.ts';
 import { columnsOf } from './table-rows.ts';
-import { failureOf } from './uncreated.ts';
+import { inTrouble, presentRows } from './troubles.ts';
 import { type Metered, usedBy } from './usage.ts';
 
 interface RowsOf extends Selectors {
@@ -28,11 +20,14 @@ function rows({ kind, ...selectors }: RowsOf, live: LiveQueries) {
   return rowsOf(live, kindOf(kind), selectors);
 }
 
-/** The row of one object with what other kinds add to it. */
-function rowOf({ kind, uid }: { readonly kind: string; readonly uid: string }, live: LiveQueries) {
-  const joined$ = rowsOf(live, kindOf(kind), noSelectors) as ChangeStream<Row>;
-  return joined$.pipe(liveFilter((row: Row) => row.uid === uid));
+export interface RowOf {
+  readonly kind: string;
+  readonly uid: string;
 }
+
+/** The row of one object with what other kinds add to it. */
+export const oneOf = (rows$: ChangeStream<Row>, { uid }: RowOf): ChangeStream<Row> =>
+  rows$.pipe(liveFilter((row: Row) => row.uid === uid));
 
 /** Counts the rows of a kind without what other kinds add, so that it is complete even if another kind may not be read. */
 function listed(kind: string, live: LiveQueries) {
@@ -49,10 +44,11 @@ export const queries = {
   rows,
   /** The rows of kinds that the browser does not store. */
   momentaryRows: rows,
-  rowOf,
+  rowOf: (of: RowOf, live: LiveQueries) =>
+    oneOf(rowsOf(live, kindOf(of.kind), noSelectors) as ChangeStream<Row>, of),
   columns: (kind: string) => columnsOf(presentFactory(), kindOf(kind)),
   listed,
-  search,
+  search: (of: Search, live: LiveQueries) => found(presentRows(live, kindOf(of.kind)), of),
   explanation: ({ kind, ...selectors }: RowsOf, live: LiveQueries) =>
     explanationOf(live, queryOf(kindOf(kind), selectors)),
   /** A command, which each tab sends with another time. */
@@ -66,18 +62,7 @@ export const queries = {
   usedOf: ({ of, key }: { readonly of: Metered; readonly key: string }) =>
     used(of).pipe(liveFilter((each: Used) => each.key === key)),
   truth: (_none: undefined, live: LiveQueries) => truthOf(live),
-  uncreated: () =>
-    liveQuery({
-      from: replicaSets,
-      where: { key: 'pods could not be created', test: (set) => failureOf(set) !== undefined },
-      select: {
-        key: 'failure of replicasets',
-        project: (set) => ({
-          namespace: set.metadata.namespace ?? '',
-          name: set.metadata.name,
-          message: failureOf(set)?.message ?? '',
-        }),
-      },
-    }),
+  /** The rows of a kind that are in trouble. */
+  troubles: (kind: string, live: LiveQueries) => presentRows(live, kindOf(kind)).pipe(inTrouble),
   ...detailQueries,
 };

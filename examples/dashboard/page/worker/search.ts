@@ -1,9 +1,7 @@
 /** The search for objects of a kind by name. */
-import { type LiveQueries, liveFilter, liveMap, liveSort, liveWindow } from 'rx-informer';
-import { kindOf } from '../kinds/index.ts';
+import { type ChangeStream, liveFilter, liveMap, liveSort, liveWindow } from 'rx-informer';
 import type { Row } from '../kinds/kind.ts';
 import { byValue } from '../kinds/order.ts';
-import { ownRowsOf } from './row-queries.ts';
 
 /** What is searched for. */
 export interface Search {
@@ -22,11 +20,11 @@ export const MOST = 12;
 
 type Named = Pick<Found, 'namespace' | 'name'>;
 
-export function isFound({ namespace, name }: Named, words: readonly string[]): boolean {
+function isFound({ namespace, name }: Named, words: readonly string[]): boolean {
   return words.every((word) => `${namespace}/${name}`.includes(word));
 }
 
-export function rankOf({ name }: Named, words: readonly string[]): number {
+function rankOf({ name }: Named, words: readonly string[]): number {
   if (words.includes(name)) return 0;
   return name.startsWith(words[0] ?? '') ? 1 : 2;
 }
@@ -35,8 +33,9 @@ export function compareFound(one: Found, other: Found): number {
   return byValue(one.rank, other.rank) || byValue(one.name, other.name);
 }
 
-export function search({ words, kind }: Search, live: LiveQueries) {
-  return ownRowsOf(live, kindOf(kind)).pipe(
+/** The best of the rows of a kind. */
+export function found(rows$: ChangeStream<Row>, { words, kind }: Search) {
+  return rows$.pipe(
     liveFilter((row: Row) => isFound(row, words)),
     liveMap((row: Row): Found => {
       const { uid, namespace, name, status, tone } = row;

@@ -3,8 +3,11 @@ import {
   type ChangeStream,
   type KubernetesObject,
   type LiveQueries,
+  liveMap,
   liveSort,
+  liveUnion,
   liveWindow,
+  type OrderedChangeStream,
   type Resource,
 } from 'rx-informer';
 import { events, pods, replicaSets } from 'rx-informer/resources';
@@ -16,14 +19,18 @@ import { orderOf } from '../kinds/order.ts';
 import { readsOf } from '../kinds/reads.ts';
 import { parseFilter } from '../table/filter.ts';
 import {
+  byKey,
+  type Count,
   type Counted,
-  counted,
+  ofEach,
   type TableChoice,
   type TableStreams,
   tableStreams,
 } from '../table/table-streams.ts';
-import { queries } from './named-queries.ts';
+import { oneOf, queries, type RowOf } from './named-queries.ts';
 import { noSelectors, ownRowsOf, rowsOf, type Selectors } from './row-queries.ts';
+import { found, type Search } from './search.ts';
+import { inTrouble } from './troubles.ts';
 
 /** The kinds that the server has. Of ConfigMaps a table shows the metadata alone, which informers of complete objects do not have. */
 const servedTables = kindGroups.flatMap(({ kinds }) => kinds).filter(({ as }) => as === undefined);
@@ -38,6 +45,11 @@ export interface ServedChoice extends Omit<TableChoice, 'sort'> {
   readonly kind: string;
   /** @defaultValue that of the kind */
   readonly sort?: Sort | undefined;
+}
+
+/** A count of a table, and what is counted. */
+export interface CountOf extends Count {
+  readonly of: Counted;
 }
 
 interface Window {
@@ -123,22 +135,33 @@ export const servedQueries = {
   },
   tableCounts: {
     reads: ofKind,
-    ask: (given: ServedChoice & { readonly of: Counted }, live: LiveQueries) => {
-      if (!counted.includes(given.of)) throw new TypeError('this is not counted');
-      return streamsOf(given, live).counts[given.of];
+    ask: (given: ServedChoice, live: LiveQueries): OrderedChangeStream<CountOf> => {
+      const { counts } = streamsOf(given, live);
+      const named = (of: Counted) =>
+        (counts[of] as unknown as ChangeStream<Count>).pipe(liveMap((row) => ({ ...row, of })));
+      return liveUnion(ofEach(named)).pipe(liveSort<CountOf>(byKey));
     },
   },
   rows: { reads: ofKind, ask: known },
   momentaryRows: { reads: ofKind, ask: known },
-  rowOf: { reads: ofKind, ask: queries.rowOf },
+  rowOf: {
+    reads: ofKind,
+    ask: (of: RowOf, live: LiveQueries) => oneOf(rows(live, servedKind(of.kind), noSelectors), of),
+  },
+  troubles: {
+    reads: (kind: string) => ofKind({ kind }),
+    ask: (kind: string, live: LiveQueries) =>
+      rows(live, servedKind(kind), noSelectors).pipe(inTrouble),
+  },
   listed: { reads: ownOf, ask: queries.listed },
-  search: { reads: ({ kind }: OfKind) => ownOf(kind), ask: queries.search },
-  uncreated: { reads: [replicaSets], ask: queries.uncreated },
+  search: {
+    reads: ofKind,
+    ask: (of: Search, live: LiveQueries) => found(rows(live, servedKind(of.kind), noSelectors), of),
+  },
   podsOf: { reads: [pods], ask: queries.podsOf, namespaces: within },
   containersOf: { reads: [pods], ask: queries.containersOf, namespaces: within },
   replicaSetsOf: { reads: [replicaSets], ask: queries.replicaSetsOf, namespaces: within },
   eventsOf: { reads: [events], ask: queries.eventsOf },
-  eventsOfNode: { reads: [events], ask: queries.eventsOfNode },
   eventsIn: {
     reads: [events],
     ask: queries.eventsIn,

@@ -3,9 +3,11 @@ import {
   type ChangeStream,
   createChangeSet,
   type InformerFactory,
+  type KubernetesObject,
   liveFilter,
   liveMap,
   parseFieldSelector,
+  type Resource,
   type Stored,
   type TableColumn,
   type TableInformer,
@@ -20,18 +22,29 @@ export interface Columns {
   readonly columns: readonly TableColumn[];
 }
 
-/** Holds the informer of a table while somebody subscribes. */
-function reading<R>(
-  factory: InformerFactory,
-  { resource }: Kind,
-  labelSelector: string,
-  read: (informer: TableInformer) => Observable<R>,
+/** Holds an informer while somebody subscribes. */
+function reading<I, R>(
+  acquire: () => { readonly informer: I; release(): void },
+  read: (informer: I) => Observable<R>,
 ): Observable<R> {
   return new Observable((subscriber) => {
-    const { informer, release } = factory.acquire(resource, { as: 'table', labelSelector });
+    const { informer, release } = acquire();
     subscriber.add(read(informer).subscribe(subscriber));
     subscriber.add(release);
   });
+}
+
+/** The rows of the objects that an informer of a factory has. */
+export function rowsIn(
+  factory: InformerFactory,
+  { resource, as, row }: Kind,
+  selectors: { readonly fieldSelector?: string },
+): ChangeStream<Row> {
+  const toRow = row as unknown as (object: Stored<KubernetesObject>) => Row;
+  return reading(
+    () => factory.acquire(resource as Resource<KubernetesObject>, { ...selectors, as } as never),
+    ({ changes$ }) => changes$.pipe(liveMap(toRow)),
+  ) as ChangeStream<Row>;
 }
 
 export function tableRowsOf(
@@ -47,7 +60,10 @@ export function tableRowsOf(
         informer.columns$.pipe(map((columns) => (row: Stored<TableRow>) => rowIn(columns, row))),
       ),
     );
-  return reading(factory, kind, labelSelector, toRows) as ChangeStream<Row>;
+  return reading(
+    () => factory.acquire(kind.resource, { as: 'table', labelSelector }),
+    toRows,
+  ) as ChangeStream<Row>;
 }
 
 export function columnsOf(factory: InformerFactory, kind: Kind): ChangeStream<Columns> {
@@ -59,5 +75,8 @@ export function columnsOf(factory: InformerFactory, kind: Kind): ChangeStream<Co
         return createChangeSet<Columns>(head, [{ id: 'columns', key: 'columns', object }]);
       }),
     );
-  return reading(factory, kind, '', toSets) as ChangeStream<Columns>;
+  return reading(
+    () => factory.acquire(kind.resource, { as: 'table' }),
+    toSets,
+  ) as ChangeStream<Columns>;
 }

@@ -1,8 +1,10 @@
 /** The theme of the page. */
-import { type CSSVariablesResolver, createTheme } from '@mantine/core';
+import { type CSSVariablesResolver, createTheme, MantineProvider } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { nonce } from './cluster/settings.ts';
 
 /** The colours, fonts and radius of the page's Mantine components. */
-export const theme = createTheme({
+const theme = createTheme({
   primaryColor: 'cyan',
   primaryShade: { light: 9, dark: 6 },
   defaultRadius: 'md',
@@ -14,7 +16,7 @@ export const theme = createTheme({
 });
 
 /** Mantine's own colours of quiet text and of links have too little contrast on the surfaces of the page. */
-export const variables: CSSVariablesResolver = ({ colors }) => ({
+const variables: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': colors.gray[7],
@@ -29,3 +31,17 @@ export const variables: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-error': colors.red[4],
   },
 });
+
+/** What is rendered in the theme. */
+export function Themed({ children }: { readonly children: ReactNode }) {
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      {children}
+    </MantineProvider>
+  );
+}

@@ -1,9 +1,9 @@
 /** The probes of a container in words: `GET :8080/healthz every 10 s, 3 failures`. */
-import type { Container, Probe } from 'rx-informer/resources';
+import type { Container, Pod, Probe } from 'rx-informer/resources';
 import { counted } from '../../shared/words.ts';
 
 /** Said of a port that is a mistake, most probably. */
-export const FOREIGN_PORT = "is not among the container's ports";
+const FOREIGN_PORT = "is not among the container's ports";
 
 type Ports = NonNullable<Container['ports']>;
 
@@ -49,4 +49,17 @@ export function probesOf(container: Container): Readonly<Record<string, string>>
     'Liveness probe': probeText(livenessProbe, ports),
     'Readiness probe': probeText(readinessProbe, ports),
   };
+}
+
+/** Probes of a port that their container does not declare, of containers that are not ready. */
+export function foreignProbes({ spec, status }: Pod) {
+  const unready = (status?.containerStatuses ?? []).filter(({ ready }) => !ready);
+  const containers = spec?.containers?.filter(({ name }) =>
+    unready.some((each) => each.name === name),
+  );
+  return (containers ?? []).flatMap((container) =>
+    Object.entries(probesOf(container))
+      .filter(([, text]) => text.includes(FOREIGN_PORT))
+      .map(([probe, text]) => ({ title: `${probe} of ${container.name}`, text })),
+  );
 }

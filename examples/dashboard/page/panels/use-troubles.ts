@@ -1,0 +1,52 @@
+/** What is in trouble, of all kinds, for the sidebar, the line above the table and the panel. */
+import { useQuery } from 'rx-informer/react/worker';
+import { workerQuery } from 'rx-informer/worker';
+import { BehaviorSubject } from 'rxjs';
+import type { Queries } from '../cluster/cluster.ts';
+import { go, goToKind, page$ } from '../cluster/page-state.ts';
+import { onlyNamespace } from '../cluster/settings.ts';
+import { useValue } from '../cluster/use-live.ts';
+import { kindGroups } from '../kinds/index.ts';
+import type { Kind, Row } from '../kinds/kind.ts';
+
+export interface Trouble {
+  readonly kind: Kind;
+  readonly rows: readonly Row[];
+}
+
+/** Whether the page has time for what no table shows. */
+export const hasTime$ = new BehaviorSubject(false);
+
+/** The kinds whose rows say why they are in trouble. Events are no state. */
+const watched = kindGroups
+  .flatMap(({ kinds }) => kinds)
+  .filter(({ id, tones, isTree, resource }) => {
+    const isServed = resource.namespaced || onlyNamespace === '';
+    return tones.bad !== undefined && !isTree && id !== 'events' && isServed;
+  });
+
+export function useTroubles(): readonly Trouble[] {
+  const isAsked = useValue(hasTime$);
+  return watched.map((kind) => {
+    const query = workerQuery<Queries, 'troubles'>('troubles', kind.id);
+    // biome-ignore lint/correctness/useHookAtTopLevel: the kinds are the same in each render
+    return { kind, rows: useQuery(isAsked ? query : undefined).rows };
+  });
+}
+
+/** Without those whose owner says the same: the Pods of a Deployment, and its ReplicaSet. What others wait for comes first. */
+export function causesIn(troubles: readonly Trouble[]): readonly Trouble[] {
+  const known = new Set(troubles.flatMap(({ rows }) => rows.map(({ uid }) => uid)));
+  return troubles
+    .map(({ kind, rows }) => ({ kind, rows: rows.filter((row) => !known.has(row.ownerUid)) }))
+    .filter(({ rows }) => rows.length > 0)
+    .reverse();
+}
+
+export function goToTrouble(kind: string): void {
+  goToKind(kind);
+  go({ tone: 'bad' });
+}
+
+export const toggleTroubles = () =>
+  go({ panel: page$.value.panel === 'troubles' ? '' : 'troubles' });
