@@ -118,7 +118,7 @@ describe('a pod that kubectl prints like a healthy one', () => {
       },
     });
     expect(row.why).toBe(
-      "GET :8080/healthz — port 8080 is not among the container's ports (9090), restarted 5 times",
+      "port 8080 is not among the container's ports (9090): Readiness probe of c, restarted 5 times",
     );
   });
 });

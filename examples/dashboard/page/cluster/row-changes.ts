@@ -1,6 +1,7 @@
 /** The rows of a view of the worker as a stream of change sets, for the live operators of the table. */
 import { type ChangeStream, createChangeSet, type Stored, type View } from 'rx-informer';
-import { Observable } from 'rxjs';
+import { defer, filter, map } from 'rxjs';
+import { snapshotsOf } from './snapshots.ts';
 
 /** How far a row is looked for behind the place where it was expected. */
 const LOOK_AHEAD = 64;
@@ -89,20 +90,17 @@ export class KnownRows<R> {
  * they may be out of date.
  */
 export function changesOf<R>(view: View<R>, idOf: (row: Stored<R>) => string): ChangeStream<R> {
-  return new Observable((subscriber) => {
+  return defer(() => {
     const known = new KnownRows<R>(idOf);
-    let rows: readonly Stored<R>[] | undefined;
-    let rev = 0;
+    let last: readonly Stored<R>[] | undefined;
     let synced = false;
-    const look = () => {
-      const shown = view.getSnapshot();
-      if (shown.rows === rows && (synced || !shown.synced)) return;
-      rows = shown.rows;
-      synced ||= shown.synced;
-      subscriber.next(createChangeSet<R>(headOf(++rev, synced), known.next(rows)));
-    };
-    const leave = view.subscribe(look);
-    look();
-    return leave;
+    return snapshotsOf(view).pipe(
+      filter((shown) => shown.rows !== last || (!synced && shown.synced)),
+      map((shown, at) => {
+        last = shown.rows;
+        synced ||= shown.synced;
+        return createChangeSet<R>(headOf(at + 1, synced), known.next(last));
+      }),
+    );
   }) as ChangeStream<R>;
 }

@@ -1,7 +1,8 @@
 /** The status of a view of the worker, with what the connection to the worker says. */
 import type { View, ViewStatus } from 'rx-informer';
 import type { WorkerConnection } from 'rx-informer/worker';
-import { Observable } from 'rxjs';
+import { distinctUntilChanged, map, type Observable } from 'rxjs';
+import { snapshotsOf } from './snapshots.ts';
 
 export interface ShownStatus extends ViewStatus {
   /** The reason why the worker does not answer; absent while it does. */
@@ -22,16 +23,8 @@ export function statusOf<R>(
   view: View<R>,
   connection: () => WorkerConnection,
 ): Observable<ShownStatus> {
-  return new Observable((subscriber) => {
-    let last: ShownStatus | undefined;
-    const look = () => {
-      const next = shownOf(view, connection());
-      if (next === last) return;
-      last = next;
-      subscriber.next(next);
-    };
-    const leave = view.subscribe(look);
-    look();
-    return leave;
-  });
+  return snapshotsOf(view).pipe(
+    map(() => shownOf(view, connection())),
+    distinctUntilChanged(),
+  );
 }

@@ -1,7 +1,7 @@
 /** Shortens the reason of a trouble for a column: the cause comes first, and what precedes it in the message is left out. */
 
 /** A reason that was rolled up from the pods of a workload. */
-const ROLLED_UP = /^(\d+ of \d+ Pods?: \S+) — (.+)$/s;
+const ROLLED_UP = /^(\d+ of \d+ Pods?: .+?) — (.+)$/s;
 
 /** What the kubelet and the container runtime write before the error of the registry. */
 const BEFORE_PULL_ERROR =

@@ -127,11 +127,9 @@ function whyOf(pod: Pod, restarts: number): string {
     ({ ready, state, lastState }) =>
       !ready && (state?.terminated ?? lastState?.terminated)?.exitCode,
   );
-  const probe = foreignProbes(pod)
-    .at(-1)
-    ?.text.replace(/ every .*?(?= — )/, '');
+  const probe = foreignProbes(pod).at(-1);
   const parts = [
-    ...(probe === undefined ? [] : [probe]),
+    ...(probe === undefined ? [] : [`${probe.text.split(' — ')[1]}: ${probe.title}`]),
     ...(failed === undefined ? [] : [`init container ${failed.name} fails`]),
     ...(restarts === 0 ? [] : [`restarted ${counted(restarts, 'time')}`]),
     ...(last === undefined ? [] : [`last exit code ${last.exitCode}`]),

@@ -6,7 +6,16 @@ import { causeOf } from '../kinds/cause.ts';
 import { rowsName } from '../kinds/kind.ts';
 import { AlertIcon } from '../layout/icons.tsx';
 import classes from './troubles.module.css';
-import { causesIn, goToTrouble, toggleTroubles, useTroubles } from './use-troubles.ts';
+import { goToTrouble, type Trouble, toggleTroubles, useTroubles } from './use-troubles.ts';
+
+/** Without those whose owner says the same: the Pods of a Deployment, and its ReplicaSet. What others wait for comes first. */
+export function causesIn(troubles: readonly Trouble[]): readonly Trouble[] {
+  const known = new Set(troubles.flatMap(({ rows }) => rows.map(({ uid }) => uid)));
+  return troubles
+    .map(({ kind, rows }) => ({ kind, rows: rows.filter((row) => !known.has(row.ownerUid)) }))
+    .filter(({ rows }) => rows.length > 0)
+    .reverse();
+}
 
 export function TroubleLine() {
   const causes = causesIn(useTroubles());

@@ -4,8 +4,9 @@ import { Cause } from '../details/cause-text.tsx';
 import details from '../details/details.module.css';
 import { ObjectLink } from '../details/object-link.tsx';
 import { StatusBadge } from '../table/cells.tsx';
+import { causesIn } from './trouble-line.tsx';
 import classes from './troubles.module.css';
-import { causesIn, useTroubles } from './use-troubles.ts';
+import { useTroubles } from './use-troubles.ts';
 
 /** The most objects of a kind that are listed. */
 const MOST = 50;

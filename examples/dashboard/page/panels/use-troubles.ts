@@ -34,15 +34,6 @@ export function useTroubles(): readonly Trouble[] {
   });
 }
 
-/** Without those whose owner says the same: the Pods of a Deployment, and its ReplicaSet. What others wait for comes first. */
-export function causesIn(troubles: readonly Trouble[]): readonly Trouble[] {
-  const known = new Set(troubles.flatMap(({ rows }) => rows.map(({ uid }) => uid)));
-  return troubles
-    .map(({ kind, rows }) => ({ kind, rows: rows.filter((row) => !known.has(row.ownerUid)) }))
-    .filter(({ rows }) => rows.length > 0)
-    .reverse();
-}
-
 export function goToTrouble(kind: string): void {
   goToKind(kind);
   go({ tone: 'bad' });

@@ -21,7 +21,12 @@ export interface HeldRows extends ShownOrder {
   isGone(row: Row): boolean;
 }
 
-type Changes = OrderedChangeSet<Row>['changes'];
+type Followed = Pick<OrderedChangeSet<Row>, 'cause' | 'reset'> & {
+  readonly changes: readonly Pick<Changed, 'id' | 'object' | 'previous'>[];
+  readonly order?: RowOrder<Row>;
+};
+type Changed = OrderedChangeSet<Row>['changes'][number];
+type Changes = Followed['changes'];
 
 /** The user has opened or closed a branch of a tree: only rows below the roots came or went. */
 function isToggle(changes: Changes): boolean {
@@ -48,7 +53,8 @@ class Since {
   readonly positions: ReadonlyMap<string, number>;
 
   constructor(rows: readonly Row[]) {
-    this.positions = new Map(rows.map((row, position) => [idOf(row), position]));
+    // Without the places of a window's table whose rows are not known.
+    this.positions = new Map(rows.flatMap((row, position) => [[idOf(row), position]]));
   }
 }
 
@@ -97,10 +103,10 @@ export class HeldOrder implements HeldRows {
   }
 
   /** The order after a change set; `undefined` if the user has asked for other rows or another order. */
-  after({ changes, cause, reset, order }: OrderedChangeSet<Row>): HeldOrder | undefined {
+  after({ changes, cause, reset, order }: Followed): HeldOrder | undefined {
     if (reset) return undefined;
     if (cause === 'query') {
-      if (!isToggle(changes)) return undefined;
+      if (!isToggle(changes) || order === undefined) return undefined;
       return new HeldOrder(regrouped(this.#rows, order), this.#compare);
     }
     const { now, waiting } = this.#since;

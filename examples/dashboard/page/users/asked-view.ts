@@ -1,40 +1,31 @@
 /** Views of the query that is asked at present. The rows of the former query stay until the next one is answered. */
-import type { View, ViewSnapshot, ViewStatus } from 'rx-informer';
+import type { View, ViewSnapshot } from 'rx-informer';
 import type { WorkerQuery } from 'rx-informer/worker';
 import {
   combineLatest,
+  defer,
   filter,
   type MonoTypeOperatorFunction,
   map,
-  Observable,
-  Subscription,
+  type Observable,
   scan,
+  share,
+  startWith,
   tap,
 } from 'rxjs';
 import { cluster, paused$ } from '../cluster/cluster.ts';
+import { snapshotsOf } from '../cluster/snapshots.ts';
 
-/** Holds snapshots back while the table is paused, once they are complete. */
-function unlessPaused<R>(): MonoTypeOperatorFunction<ViewSnapshot<R>> {
+/** What a query shows. Snapshots are held back while the table is paused, once they are complete. */
+export function answersOf<R>(query: WorkerQuery<R>): Observable<ViewSnapshot<R>> {
   let isComplete = false;
-  return (snapshots$) =>
-    combineLatest([snapshots$, paused$]).pipe(
-      filter(([, isPaused]) => !isPaused || !isComplete),
-      map(([snapshot]) => snapshot),
-      tap(({ synced }) => {
-        isComplete = synced;
-      }),
-    );
-}
-
-/** What a query shows, now and after each change. */
-export function snapshotsOf<R>(query: WorkerQuery<R>): Observable<ViewSnapshot<R>> {
-  return new Observable<ViewSnapshot<R>>((subscriber) => {
-    const view = cluster.view(query);
-    const look = () => subscriber.next(view.getSnapshot());
-    const leave = view.subscribe(look);
-    look();
-    return leave;
-  }).pipe(unlessPaused());
+  return combineLatest([snapshotsOf(cluster.view(query)), paused$]).pipe(
+    filter(([, isPaused]) => !isPaused || !isComplete),
+    map(([snapshot]) => snapshot),
+    tap(({ synced }) => {
+      isComplete = synced;
+    }),
+  );
 }
 
 /** Keeps the last complete snapshot until the next query is answered. */
@@ -49,44 +40,22 @@ const NOTHING: ViewSnapshot<never> = {
   status: { refusedRows: [] },
 };
 
-class AskedView<R> {
-  readonly #snapshots$: Observable<ViewSnapshot<R>>;
-  readonly #listeners = new Set<() => void>();
-  #following = Subscription.EMPTY;
-  #shown: ViewSnapshot<R> = NOTHING;
-
-  constructor(snapshots$: Observable<ViewSnapshot<R>>) {
-    this.#snapshots$ = snapshots$;
-  }
-
-  readonly getSnapshot = () => this.#shown;
-
-  readonly status$ = new Observable<ViewStatus>((subscriber) => {
-    const look = () => subscriber.next(this.#shown.status);
-    const leave = this.subscribe(look);
-    look();
-    return leave;
-  });
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    if (this.#listeners.size === 0) {
-      this.#following = this.#snapshots$.subscribe((next) => {
-        this.#shown = next;
-        for (const each of this.#listeners) each();
-      });
-    }
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) this.#following.unsubscribe();
-    };
-  };
-}
-
 /** A view for hooks, which read no more of it. */
 export function askedView<R>(snapshots$: Observable<ViewSnapshot<R>>): View<R> {
-  return new AskedView(snapshots$) as Pick<
-    View<R>,
-    'getSnapshot' | 'status$' | 'subscribe'
-  > as View<R>;
+  let shown: ViewSnapshot<R> = NOTHING;
+  const changes$ = snapshots$.pipe(
+    tap((next) => {
+      shown = next;
+    }),
+    share(),
+  );
+  const view: Pick<View<R>, 'getSnapshot' | 'status$' | 'subscribe'> = {
+    getSnapshot: () => shown,
+    status$: defer(() => changes$.pipe(startWith(shown))).pipe(map(({ status }) => status)),
+    subscribe(listener) {
+      const following = changes$.subscribe(listener);
+      return () => following.unsubscribe();
+    },
+  };
+  return view as View<R>;
 }

@@ -1,5 +1,5 @@
 /** The queries of a table whose rows are filtered, sorted and counted by the server of all users: the page has the rows around the screen. */
-import type { View, ViewSnapshot } from 'rx-informer';
+import type { Stored, View, ViewSnapshot } from 'rx-informer';
 import { workerQuery } from 'rx-informer/worker';
 import {
   BehaviorSubject,
@@ -12,13 +12,15 @@ import {
   switchMap,
 } from 'rxjs';
 import { cluster } from '../cluster/cluster.ts';
+import { KnownRows } from '../cluster/row-changes.ts';
 import { type ShownStatus, statusOf } from '../cluster/shown-status.ts';
-import type { Kind, Row } from '../kinds/kind.ts';
-import { type HeldRows, idOf, type ShownOrder } from '../table/held-order.ts';
+import type { Kind, Row, Sort } from '../kinds/kind.ts';
+import { orderOf } from '../kinds/order.ts';
+import { HeldOrder, type HeldRows, idOf, type ShownOrder } from '../table/held-order.ts';
 import type { RowRange, TableSource } from '../table/table-queries.ts';
 import { type Count, type Counted, ofEach, type TableChoice } from '../table/table-streams.ts';
 import type { CountOf, ServedQueries } from '../worker/served-queries.ts';
-import { askedView, snapshotsOf, untilAnswered } from './asked-view.ts';
+import { answersOf, askedView, untilAnswered } from './asked-view.ts';
 
 /** By how many rows the window moves. At least as many are known before and behind the screen. */
 const STEP = 25;
@@ -35,6 +37,7 @@ const whenChanged = <T>() =>
 /** The answer of the server for a window that begins at `offset`. */
 interface WindowSnapshot extends ViewSnapshot<Row> {
   readonly offset: number;
+  readonly sort?: Sort;
 }
 
 /** The rows on the screen; none before the server has answered for its place. */
@@ -43,61 +46,12 @@ function rowsAt({ rows, offset }: WindowSnapshot, range: RowRange): WindowSnapsh
   return start < 0 ? [] : rows.slice(start, start + range.limit);
 }
 
-/** The rows of a window, at their places in the whole table. */
-class WindowOrder implements ShownOrder {
-  readonly size: number;
-  readonly offset: number;
-  readonly rows: readonly Row[];
-
-  constructor(rows: readonly Row[], offset: number, size: number) {
-    this.rows = rows;
-    this.offset = offset;
-    this.size = size;
-  }
-
-  at(position: number): Row | undefined {
-    return this.rows[position - this.offset];
-  }
-
-  idAt(position: number): string | undefined {
-    const row = this.at(position);
-    return row && idOf(row);
-  }
-
-  indexOf(id: string): number {
-    const at = this.rows.findIndex((row) => idOf(row) === id);
-    return at === -1 ? -1 : at + this.offset;
-  }
-
-  slice(start = 0, end = this.size): readonly Row[] {
-    const first = start - this.offset;
-    return first < 0 ? [] : this.rows.slice(first, end - this.offset);
-  }
-}
-
-/** A window as it was when the user pointed at it. A row keeps its place, with the values of now. */
-class HeldWindow extends WindowOrder implements HeldRows {
-  readonly waiting: number;
-  readonly #now: ReadonlyMap<string, Row>;
-
-  constructor(held: WindowOrder, now: WindowOrder) {
-    const byId = new Map(now.rows.map((row) => [idOf(row), row]));
-    super(
-      held.rows.map((row) => byId.get(idOf(row)) ?? row),
-      held.offset,
-      held.size,
-    );
-    this.#now = byId;
-    const before = new Set(held.rows.map(idOf));
-    this.waiting = now.rows.filter((row, at) => {
-      const id = idOf(row);
-      return !before.has(id) || idOf(held.rows[at] ?? row) !== id;
-    }).length;
-  }
-
-  isGone(row: Row): boolean {
-    return !this.#now.has(idOf(row));
-  }
+/** The rows of a window at their places in the whole table, of which no others are known. */
+function placed({ rows, offset, total }: WindowSnapshot): readonly Row[] {
+  const all: Row[] = [];
+  all.length = total;
+  for (const [at, row] of rows.entries()) all[offset + at] = row;
+  return all;
 }
 
 export class ServedTable implements TableSource {
@@ -110,9 +64,11 @@ export class ServedTable implements TableSource {
   readonly counts: Readonly<Record<Counted, View<Count>>>;
   readonly #window$: Observable<WindowSnapshot>;
   readonly #kind: Kind;
+  #offset = 0;
   /** What `order$` and `held$` have. */
-  #order: WindowOrder | undefined;
-  #held: HeldWindow | undefined;
+  #order: HeldOrder | undefined;
+  #held: HeldOrder | undefined;
+  readonly #known = new KnownRows<Row>(idOf);
 
   constructor(kind: Kind, page$: Observable<TableChoice>) {
     this.#kind = kind;
@@ -128,7 +84,10 @@ export class ServedTable implements TableSource {
       switchMap(([choice, { offset, limit }]) => {
         const asked = { ...choice, offset, limit };
         const query = workerQuery<ServedQueries, 'tableRows'>('tableRows', asked);
-        return snapshotsOf(query).pipe(map((snapshot) => ({ ...snapshot, offset })));
+        const { sort } = choice;
+        return answersOf(query).pipe(
+          map((snapshot) => ({ ...snapshot, offset, ...(sort && { sort }) })),
+        );
       }),
       untilAnswered(),
       shareReplay({ bufferSize: 1, refCount: true }),
@@ -140,7 +99,7 @@ export class ServedTable implements TableSource {
     );
     const counts$ = choice$.pipe(
       switchMap((choice) =>
-        snapshotsOf(workerQuery<ServedQueries, 'tableCounts'>('tableCounts', choice)),
+        answersOf(workerQuery<ServedQueries, 'tableCounts'>('tableCounts', choice)),
       ),
       untilAnswered(),
       shareReplay({ bufferSize: 1, refCount: true }),
@@ -154,16 +113,14 @@ export class ServedTable implements TableSource {
 
   /** Keeps every row at its place until {@link release}. */
   hold(): void {
-    if (this.#held === undefined && this.#order !== undefined) {
-      this.#hold(new HeldWindow(this.#order, this.#order));
-    }
+    this.#hold(this.#held ?? this.#order);
   }
 
   release(): void {
     if (this.#held !== undefined) this.#hold(undefined);
   }
 
-  #hold(held: HeldWindow | undefined): void {
+  #hold(held: HeldOrder | undefined): void {
     this.#held = held;
     this.held$.next(held);
   }
@@ -172,13 +129,15 @@ export class ServedTable implements TableSource {
     const running = new Subscription();
     const listed = cluster.view(workerQuery<ServedQueries, 'listed'>('listed', this.#kind.id));
     running.add(
-      this.#window$.subscribe(({ rows, offset, total }) => {
-        const before = this.#order;
-        this.#order = new WindowOrder(rows, offset, total);
+      this.#window$.subscribe((window) => {
+        const { sort = this.#kind.sort } = window;
+        const changes = this.#known.next(window.rows as readonly Stored<Row>[]);
+        this.#order = new HeldOrder(placed(window), orderOf(sort, this.#kind.columns));
         this.order$.next(this.#order);
         // The rows of another window are at other places.
-        if (before?.offset !== offset) this.release();
-        else if (this.#held !== undefined) this.#hold(new HeldWindow(this.#held, this.#order));
+        if (this.#offset !== window.offset) this.release();
+        else this.#hold(this.#held?.after({ changes, cause: 'watch', reset: false }));
+        this.#offset = window.offset;
       }),
     );
     for (const view of [this.table, ...Object.values(this.counts)]) {
