@@ -3,25 +3,22 @@
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { NatsConnection } from '@nats-io/nats-core';
-import { type Observable, Subscription } from 'rxjs';
-import { distinctUntilChanged } from 'rxjs/operators';
 import { createDiscovery } from '../client/discovery.ts';
 import { createRestMapper } from '../client/rest-mapper.ts';
 import type { PartialObjectMetadata } from '../decode/projection.ts';
 import { createLeaderElector, type LeaderElector } from '../election/leader-elector.ts';
 import { createSharedInformer } from '../informer/create-shared-informer.ts';
-import type { InformerStatus } from '../informer/status/status.ts';
 import { createListWatch } from '../list-watch/create-list-watch.ts';
 import type { ListerWatcher } from '../list-watch/lister-watcher.ts';
 import { createMetadataListWatch } from '../list-watch/projected-list-watch.ts';
 import { ApiError } from '../meta/api-error.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
 import { type Resource, resourceName } from '../meta/resource.ts';
-import type { NatsPublisherStatus } from '../nats/index.ts';
 import { notLoaded } from '../node/optional-package.ts';
 import type { KubeClient } from '../transport/kube-client.ts';
 import { connectToNats } from './nats-connection.ts';
 import { PUBLISH_USAGE, type PublishArguments, publishArguments } from './publish-arguments.ts';
+import { reportPublisher } from './publish-report.ts';
 import { CLUSTER_PACKAGES, type Command, type CommandStreams, UsageError } from './subcommand.ts';
 
 type NatsEdge = typeof import('../nats/index.ts');
@@ -201,46 +198,3 @@ export const publishCommand: Command = {
   ],
   run,
 };
-
-/** Whether two states need one line only. Versions and waits differ all the time. */
-function isSameState(a: NatsPublisherStatus, b: NatsPublisherStatus): boolean {
-  if (a.phase !== b.phase || a.tooLarge.length !== b.tooLarge.length) return false;
-  if (a.unwritable.length !== b.unwritable.length) return false;
-  return a.phase === 'publishing' || a.phase === 'backoff'
-    ? a.error?.message === b.error?.message
-    : a.message === b.message;
-}
-
-function publisherLine({ phase, message, objects }: NatsPublisherStatus): string {
-  return phase === 'publishing'
-    ? `${phase}: ${objects} objects; ${message}`
-    : `${phase}: ${message}`;
-}
-
-/** Calls `say` with each line. */
-function reportPublisher(
-  name: string,
-  publisher$: Observable<NatsPublisherStatus>,
-  informer$: Observable<InformerStatus>,
-  say: (line: string) => void,
-): Subscription {
-  const reports = new Subscription();
-  reports.add(
-    publisher$
-      .pipe(distinctUntilChanged(isSameState))
-      .subscribe((status) => say(`${name}: ${publisherLine(status)}`)),
-  );
-  let failure: string | undefined;
-  reports.add(
-    informer$.subscribe(({ error, live }) => {
-      if (error !== undefined && error.message !== failure) {
-        failure = error.message;
-        say(`${name}: the API server cannot be followed: ${failure}`);
-      } else if (live && failure !== undefined) {
-        failure = undefined;
-        say(`${name}: the API server is followed again`);
-      }
-    }),
-  );
-  return reports;
-}

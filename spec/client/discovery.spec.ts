@@ -311,6 +311,18 @@ describe('a REST mapper', () => {
     expect(server.requests).toHaveLength(asked);
   });
 
+  it('C17: the answer of a discovery that had begun before reset() is not used after it', async () => {
+    const { mapper, state } = rig(all);
+    const early = mapper.forKind({ kind: 'Widget' });
+    mapper.reset();
+    state.api = { resources: served('Pod', '', ['v1']), failed: [] };
+    expect((await early).apiVersion).toBe('example.com/v2');
+    expect(await failureOf(mapper.forKind({ kind: 'Widget' }))).toMatchObject({
+      reason: 'NoMatch',
+    });
+    expect(state.asks).toBe(2);
+  });
+
   it('C17: the error suggests similar names, and lists the API versions that could not be read', async () => {
     const { mapper, state } = rig(all);
     state.api = {

@@ -182,6 +182,25 @@ describe('a watch', () => {
     expect(errors).toMatchObject([{ code: 410, isExpired: true }]);
     expect(refused.asked[0]?.query).toMatchObject({ watch: 'true', resourceVersion: '1' });
   });
+
+  it('D7, W6: tells onRefused of what it cannot read, and emits what follows', async () => {
+    const lines = [
+      '{"type":"ADDED","object":7}',
+      '{"type":"ADDED","object":{"kind":"ConfigMap","metadata":{"name":"a","namespace":"shop"}}}',
+    ];
+    const { client: odd } = scriptedServer([{ body: `${lines.join('\n')}\n` }]);
+    const refusals: string[] = [];
+    const keys: string[] = [];
+    await createResourceClient(odd, configMaps)
+      .watch({ resourceVersion: '1', onRefused: ({ reason }) => refusals.push(reason.message) })
+      .forEach((event) => {
+        keys.push('key' in event ? event.key : event.type);
+      });
+    expect(refusals).toEqual([
+      'configmaps: expected a ConfigMap, got a value that is not an object',
+    ]);
+    expect(keys).toEqual(['shop/a']);
+  });
 });
 
 /** A body of these chunks. With `open`, it does not end. */

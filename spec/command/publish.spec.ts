@@ -7,10 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ApiError, type InformerStatus } from 'rx-informer';
+import type { NatsPublisherStatus } from 'rx-informer/nats';
 import { createFakeApiServer } from 'rx-informer/testing';
+import { Subject } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runCommand } from '../../lib/command/command.ts';
 import { publishArguments } from '../../lib/command/publish-arguments.ts';
+import { reportPublisher } from '../../lib/command/publish-report.ts';
+import { atFirst } from '../../lib/nats/publish/publisher-status.ts';
 import { kubeconfig } from '../node/kubeconfigs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -189,6 +194,39 @@ describe('publish with servers', () => {
     const { code, error } = await publish(...own(), '--nats-creds', join(folder, 'none'));
     expect(code).toBe(1);
     expect(error).toMatch(/the NATS credentials .*none cannot be read \(ENOENT\)/);
+  });
+});
+
+describe('the lines of publish', () => {
+  it('J62: tell each failure, and each object that is not in the bucket, once', () => {
+    const publisher$ = new Subject<NatsPublisherStatus>();
+    const informer$ = new Subject<InformerStatus>();
+    const lines: string[] = [];
+    const reports = reportPublisher('pods', publisher$, informer$, (line) => lines.push(line));
+    const said = (more: Partial<NatsPublisherStatus>) => {
+      publisher$.next({ ...atFirst, phase: 'publishing', objects: 7, ...more });
+      return lines.splice(0);
+    };
+    expect(said({ message: 'at 5' })).toEqual(['pods: publishing: 7 objects; at 5']);
+    expect(said({ message: 'at 6' })).toEqual([]);
+    const unwritable = [{ key: 'shop/deep', message: 'too deep' }];
+    expect(said({ message: 'one is left out', unwritable })).toHaveLength(1);
+    const tooLarge = [{ key: 'shop/big', bytes: 9 }];
+    expect(said({ message: 'two are left out', unwritable, tooLarge })).toHaveLength(1);
+    expect(said({ message: 'at 7', unwritable, tooLarge })).toEqual([]);
+    const error = ApiError.local('Network', 'no server');
+    expect(said({ phase: 'backoff', message: 'no server; again in 1 s', error })).toHaveLength(1);
+    expect(said({ phase: 'backoff', message: 'no server; again in 2 s', error })).toEqual([]);
+    for (const status of [{ error }, { error }, { live: true }, { live: true }]) {
+      informer$.next({ live: false, ...status } as InformerStatus);
+    }
+    expect(lines.splice(0)).toEqual([
+      'pods: the API server cannot be followed: no server',
+      'pods: the API server is followed again',
+    ]);
+    reports.unsubscribe();
+    expect(said({ phase: 'stopped', message: 'stopped' })).toEqual([]);
+    expect([publisher$.observed, informer$.observed]).toEqual([false, false]);
   });
 });
 

@@ -10,6 +10,7 @@ import { type ConnectionFacts, debug, diagnose } from 'rx-informer/diagnose';
 import { secrets } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { VirtualTime } from '../rx/virtual-time.ts';
 
 /** Each is planted in one place. */
 const canaries = {
@@ -112,6 +113,27 @@ describe('a report for a bug', () => {
     for (const shown of [host, namespace, plural, name]) expect(text).toContain(shown);
     expect([token, cookie, value, btoa(value)].filter((each) => text.includes(each))).toEqual([]);
     expect(text).toContain(label);
+  });
+
+  it('C53: contains the newest 200 events of an informer, however long it runs', async () => {
+    const scheduler = new VirtualTime();
+    const { fetch } = createFakeApiServer({ scheduler });
+    const client = createClient({ ...{ baseUrl: 'http://fake', fetch, scheduler, qps: 0 } });
+    const factory = createInformerFactory(client, { scheduler });
+    const informer = factory.informer(secrets);
+    onTestFinished(debug(informer, () => undefined));
+    for (let run = 0; run < 101; run++) {
+      informer.start();
+      await scheduler.advance(10);
+      await informer.stop();
+    }
+    const diagnosis = diagnose(factory, { ...quick, scheduler, report: true });
+    await scheduler.advance(60_000);
+    const [reported] = (await diagnosis).report?.informers ?? [];
+    const { events, counts } = reported as { events: string[]; counts: { run: number } };
+    expect(counts.run).toBe(202);
+    expect(events).toHaveLength(200);
+    expect(events.at(-1)).toMatch(/ s the run has ended \(stopped\)$/);
   });
 
   it('C53: contains the versions of TLS, and no other text in their place', async () => {

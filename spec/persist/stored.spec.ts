@@ -578,6 +578,29 @@ describe('writing', () => {
     expect(rig.store.only?.objects.size).toBe(3);
     expect(messages).toEqual([]);
   });
+
+  it('P35: an informer that left while it waited for the collection is not waited for', async () => {
+    const rig = persistRig();
+    rig.put('a', 1);
+    const persist = snapshotsIn(rig.store, { identity: 'alice', kinds: [services] });
+    const client = createClient({
+      ...{ baseUrl: 'http://fake', fetch: rig.server.fetch, scheduler: rig.time },
+    });
+    const make = () =>
+      createSharedInformer(createListWatch(client, services, { scheduler: rig.time }), {
+        ...{ persist, scheduler: rig.time, onWarning: () => undefined },
+      });
+    const [first, second, third] = [make(), make(), make()];
+    for (const each of [first, second, third]) each.start();
+    await rig.time.advance(3_000);
+    await second.stop();
+    await first.stop();
+    rig.put('b', 1);
+    await rig.time.advance(3_000);
+    expect(rig.store.only?.objects.size).toBe(2);
+    await third.stop();
+    await persist.close();
+  });
 });
 
 describe('collections that nobody asks for', () => {

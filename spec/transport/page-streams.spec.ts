@@ -68,6 +68,20 @@ describe('a page that is hidden', () => {
     expect(log).toEqual(['178000 a # Yielded']);
   });
 
+  it('T66: sends a stream after it is shown, although no stream was there to hear of that', async () => {
+    const { time, page, sent, log, watch } = inPage();
+    watch('a');
+    page.show(false);
+    await time.advance(60_000);
+    expect(log).toEqual(['60000 a # Yielded']);
+    page.show(true);
+    const watching = watch('b');
+    await time.advance(1_000);
+    expect(sent).toEqual(['/a', '/b']);
+    watching.unsubscribe();
+    await time.advance(1_000);
+  });
+
   it('T66: sends nothing while it is hidden, says so, and sends when it is shown', async () => {
     const { time, page, log, sent, client } = inPage();
     client.awake$?.subscribe();
