@@ -259,6 +259,16 @@ describe('the queue of a busy handler', () => {
     await informer.stop();
   });
 
+  it('I11: reading resumes if a handler that paused reading is removed', async () => {
+    const delivery = { kind: 'buffer', limit: 1, overflow: 'pause' } as const;
+    const { source, informer, registration } = slowInformer(['a'], { delivery });
+    for (let version = 2; version < 6; version++) source.send(modified(pod('a', version)));
+    expect(informer.lastSyncResourceVersion).toBe('3');
+    void registration.remove();
+    expect(informer.lastSyncResourceVersion).toBe('5');
+    await informer.stop();
+  });
+
   it('I20: if a policy starts over, the handler receives the difference', async () => {
     const delivery = { kind: 'drop', limit: 1 } as const;
     const { source, informer, slow } = slowInformer(['a', 'b'], { delivery });

@@ -1,5 +1,5 @@
 /** The waits of an informer: `whenSynced`, `whenObserved` and `whenAtLeast`. */
-import { ApiError, createSharedInformer } from 'rx-informer';
+import { ApiError, addEventHandler, createSharedInformer } from 'rx-informer';
 import { marbles } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
@@ -272,5 +272,29 @@ describe('whenObserved', () => {
       );
     }
     await informer.stop();
+  });
+});
+
+describe('a wait that is over', () => {
+  it('I129: leaves no timer, whether it was met or its informer has stopped', async () => {
+    const time = new VirtualTime();
+    const { source, informer } = scriptedInformer({ scheduler: time });
+    const limited = { timeoutMs: 3_600_000 };
+    const registration = addEventHandler(informer, {});
+    const waits = [
+      informer.whenSynced(limited),
+      registration.whenSynced(limited),
+      informer.whenAtLeast('11', limited),
+      informer.whenObserved('shop/a', '11', limited),
+    ];
+    source.listed(10, pod('a', 10));
+    informer.start();
+    source.send(modified(pod('a', 11)));
+    await Promise.all(waits);
+    const late = informer.whenAtLeast('12', limited);
+    const refused = expect(late).rejects.toMatchObject({ reason: 'Stopped' });
+    await informer.stop();
+    await refused;
+    expect(time.pending).toBe(0);
   });
 });

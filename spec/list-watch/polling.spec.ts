@@ -16,6 +16,7 @@ import {
   type WatchRequest,
   type WatchSignal,
 } from 'rx-informer';
+import { pods } from 'rx-informer/resources';
 import { marbles } from 'rx-informer/testing';
 import { defer, Observable, of, Subject, throwError, timer } from 'rxjs';
 import { map, tap } from 'rxjs/operators';
@@ -390,6 +391,26 @@ describe('a kind that is polled', () => {
     awake$.next();
     await time.advance(10);
     expect(lists).toBe(2);
+    await informer.stop();
+  });
+
+  it('D7, W13: what a poll cannot read is counted, and its other objects are stored', async () => {
+    const time = new VirtualTime();
+    const items: unknown[] = [pod('a', 1)];
+    const fetch = async () =>
+      Response.json({ kind: 'PodList', metadata: { resourceVersion: '5' }, items });
+    const client = createClient({ baseUrl: 'http://fake', fetch, scheduler: time, qps: 0 });
+    const options = { scheduler: time, random: () => 0 };
+    const source = createListWatch(client, pods, options);
+    const listWatch = createPollingListWatch(source, { ...options, intervalMs: 1_000 });
+    const informer = createSharedInformer(listWatch, options);
+    informer.start();
+    await time.advance(500);
+    expect(informer.status).toMatchObject({ synced: true, refusedItems: 0 });
+    items.push(7, pod('b', 1));
+    await time.advance(1_000);
+    expect(informer.indexer.listKeys()).toEqual(['shop/a', 'shop/b']);
+    expect(informer.status.refusedItems).toBe(1);
     await informer.stop();
   });
 

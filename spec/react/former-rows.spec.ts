@@ -1,7 +1,14 @@
 /** Tests what the hooks show of rows from before a stop or a pause, until they are confirmed. React's client, virtual time. */
-import { createClient, createInformerFactory, describeStatus } from 'rx-informer';
+import { createClient, createInformerFactory, describeStatus, toView } from 'rx-informer';
 import type { ListResult } from 'rx-informer/react';
-import { InformerProvider, useInformer, useList, useObject } from 'rx-informer/react';
+import {
+  InformerProvider,
+  useInformer,
+  useList,
+  useObject,
+  useStatus,
+  useView,
+} from 'rx-informer/react';
 import { WorkerProvider } from 'rx-informer/react/worker';
 import { configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
@@ -171,5 +178,42 @@ describe('rows from before a stop', () => {
       shown.slice(0, answer).map(() => [1, true]),
     );
     expect(shown.at(-1)).toMatchObject({ synced: true, stale: false });
+  });
+});
+
+describe('the status of all components', () => {
+  const read = {
+    useList: () => useList(configMaps, scope),
+    useObject: () => useObject(configMaps, { ...scope, name: 'x' }),
+    useInformer: () => useInformer(configMaps, scope),
+  };
+  const shownWithout = async (page: ReturnType<typeof pageOfInformers>, hook: () => unknown) => {
+    page.server.faults.failNext(undefined, { status: 403, times: Number.POSITIVE_INFINITY });
+    const status = noting(() => useStatus());
+    const rows = noting(hook);
+    const render = rendered(page);
+    const all = createElement(status.Rows, { key: 'status' });
+    await render([all, createElement(rows.Rows, { key: 'rows' })], 3_000);
+    const during = status.shown.at(-1);
+    await render([all], 3_000);
+    return { during, after: status.shown.at(-1) };
+  };
+
+  it.each(Object.entries(read))('V8: counts what %s reads until it leaves', async (_, hook) => {
+    const { during, after } = await shownWithout(pageOfInformers(), hook);
+    expect(during).toMatchObject({ synced: false, error: { code: 403 } });
+    expect(after).toMatchObject({ synced: false, error: undefined });
+    expect(after?.status).toEqual({ refusedRows: [] });
+  });
+
+  it('V8: counts a view of useView until it leaves', async () => {
+    const page = pageOfInformers();
+    const informer = page.factory.informer(configMaps, scope);
+    page.factory.start();
+    onTestFinished(() => page.factory.stop());
+    const view = toView(informer.changes$);
+    const { during, after } = await shownWithout(page, () => useView(view));
+    expect(during?.error).toMatchObject({ code: 403 });
+    expect(after).toMatchObject({ error: undefined, status: { refusedRows: [] } });
   });
 });

@@ -253,6 +253,26 @@ describe('one factory for all users', () => {
     expect(root.shown()).toMatchObject({ list: '', synced: true });
   });
 
+  it('E12: a question that failed takes no rights away if the next one is answered', async () => {
+    let fails = false;
+    const rig = new UsersRig().serveShared({
+      rights: async () => {
+        if (!fails) return ['a'];
+        fails = false;
+        throw new Error('the database of rights is away');
+      },
+      onUnhandledError: () => undefined,
+    });
+    const ann = followed(rig.page('t-ann').view(names));
+    await rig.pass(5_000);
+    fails = true;
+    for (let passed = 0; passed < 120_000; passed += 5_000) {
+      await rig.pass(5_000);
+      expect(ann.shown()).toEqual({ list: 'api web', ...LIVE });
+    }
+    expect(fails).toBe(false);
+  });
+
   it('E13: no query of a client causes a request; what the objects of the server cannot answer is refused', async () => {
     const rig = new UsersRig().serveShared();
     const page = rig.page('t-root');
