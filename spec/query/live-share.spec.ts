@@ -5,6 +5,7 @@ import {
   liveFilter,
   liveJoin,
   liveShare,
+  liveUnion,
   toView,
 } from 'rx-informer';
 import { config, merge, Observable, Subject } from 'rxjs';
@@ -141,6 +142,22 @@ describe('liveShare', () => {
     expect(names(view.getSnapshot().rows)).toEqual(['a,new,newer']);
     await Promise.all([a.stop(), b.stop()]);
     expect([one.completed, late.completed]).toEqual([true, true]);
+  });
+
+  it('Q54: leaves every informer with its last subscriber, also after one has run again', async () => {
+    const [sourceA, sourceB] = [scriptedListWatch(), scriptedListWatch()];
+    const a = createSharedInformer(sourceA, { lingerMs: 0 });
+    const b = createSharedInformer(sourceB, { lingerMs: 0 });
+    const view = toView(liveUnion({ a: a.changes$, b: b.changes$ }).pipe(liveShare()));
+    const leave = view.subscribe(() => undefined);
+    for (const source of [sourceA, sourceB]) source.listed(1, pod('web', 1));
+    await b.stop();
+    b.start();
+    sourceB.listed(2, pod('web', 2));
+    expect(view.getSnapshot().synced).toBe(true);
+    leave();
+    expect([a.status.phase, b.status.phase]).toEqual(['idle', 'watching']);
+    await b.stop();
   });
 
   it('Q54: a late subscriber stays if the others leave while it gets its first set', () => {
