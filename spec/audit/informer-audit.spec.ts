@@ -271,6 +271,35 @@ describe('an informer with the audit option', () => {
     },
   );
 
+  it('I91: after a request that succeeded the waits begin with the shortest again', async () => {
+    let fails = true;
+    const failures: number[] = [];
+    const rig = await auditRig({
+      wrap: (listWatch) => ({
+        ...listWatch,
+        listMetadata: (request) =>
+          defer(() => {
+            if (!fails) return listWatch.listMetadata?.(request) ?? EMPTY;
+            failures.push(rig.time.now());
+            return throwError(() => ApiError.fromStatus({ code: 500 }, 500));
+          }),
+      }),
+    });
+    rig.informer.start();
+    const untilFailures = async (count: number) => {
+      while (failures.length < count) await rig.time.advance(100);
+    };
+    await untilFailures(6);
+    fails = false;
+    while (auditOf(rig.informer.status)?.lastAt === undefined) await rig.time.advance(100);
+    fails = true;
+    await untilFailures(8);
+    const waits = failures.slice(1).map((atMs, at) => atMs - (failures[at] as number));
+    expect(waits[4]).toBeGreaterThan(10_000);
+    expect(waits[6]).toBe(waits[0]);
+    await rig.end();
+  });
+
   it('I91: a request without a response fails after the request timeout', async () => {
     const rig = await auditRig();
     rig.informer.start();

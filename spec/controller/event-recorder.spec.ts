@@ -389,6 +389,21 @@ describe('event failures', () => {
       expect(scheduler.pending).toBe(0);
     });
 
+    it('N27: the failures of an event count until it is written', async () => {
+      let isDown = false;
+      const { scheduler, recorder, log, dropped } = rig(() => (isDown ? fail(500) : {}));
+      for (let outage = 0; outage < 3; outage++) {
+        isDown = true;
+        recorder.event(named('web'), eventOf('One'));
+        await scheduler.advance(100_000);
+        isDown = false;
+        await scheduler.advance(60_000);
+        expect([dropped, recorder.pending]).toEqual([[], 0]);
+      }
+      expect(log.length).toBeGreaterThan(15);
+      await recorder.close();
+    });
+
     it('N27: a page that a proxy sends with status 200 is a failure, and the event is written later', async () => {
       let isProxied = true;
       const { scheduler, recorder, log, dropped } = rig(() => (isProxied ? 'page' : {}));

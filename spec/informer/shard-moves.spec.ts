@@ -170,6 +170,23 @@ describe('a move of shards', () => {
     expect(time.pending).toBe(0);
   });
 
+  it.each(['hangs', 'fails'])(
+    'H54: the end of an informer ends the list of a shard that arrives, also if that %s',
+    async (how) => {
+      const { time, fake, informer, ranges$, start } = shardRig();
+      await start();
+      if (how === 'hangs') fake.faults.neverAnswer({ use: 'list' });
+      else fake.faults.failNext({ use: 'list' }, { status: 500, times: 1_000 });
+      ranges$.next(of('bar', 'cart', 'dock'));
+      await time.advance(100);
+      expect(informer.status.shards?.arriving).toEqual(of('dock'));
+      await informer.stop();
+      fake.clearRequests();
+      await time.advance(60_000);
+      expect([fake.requests, fake.openWatches, time.pending]).toEqual([[], [], 0]);
+    },
+  );
+
   it('H56, H58: an object that is refused when its shard leaves is not tried again', async () => {
     let isRefusing = false;
     const { time, fake, informer, ranges$, start, keys } = shardRig({
