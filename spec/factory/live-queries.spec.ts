@@ -537,6 +537,21 @@ describe('live queries', () => {
     mirror.subscription.unsubscribe();
   });
 
+  it.each(['freeze', 'off'] as const)(
+    'Q70: the list of a view can be changed only with the mutationGuard off (%s)',
+    async (mutationGuard) => {
+      const r = rig();
+      const factory = r.factory();
+      const view = createLiveQueries(factory, { mutationGuard }).view(liveQuery({ from: pods }));
+      const leave = view.subscribe(quiet);
+      factory.start();
+      await r.until(factory.whenSynced());
+      const { rows } = view.getSnapshot();
+      expect([rows.length, Object.isFrozen(rows)]).toEqual([3, mutationGuard === 'freeze']);
+      leave();
+    },
+  );
+
   it('Q70: live queries take a factory of this library and valid options', () => {
     const r = rig();
     expect(() => createLiveQueries({} as never)).toThrow(

@@ -377,6 +377,17 @@ describe('a publisher that takes over', () => {
     expect(takes(left(), published, 'w1').writer).toBe('w1');
   });
 
+  it('J5: a record names the newest 16 terms, however many publishers have taken over', () => {
+    let contents = left();
+    for (let take = 0; take < 40; take++) {
+      const meta = recordIn(publish(takes(contents), [], '12', { all: true }));
+      contents = { ...contents, meta, last: contents.last + 1 };
+    }
+    expect(contents.meta?.terms.map(({ after }) => after)).toEqual(
+      Array.from({ length: 16 }, (_, at) => 31 + at),
+    );
+  });
+
   it('J5: publishes the difference between the store and the bucket, and nothing else', () => {
     const contents = left({ objects: [inBucket('shop/a', '5', 1), inBucket('shop/c', '7', 3)] });
     const pod = (name: string, resourceVersion: string) => {

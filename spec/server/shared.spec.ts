@@ -6,6 +6,7 @@ import {
   type InformerFactory,
   type LiveQueries,
   liveGroupBy,
+  liveMap,
   liveQuery,
   namespaceFallback,
 } from 'rx-informer';
@@ -491,6 +492,25 @@ describe('queries with names over one factory', () => {
     await rig.pass(5_000);
     expect(raw.received.filter(({ type }) => type === 'refused')).toEqual([]);
     expect(runs).toBe(1);
+  });
+
+  it('E14: a page is told of at most 20 refused rows of a query', async () => {
+    const rig = new UsersRig();
+    const metadata = (at: number) => ({ namespace: 'a', name: `odd-${at}` });
+    for (let at = 0; at < 30; at++) rig.api.objects.create(pods, { metadata: metadata(at) });
+    const ask = (_params: undefined, live: LiveQueries) =>
+      live.stream(liveQuery({ from: pods })).pipe(
+        liveMap(({ metadata: { name } }): { readonly name: string } => {
+          if (name.startsWith('odd')) throw new Error('odd');
+          return { name };
+        }),
+      );
+    rig.serveShared({ queries: { odd: { reads: [pods], ask } } });
+    const query = workerQuery<{ odd: typeof ask }, 'odd'>('odd', undefined);
+    const { view } = followed(rig.page('t-root').view(query));
+    await rig.pass(5_000);
+    const { rows, status } = view.getSnapshot();
+    expect([rows.length, status.refusedRows.length]).toEqual([3, 20]);
   });
 
   it('E14: functions that return promises that reject, or throw, end no process, and the program is told', async () => {
