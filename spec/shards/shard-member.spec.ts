@@ -16,6 +16,8 @@ function rig() {
   const cut = new Set<string>();
   /** What a proxy answers to a member with status 200, in place of the server. */
   const proxied = new Map<string, object>();
+  /** Called before a deletion reaches the server. */
+  const onDelete = { before: (_path: string): void => undefined };
   const member = (identity: string, options: Partial<ShardOptions> = {}): ShardMember => {
     const client = createClient({
       baseUrl: 'http://fake',
@@ -23,6 +25,8 @@ function rig() {
         if (cut.has(identity)) throw new TypeError('the cable is cut');
         const instead = proxied.get(identity);
         if (instead !== undefined) return Response.json(instead);
+        const [url, init] = args;
+        if (init?.method === 'DELETE') onDelete.before(new URL(String(url)).pathname);
         return await server.fetch(...args);
       },
       scheduler: options.scheduler ?? time,
@@ -42,7 +46,7 @@ function rig() {
     Promise.all([...members.map((each) => each?.stop()), time.advance(10_000)]);
   const listed = (): readonly Lease[] =>
     server.objects.list(leases).filter(({ metadata }) => metadata?.namespace === place.namespace);
-  return { time, server, cut, proxied, member, joined, stopped, listed };
+  return { time, server, cut, proxied, onDelete, member, joined, stopped, listed };
 }
 
 const counts = (members: readonly ShardMember[]) =>
@@ -103,6 +107,28 @@ describe('a member of a ring', () => {
     finish();
     await time.advance(1_000);
     expect([a?.ownsSlot(busy), b.ownsSlot(busy)]).toEqual([false, true]);
+    await stopped(a, b);
+  });
+
+  it('H1: the Lease of a member that renews it while it is taken for dead is not deleted', async () => {
+    const { time, server, cut, onDelete, joined, stopped, listed } = rig();
+    const [a, b] = await joined('a', 'b');
+    const ofB = () => listed().find(({ metadata }) => metadata?.name?.startsWith('foos.b.'));
+    const deletions: string[] = [];
+    onDelete.before = (path) => {
+      deletions.push(path);
+      const lease = ofB();
+      if (!path.includes('/foos.b.') || lease === undefined) return;
+      // The renewal of b arrives just before.
+      const spec = { ...lease.spec, leaseTransitions: deletions.length };
+      server.objects.update(leases, { ...lease, spec });
+    };
+    cut.add('b');
+    await time.advance(4 * LEASE_MS);
+    expect(deletions.length).toBeGreaterThan(0);
+    expect(ofB()?.metadata?.uid).toBeDefined();
+    cut.clear();
+    onDelete.before = () => undefined;
     await stopped(a, b);
   });
 

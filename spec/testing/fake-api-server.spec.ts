@@ -40,6 +40,15 @@ describe('a fake server', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('keeps the newest requests, at most twice as many as requestsKept', async () => {
+    const server = createFakeApiServer({ requestsKept: 3 });
+    for (let at = 0; at < 20; at++) {
+      await listed(server, `?limit=${at + 1}`);
+      expect(server.requests.length).toBeLessThanOrEqual(6);
+    }
+    expect(server.requests.at(-1)?.query).toEqual({ limit: '20' });
+  });
+
   it('refuses streaming lists if watchList is false', async () => {
     const server = createFakeApiServer({ watchList: false });
     const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';

@@ -351,11 +351,30 @@ describe('a client', () => {
   });
 });
 
+describe('a client that is closed while a call waits', () => {
+  it('T6: ends the wait for a Retry-After at once, and leaves no timer', async () => {
+    const busy = { status: 429, headers: { 'retry-after': '3600' } };
+    const { time, client, sent } = answering([busy]);
+    const failures: unknown[] = [];
+    client.request({ path }).catch((error) => failures.push(error.reason));
+    await time.advance(1_000);
+    expect([sent.length, failures]).toEqual([1, []]);
+    await client.close();
+    await time.advance(0);
+    expect([failures, time.pending]).toEqual([['Stopped'], 0]);
+  });
+});
+
 describe('the options of createClient for its own fetch', () => {
   it('T50: headersTimeoutMs limits the wait for the head of a call', async () => {
     const scheduler = new VirtualTime();
     const fetch = () => new Promise<never>(() => undefined);
-    const client = createClient({ baseUrl: 'http://fake', fetch, scheduler, headersTimeoutMs: 700 });
+    const client = createClient({
+      baseUrl: 'http://fake',
+      fetch,
+      scheduler,
+      headersTimeoutMs: 700,
+    });
     const failures: unknown[] = [];
     client.request({ path }).catch((error) => failures.push(error));
     await scheduler.advance(699);

@@ -2,7 +2,7 @@
 import { createClient, createInformerFactory, type KubernetesObject, liveQuery } from 'rx-informer';
 import { type Deployment, deployments } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { editorOf } from '../../../lib/react/edit/editor.ts';
 import { createProvided } from '../../../lib/react/provided.ts';
 import { sourceOfQuery } from '../../../lib/react/query-sources.ts';
@@ -141,6 +141,17 @@ describe('an edit', () => {
     await expect(until(first)).rejects.toMatchObject({ reason: 'Silent' });
     await until(last);
     expect([patches(), stored()]).toEqual([2, 9]);
+  });
+
+  it('V13: leaves nothing on the signal of its caller', async () => {
+    const { until, edit, stored } = await rig();
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, 'addEventListener');
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    await until(edit(4, target, 60_000, signal));
+    expect(stored()).toBe(4);
+    expect(added.mock.calls.length).toBeGreaterThan(0);
+    expect(removed.mock.calls.length).toBeGreaterThanOrEqual(added.mock.calls.length);
   });
 
   it('V12: is aborted and rolled back if the server does not answer within the time limit', async () => {
