@@ -364,23 +364,3 @@ describe('a client that is closed while a call waits', () => {
     expect([failures, time.pending]).toEqual([['Stopped'], 0]);
   });
 });
-
-describe('the options of createClient for its own fetch', () => {
-  it('T50: headersTimeoutMs limits the wait for the head of a call', async () => {
-    const scheduler = new VirtualTime();
-    const fetch = () => new Promise<never>(() => undefined);
-    const client = createClient({
-      baseUrl: 'http://fake',
-      fetch,
-      scheduler,
-      headersTimeoutMs: 700,
-    });
-    const failures: unknown[] = [];
-    client.request({ path }).catch((error) => failures.push(error));
-    await scheduler.advance(699);
-    expect(failures).toEqual([]);
-    await scheduler.advance(1);
-    expect(failures).toMatchObject([{ reason: 'Network' }]);
-    expect(scheduler.pending).toBe(0);
-  });
-});

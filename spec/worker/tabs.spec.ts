@@ -325,6 +325,19 @@ describe('the life of tabs and workers', () => {
     expect(tabs[0]?.cluster.connection).toMatchObject({ phase: 'open', workers: 2 });
   });
 
+  it('B7: a worker that has worked is started again at once, however often workers have died', async () => {
+    const rig = await rigWith('a');
+    const tab = follow(rig.open().cluster, names);
+    await rig.pass(60_000);
+    for (let deaths = 1; deaths < 6; deaths++) {
+      rig.kill();
+      await rig.pass(10);
+      expect(rig.starts).toBe(deaths + 1);
+      await rig.pass(60_000);
+      expect([tab.shown.synced, tab.shown.rows.length]).toEqual([true, 1]);
+    }
+  });
+
   it('B7: rows of a connection that was closed are stale and not live, since then', async () => {
     const rig = await rigWith('a');
     const { cluster } = rig.open();
