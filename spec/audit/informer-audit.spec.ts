@@ -300,6 +300,22 @@ describe('an informer with the audit option', () => {
     await rig.end();
   });
 
+  it.each([
+    ['it waits for the next round', 10_000, false],
+    ['its request has no answer', 60_000, true],
+  ])('I91: ends with its informer while %s', async (_, afterMs, isSilent) => {
+    const rig = await auditRig();
+    rig.informer.start();
+    await rig.time.advance(1_000);
+    if (isSilent) rig.server.faults.neverAnswer({ use: 'list' });
+    await rig.time.advance(afterMs);
+    await rig.informer.stop();
+    rig.requests.length = 0;
+    expect(rig.time.pending).toBe(0);
+    await rig.end();
+    expect(rig.requests).toEqual([]);
+  });
+
   it('I91: a request without a response fails after the request timeout', async () => {
     const rig = await auditRig();
     rig.informer.start();

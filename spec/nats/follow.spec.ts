@@ -417,6 +417,13 @@ describe('follow', () => {
     },
   );
 
+  it('J7: a reader that leaves within a set leaves no timer', async () => {
+    const { fake, time, reader } = await listed();
+    fake.feed(podMessage(3, 'b', '11'));
+    reader.subscription.unsubscribe();
+    expect(time.pending).toBe(0);
+  });
+
   it('J7: an error of the connection ends it, and no timer is left', async () => {
     const { fake, time, reader } = await listed();
     fake.report('disconnect');

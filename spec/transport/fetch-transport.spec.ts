@@ -486,6 +486,8 @@ describe('the network of a page', () => {
     expect(client.protocol).toBe(protocol);
     expect(client.connectionsLeft).toBe(left === 5 ? 6 : left);
     first.unsubscribe();
+    // A request that has ended uses no connection.
+    expect(transport.connectionsLeft).toBe(client.connectionsLeft);
     vi.unstubAllGlobals();
     return [protocol, left];
   };

@@ -99,6 +99,16 @@ describe('a page that is hidden', () => {
     expect([sent, log]).toEqual([['/b'], ['queued', 'sending']]);
   });
 
+  it('T66: leaves no timer when its last stream leaves within the grace', async () => {
+    const { time, page, watch } = inPage();
+    const watching = watch('a');
+    page.show(false);
+    await time.advance(1_000);
+    watching.unsubscribe();
+    await time.advance(1_000);
+    expect(time.pending).toBe(0);
+  });
+
   it('T66: a grace of Infinity keeps watches open, but not in a page that is left', async () => {
     const { time, page, aborted, watch } = inPage({ hiddenGraceMs: Number.POSITIVE_INFINITY });
     watch('a');
