@@ -2,8 +2,10 @@
 import {
   ApiError,
   createClient,
+  createDiscovery,
   createListWatch,
   createResourceClient,
+  createRestMapper,
   type KubernetesObject,
   type Transport,
   type TransportEvent,
@@ -12,7 +14,7 @@ import {
 import { configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { NEVER, Observable, Subject, take } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   type Asked,
   failureOf,
@@ -154,6 +156,18 @@ describe('a watch', () => {
     await turn();
     expect(errors).toMatchObject([{ reason: 'Aborted' }]);
     expect(server.openWatches).toEqual([]);
+  });
+
+  it('T6: leaves nothing on a signal that outlives it, nor does the lookup of a resource', async () => {
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, 'addEventListener');
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    const watching = createResourceClient(client, configMaps).watch({ signal }).subscribe();
+    while (server.openWatches.length === 0) await turn();
+    watching.unsubscribe();
+    await createRestMapper(createDiscovery(client)).forKind({ kind: 'ConfigMap' }, { signal });
+    expect(added.mock.calls.length).toBeGreaterThan(1);
+    expect(removed).toHaveBeenCalledTimes(added.mock.calls.length);
   });
 
   it('W6, T1: reads only while its demand is open', async () => {

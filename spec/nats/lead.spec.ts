@@ -51,6 +51,7 @@ async function scene() {
     fake,
     own,
     other,
+    informer,
     publisher,
     holder,
     ages,
@@ -80,6 +81,16 @@ describe('the lead of a publisher', () => {
     fake.report('reconnect');
     await time.advance(1_000);
     expect([own.isLeading, holder()]).toEqual([true, 'a']);
+    await stop();
+  });
+
+  it('J13: a publisher that has stopped does not keep its informer running', async () => {
+    const { time, informer, publisher, stop } = await scene();
+    expect(informer.status.phase).toBe('watching');
+    const stopped = publisher.stop();
+    await time.advance(60_000);
+    await stopped;
+    expect(informer.status.phase).toBe('idle');
     await stop();
   });
 
