@@ -2,7 +2,7 @@
  * Random roles and bindings, users, and what each user should see: the union of what the API server lists to the user in the scopes in which
  * it permits list and watch. Any API server with RBAC can play it.
  */
-import { type LiveQuery, liveQuery } from 'rx-informer';
+import { type LiveQuery, liveQuery, type ViewStatus } from 'rx-informer';
 import {
   clusterRoleBindings,
   clusterRoles,
@@ -53,14 +53,16 @@ export interface AskedByUser {
   readonly name: string | undefined;
 }
 
-export const QUERIES: readonly AskedByUser[] = KINDS.flatMap((from) =>
-  [[], ['a'], ['b'], ['a', 'c'], ['c', 'elsewhere']].flatMap((namespaces) =>
+export const QUERIES: readonly AskedByUser[] = KINDS.flatMap((from, kind) =>
+  [[], ['a'], ['b'], ['a', 'c'], ['c', 'elsewhere']].flatMap((namespaces, at) =>
     [undefined, ...(namespaces.length === 2 ? [] : ['p1'])].map((name) => ({
       ...{ plural: from.plural, namespaces, name },
       query: liveQuery({
         from: from as typeof pods,
         ...(namespaces.length > 0 && { namespace: namespaces }),
         ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
+        // All rows fit in the window. The rows of a window come another way than those of a query without one.
+        ...((kind + at) % 2 === 1 && { orderBy: { path: 'metadata.name' }, limit: 50 }),
         select: { name: 'metadata.name', namespace: 'metadata.namespace' },
       }),
     })),
@@ -158,6 +160,17 @@ export async function expected(
   return some.filter(isAsked).sort().join(' ');
 }
 
+/** What a complete answer shows if its status is right about what is permitted: all objects there, and no others. */
+function shownWith({ access }: ViewStatus, { namespaces, name }: AskedByUser): string {
+  const asked = namespaces.length > 0 ? namespaces : NAMESPACES;
+  const permitted = access?.namespaces ?? asked;
+  return NAMESPACES.filter((each) => asked.includes(each) && permitted.includes(each))
+    .flatMap((each) => NAMES.map((own) => [each, own] as const))
+    .filter(([, own]) => name === undefined || own === name)
+    .map((each) => each.join('/'))
+    .join(' ');
+}
+
 /** What the pages of users show, by a server of users in the same process. */
 export function pagesOf(
   users: ServedUsers,
@@ -175,18 +188,26 @@ export function pagesOf(
       ...{ port: () => portTo(name), identity: name, credentials: () => ({}) },
       ...options,
     });
+    /** Where rows and status of one message did not agree. */
+    const disagreed: string[] = [];
     const views = QUERIES.map((asked) => {
       const view = cluster.view(asked.query);
-      view.subscribe(() => undefined);
       const isKnown = () => view.getSnapshot().synced;
       const shown = () =>
         (view.getSnapshot().rows as readonly { readonly namespace: string; name: string }[])
           .map((row) => `${row.namespace}/${row.name}`)
           .sort()
           .join(' ');
+      // The page shows each message that it takes, and acknowledges it.
+      view.subscribe(() => {
+        const { synced, status } = view.getSnapshot();
+        const should = shownWith(status, asked);
+        if (!synced || shown() === should) return;
+        disagreed.push(`${name} was shown "${shown()}" with the access "${should}"`);
+      });
       return { asked, isKnown, shown };
     });
-    return { user, views, close: () => cluster.close() };
+    return { user, views, disagreed, close: () => cluster.close() };
   });
 }
 
