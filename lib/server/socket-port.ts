@@ -32,6 +32,8 @@ export interface UserPort extends Port {
   end?(code: number, reason: string): void;
   /** How many bytes wait to be sent. */
   readonly waiting?: number;
+  /** How many characters it has carried, in both directions. */
+  readonly carried?: number;
 }
 
 const OPEN = 1;
@@ -62,6 +64,7 @@ export function socketPort(socket: SocketLike): Required<UserPort> {
   const isSocket = typeof socket?.send === 'function' && typeof socket.close === 'function';
   check(isSocket, 'socketPort: the socket', socket, 'a WebSocket');
   let hasEnded = false;
+  let carried = 0;
   let ended: ((end: SocketEnd) => void) | undefined;
   const end = (event: unknown) => {
     if (hasEnded) return;
@@ -78,7 +81,10 @@ export function socketPort(socket: SocketLike): Required<UserPort> {
   return {
     opened,
     post: (message) => {
-      if (socket.readyState === OPEN && !hasEnded) socket.send(JSON.stringify(message));
+      if (socket.readyState !== OPEN || hasEnded) return;
+      const text = JSON.stringify(message);
+      carried += text.length;
+      socket.send(text);
     },
     listen: (listener, onUnread) => {
       socket.onmessage = ({ data }: { readonly data: unknown }) => {
@@ -86,6 +92,7 @@ export function socketPort(socket: SocketLike): Required<UserPort> {
         let message: unknown;
         try {
           if (typeof data !== 'string') throw new TypeError('bytes');
+          carried += data.length;
           message = JSON.parse(data);
         } catch {
           return onUnread?.();
@@ -108,6 +115,9 @@ export function socketPort(socket: SocketLike): Required<UserPort> {
     },
     get waiting() {
       return socket.bufferedAmount;
+    },
+    get carried() {
+      return carried;
     },
   };
 }

@@ -156,6 +156,21 @@ describe('rights that the API server reviews', () => {
     expect(asked.filter(({ user }) => user === 'm')).toHaveLength(300);
   });
 
+  it('E12: at most 20 reviews are asked at one time, so that they wait in turns, and not at the client', async () => {
+    const answers: (() => void)[] = [];
+    const { rights, time, asked } = reviewing(
+      () => new Promise((resolve) => answers.push(() => resolve({ status: { allowed: true } }))),
+    );
+    for (let at = 0; at < 40; at++) void rights({ name: 'm' }, pods, { name: `${at}` });
+    await time.advance(1_000);
+    void rights(ANN, pods, {});
+    await time.advance(100);
+    expect(asked.map(({ user }) => user)).toEqual(Array.from({ length: 20 }, () => 'm'));
+    for (const each of answers.splice(0, 2)) each();
+    await time.advance(100);
+    expect(asked.slice(20).map(({ user }) => user)).toContain('ann');
+  });
+
   it('E12: a user for whom 400 reviews wait is asked no more, and other users are', async () => {
     const { rights, time } = reviewing(() => ({ status: { allowed: true } }));
     const many = Array.from({ length: 600 }, (_, at) =>

@@ -21,7 +21,7 @@ async function signedIn(options: Partial<ServeFactoriesOptions> = {}, rig = new 
 }
 
 describe('a hostile client', () => {
-  it.each<[string, unknown]>([
+  it.each<[string, unknown, number?]>([
     ['no JSON', '{"type":'],
     ['a list', []],
     ['null', null],
@@ -45,18 +45,19 @@ describe('a hostile client', () => {
         isHidden: false,
         credentials: { token: 'x'.repeat(20_000) },
       },
+      4413,
     ],
     ['a deep list', '['.repeat(20_000) + ']'.repeat(20_000)],
     [
       'a hello with deep credentials',
       `{"type":"hello","protocol":2,"isHidden":false,"credentials":${'['.repeat(8_000)}${']'.repeat(8_000)}}`,
     ],
-  ])('E9: %s ends the connection, and nothing is answered', async (_what, message) => {
+  ])('E9: %s ends the connection, and nothing is answered', async (_what, message, code = 4400) => {
     const rig = new UsersRig();
     const { send, end, received } = rig.raw();
     send(message);
     await rig.pass(100);
-    expect([end()?.code, received, rig.made]).toEqual([4400, [], []]);
+    expect([end()?.code, received, rig.made]).toEqual([code, [], []]);
     expect(rig.users.counts).toEqual({ users: 0, connections: 0, signingIn: 0 });
   });
 
@@ -93,6 +94,30 @@ describe('a hostile client', () => {
       raw.send({ type: 'ping' });
       await rig.pass(100);
       expect([raw.received.at(-1), raw.end()]).toEqual([{ type: 'pong' }, undefined]);
+    },
+  );
+
+  it.each([false, true])(
+    'E6: a client that says nothing after its sign-in is gone, also beside a port that cannot be closed (hidden: %s)',
+    async (isHidden) => {
+      const rig = new UsersRig();
+      const broken = {
+        post: () => undefined,
+        listen: (listener: (message: unknown) => void) =>
+          queueMicrotask(() =>
+            listener({ type: 'hello', protocol: 2, identity: 'x', isHidden: false }),
+          ),
+        close: () => {
+          throw new Error('Object has been destroyed');
+        },
+      };
+      rig.users.connect(broken, { request: null, signIn: () => ({ name: 'bob' }) });
+      const { hello, end } = rig.raw();
+      hello('t-ann', { isHidden });
+      await rig.pass(isHidden ? 119_000 : 17_000);
+      expect(end()).toBeUndefined();
+      await rig.pass(isHidden ? 10_000 : 3_000);
+      expect([end()?.code, rig.users.counts.connections]).toEqual([4408, 0]);
     },
   );
 
@@ -236,7 +261,10 @@ describe('a hostile client', () => {
     const { rig, raw } = await signedIn();
     for (let at = 0; at < 2_500; at++) raw.send({ type: 'ping' });
     await rig.pass(100);
-    expect(raw.end()).toEqual({ code: 4429, reason: 'too many messages' });
+    expect(raw.end()).toEqual({
+      code: 4429,
+      reason: 'this page has sent too many messages (limits.messagesPerSecond)',
+    });
     const other = rig.raw();
     for (let at = 0; at < 50; at++) other.hello('t-bob');
     await rig.pass(100);
@@ -251,7 +279,10 @@ describe('a hostile client', () => {
     server.bufferedAmount = 20_000_000;
     raw.send({ type: 'ping' });
     await rig.pass(100);
-    expect(raw.end()).toEqual({ code: 4429, reason: 'messages are not read' });
+    expect(raw.end()).toEqual({
+      code: 4429,
+      reason: 'this page does not read its messages: 16 MB wait',
+    });
   });
 
   it('E9: a client that acknowledges nothing has one set of each query, and is gone after 20 seconds', async () => {

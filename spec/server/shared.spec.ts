@@ -344,14 +344,16 @@ describe('one factory for all users', () => {
     expect(rig.users.counts).toMatchObject({ users: 3, connections: 3 });
     const refused = shown.flat().filter((each) => each.shown().error !== undefined);
     expect(refused.map((each) => each.shown().error)).toEqual([
-      'this user has 3 queries; close some, and ask again in a minute',
-      'this user has 3 queries; close some, and ask again in a minute',
+      'this user has 3 queries (limits.pipelines); close some, and ask again in a minute',
+      'this user has 3 queries (limits.pipelines); close some, and ask again in a minute',
     ]);
     const fourth = rig.page('t-ann');
     // Another user has limits of its own.
     const bob = followed(rig.page('t-bob').view(names));
     await rig.pass(5_000);
-    expect(fourth.connection.error?.message).toMatch(/too many connections \(4429\)/);
+    expect(fourth.connection.error?.message).toMatch(
+      /this user has its most connections \(limits.connectionsOfUser\); close other pages \(4429\)/,
+    );
     expect(bob.shown().list).toBe('db');
   });
 

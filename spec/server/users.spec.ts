@@ -458,13 +458,56 @@ describe('the sign-in', () => {
     expect([rig.made, rig.users.counts.connections]).toEqual([[], 0]);
   });
 
-  it('E7: a review that does not answer within 10 seconds ends a connection that has signed in', async () => {
+  it.each<[string, () => unknown]>([
+    ['does not answer', () => new Promise(() => undefined)],
+    ['fails', () => Promise.reject(new Error('no'))],
+  ])(
+    'E7: a review that %s ends a connection two minutes after the last one that did not',
+    async (_what, review) => {
+      const rig = new UsersRig();
+      const { shown } = followed(rig.page('t-ann').view(namesOf('a')));
+      await rig.pass(5_000);
+      rig.review = review;
+      await rig.pass(100_000);
+      expect(shown()).toMatchObject({ list: 'api web', live: true });
+      rig.create('a', 'new');
+      await rig.pass(2_000);
+      expect(shown()).toMatchObject({ list: 'api new web', live: true });
+      await rig.pass(35_000);
+      expect(shown()).toMatchObject({ stale: true, live: false });
+    },
+  );
+
+  it('E7: a review that names nobody ends a connection at once, also after one that has failed', async () => {
     const rig = new UsersRig();
     const { shown } = followed(rig.page('t-ann').view(namesOf('a')));
     await rig.pass(5_000);
-    rig.review = () => new Promise(() => undefined);
-    await rig.pass(72_000);
-    expect(shown()).toMatchObject({ stale: true, live: false });
+    rig.review = () => Promise.reject(new Error('no'));
+    await rig.pass(62_000);
+    rig.review = () => undefined;
+    await rig.pass(6_000);
+    expect(shown()).toMatchObject({ list: '', live: false });
+  });
+
+  it('E7: first sign-ins take turns by address, and the users of open connections are verified before them', async () => {
+    const rig = new UsersRig({ limits: { signingInOfAddress: 100 } });
+    followed(rig.page('t-ann').view(namesOf('a')));
+    await rig.pass(55_000);
+    const asked: string[] = [];
+    rig.review = (token) => {
+      asked.push(token);
+      return token === 't-ann' ? { name: 'ann', uid: 'u1' } : new Promise(() => undefined);
+    };
+    const many = Array.from({ length: 60 }, () => rig.raw('far'));
+    for (const each of many) each.hello('t-none');
+    await rig.pass(1_000);
+    const bob = rig.raw('near');
+    bob.hello('t-bob');
+    await rig.pass(7_000);
+    expect([asked.length, asked.includes('t-ann')]).toEqual([21, true]);
+    // Those who have waited in vain end.
+    await rig.pass(3_000);
+    expect(asked.indexOf('t-bob')).toBeLessThan(24);
   });
 });
 

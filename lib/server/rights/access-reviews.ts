@@ -6,9 +6,9 @@ import { looseTimer } from '../../rx/long-timer.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import { timingOf } from '../../rx/timing.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
-import { keyOfUser, type ServedUser } from '../users/user.ts';
+import { FairTurns } from '../turns/fair-turns.ts';
+import { accountOf, keyOfUser, type ServedUser } from '../users/user.ts';
 import { type Bindings, BoundNamespaces, type Concerns } from './bound-namespaces.ts';
-import { ReviewTurns } from './review-turns.ts';
 import { cutAnswer, MOST_NAMESPACES, type Rights } from './rights.ts';
 
 /** Options of {@link accessReviews}. */
@@ -28,6 +28,13 @@ const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 const VALID_MS = 30_000;
 /** How long an answer may take, in milliseconds. */
 const ANSWER_MS = 5_000;
+
+/** How many reviews are asked at one time, so that they wait here, in turns, and little before the rate limit of the client. */
+const AT_ONE_TIME = 20;
+/** In any second at most 200, those that come at once included. */
+const RATE = { perSecond: 190, atOnce: 10 };
+/** How many reviews of one user wait. */
+const MOST_WAITING = 400;
 
 /** What is reviewed. */
 interface Attributes {
@@ -53,7 +60,7 @@ interface ReviewsOfUser {
 class Reviewer {
   readonly #client: KubeClient;
   readonly #scheduler: SchedulerLike;
-  readonly #turns: ReviewTurns;
+  readonly #turns: FairTurns;
   readonly #passedMs: () => number;
   readonly #known = new Map<string, ReviewsOfUser>();
   #sweep = Subscription.EMPTY;
@@ -62,7 +69,10 @@ class Reviewer {
     this.#client = client;
     this.#scheduler = scheduler;
     this.#passedMs = stopwatch(scheduler);
-    this.#turns = new ReviewTurns(scheduler);
+    this.#turns = new FairTurns({
+      ...{ scheduler, atOneTime: AT_ONE_TIME, rate: RATE, mostWaiting: MOST_WAITING },
+      refused: () => new Error(`accessReviews: ${MOST_WAITING} reviews of one user wait`),
+    });
   }
 
   /** Whether a user may list and watch; '' means all namespaces. Rejects if the API server does not answer. */
@@ -100,7 +110,7 @@ class Reviewer {
     const asked = JSON.stringify(Object.values(attributes));
     const known = answers.get(asked);
     if (known !== undefined && now - known.atMs < VALID_MS) return known.allowed;
-    const allowed = this.#review(key, user, attributes);
+    const allowed = this.#turns.run(accountOf(user), () => this.#review(user, attributes));
     answers.set(asked, { atMs: now, allowed });
     // No failure is remembered.
     allowed.catch(() => answers.get(asked)?.allowed === allowed && answers.delete(asked));
@@ -123,11 +133,9 @@ class Reviewer {
   }
 
   async #review(
-    key: string,
     { name, uid, groups, extra }: ServedUser,
     resourceAttributes: Attributes,
   ): Promise<boolean> {
-    await this.#turns.next(key);
     const abort = new AbortController();
     const late: Subscription = looseTimer(ANSWER_MS, this.#scheduler, () => abort.abort());
     try {

@@ -76,7 +76,7 @@ export function accessOf(
 }
 
 /** What no user of a shared informer learns of it: counts and names of objects that the user may not read. */
-const UNTOLD = {
+export const UNTOLD = {
   attempt: 0,
   reconnects: 0,
   relists: 0,

@@ -2,7 +2,6 @@
 import { EMPTY, Observable, ReplaySubject, type SchedulerLike, Subscription, share } from 'rxjs';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { exponentialBackoff } from '../../rx/backoff.ts';
-import { inTurn } from '../../rx/drain.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
 import { sortedJson } from '../../worker/server/answers.ts';
 import type { ServedUser } from '../users/user.ts';
@@ -65,8 +64,7 @@ export class UserRights {
     const followed = new Observable<Decision>((subscriber) => {
       const questions = new Questions(this.#parts, kind, asked, (decision) => {
         this.#tell(key, { ...decision, kind: resourceName(kind), asked });
-        // So that one message has the rows and the status that follow from it, of all queries.
-        inTurn(() => subscriber.next(decision));
+        subscriber.next(decision);
       });
       subscriber.add(questions);
       subscriber.add(() => this.#followed.delete(key));

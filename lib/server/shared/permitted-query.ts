@@ -1,5 +1,5 @@
 /** A query of one user over the informers of all: the answer of what the user may read, which changes with the rights. */
-import { EMPTY, type Observable, Subscription } from 'rxjs';
+import { EMPTY, Observable, Subscription } from 'rxjs';
 import { distinctUntilChanged, switchMap } from 'rxjs/operators';
 import { QueryChannel } from '../../factory/queries/query-channel.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
@@ -8,6 +8,9 @@ import { inTurn } from '../../rx/drain.ts';
 import { type AnyChangeSet, createChangeSet } from '../../store/change-set.ts';
 import { originating } from '../../store/origin.ts';
 import { SetSource } from '../../store/set-source.ts';
+import { UNTOLD } from '../rights/narrowed.ts';
+import type { Decision } from '../rights/user-rights.ts';
+import type { TakeTurn } from '../turns/first-answers.ts';
 
 /** What the user may read at present: an answer that others share, as the user may see it, or why there is none. */
 export type PermittedAnswer =
@@ -18,6 +21,15 @@ export type PermittedAnswer =
       readonly enter?: (() => () => void) | undefined;
     }
   | { readonly nothing: InformerStatus };
+
+/** The status while an answer waits for its turn. */
+const AWAITED: InformerStatus = {
+  ...UNTOLD,
+  phase: 'connecting',
+  synced: false,
+  live: false,
+  sinceMs: 0,
+};
 
 /** Takes away all rows that were shown. If it is synced, that is the answer. */
 const noRows = (synced: boolean): AnyChangeSet<unknown> =>
@@ -33,8 +45,8 @@ function followed(permitted$: Observable<PermittedAnswer>): Observable<AnyChange
     let run = Subscription.EMPTY;
     const follow = (permitted: PermittedAnswer) => {
       run.unsubscribe();
-      const isNothing = 'nothing' in permitted;
-      if (hasBegun || isNothing) subscriber.next(noRows(isNothing));
+      const nothing = 'nothing' in permitted ? permitted.nothing : undefined;
+      if (hasBegun || nothing) subscriber.next(noRows(nothing?.synced === true));
       hasBegun = true;
       if (!('answer' in permitted)) return;
       const { enter } = permitted;
@@ -48,6 +60,47 @@ function followed(permitted$: Observable<PermittedAnswer>): Observable<AnyChange
     };
     subscriber.add(permitted$.subscribe((permitted) => inTurn(() => follow(permitted))));
     subscriber.add(() => run.unsubscribe());
+  });
+}
+
+/** Whether one decision permits all that another one has permitted, of each kind. */
+function isMore(before: readonly Decision[], now: readonly Decision[]): boolean {
+  return before.every(({ permitted: former }, at) => {
+    const permitted = now[at]?.permitted ?? [];
+    if (permitted === 'all') return true;
+    return former !== 'all' && former.every((each) => permitted.includes(each));
+  });
+}
+
+/**
+ * The answers for decisions, each when it is the turn of the user, because it may be a first answer. While one waits that permits less than
+ * the one before, nothing is shown.
+ */
+export function answersInTurn(
+  decisions$: Observable<readonly Decision[]>,
+  answerFor: (decisions: readonly Decision[]) => PermittedAnswer,
+  takeTurn: TakeTurn,
+): Observable<PermittedAnswer> {
+  return new Observable((subscriber) => {
+    let waiting = Subscription.EMPTY;
+    let shown: readonly Decision[] | undefined;
+    subscriber.add(() => waiting.unsubscribe());
+    subscriber.add(
+      decisions$.subscribe((decisions) => {
+        waiting.unsubscribe();
+        let isAnswered = false;
+        const turn = takeTurn(() => {
+          isAnswered = true;
+          shown = decisions;
+          // The status and the rows that follow from a decision are one message.
+          inTurn(() => subscriber.next(answerFor(decisions)));
+        });
+        waiting = turn;
+        if (isAnswered || shown === undefined || isMore(shown, decisions)) return;
+        shown = undefined;
+        inTurn(() => subscriber.next({ nothing: AWAITED }));
+      }),
+    );
   });
 }
 

@@ -36,7 +36,7 @@ import {
 import { CatchUp } from './catch-up.ts';
 import type { HeldQueries } from './held-queries.ts';
 import { type NamedQueries, statusOf } from './named-queries.ts';
-import { type PermittedAnswer, permittedChannel } from './permitted-query.ts';
+import { answersInTurn, type PermittedAnswer, permittedChannel } from './permitted-query.ts';
 import type { Positions } from './positions.ts';
 
 /** The parts of a session. */
@@ -209,7 +209,7 @@ export class SharedSession implements UserSession {
 
   /** The answer for the present rights, and for later ones. */
   #permitted(asked: Asked): Observable<PermittedAnswer> {
-    const { rights, report } = this.#parts;
+    const { rights, report, takeTurn } = this.#parts;
     const { kinds } = asked;
     const askedOf = ({ namespaced }: Resource) =>
       namespaced ? asked.rights : { name: asked.rights.name };
@@ -222,7 +222,7 @@ export class SharedSession implements UserSession {
       }
     };
     return combineLatest(kinds.map((kind) => rights.decisions(kind, askedOf(kind)))).pipe(
-      map(answerFor),
+      (decisions$) => answersInTurn(decisions$, answerFor, takeTurn),
       // The rows and the status are those of one run.
       share({ connector: () => new ReplaySubject(1) }),
     );

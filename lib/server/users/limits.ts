@@ -1,9 +1,11 @@
 /** What one user and all users together may ask of a server. */
 import type { SchedulerLike } from 'rxjs';
 import { checkedCount } from '../../checks/checked-option.ts';
+import { ApiError } from '../../meta/api-error.ts';
 import { isFields } from '../../meta/json-fields.ts';
 import { tokenReservations } from '../../rx/token-bucket.ts';
 import { readable } from '../../wire/public-error.ts';
+import { Budget } from '../turns/budget.ts';
 
 /** The limits of {@link serveUsers}. */
 export interface ServeUsersLimits {
@@ -21,6 +23,21 @@ export interface ServeUsersLimits {
   readonly pipelines?: number | undefined;
   /** How many messages one connection sends in a second. Ten times as many may come at once. @defaultValue 200 */
   readonly messagesPerSecond?: number | undefined;
+  /** The same, of all connections of one user. @defaultValue 500 */
+  readonly messagesPerSecondOfUser?: number | undefined;
+  /** The same, of all users. While they send more, those are limited who send more than a tenth of what one user may. @defaultValue 20000 */
+  readonly messagesPerSecondOfAll?: number | undefined;
+  /**
+   * How many milliseconds the first answers of one user take in a minute. Users take turns at first answers; a query over the limit is refused,
+   * with the time after which it may be asked again. @defaultValue 10000
+   */
+  readonly answerMsPerMinuteOfUser?: number | undefined;
+  /** The same, of all users, of whom those are limited who have used more than a tenth of what one user may. @defaultValue 30000 */
+  readonly answerMsPerMinuteOfAll?: number | undefined;
+  /** How many characters the connections of one user carry in a minute, in both directions, over a `socketPort`. @defaultValue 268435456 */
+  readonly bytesPerMinuteOfUser?: number | undefined;
+  /** The same, of all users, of whom those are limited who have used more than a tenth of what one user may. @defaultValue 8589934592 */
+  readonly bytesPerMinuteOfAll?: number | undefined;
   /**
    * How many messages about changed rows one connection is sent in a second. What changes in its queries meanwhile is one message. First
    * answers come between them. @defaultValue 10
@@ -38,6 +55,12 @@ const DEFAULTS: Limits = {
   queries: 100,
   pipelines: 200,
   messagesPerSecond: 200,
+  messagesPerSecondOfUser: 500,
+  messagesPerSecondOfAll: 20_000,
+  answerMsPerMinuteOfUser: 10_000,
+  answerMsPerMinuteOfAll: 30_000,
+  bytesPerMinuteOfUser: 268_435_456,
+  bytesPerMinuteOfAll: 8_589_934_592,
   framesPerSecond: 10,
 };
 
@@ -87,8 +110,43 @@ export function checkQuerySize(query: unknown): void {
   walk(query, '', 1);
 }
 
+/** What users spend of the server, each and all together. */
+export interface Spending {
+  readonly messages: Budget;
+  readonly answers: Budget;
+  readonly bytes: Budget;
+}
+
+/** How much at once, in seconds of what may be sent in each. */
+const AT_ONCE_S = 10;
+
+/** What nobody has spent yet. */
+export function spendingOf(limits: Limits, scheduler: SchedulerLike): Spending {
+  const { messagesPerSecondOfUser: ofUser, messagesPerSecondOfAll: ofAll } = limits;
+  const minute = { scheduler, perMs: 60_000 };
+  return {
+    messages: new Budget({
+      ...{ scheduler, ofUser: ofUser * AT_ONCE_S, ofAll: ofAll * AT_ONCE_S },
+      perMs: AT_ONCE_S * 1_000,
+    }),
+    answers: new Budget({
+      ...{ ...minute, ofUser: limits.answerMsPerMinuteOfUser },
+      ofAll: limits.answerMsPerMinuteOfAll,
+    }),
+    bytes: new Budget({
+      ...{ ...minute, ofUser: limits.bytesPerMinuteOfUser },
+      ofAll: limits.bytesPerMinuteOfAll,
+    }),
+  };
+}
+
+/** The error of what is over a limit. */
+export function tooMany(message: string, retryAfterMs?: number): ApiError {
+  return readable(new ApiError({ code: 429, reason: 'TooManyRequests', message, retryAfterMs }));
+}
+
 /** Whether another message may come now: up to ten times as many at once as in a second. */
 export function messageRate(perSecond: number, scheduler: SchedulerLike): () => boolean {
-  const reserve = tokenReservations({ qps: perSecond, burst: perSecond * 10, scheduler });
+  const reserve = tokenReservations({ qps: perSecond, burst: perSecond * AT_ONCE_S, scheduler });
   return () => reserve() === 0;
 }

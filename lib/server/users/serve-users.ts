@@ -16,10 +16,13 @@ import { uniqueText } from '../../rx/unique-text.ts';
 import { foreignRequest, type JudgedRequest } from '../foreign-request.ts';
 import { sharedFactory } from '../shared/shared-factory.ts';
 import type { UserPort } from '../socket-port.ts';
-import { type Limits, limitsOf } from './limits.ts';
+import { FirstAnswers } from '../turns/first-answers.ts';
+import { endPort } from './ends.ts';
+import { type Limits, limitsOf, type Spending, spendingOf } from './limits.ts';
 import type { ServeFactoriesOptions, ServeUsersOptions } from './serve-options.ts';
+import { SignIns } from './sign-ins.ts';
 import type { ServedUser, SignIn } from './user.ts';
-import { endPort, UserConnection } from './user-connection.ts';
+import { UserConnection } from './user-connection.ts';
 import { OwnInformers, type UserInformers } from './user-session.ts';
 import { UserSessions } from './user-sessions.ts';
 
@@ -80,6 +83,9 @@ const CHECK_MS = 6_000;
 class UsersServer implements ServedUsers {
   readonly #options: ServeUsersOptions;
   readonly #limits: Limits;
+  readonly #spending: Spending;
+  readonly #answers: FirstAnswers;
+  readonly #signIns: SignIns;
   readonly #scheduler: SchedulerLike;
   readonly #incarnation: string;
   readonly #sessions: UserSessions;
@@ -102,6 +108,9 @@ class UsersServer implements ServedUsers {
     this.#report = options.onUnhandledError ?? reportUnhandled;
     this.#limits = limitsOf(limits);
     this.#scheduler = scheduler;
+    this.#spending = spendingOf(this.#limits, scheduler);
+    this.#answers = new FirstAnswers(scheduler, this.#spending.answers);
+    this.#signIns = new SignIns(scheduler);
     this.#incarnation = uniqueText(timingOf(options).random);
     checkedDuration(lingerMs, 'serveUsers: lingerMs');
     const surroundings = {
@@ -115,7 +124,7 @@ class UsersServer implements ServedUsers {
         ? sharedFactory(options, surroundings)
         : factoryOfEach(options, this.#limits.pipelines);
     this.#endFactory = end;
-    this.#sessions = new UserSessions({ begin, scheduler, lingerMs });
+    this.#sessions = new UserSessions({ begin, scheduler, lingerMs, answers: this.#answers });
   }
 
   get counts(): UsersCounts {
@@ -136,13 +145,14 @@ class UsersServer implements ServedUsers {
     const address = given ?? '';
     const ofAddress = this.#signingIn.get(address) ?? 0;
     const counts = this.counts;
-    const isFull = counts.connections >= connections || counts.signingIn >= signingIn;
+    if (counts.connections >= connections) return endPort(port, 'full');
     const isOften = given !== undefined && ofAddress >= signingInOfAddress;
-    if (isFull || isOften) return endPort(port, 'many');
+    if (isOften || counts.signingIn >= signingIn) return endPort(port, 'signingIn');
     this.#signingIn.set(address, ofAddress + 1);
     const connection: UserConnection = new UserConnection({
       ...{ port, incarnation: this.#incarnation, sessions: this.#sessions, signIn },
-      ...{ limits: this.#limits, scheduler: this.#scheduler },
+      ...{ limits: this.#limits, scheduler: this.#scheduler, address },
+      ...{ spending: this.#spending, answers: this.#answers, signIns: this.#signIns },
       report: this.#report,
       onSignedIn: () => this.#signedIn(address),
       onEnd: () => this.#forget(connection),

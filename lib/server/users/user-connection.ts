@@ -4,19 +4,18 @@
  */
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { looseTimer } from '../../rx/long-timer.ts';
-import { readable } from '../../wire/public-error.ts';
+import { stopwatch } from '../../rx/stopwatch.ts';
 import { publicCarriage } from '../../wire/query-feed.ts';
-import {
-  type Credentials,
-  type FromTab,
-  type FromWorker,
-  PROTOCOL,
-} from '../../worker/messages.ts';
+import { type Credentials, type FromWorker, PROTOCOL } from '../../worker/messages.ts';
 import { ServedTab } from '../../worker/server/served-tab.ts';
 import type { UserPort } from '../socket-port.ts';
-import { type Limits, messageRate } from './limits.ts';
+import type { FirstAnswers } from '../turns/first-answers.ts';
+import { type EndReason, endPort } from './ends.ts';
+import { type Limits, messageRate, type Spending } from './limits.ts';
+import { QueriesInTurn } from './queries-in-turn.ts';
 import { type Hello, isMessageOfTab } from './read-message.ts';
-import { checkedUser, type ServedUser, type SignIn } from './user.ts';
+import { SIGN_IN, type SignIns } from './sign-ins.ts';
+import { accountOf, checkedUser, type ServedUser, type SignIn } from './user.ts';
 import type { ConnectionSession, UserSession } from './user-session.ts';
 import type { Entered, UserSessions } from './user-sessions.ts';
 
@@ -26,6 +25,10 @@ export interface UserConnectionParts {
   readonly incarnation: string;
   readonly sessions: UserSessions;
   readonly limits: Limits;
+  readonly spending: Spending;
+  readonly answers: FirstAnswers;
+  readonly signIns: SignIns;
+  readonly address: string;
   readonly scheduler: SchedulerLike;
   signIn(first: SignIn): unknown;
   /** Tells the program of an error of its own. */
@@ -35,14 +38,6 @@ export interface UserConnectionParts {
   onEnd(): void;
 }
 
-/** How long a sign-in may take, in milliseconds, also until the first message comes. */
-const SIGN_IN_MS = 10_000;
-/** How often a user is verified again, in milliseconds. */
-const REVIEW_MS = 60_000;
-/** How long before the end of the credentials new ones are asked for, in milliseconds. */
-const EARLY_MS = 30_000;
-/** How long to wait at least before new ones are asked for, in milliseconds. */
-const RENEWAL_MS = 5_000;
 /** The most characters of a message with credentials. */
 const MOST_OF_HELLO = 16_384;
 /** The most bytes that wait for a client that does not read. */
@@ -50,32 +45,6 @@ const MOST_WAITING = 16_777_216;
 /** How many checks a client may miss, shown and hidden. Browsers wake a hidden page once a minute. */
 const MISSED_SHOWN = 2;
 const MISSED_HIDDEN = 20;
-
-/** Why a connection ends: codes of WebSockets, and reasons that a client may show. */
-const ENDS = {
-  malformed: [4400, 'a message is not one of this protocol'],
-  nobody: [4401, 'the credentials are of nobody'],
-  foreign: [4403, 'another origin'],
-  late: [4408, 'no sign-in within 10 seconds'],
-  silent: [4408, 'no answer'],
-  many: [4429, 'too many connections'],
-  flood: [4429, 'too many messages'],
-  unread: [4429, 'messages are not read'],
-  failed: [4500, 'the informers of the user could not be made'],
-  unverified: [4503, 'the user could not be verified'],
-  changed: [1012, 'the rights of the user have changed'],
-  drained: [1012, 'the server restarts'],
-  left: [1000, ''],
-} as const;
-
-export type EndReason = keyof typeof ENDS;
-
-/** Ends a port for a reason. */
-export function endPort(port: UserPort, reason: EndReason): void {
-  const [code, text] = ENDS[reason];
-  if (port.end !== undefined) port.end(code, text);
-  else port.close();
-}
 
 export class UserConnection {
   readonly #parts: UserConnectionParts;
@@ -94,16 +63,26 @@ export class UserConnection {
   #asked: ConnectionSession | undefined;
   #hello: Hello | undefined;
   #hasSignedIn = false;
+  /** The name and uid of the user, by which limits are counted. */
+  #account: string | undefined;
+  readonly #queries: QueriesInTurn;
+  /** How many characters the port had carried when they were counted last. */
+  #carried = 0;
+  readonly #passedMs: () => number;
+  /** When the user was verified last. */
+  #verifiedMs = 0;
 
   constructor(parts: UserConnectionParts) {
     this.#parts = parts;
-    const { port, incarnation, limits, scheduler } = parts;
+    const { port, incarnation, limits, scheduler, answers } = parts;
     this.#mayCome = messageRate(limits.messagesPerSecond, scheduler);
     this.#maySignIn = messageRate(1, scheduler);
+    this.#passedMs = stopwatch(scheduler);
     const frameMs = 1_000 / limits.framesPerSecond;
     const carriage = { ...publicCarriage('serveUsers', scheduler), frameMs };
     const post = (message: unknown) => this.#post(this.#withPosition(message as FromWorker));
     this.#tab = new ServedTab({ post }, incarnation, carriage);
+    this.#queries = new QueriesInTurn({ tab: this.#tab, answers, most: limits.queries });
     this.#life.add(() => this.#leave());
     this.#limitSignIn();
     port.onEnd?.(() => this.#close());
@@ -163,12 +142,28 @@ export class UserConnection {
       // A port whose other side is gone, as that of a window of Electron.
       return this.#close();
     }
-    if ((port.waiting ?? 0) > MOST_WAITING) this.end('unread');
+    if ((port.waiting ?? 0) > MOST_WAITING) return this.end('unread');
+    if (!this.#hasRoom()) this.end('bytes');
+  }
+
+  /** Counts what the port has carried since the last count. Returns whether the user may go on. */
+  #hasRoom(): boolean {
+    const { port, spending } = this.#parts;
+    const { carried = 0 } = port;
+    const since = carried - this.#carried;
+    if (this.#account === undefined || since === 0) return true;
+    this.#carried = carried;
+    return spending.bytes.use(this.#account, since);
   }
 
   #receive(message: unknown): void {
     if (this.#life.closed) return;
     if (!this.#mayCome()) return this.end('flood');
+    const { messages } = this.#parts.spending;
+    if (this.#account !== undefined && !messages.use(this.#account, 1)) {
+      return this.end('floodOfUser');
+    }
+    if (!this.#hasRoom()) return this.end('bytes');
     if (!isMessageOfTab(message)) return this.end('malformed');
     const isSignIn = message.type === 'hello' || message.type === 'identity';
     if (isSignIn && !this.#maySignIn()) return this.end('flood');
@@ -176,7 +171,8 @@ export class UserConnection {
     if (this.#hello === undefined) return this.end('malformed');
     if (message.type === 'bye') return this.end('left');
     if (message.type === 'ping') return this.#post({ type: 'pong' });
-    if (message.type === 'hidden') return this.#tab.hide(message.isHidden);
+    const account = this.#account ?? '';
+    if (message.type === 'hidden') return this.#queries.hide(account, message.isHidden);
     if (message.type === 'identity') {
       if (message.identity === undefined) return this.end('left');
       return void this.#renew();
@@ -184,21 +180,13 @@ export class UserConnection {
     if (message.incarnation !== this.#parts.incarnation) return this.#post({ type: 'unknown' });
     // A message of a session that has ended meanwhile.
     if (message.epoch !== this.#tab.session?.epoch) return;
-    this.#take(message);
-  }
-
-  #take(message: Extract<FromTab, { readonly epoch: number }>): void {
-    const { asked } = this.#tab;
-    const { queries } = this.#parts.limits;
-    if (message.type === 'open' && !asked.has(message.id) && asked.size >= queries) {
-      const error = new RangeError(`a connection may have ${queries} queries; close some first`);
-      return this.#tab.refuse(message.id, readable(error));
-    }
+    if (message.type === 'open') return this.#queries.open(account, message);
+    if (message.type === 'close') this.#queries.close(message.id);
     this.#tab.receive(message);
   }
 
   #greet(hello: Hello): void {
-    if (JSON.stringify(hello).length > MOST_OF_HELLO) return this.end('malformed');
+    if (JSON.stringify(hello).length > MOST_OF_HELLO) return this.end('large');
     this.#hello = hello;
     if (hello.protocol !== PROTOCOL) {
       return this.#post({ type: 'incompatible', protocol: PROTOCOL });
@@ -211,21 +199,19 @@ export class UserConnection {
 
   /** Ends the connection unless it has signed in by then. */
   #limitSignIn(): void {
-    this.#signed.add(looseTimer(SIGN_IN_MS, this.#parts.scheduler, () => this.end('late')));
+    this.#signed.add(looseTimer(SIGN_IN.limitMs, this.#parts.scheduler, () => this.end('late')));
   }
 
   /** Verifies the user, for the first time or again. */
   async #signIn(credentials: unknown): Promise<void> {
     const own = this.#signed;
     const { sessions, limits } = this.#parts;
-    this.#limitSignIn();
-    const identity = this.#hello?.identity ?? '';
     let given: unknown;
     try {
-      given = await this.#parts.signIn({ credentials, identity });
+      given = await this.#verified(credentials);
     } catch {
       // The program knows it; whoever is not verified is not answered.
-      if (!own.closed) this.end('unverified');
+      if (!own.closed) this.#unverified(credentials);
       return;
     }
     if (own.closed) return;
@@ -241,6 +227,8 @@ export class UserConnection {
     if (user === undefined || isOther || this.#isOver(user)) return this.#signOut();
     const isFull = sessions.connectionsOf(user) >= limits.connectionsOfUser;
     if (before === undefined && isFull) return this.end('many');
+    // Other groups may need another session, whose making is awaited.
+    if (before !== undefined) this.#limitSignIn();
     const entered = sessions.enter(user);
     // Also while the factory is made, which may never happen.
     own.add(() => {
@@ -257,6 +245,24 @@ export class UserConnection {
     if (!own.closed) this.#begin(user, entered, session, credentials);
   }
 
+  /** What `signIn` says. */
+  #verified(credentials: unknown): Promise<unknown> {
+    const { signIn, signIns, address } = this.#parts;
+    const ask = () => signIn({ credentials, identity: this.#hello?.identity ?? '' });
+    if (this.#user !== undefined) return signIns.again(this.#signed, ask);
+    this.#limitSignIn();
+    return signIns.first(address, this.#signed, ask);
+  }
+
+  /** `signIn` has failed. A user who was verified a moment ago stays so for another one. */
+  #unverified(credentials: unknown): void {
+    const { scheduler } = this.#parts;
+    const isOld =
+      this.#user === undefined || this.#passedMs() - this.#verifiedMs >= SIGN_IN.validMs;
+    if (isOld) return this.end('unverified');
+    this.#signed.add(looseTimer(SIGN_IN.retryMs, scheduler, () => void this.#signIn(credentials)));
+  }
+
   #isOver({ expiresMs = Number.POSITIVE_INFINITY }: ServedUser): boolean {
     return expiresMs <= this.#parts.scheduler.now();
   }
@@ -266,17 +272,23 @@ export class UserConnection {
     const { scheduler, incarnation } = this.#parts;
     this.#markSignedIn();
     this.#user = user;
+    this.#account = accountOf(user);
+    this.#verifiedMs = this.#passedMs();
     const before = this.#entered;
     this.#entered = entered;
     this.#signed.unsubscribe();
     const signed = new Subscription();
     this.#signed = signed;
-    signed.add(looseTimer(REVIEW_MS, scheduler, () => void this.#signIn(credentials)));
+    signed.add(looseTimer(SIGN_IN.againMs, scheduler, () => void this.#signIn(credentials)));
     const { expiresMs } = user;
     if (expiresMs !== undefined) {
       const leftMs = expiresMs - scheduler.now();
       signed.add(
-        looseTimer(Math.max(RENEWAL_MS, leftMs - EARLY_MS), scheduler, () => void this.#renew()),
+        looseTimer(
+          Math.max(SIGN_IN.renewalMs, leftMs - SIGN_IN.earlyMs),
+          scheduler,
+          () => void this.#renew(),
+        ),
       );
       signed.add(looseTimer(leftMs, scheduler, () => this.#signOut()));
     }
@@ -314,6 +326,7 @@ export class UserConnection {
   #leave(): void {
     this.#signed.unsubscribe();
     this.#signed = new Subscription();
+    this.#queries.leave();
     this.#tab.leave();
     this.#session = undefined;
     this.#asked = undefined;

@@ -14,7 +14,8 @@ import type { CarriedQuery, WorkerQueries } from '../../worker/carried-query.ts'
 import { Answers, queryNamed } from '../../worker/server/answers.ts';
 import type { TabSession } from '../../worker/server/served-tab.ts';
 import type { SessionFactory } from '../../worker/server/session.ts';
-import { checkQuerySize } from './limits.ts';
+import type { TakeTurn } from '../turns/first-answers.ts';
+import { checkQuerySize, tooMany } from './limits.ts';
 import type { ServedUser } from './user.ts';
 import { UserEdits } from './user-edits.ts';
 
@@ -38,6 +39,8 @@ export interface UserSession extends ConnectionSession {
 export interface SessionBeginning {
   /** Grows with each session. */
   readonly epoch: number;
+  /** The turns of the user at first answers. */
+  readonly takeTurn: TakeTurn;
   /** How many different queries run in the other sessions of the same name and uid, whose groups or extra are others. */
   elsewhere(): number;
 }
@@ -56,8 +59,9 @@ export const refusedEdit = (): Promise<never> =>
 
 /** The error of a query over the limit. */
 export function refusedPipeline(most: number): Error {
-  const message = `this user has ${most} queries; close some, and ask again in a minute`;
-  return readable(new RangeError(message));
+  return tooMany(
+    `this user has ${most} queries (limits.pipelines); close some, and ask again in a minute`,
+  );
 }
 
 /** The error of a query with a name that the server does not have. */

@@ -1,6 +1,7 @@
 /** The sessions of all users: one for equal users, made with the first connection, and kept for a while after the last. */
 import type { SchedulerLike } from 'rxjs';
 import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
+import type { FirstAnswers, TakeTurn } from '../turns/first-answers.ts';
 import { accountOf, keyOfUser, type ServedUser } from './user.ts';
 import type { UserInformers, UserSession } from './user-session.ts';
 
@@ -8,6 +9,7 @@ import type { UserInformers, UserSession } from './user-session.ts';
 export interface UserSessionsParts extends Pick<UserInformers, 'begin'> {
   readonly lingerMs: number;
   readonly scheduler: SchedulerLike;
+  readonly answers: FirstAnswers;
 }
 
 /** A session with those who use it. */
@@ -92,7 +94,10 @@ export class UserSessions {
   }
 
   async #make(user: ServedUser, elsewhere: () => number): Promise<UserSession> {
-    return await this.#parts.begin(user, { epoch: ++this.#lastEpoch, elsewhere });
+    const { answers, begin } = this.#parts;
+    const account = accountOf(user);
+    const takeTurn: TakeTurn = (answer) => answers.take(account, answer);
+    return await begin(user, { epoch: ++this.#lastEpoch, elsewhere, takeTurn });
   }
 
   #end(key: string, used: Used | undefined = this.#used.get(key)): void {
