@@ -20,7 +20,7 @@ export function publicError(thrown: unknown): CarriedError {
     const { code, reason, retryAfterMs } = thrown;
     const message =
       code === 0
-        ? `the request has failed: ${reason}`
+        ? `the API server has not answered the process that serves this page (${reason}), which says more`
         : `the API server has answered ${code} ${reason}`;
     const said = spoken.has(thrown) ? thrown.message : message;
     return { name: 'ApiError', message: said, api: { code, reason, retryAfterMs } };

@@ -6,6 +6,7 @@ import {
   accessReviews,
   type Rights,
   type ServedUser,
+  tokenReviews,
 } from 'rx-informer/server';
 import { createVirtualTime } from 'rx-informer/testing';
 import { EMPTY, Subject } from 'rxjs';
@@ -169,6 +170,30 @@ describe('rights that the API server reviews', () => {
     for (const each of answers.splice(0, 2)) each();
     await time.advance(100);
     expect(asked.slice(20).map(({ user }) => user)).toContain('ann');
+  });
+
+  it('E12, E7: sign-ins and other calls wait for no reviews of rights on the same client, whatever its rate limit is', async () => {
+    const rig = new UsersRig();
+    const client = rig.client('t-root');
+    const rights = accessReviews(client, { scheduler: rig.scheduler });
+    const many = Array.from({ length: 400 }, (_, at) =>
+      Promise.resolve(rights({ name: `u${at}` }, pods, {})),
+    );
+    let open = many.length;
+    for (const each of many) void each.then(() => open--);
+    await rig.pass(2_500);
+    let name: string | undefined;
+    void tokenReviews(client)({ credentials: { token: 't-ann' }, identity: '' }).then((user) => {
+      name = user?.name;
+    });
+    let isListed = false;
+    void client.request({ path: '/api/v1/pods' }).then(() => {
+      isListed = true;
+    });
+    await rig.pass(10);
+    expect([open > 100, name, isListed]).toEqual([true, 'ann', true]);
+    await rig.pass(10_000);
+    expect(open).toBe(0);
   });
 
   it('E12: a user for whom 400 reviews wait is asked no more, and other users are', async () => {

@@ -1,5 +1,5 @@
 /** Tests edits by a server of users: who writes, what is written, and what is refused. */
-import { createInformerFactory } from 'rx-informer';
+import { type ApiError, createInformerFactory } from 'rx-informer';
 import { pods, secrets } from 'rx-informer/resources';
 import { editInWorker } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
@@ -123,8 +123,12 @@ describe('edits over one factory', () => {
     expect((error as Error).message).toMatch(/the server does not have secrets/);
     expect(rig.api.requests.length).toBe(before);
     const old = { ...pods, version: 'v0', apiVersion: 'v0' };
-    expect(await answered(rig, editInWorker(page, old, 'a/web', label('y') as never))).toBe('done');
-    expect(labelOf(rig, 'a', 'web')).toBe('y');
+    const other = await answered(rig, editInWorker(page, old, 'a/web', label('y') as never));
+    expect([(other as ApiError).code, (other as ApiError).message]).toEqual([
+      400,
+      'edit: the server has version v1 of pods, and this page edits "v0"; edit an object of the version of the server',
+    ]);
+    expect([writes(rig), labelOf(rig, 'a', 'web')]).toEqual([[], undefined]);
   });
 
   it('E15: a client that cannot be made refuses the edit, and is made again for the next', async () => {

@@ -147,7 +147,7 @@ describe('fair shares', () => {
   });
 
   it('E19: what connections carry is counted for all of a user', async () => {
-    const { rig, user } = slowServer({ bytesPerMinuteOfUser: 5_000 });
+    const { rig, user } = slowServer({ charactersPerMinuteOfUser: 5_000 });
     const own = [await user('ann'), await user('ann')];
     const bob = await user('bob');
     for (let at = 0; at < 100; at++) {
@@ -159,7 +159,7 @@ describe('fair shares', () => {
       if (own.some(({ end }) => end() !== undefined)) break;
     }
     expect(own.map(({ end }) => end()?.reason)).toContain(
-      'the pages of this user have been sent, and sent, too much (limits.bytesPerMinuteOfUser)',
+      'the pages of this user have carried too many characters (limits.charactersPerMinuteOfUser)',
     );
     expect(bob.end()).toBeUndefined();
   });

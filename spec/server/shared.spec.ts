@@ -274,6 +274,33 @@ describe('one factory for all users', () => {
     expect(fails).toBe(false);
   });
 
+  it('E19: the program is told the same error once a minute, and of one user at most ten', async () => {
+    const told: string[] = [];
+    const rig = new UsersRig().serveShared({
+      rights: ({ name }, _kind, { name: one }) =>
+        Promise.reject(new Error(name === 'ann' ? `no review of ${one}` : '400 reviews wait')),
+      onUnhandledError: (error) => told.push((error as Error).message),
+    });
+    const ask = (page: ReturnType<typeof rig.page>, name: string) => {
+      const fieldSelector = `metadata.name=${name}`;
+      followed(page.view(liveQuery({ from: pods, fieldSelector, select: { n: 'metadata.name' } })));
+    };
+    const [ann, bob] = [rig.page('t-ann'), rig.page('t-bob')];
+    await rig.pass(100);
+    for (let at = 0; at < 40; at++) {
+      ask(ann, `a${at}`);
+      ask(bob, `b${at}`);
+    }
+    await rig.pass(50_000);
+    expect(told.filter((text) => text === '400 reviews wait')).toHaveLength(1);
+    expect(told).toHaveLength(11);
+    ask(bob, 'later');
+    await rig.pass(20_000);
+    ask(bob, 'last');
+    await rig.pass(1_000);
+    expect(told.filter((text) => text === '400 reviews wait')).toHaveLength(2);
+  });
+
   it('E13: no query of a client causes a request; what the objects of the server cannot answer is refused', async () => {
     const rig = new UsersRig().serveShared();
     const page = rig.page('t-root');

@@ -489,6 +489,26 @@ describe('the sign-in', () => {
     expect(shown()).toMatchObject({ list: '', live: false });
   });
 
+  it('E7: informers for other groups that are not made within 10 seconds end the connection', async () => {
+    let isFirst = true;
+    const rig: UsersRig = new UsersRig({
+      createFactory: () => {
+        if (!isFirst) return new Promise(() => undefined);
+        isFirst = false;
+        return createInformerFactory(rig.client('t-ann'), { scheduler: rig.scheduler });
+      },
+    });
+    const page = rig.page('t-ann');
+    const { shown } = followed(page.view(namesOf('a')));
+    await rig.pass(5_000);
+    expect(shown()).toMatchObject({ list: 'api web', live: true });
+    rig.tokens['t-ann'] = { name: 'ann', uid: 'u1', groups: [] };
+    await rig.pass(58_000);
+    expect(shown()).toMatchObject({ live: true });
+    await rig.pass(10_000);
+    expect(shown()).toMatchObject({ stale: true, live: false });
+  });
+
   it('E7: first sign-ins take turns by address, and the users of open connections are verified before them', async () => {
     const rig = new UsersRig({ limits: { signingInOfAddress: 100 } });
     followed(rig.page('t-ann').view(namesOf('a')));

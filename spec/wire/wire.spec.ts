@@ -1,5 +1,6 @@
 /** Tests the messages of a stream: over a link that delays, loses its ends and carries JSON alone, the view is that of the stream. */
 import {
+  ApiError,
   createClient,
   createInformerFactory,
   createLiveQueries,
@@ -465,6 +466,14 @@ describe('what messages say', () => {
       message: 'the query has failed',
     });
     expect(end()).toBe('complete');
+  });
+
+  it('E4: an error of a request without an answer says where it failed and why, without its message', () => {
+    const silent = ApiError.local('Silent', 'GET https://10.0.0.1/api/v1/pods: no data for 60 s');
+    const { messages } = read(throwError(() => silent));
+    expect(messages.at(-1)?.error?.message).toBe(
+      'the API server has not answered the process that serves this page (Silent), which says more',
+    );
   });
 });
 

@@ -24,6 +24,8 @@ export interface AccessReviewsOptions {
 }
 
 const PATH = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+/** Reviews wait for no other calls on the same client, and no other calls for them. */
+const LANE = 'SubjectAccessReview';
 /** How long an answer is valid, in milliseconds. */
 const VALID_MS = 30_000;
 /** How long an answer may take, in milliseconds. */
@@ -142,6 +144,7 @@ class Reviewer {
       const answer = await this.#client.request<{ status?: { allowed?: unknown } } | undefined>({
         method: 'POST',
         path: PATH,
+        lane: LANE,
         body: {
           ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
           spec: { user: name, uid, groups, extra, resourceAttributes },
@@ -162,7 +165,8 @@ class Reviewer {
  *
  * First all namespaces are reviewed, then those that a query names, or in which the user is bound (at most 100). A query with the field
  * selector `metadata.name=x` is reviewed with that name, as a request with it is. Answers are valid for 30 seconds, and open queries are reviewed
- * again each minute, at most 200 reviews a second, of which users take turns. An answer that is not `allowed: true` permits nothing; if there is none
+ * again each minute, at most 200 reviews a second, or as many as the `qps` of the client allows (50 by default), of which users take turns. They
+ * wait for no other calls on the client. An answer that is not `allowed: true` permits nothing; if there is none
  * within 5 seconds, the question has failed, and what was permitted stays so for half a minute.
  *
  * Throws a `TypeError` on an invalid option.

@@ -3,6 +3,7 @@ import type { SchedulerLike } from 'rxjs';
 import { checkedFunction, checkedList, ifGiven } from '../../checks/checked-option.ts';
 import { informersOfFactory } from '../../factory/factory-informers.ts';
 import { UserRights } from '../rights/user-rights.ts';
+import { boundedReport } from '../users/bounded-report.ts';
 import type { ServeOptions, ServeSharedOptions } from '../users/serve-options.ts';
 import { UserEdits } from '../users/user-edits.ts';
 import type { UserInformers } from '../users/user-session.ts';
@@ -22,6 +23,9 @@ export interface SharedSurroundings {
   readonly mostPipelines: number;
   report(error: unknown): void;
 }
+
+/** How many different errors of the rights of one user the program is told in a minute. */
+const MOST_TEXTS = 10;
 
 /** Holds the informers. Throws a `TypeError` on an invalid option. */
 export function sharedFactory(
@@ -46,7 +50,9 @@ export function sharedFactory(
   const named = new NamedQueries({ held, queries, lingerMs, scheduler, report });
   return {
     begin: (user, beginning) => {
-      const own = new UserRights({ user, rights, scheduler, random, onDecision, report });
+      const bounded = boundedReport(report, MOST_TEXTS, scheduler);
+      const parts = { user, rights, scheduler, random, onDecision, report: bounded };
+      const own = new UserRights(parts);
       return new SharedSession({
         ...{ ...beginning, held, named, rights: own, lingerMs, mostPipelines, report },
         ...{ scheduler, positions },

@@ -4,7 +4,7 @@ import { map } from 'rxjs/operators';
 import type { QueryChannel } from '../../factory/queries/query-channel.ts';
 import type { LimitedAccess } from '../../informer/sources.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import type { ApiError } from '../../meta/api-error.ts';
+import { ApiError } from '../../meta/api-error.ts';
 import type { Resource } from '../../meta/resource.ts';
 import { checkedQuery } from '../../query/live-query/live-query.ts';
 import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
@@ -151,6 +151,11 @@ export class SharedSession implements UserSession {
     const { edits, held } = this.#parts;
     if (edits === undefined) return await refusedEdit();
     const { group, version, plural } = held.kindOf(edit.resource);
+    const { version: asked } = edit.resource;
+    if (asked !== version) {
+      const message = `edit: the server has version ${version} of ${plural}, and this page edits ${JSON.stringify(asked)}; edit an object of the version of the server`;
+      throw readable(new ApiError({ code: 400, reason: 'BadRequest', message }));
+    }
     return await edits.edit({ ...edit, resource: { group, version, plural } }, tab);
   }
 

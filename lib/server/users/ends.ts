@@ -27,7 +27,7 @@ const ENDS = {
   ],
   bytes: [
     4429,
-    'the pages of this user have been sent, and sent, too much (limits.bytesPerMinuteOfUser)',
+    'the pages of this user have carried too many characters (limits.charactersPerMinuteOfUser)',
   ],
   unread: [4429, 'this page does not read its messages: 16 MB wait'],
   failed: [4500, 'the informers of the user could not be made; the server has the error'],

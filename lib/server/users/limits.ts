@@ -35,9 +35,9 @@ export interface ServeUsersLimits {
   /** The same, of all users, of whom those are limited who have used more than a tenth of what one user may. @defaultValue 30000 */
   readonly answerMsPerMinuteOfAll?: number | undefined;
   /** How many characters the connections of one user carry in a minute, in both directions, over a `socketPort`. @defaultValue 268435456 */
-  readonly bytesPerMinuteOfUser?: number | undefined;
+  readonly charactersPerMinuteOfUser?: number | undefined;
   /** The same, of all users, of whom those are limited who have used more than a tenth of what one user may. @defaultValue 8589934592 */
-  readonly bytesPerMinuteOfAll?: number | undefined;
+  readonly charactersPerMinuteOfAll?: number | undefined;
   /**
    * How many messages about changed rows one connection is sent in a second. What changes in its queries meanwhile is one message. First
    * answers come between them. @defaultValue 10
@@ -59,8 +59,8 @@ const DEFAULTS: Limits = {
   messagesPerSecondOfAll: 20_000,
   answerMsPerMinuteOfUser: 10_000,
   answerMsPerMinuteOfAll: 30_000,
-  bytesPerMinuteOfUser: 268_435_456,
-  bytesPerMinuteOfAll: 8_589_934_592,
+  charactersPerMinuteOfUser: 268_435_456,
+  charactersPerMinuteOfAll: 8_589_934_592,
   framesPerSecond: 10,
 };
 
@@ -134,8 +134,8 @@ export function spendingOf(limits: Limits, scheduler: SchedulerLike): Spending {
       ofAll: limits.answerMsPerMinuteOfAll,
     }),
     bytes: new Budget({
-      ...{ ...minute, ofUser: limits.bytesPerMinuteOfUser },
-      ofAll: limits.bytesPerMinuteOfAll,
+      ...{ ...minute, ofUser: limits.charactersPerMinuteOfUser },
+      ofAll: limits.charactersPerMinuteOfAll,
     }),
   };
 }

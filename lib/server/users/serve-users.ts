@@ -17,6 +17,7 @@ import { foreignRequest, type JudgedRequest } from '../foreign-request.ts';
 import { sharedFactory } from '../shared/shared-factory.ts';
 import type { UserPort } from '../socket-port.ts';
 import { FirstAnswers } from '../turns/first-answers.ts';
+import { boundedReport } from './bounded-report.ts';
 import { endPort } from './ends.ts';
 import { type Limits, limitsOf, type Spending, spendingOf } from './limits.ts';
 import type { ServeFactoriesOptions, ServeUsersOptions } from './serve-options.ts';
@@ -77,6 +78,8 @@ function factoryOfEach(options: ServeFactoriesOptions, mostPipelines: number): U
   return { begin, end: () => undefined };
 }
 
+/** How many different errors the program is told in a minute. */
+const MOST_TEXTS = 100;
 /** How often a client must answer, in milliseconds. One that misses two in a row is gone. */
 const CHECK_MS = 6_000;
 
@@ -105,7 +108,11 @@ class UsersServer implements ServedUsers {
       if (list !== undefined) checkedList(list, `serveUsers: ${name}`, 'a list of texts');
     }
     this.#options = options;
-    this.#report = options.onUnhandledError ?? reportUnhandled;
+    this.#report = boundedReport(
+      options.onUnhandledError ?? reportUnhandled,
+      MOST_TEXTS,
+      scheduler,
+    );
     this.#limits = limitsOf(limits);
     this.#scheduler = scheduler;
     this.#spending = spendingOf(this.#limits, scheduler);
@@ -117,7 +124,7 @@ class UsersServer implements ServedUsers {
       ...{ scheduler, lingerMs, mostPipelines: this.#limits.pipelines },
       random: timingOf(options).random,
       // A client, or an API server that is away, causes them, and must not end the program.
-      report: options.onUnhandledError ?? (() => undefined),
+      report: options.onUnhandledError === undefined ? () => undefined : this.#report,
     };
     const { begin, end } =
       'factory' in options

@@ -27,6 +27,8 @@ export interface TokenReviewsOptions {
 }
 
 const PATH = '/apis/authentication.k8s.io/v1/tokenreviews';
+/** Sign-ins wait for no other calls on the same client, such as reviews of rights. */
+const LANE = 'TokenReview';
 
 /** When a JSON Web Token ends, which the API server has verified. Other tokens do not say it. */
 function endOf(token: string): EpochMs | undefined {
@@ -77,6 +79,7 @@ export function tokenReviews(
     const answer = await client.request<{ status?: ReviewStatus }>({
       method: 'POST',
       path: PATH,
+      lane: LANE,
       body,
     });
     const { authenticated, audiences: right, user } = answer.status ?? {};

@@ -1,7 +1,9 @@
 /**
  * Measures a server of users: its CPU and memory, and the time from a write to the row in a page.
  *
- *   npm run bench -- users [USERS=50] [PODS=2000] [CHANGES=20] [SECONDS=10] [KIND=shared]
+ *   npm run bench -- users [USERS=50] [PODS=2000] [CHANGES=20] [SECONDS=10] [KIND=shared] [HOSTILE=0]
+ *
+ * With hostile users, who do what they may as often as they may, it measures twice, without them and with them, and again in turns.
  *
  * The API server, the server of users (one factory for all users, or with `each` one for each) and the sockets have processes of their
  * own. Each user asks five of 200 queries; 40 % see all namespaces, 40 % are in 20 teams, and 20 % have namespaces of their own.
@@ -13,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 const numbers = process.argv.slice(3, 7).map(Number);
 const [count = 50, objects = 2_000, changesPerSecond = 20, seconds = 10] = numbers;
 const kind = process.argv[7] ?? 'shared';
+const hostile = Number(process.argv[8] ?? 0);
 /** How many sockets one process has. */
 const SOCKETS = 250;
 
@@ -79,28 +82,56 @@ while (sum(await all(), 'answered') < count * 5) await sleep(100);
 const firstMs = performance.now() - beganMs;
 await sleep(1_000);
 const first = await server.ask<Used>();
-const began = await all('count');
-const countedMs = performance.now();
-await sleep(seconds * 1_000);
-const last = await server.ask<Used>();
-const arrived = await all();
-const passed = performance.now() - countedMs;
-const delays = arrived.flatMap((each) => each.delays).sort((one, other) => one - other);
-const at = (share: number) => delays[Math.floor(delays.length * share)]?.toFixed(1) ?? 'none';
-const cores = (ms: number) => (ms / passed).toFixed(2);
-const aSecond = (of: 'bytes' | 'messages') => sum(arrived, of) / (passed / 1_000) / count;
-const requests = await api.ask<{ readonly lists: number; readonly watches: number }>();
-const busiest = Math.max(...arrived.map(({ cpuMs }, each) => cpuMs - (began[each]?.cpuMs ?? 0)));
+const cores = (ms: number, passed: number) => (ms / passed).toFixed(2);
 process.stdout.write(
   [
-    `${last.users} users (${kind}) with 5 queries each over ${objects} Pods, ${changesPerSecond} changes a second`,
+    `${count} users (${kind}) with 5 queries each over ${objects} Pods, ${changesPerSecond} changes a second`,
     `first answers: ${firstMs.toFixed(0)} ms, ${(first.cpuMs - before.cpuMs).toFixed(0)} ms of CPU, longest gap ${first.gapMs.toFixed(0)} ms`,
-    `server: ${cores(last.cpuMs - first.cpuMs)} cores, ${(last.rss / 2 ** 20).toFixed(0)} MiB, longest gap ${last.gapMs.toFixed(0)} ms`,
-    `busiest process of sockets: ${cores(busiest)} cores (void above 0.9)`,
-    `from a write to the row: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, of ${delays.length}`,
-    `${aSecond('messages').toFixed(1)} messages and ${aSecond('bytes').toFixed(0)} bytes a second and user`,
-    `at the API server: ${requests.lists} lists and ${requests.watches} watches of Pods`,
     '',
   ].join('\n'),
+);
+
+/** Measures what the users are sent for a while. */
+async function measure(what: string): Promise<void> {
+  const idle = await server.ask<Used>();
+  const began = await all('count');
+  const countedMs = performance.now();
+  await sleep(seconds * 1_000);
+  const last = await server.ask<Used>();
+  const arrived = await all();
+  const passed = performance.now() - countedMs;
+  const delays = arrived.flatMap((each) => each.delays).sort((one, other) => one - other);
+  const at = (share: number) => delays[Math.floor(delays.length * share)]?.toFixed(1) ?? 'none';
+  const aSecond = (of: 'bytes' | 'messages') =>
+    (sum(arrived, of) - sum(began, of)) / (passed / 1_000) / count;
+  const busiest = Math.max(...arrived.map(({ cpuMs }, each) => cpuMs - (began[each]?.cpuMs ?? 0)));
+  process.stdout.write(
+    [
+      `${what}server: ${cores(last.cpuMs - idle.cpuMs, passed)} cores, ${(last.rss / 2 ** 20).toFixed(0)} MiB, longest gap ${last.gapMs.toFixed(0)} ms`,
+      `busiest process of sockets: ${cores(busiest, passed)} cores (void above 0.9)`,
+      `from a write to the row: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, of ${delays.length}`,
+      `${aSecond('messages').toFixed(1)} messages and ${aSecond('bytes').toFixed(0)} bytes a second and user`,
+      '',
+    ].join('\n'),
+  );
+}
+
+await measure('');
+for (let round = 0; round < (hostile > 0 ? 2 : 0); round++) {
+  const attack = new Answering('hostile.ts', port, hostile);
+  await sleep(2_000);
+  await measure(`with ${hostile} hostile users: `);
+  const tried = await attack.ask<{ asked: number; refused: number; ended: number }>();
+  process.stdout.write(
+    `they asked ${tried.asked} queries, of which ${tried.refused} were refused, and ${tried.ended} connections ended\n`,
+  );
+  attack.end();
+  // Until what they have asked is forgotten.
+  await sleep(35_000);
+  await measure('without them: ');
+}
+const requests = await api.ask<{ readonly lists: number; readonly watches: number }>();
+process.stdout.write(
+  `at the API server: ${requests.lists} lists and ${requests.watches} watches of Pods\n`,
 );
 for (const each of [...clients, server, api]) each.end();
