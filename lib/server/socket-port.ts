@@ -64,7 +64,6 @@ export function socketPort(socket: SocketLike): Required<UserPort> {
   const isSocket = typeof socket?.send === 'function' && typeof socket.close === 'function';
   check(isSocket, 'socketPort: the socket', socket, 'a WebSocket');
   let hasEnded = false;
-  let carried = 0;
   let ended: ((end: SocketEnd) => void) | undefined;
   const end = (event: unknown) => {
     if (hasEnded) return;
@@ -78,21 +77,22 @@ export function socketPort(socket: SocketLike): Required<UserPort> {
   });
   // An error is followed by a close, which says why.
   socket.onerror = () => undefined;
-  return {
+  const port = {
+    carried: 0,
     opened,
-    post: (message) => {
+    post: (message: unknown) => {
       if (socket.readyState !== OPEN || hasEnded) return;
       const text = JSON.stringify(message);
-      carried += text.length;
+      port.carried += text.length;
       socket.send(text);
     },
-    listen: (listener, onUnread) => {
+    listen: (listener: (message: unknown) => void, onUnread?: () => void) => {
       socket.onmessage = ({ data }: { readonly data: unknown }) => {
         if (hasEnded) return;
         let message: unknown;
         try {
-          if (typeof data !== 'string') throw new TypeError('bytes');
-          carried += data.length;
+          if (typeof data !== 'string') throw new TypeError();
+          port.carried += data.length;
           message = JSON.parse(data);
         } catch {
           return onUnread?.();
@@ -100,11 +100,11 @@ export function socketPort(socket: SocketLike): Required<UserPort> {
         listener(message);
       };
     },
-    onEnd: (listener) => {
+    onEnd: (listener: (end: SocketEnd) => void) => {
       ended = listener;
       if (hasEnded) listener(ABNORMAL);
     },
-    end: (code, reason) => {
+    end: (code: number, reason: string) => {
       socket.close(code, reason);
       end({ code, reason });
     },
@@ -116,8 +116,6 @@ export function socketPort(socket: SocketLike): Required<UserPort> {
     get waiting() {
       return socket.bufferedAmount;
     },
-    get carried() {
-      return carried;
-    },
   };
+  return port;
 }

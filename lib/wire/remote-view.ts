@@ -35,11 +35,6 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     this.#parts = parts;
   }
 
-  /** How long rows that stay are out of date, by the clock, in milliseconds. */
-  get ageMs(): number | undefined {
-    return this.sinceMs && this.#parts.scheduler.now() - this.sinceMs;
-  }
-
   protected override entered(isFirst: boolean): void {
     if (!isFirst && this.shown.run === 'begun') return;
     this.become({ rows: this.shown.rows, run: 'begun' });

@@ -18,15 +18,12 @@ import {
   createSharedInformer,
   createWorkQueue,
   type KubeRequest,
-  liveQuery,
   metricsOf,
   type Outcome,
   reflect,
   timeSlice,
   workQueue,
 } from 'rx-informer';
-import { pods } from 'rx-informer/resources';
-import { connectServer, type UserPort } from 'rx-informer/server';
 import { asyncScheduler, concat, NEVER, of, Subject } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -250,54 +247,6 @@ const CASES: Record<string, (clock: SettableClock) => Promise<void>> = {
     await pass(0);
     await closed;
   },
-  'the ten minutes of rows without a server (connect-server.ts)': async ({
-    scheduler,
-    pass,
-    set,
-  }) => {
-    let end: ((end: { code: number; reason: string }) => void) | undefined;
-    const port = (): UserPort => {
-      if (end !== undefined) throw new Error('the server is away');
-      let tell: (message: unknown) => void = () => undefined;
-      const of = { incarnation: 'x', epoch: 1 };
-      const row = ['u1', 0, { name: 'web' }];
-      const status = { refusedRows: [], live: true };
-      const answers: Record<string, (id?: number) => object> = {
-        hello: () => ({ type: 'welcome', ...of }),
-        open: (id) => ({
-          ...{ type: 'rows', set: 1, ...of },
-          differences: [{ id, rows: [row], total: 1, synced: true, status }],
-        }),
-      };
-      return {
-        post: (message) => {
-          const { type, id } = message as { type: string; id?: number };
-          const answer = answers[type]?.(id);
-          if (answer !== undefined) queueMicrotask(() => tell(answer));
-        },
-        listen: (listener) => {
-          tell = listener;
-        },
-        onEnd: (listener) => {
-          end = listener;
-        },
-        close: () => undefined,
-      };
-    };
-    const credentials = () => ({});
-    const cluster = connectServer({ port, identity: 'ann', credentials, scheduler });
-    const view = cluster.view(liveQuery({ from: pods, select: { name: 'metadata.name' } }));
-    view.subscribe(() => undefined);
-    await pass(1_000);
-    end?.({ code: 1006, reason: '' });
-    await pass(10_000);
-    set(-HOUR_MS);
-    await pass(570_000);
-    const before = view.getSnapshot().rows.length;
-    await pass(30_000);
-    expect([before, view.getSnapshot().rows.length]).toEqual([1, 0]);
-    cluster.close();
-  },
   'the lease duration of a leader (candidacy.ts)': async ({ scheduler, pass, set }) => {
     const server = leaseServer(scheduler);
     const elector = createLeaderElector({
@@ -341,6 +290,8 @@ const MOMENTS: Record<string, string> = {
   'lib/wire/from-wire.ts': 'when the last message came, which a user reads',
   'lib/server/shared/shared-session.ts':
     'since when a user may read nothing, as the status shows it',
+  'lib/server/page/connect-server.ts':
+    'since when rows are not right, as their status says; a wrong answer drops them earlier or later',
   'lib/server/users/user-connection.ts': 'when credentials end',
   'lib/audit/audit.ts': 'when a collection was last compared, for the status',
   'lib/informer/status/describe-status.ts':

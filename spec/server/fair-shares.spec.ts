@@ -14,12 +14,14 @@ function slowServer(limits: ServeUsersLimits = {}) {
     schedule: ((...given: Parameters<typeof rig.scheduler.schedule>) =>
       rig.scheduler.schedule(...given)) as typeof rig.scheduler.schedule,
   };
-  /** Whose answers were made, in this order. */
+  /** Whose answers were made, in this order, and when. */
   const answered: string[] = [];
+  const atMs: number[] = [];
   const slow = {
     reads: [pods],
     ask: (params: unknown, _live: LiveQueries) => {
       answered.push((params as { of: string }).of);
+      atMs.push(rig.scheduler.now());
       tookMs += 60;
       return liveQuery({ from: pods, select: { name: 'metadata.name' } });
     },
@@ -46,7 +48,7 @@ function slowServer(limits: ServeUsersLimits = {}) {
       );
     return { ...raw, send, open, refused };
   };
-  return { rig, user, answered };
+  return { rig, user, answered, atMs };
 }
 
 describe('fair shares', () => {
@@ -61,6 +63,17 @@ describe('fair shares', () => {
     // A query takes a turn to be opened, and one when its rights are known.
     expect(Math.max(answered.indexOf('bob'), answered.indexOf('root'))).toBeLessThan(6);
     expect(answered.lastIndexOf('bob')).toBeLessThan(8);
+  });
+
+  it('E19: behind the answers of a user who has used a tenth of the limit, others have as long for themselves', async () => {
+    const { rig, user, atMs } = slowServer();
+    const ann = await user('ann');
+    ann.open(30);
+    await rig.pass(3_000);
+    const gaps = atMs.slice(1).map((each, at) => each - (atMs[at] as number));
+    expect(gaps.slice(0, 14).every((each) => each < 60)).toBe(true);
+    expect(gaps.slice(24).every((each) => each >= 60)).toBe(true);
+    expect(atMs).toHaveLength(30);
   });
 
   it('E19: a query that is closed before its turn costs nothing, and one that waits counts', async () => {

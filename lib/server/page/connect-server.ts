@@ -5,7 +5,6 @@ import { checkedFunction, ifGiven, refusal } from '../../checks/checked-option.t
 import { NO_VIEW_STATUS } from '../../query/view/view.ts';
 import { inTurn } from '../../rx/drain.ts';
 import { longInterval } from '../../rx/long-timer.ts';
-import { stopwatch } from '../../rx/stopwatch.ts';
 import { type EpochMs, timingOf } from '../../rx/timing.ts';
 import type { Credentials } from '../../worker/messages.ts';
 import { connectPeer, tabOf, waitMsAfter } from '../../worker/page/connect-peer.ts';
@@ -110,17 +109,11 @@ export function connectServer(options: ConnectServerOptions): WorkerCluster {
     page: { ...thisPage(scheduler), whenFree: undefined },
   });
   const tab = tabOf(cluster);
-  const passedMs = stopwatch(scheduler);
-  /** When rows were right last, by the stopwatch, and by the clock, which may be set. */
-  const right = new WeakMap<object, readonly [passedMs: number, sinceMs: EpochMs]>();
   const expire = () => {
+    const untilMs = scheduler.now() - SHOWN_MS;
     for (const view of tab.views.values()) {
-      const { sinceMs } = view;
-      if (sinceMs === undefined) continue;
-      const known = right.get(view);
-      const [rightMs] = known?.[1] === sinceMs ? known : [passedMs() - (view.ageMs ?? 0)];
-      right.set(view, [rightMs, sinceMs]);
-      if (passedMs() - rightMs >= SHOWN_MS) {
+      // Absent while the rows are right, and less than nothing.
+      if ((view.sinceMs as EpochMs) <= untilMs) {
         view.clear(NO_VIEW_STATUS);
         // A server that has sent a part of its answer begins it again.
         tab.leave(view);

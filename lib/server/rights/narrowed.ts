@@ -76,7 +76,7 @@ export function accessOf(
 }
 
 /** What no user of a shared informer learns of it: counts and names of objects that the user may not read. */
-export const UNTOLD = {
+const UNTOLD = {
   attempt: 0,
   reconnects: 0,
   relists: 0,
@@ -126,4 +126,9 @@ export function statusOfNothing(
     ...UNTOLD,
     ...{ phase: 'backoff', synced: true, live: false, sinceMs, access, blocked, error },
   };
+}
+
+/** The status of a query whose answer waits for its turn. */
+export function statusOfAwaited(): InformerStatus {
+  return { ...UNTOLD, phase: 'connecting', synced: false, live: false, sinceMs: 0 };
 }

@@ -8,7 +8,7 @@ import { inTurn } from '../../rx/drain.ts';
 import { type AnyChangeSet, createChangeSet } from '../../store/change-set.ts';
 import { originating } from '../../store/origin.ts';
 import { SetSource } from '../../store/set-source.ts';
-import { UNTOLD } from '../rights/narrowed.ts';
+import { statusOfAwaited } from '../rights/narrowed.ts';
 import type { Decision } from '../rights/user-rights.ts';
 import type { TakeTurn } from '../turns/first-answers.ts';
 
@@ -21,15 +21,6 @@ export type PermittedAnswer =
       readonly enter?: (() => () => void) | undefined;
     }
   | { readonly nothing: InformerStatus };
-
-/** The status while an answer waits for its turn. */
-const AWAITED: InformerStatus = {
-  ...UNTOLD,
-  phase: 'connecting',
-  synced: false,
-  live: false,
-  sinceMs: 0,
-};
 
 /** Takes away all rows that were shown. If it is synced, that is the answer. */
 const noRows = (synced: boolean): AnyChangeSet<unknown> =>
@@ -98,7 +89,7 @@ export function answersInTurn(
         waiting = turn;
         if (isAnswered || shown === undefined || isMore(shown, decisions)) return;
         shown = undefined;
-        inTurn(() => subscriber.next({ nothing: AWAITED }));
+        inTurn(() => subscriber.next({ nothing: statusOfAwaited() }));
       }),
     );
   });

@@ -49,6 +49,13 @@ export class Budget {
     return this.waitMs(user) === 0;
   }
 
+  /** Whether a user has used more than is nobody's fault. */
+  isMuch(user: string): boolean {
+    const { ofUser } = this.#parts;
+    const own = this.#byUser.get(user);
+    return own !== undefined && this.#forget(own, ofUser).amount > ofUser * LITTLE;
+  }
+
   /** After which time the user may use more, in milliseconds. */
   waitMs(user: string): number {
     const { ofUser, ofAll, perMs } = this.#parts;
@@ -56,8 +63,9 @@ export class Budget {
     if (own === undefined) return 0;
     const over = this.#forget(own, ofUser).amount - ofUser;
     const ofOwnMs = (over / ofUser) * perMs;
-    const isMuch = own.amount > ofUser * LITTLE;
-    const ofAllMs = isMuch ? ((this.#forget(this.#all, ofAll).amount - ofAll) / ofAll) * perMs : 0;
+    const ofAllMs = this.isMuch(user)
+      ? ((this.#forget(this.#all, ofAll).amount - ofAll) / ofAll) * perMs
+      : 0;
     return Math.max(0, Math.ceil(ofOwnMs), Math.ceil(ofAllMs));
   }
 

@@ -23,6 +23,8 @@ export class FirstAnswers {
   #isAnswering = false;
   /** How long answers have taken since others came in between. */
   #takenMs = 0;
+  /** How long others have for themselves, because a user has used much: half of the time. */
+  #restMs = 0;
   #pause = Subscription.EMPTY;
 
   constructor(scheduler: SchedulerLike, budget: Budget) {
@@ -65,14 +67,16 @@ export class FirstAnswers {
       const tookMs = this.#passedMs() - beganMs;
       this.#takenMs += tookMs;
       this.#budget.use(user, tookMs);
+      if (this.#budget.isMuch(user)) this.#restMs += tookMs;
       if (this.#takenMs >= AT_ONCE_MS) this.#later();
     }
   }
 
   #later(): void {
     if (!this.#pause.closed) return;
-    this.#pause = looseTimer(0, this.#scheduler, () => {
+    this.#pause = looseTimer(this.#restMs, this.#scheduler, () => {
       this.#pause = Subscription.EMPTY;
+      this.#restMs = 0;
       this.#takenMs = 0;
       while (this.#takenMs < AT_ONCE_MS && !this.#waiting.isEmpty) this.#waiting.take()?.();
       if (this.#takenMs >= AT_ONCE_MS || !this.#waiting.isEmpty) this.#later();
