@@ -89,10 +89,10 @@ export function socketPort(socket: SocketLike): Required<UserPort> {
     listen: (listener: (message: unknown) => void, onUnread?: () => void) => {
       socket.onmessage = ({ data }: { readonly data: unknown }) => {
         if (hasEnded) return;
+        if (typeof data !== 'string') return onUnread?.();
+        port.carried += data.length;
         let message: unknown;
         try {
-          if (typeof data !== 'string') throw new TypeError();
-          port.carried += data.length;
           message = JSON.parse(data);
         } catch {
           return onUnread?.();
