@@ -39,6 +39,20 @@ test('"/" leads to the filter, and Enter from there to the rows', async () => {
   await page.locator('[data-active=true] [data-column=name]', { hasText: 'storefront' }).waitFor();
 });
 
+test('an arrow begins in the table while the keyboard is nowhere, and leaves an arrow in the filter alone', async () => {
+  const { page } = await openLive();
+  await page.keyboard.press('ArrowDown');
+  const active = page.locator('[data-uid][data-active=true]');
+  await active.waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByText('YAML', { exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.keyboard.type('web');
+  await page.keyboard.press('ArrowUp');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('filter');
+});
+
 test('"t" shows what is in trouble, "l" the log of the open object, and "y" its YAML', async () => {
   const { page, complaints } = await openLive({ start: { fault: 'crash-loop' } });
   await page.keyboard.press('t');

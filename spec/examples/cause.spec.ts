@@ -47,6 +47,11 @@ describe('the cause of a trouble', () => {
       '3 Insufficient memory',
     ],
     [
+      'of an unschedulable pod keeps what the Pod requests',
+      `0/5 nodes are available: 4 Insufficient cpu. ${preemption} — the Pod requests 20 CPU, 2 GiB memory`,
+      '4 Insufficient cpu — the Pod requests 20 CPU, 2 GiB memory',
+    ],
+    [
       'of a workload comes before the number of its pods',
       `3 of 3 Pods: Pending — 0/5 nodes are available: 5 Insufficient cpu. ${preemption}`,
       '5 Insufficient cpu (3 of 3 Pods: Pending)',

@@ -51,6 +51,9 @@ test('the usage of a Pod stands beside its requests and limits', () => {
 test('memory is in the unit of its limit', () => {
   const row = podRow(podWith({ limits: { memory: '2Gi' } }));
   expect(withUsage(row, used(1, 543))['usedMemoryText']).toBe('0.5 of 2 GiB');
+  // A full node shows no more than it has.
+  const large = podRow(podWith({ limits: { memory: '62259Mi' } }));
+  expect(withUsage(large, used(1, 62_188))['usedMemoryText']).toBe('60.7 of 60.8 GiB');
 });
 
 test('a Pod may use more than it requests, but not more than its limit', () => {

@@ -61,6 +61,23 @@ describe('a pod that kubectl prints like a healthy one', () => {
     expect(tone({ phase: 'Pending' })).toBe('busy');
   });
 
+  test('says what the Pod requests if no node has so much', () => {
+    const resources = { requests: { cpu: '20', memory: '2Gi' } };
+    const whyFor = (message: string) =>
+      podRow({
+        metadata: { name: 'p', uid: 'u' },
+        spec: { containers: [{ name: 'c', image: 'x', resources }] },
+        status: {
+          phase: 'Pending',
+          conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
+        },
+      } as Pod).why;
+    const tooMuch = '0/3 nodes are available: 3 Insufficient cpu.';
+    expect(whyFor(tooMuch)).toBe(`${tooMuch} — the Pod requests 20 CPU, 2 GiB memory`);
+    const tainted = '0/3 nodes are available: 3 node(s) had untolerated taint {gpu: }.';
+    expect(whyFor(tainted)).toBe(tainted);
+  });
+
   test('is in trouble if it is restarted again and again and is not ready', () => {
     const running = (ready: boolean, restartCount: number) => ({
       phase: 'Running',

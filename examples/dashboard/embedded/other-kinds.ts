@@ -53,6 +53,7 @@ export function serveOtherKinds(server: FakeApiServer): void {
 
 const resources = [secrets, resourceQuotas, ...served.map(([resource]) => resource)];
 const DAY_MS = 86_400_000;
+const NIGHT_MS = 3 * 3_600_000;
 
 interface Scene {
   readonly server: FakeApiServer;
@@ -65,7 +66,10 @@ export function createManifests(
   file: string,
   words: Words = {},
 ): Stored<KubernetesObject> {
-  const known = { yesterday: timestamp(Date.now() - DAY_MS), ...words };
+  // At three, as a CronJob says.
+  const lastNightMs = Math.floor((Date.now() - NIGHT_MS) / DAY_MS) * DAY_MS + NIGHT_MS;
+  const yesterday = timestamp(Date.now() - DAY_MS);
+  const known = { yesterday, lastNight: timestamp(lastNightMs), ...words };
   const made = readManifests<KubernetesObject>(file, known).map(({ kind, metadata, ...fields }) => {
     const resource = resources.find((each) => each.kind === kind) as typeof certificates;
     const creationTimestamp = timestamp(Date.now() - (9 + aside.below(60)) * DAY_MS);

@@ -68,7 +68,7 @@ export function ActionMenu(props: {
       <Menu.Dropdown>
         {safe.map(itemOf)}
         {safe.length > 0 && <Menu.Divider />}
-        <Menu.Label>Copy the line of kubectl</Menu.Label>
+        <Menu.Label>Copy a kubectl command</Menu.Label>
         <CopyItems copies={lines} onCopy={copy} />
         {dangers.length > 0 && <Menu.Divider />}
         {dangers.map(itemOf)}

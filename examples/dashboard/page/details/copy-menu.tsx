@@ -1,4 +1,4 @@
-/** Copies the name of an object, or a line of kubectl. */
+/** Copies the name of an object, or a kubectl command. */
 import { ActionIcon, Menu, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import type { KubernetesObject } from 'rx-informer';
@@ -30,7 +30,7 @@ export function CopyItems(props: {
   return props.copies.map(({ label, text }) => (
     <Menu.Item key={label} onClick={() => props.onCopy(text)}>
       {label}
-      <Text size="xs" truncate maw={290} className={classes.copied} title={text}>
+      <Text size="xs" className={classes.copied}>
         {text}
       </Text>
     </Menu.Item>

@@ -15,7 +15,7 @@ import classes from './details.module.css';
 import { factsOf } from './facts.tsx';
 import { Line, Pairs, Section } from './pairs.tsx';
 import { Quotas } from './quotas.tsx';
-import { SecretData } from './secret-data.tsx';
+import { OnlyMetadata, SecretData } from './secret-data.tsx';
 import { conditionsOf, troublesOf } from './troubles.ts';
 import { type ObjectProps, useRow } from './use-pods.ts';
 
@@ -54,12 +54,11 @@ export function Overview({ kind, object }: ObjectProps) {
         <Quotas namespace={namespace} />
       )}
       {kind.id === 'namespaces' && <Quotas namespace={object.metadata.name} />}
-      {kind.as === 'metadata' && (
-        <p className={classes.note}>
-          Only the metadata is read, because the contents may include passwords.
-        </p>
+      {kind.resource.kind === 'Secret' ? (
+        <SecretData object={object} />
+      ) : (
+        kind.as === 'metadata' && <OnlyMetadata />
       )}
-      {kind.resource.kind === 'Secret' && <SecretData object={object} />}
       <Children kind={kind} object={object} />
       {factsOf(kind, object, used).map(({ title, facts }) => (
         <Pairs key={title} title={title} pairs={facts} />

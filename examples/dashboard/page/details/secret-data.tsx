@@ -18,6 +18,12 @@ function textIn(base64: string): string {
   }
 }
 
+export const OnlyMetadata = () => (
+  <p className={classes.note}>
+    Only the metadata is read, because the contents may include passwords.
+  </p>
+);
+
 export function SecretData({ object }: { readonly object: Stored<KubernetesObject> }) {
   const { name, namespace } = object.metadata;
   const [data, setData] = useState<Readonly<Record<string, string>>>();
@@ -39,7 +45,11 @@ export function SecretData({ object }: { readonly object: Stored<KubernetesObjec
           {problem}
         </Alert>
       )}
-      {data !== undefined && <Pairs title="Data" pairs={Object.fromEntries(values)} />}
+      {data === undefined ? (
+        <OnlyMetadata />
+      ) : (
+        <Pairs title="Data" pairs={Object.fromEntries(values)} />
+      )}
       <Button
         size="compact-xs"
         variant="default"

@@ -61,7 +61,7 @@ export function plainBytesOf(used: number, limit: number): string {
   if (limit === 0) return bytesText(used);
   const { text, unit } = ofBytes(limit);
   const inUnit = used / 2 ** (powers[unit] ?? 0);
-  return `${coarse.format(Number(inUnit.toPrecision(2)))} of ${text} ${unit}`;
+  return `${coarse.format(Number(inUnit.toPrecision(3)))} of ${text} ${unit}`;
 }
 
 /** What is used of a limit of a quota, by the name of its resource, such as `requests.cpu`. */

@@ -24,8 +24,8 @@ function pullCause(text: string): string {
 function schedulingCause(text: string): string {
   return text
     .replace(/^0\/\d+ nodes are available: /, '')
-    .replace(/\.?\s*(?:no new claims to deallocate, )?preemption: .*$/s, '')
-    .replace(/\.$/, '');
+    .replace(/\.?\s*(?:no new claims to deallocate, )?preemption: [^—]*(?= —|$)/s, '')
+    .replace(/\.(?= —|$)/, '');
 }
 
 /** What the API server and the controller of an autoscaler write before the cause. */

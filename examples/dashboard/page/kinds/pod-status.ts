@@ -4,9 +4,11 @@
  * pkg/printers/internalversion/printers.go, printPod. A pod that is never ready and is restarted again and again is
  * in trouble here.
  */
+import { podRequests } from 'rx-informer';
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import { conditionOf } from '../../shared/conditions.ts';
 import { counted } from '../../shared/words.ts';
+import { bytesText, cpuText } from './amounts.ts';
 import type { Tone } from './kind.ts';
 import { foreignProbes } from './probes.ts';
 
@@ -104,7 +106,10 @@ const MANY_RESTARTS = 3;
 function unschedulable(pod: Pod): string | undefined {
   const { reason, message = 'no node has room for it' } =
     conditionOf(pod, 'PodScheduled', 'False') ?? {};
-  return reason === 'Unschedulable' ? message : undefined;
+  if (reason !== 'Unschedulable') return undefined;
+  if (!message.includes('Insufficient')) return message;
+  const { cpu, memory } = podRequests(pod);
+  return `${message} — the Pod requests ${cpuText(cpu.milli)}, ${bytesText(memory.value)} memory`;
 }
 
 function toneOf(text: string, pod: Pod): Tone {

@@ -4,6 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { useQuery } from 'rx-informer/react/worker';
 import { workerQuery } from 'rx-informer/worker';
+import { number } from '../../shared/words.ts';
 import { type Queries, user } from '../cluster/cluster.ts';
 import { go, goToKind, page$ } from '../cluster/page-state.ts';
 import { onlyNamespace } from '../cluster/settings.ts';
@@ -35,7 +36,8 @@ function useFound(asked: Asked | undefined) {
   });
   const found = answers.flatMap(({ rows }) => rows).sort(compareFound);
   const isWaiting = answers.some(({ synced, status }) => !synced && status.error === undefined);
-  return { found: found.slice(0, MOST), isSearching: asked !== undefined && isWaiting };
+  const more = answers.reduce((sum, { total }) => sum + total, 0) - MOST;
+  return { found: found.slice(0, MOST), more, isSearching: asked !== undefined && isWaiting };
 }
 
 function openKind(id: string): void {
@@ -62,9 +64,9 @@ export function Jump({ onClose }: { readonly onClose: () => void }) {
   const others = useOtherKinds();
   const kinds = kindsFor(text, [...kindGroups, { kinds: others }], isWhole);
   const [settled] = useDebouncedValue(text, WAIT_MS);
-  const { found, isSearching } = useFound(searchOf(settled, kindGroups, isWhole));
+  const { found, more, isSearching } = useFound(searchOf(settled, kindGroups, isWhole));
   // biome-ignore lint/correctness/useExhaustiveDependencies: other options, so that Enter takes the first of them
-  useEffect(() => void combobox.selectFirstOption(), [text, found.length]);
+  useEffect(() => void combobox.selectFirstOption(), [text, found[0]?.uid]);
   const choose = (value: string) => {
     onClose();
     const [what, which = ''] = value.split(' ');
@@ -79,7 +81,7 @@ export function Jump({ onClose }: { readonly onClose: () => void }) {
           <TextInput
             data-autofocus
             aria-label="A kind, a namespace or an object"
-            placeholder="deployments, ns shop, web-0, pod checkout …"
+            placeholder="deployments, ns shop, web-0 …"
             leftSection={isSearching ? <Loader size={14} /> : <SearchIcon />}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
@@ -105,6 +107,9 @@ export function Jump({ onClose }: { readonly onClose: () => void }) {
               {found.map((object) => (
                 <FoundOption key={object.uid} object={object} />
               ))}
+              {more > 0 && (
+                <Combobox.Empty>{number.format(more)} more: write more of the name.</Combobox.Empty>
+              )}
             </Combobox.Group>
           )}
           {kinds.length === 0 && found.length === 0 && !isSearching && (

@@ -4,11 +4,19 @@ import { Suspense } from 'react';
 import { go, page$ } from '../cluster/page-state.ts';
 import { useValue } from '../cluster/use-live.ts';
 import { toggleTroubles } from '../panels/use-troubles.ts';
-import { dialog$, focusFilter } from './focus.ts';
+import { dialog$, focusFilter, focusTable } from './focus.ts';
 import { loadedLater } from './loaded.tsx';
 
 const Jump = loadedLater(async () => (await import('./jump.tsx')).Jump);
 const KeyList = loadedLater(async () => (await import('./key-list.tsx')).KeyList);
+
+/** The arrows begin in the table while the keyboard is nowhere. */
+function enterTable(event: KeyboardEvent): void {
+  const { role = null, tabIndex = -1 } = (document.activeElement as HTMLElement | null) ?? {};
+  if (role !== null || tabIndex >= 0) return;
+  event.preventDefault();
+  focusTable();
+}
 
 const jump = () => dialog$.next('jump');
 
@@ -25,6 +33,8 @@ export function KeysOfPage() {
           ['shift+:', jump],
           ['?', () => dialog$.next('keys')],
           ['shift+?', () => dialog$.next('keys')],
+          ['ArrowDown', enterTable, { preventDefault: false }],
+          ['ArrowUp', enterTable, { preventDefault: false }],
           ['shift+t', toggleTroubles],
           ['t', () => go({ tone: page$.value.tone === 'bad' ? '' : 'bad' })],
         ]

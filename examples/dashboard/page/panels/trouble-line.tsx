@@ -12,23 +12,30 @@ import { goToTrouble, type Trouble, toggleTroubles, useTroubles } from './use-tr
 export function causesIn(troubles: readonly Trouble[]): readonly Trouble[] {
   const known = new Set(troubles.flatMap(({ rows }) => rows.map(({ uid }) => uid)));
   return troubles
-    .map(({ kind, rows }) => ({ kind, rows: rows.filter((row) => !known.has(row.ownerUid)) }))
+    .map((each) => ({ ...each, rows: each.rows.filter((row) => !known.has(row.ownerUid)) }))
     .filter(({ rows }) => rows.length > 0)
     .reverse();
 }
 
 export function TroubleLine() {
-  const causes = causesIn(useTroubles());
+  const troubles = useTroubles();
+  const isCounting = troubles.some(({ isKnown }) => !isKnown);
+  const causes = causesIn(troubles);
   const rows = causes.flatMap((each) => each.rows);
   const [first] = rows;
-  if (first === undefined) return null;
+  if (first === undefined) {
+    // What is below must not move when the first trouble is found.
+    const words = isCounting ? 'Looking for trouble of every kind …' : 'Nothing is in trouble.';
+    return <Text size="sm">{words}</Text>;
+  }
   const link = { component: 'button', type: 'button', className: classes.link } as const;
   return (
     <Text size="sm" className={classes.line} data-testid="trouble-line">
       <AlertIcon />
       <Anchor {...link} onClick={toggleTroubles}>
-        {counted(rows.length, 'cause')} of trouble
+        {counted(rows.length, 'object')} in trouble
       </Anchor>
+      {isCounting && ', still counting'}
       {causes.map(({ kind, rows: { length } }, at) => (
         <Fragment key={kind.id}>
           {at === 0 ? ': ' : ', '}

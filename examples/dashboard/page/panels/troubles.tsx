@@ -40,6 +40,7 @@ export function Troubles() {
                   of={{ kind: kind.id, uid, name, namespace }}
                   text={`${kind.resource.kind} ${name}`}
                 />
+                {namespace !== '' && <span className={classes.where}> in {namespace}</span>}
               </h3>
               <StatusBadge tone={tone} text={status} />
               <p>

@@ -12,6 +12,8 @@ import type { Kind, Row } from '../kinds/kind.ts';
 export interface Trouble {
   readonly kind: Kind;
   readonly rows: readonly Row[];
+  /** Whether the rows have been read, or cannot be. */
+  readonly isKnown: boolean;
 }
 
 /** Whether the page has time for what no table shows. */
@@ -30,7 +32,8 @@ export function useTroubles(): readonly Trouble[] {
   return watched.map((kind) => {
     const query = workerQuery<Queries, 'troubles'>('troubles', kind.id);
     // biome-ignore lint/correctness/useHookAtTopLevel: the kinds are the same in each render
-    return { kind, rows: useQuery(isAsked ? query : undefined).rows };
+    const { rows, synced, status, error } = useQuery(isAsked ? query : undefined);
+    return { kind, rows, isKnown: synced || (error ?? status.error) !== undefined };
   });
 }
 

@@ -45,16 +45,19 @@ interface Amounts {
   readonly memory: string;
 }
 
-/** Two digits, so that a row is not replaced for a difference that nobody sees. */
-function rounded(value: number): number {
-  return Number(value.toPrecision(2));
+/** So that a row is not replaced for a difference that nobody sees. A full node must not show more than it has. */
+function rounded(value: number, digits: number): number {
+  return Number(value.toPrecision(digits));
 }
 
 function usedIn({ metadata, usage, containers = [] }: Metrics): Used {
   const { name, namespace } = metadata;
   const all = usage === undefined ? containers.map((each) => each.usage) : [usage];
   const sum = (of: (amounts: Amounts) => number) =>
-    rounded(all.reduce((total, amounts) => total + of(amounts), 0));
+    rounded(
+      all.reduce((total, amounts) => total + of(amounts), 0),
+      usage === undefined ? 2 : 3,
+    );
   return {
     key: namespace === undefined ? name : `${namespace}/${name}`,
     milliCpu: sum(({ cpu }) => parseQuantity(cpu).milli),
