@@ -140,17 +140,24 @@ export function expectFailure(
 
 export const names = (list: Json): string[] => list.items.map((item: Json) => item.metadata.name);
 
-/** Returns the next `count` lines. Fails if the watch ends before. */
+/**
+ * Returns the next `count` lines, without bookmarks other than the end mark of an initial list: a real server sends
+ * those when it likes. Fails if the watch ends before.
+ */
 export async function take(lines: WatchLines, count: number): Promise<Json[]> {
   const taken: Json[] = [];
   const iterator = lines[Symbol.asyncIterator]();
   while (taken.length < count) {
     const next = await iterator.next();
     if (next.done) throw new Error(`the watch ended after ${JSON.stringify(taken)}`);
-    taken.push(next.value);
+    if (!isPassingBookmark(next.value)) taken.push(next.value);
   }
   return taken;
 }
+
+/** Whether a line is a bookmark that marks no end; a Table has its annotations in a row. */
+const isPassingBookmark = ({ type, object }: Json): boolean =>
+  type === 'BOOKMARK' && !JSON.stringify(object).includes('"k8s.io/initial-events-end":"true"');
 
 /** Returns all lines until the server ends the watch. */
 export async function all(lines: WatchLines): Promise<Json[]> {
