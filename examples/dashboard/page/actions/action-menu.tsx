@@ -51,9 +51,8 @@ export function ActionMenu(props: {
     );
   };
   // The keyboard begins with the first item, which must destroy nothing.
-  const [safe, dangers] = [false, true].map((is) =>
-    actions.filter(({ isDanger = false }) => isDanger === is),
-  ) as [...[Action[], Action[]]];
+  const safe = actions.filter(({ isDanger }) => !isDanger);
+  const dangers = actions.filter(({ isDanger }) => isDanger);
   return (
     <Menu {...menuProps} opened={isOpen} onChange={setOpen}>
       <Menu.Target>

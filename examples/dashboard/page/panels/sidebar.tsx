@@ -20,7 +20,7 @@ const shown = { classNames: { root: classes.kind ?? '', label: classes.label ?? 
 /** `onChoice` is called after each choice, so that a menu on a phone can close. */
 export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
   const { kind } = useTableQueries();
-  const counts = new Map(useTroubles().map(({ kind: { id }, rows }) => [id, rows.length]));
+  const counts = new Map(useTroubles().all.map(({ kind: { id }, rows }) => [id, rows.length]));
   const isServed = ({ resource, as }: Kind) =>
     (resource.namespaced || onlyNamespace === '') && (user === undefined || as === undefined);
   return (

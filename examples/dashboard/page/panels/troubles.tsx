@@ -4,7 +4,6 @@ import { Cause } from '../details/cause-text.tsx';
 import details from '../details/details.module.css';
 import { ObjectLink } from '../details/object-link.tsx';
 import { StatusBadge } from '../table/cells.tsx';
-import { causesIn } from './trouble-line.tsx';
 import classes from './troubles.module.css';
 import { useTroubles } from './use-troubles.ts';
 
@@ -21,13 +20,13 @@ function onArrow(event: KeyboardEvent<HTMLElement>): void {
 }
 
 export function Troubles() {
-  const causes = causesIn(useTroubles());
+  const { causes, emptyWords } = useTroubles();
   const list = useRef<HTMLUListElement>(null);
   const isEmpty = causes.length === 0;
   useEffect(() => {
     if (!isEmpty) list.current?.querySelector('a')?.focus();
   }, [isEmpty]);
-  if (isEmpty) return <p className={details.note}>Nothing is in trouble.</p>;
+  if (isEmpty) return <p className={details.note}>{emptyWords}</p>;
   return (
     <ul ref={list} className={classes.list} aria-label="What is in trouble" onKeyDown={onArrow}>
       {causes.flatMap(({ kind, rows }) =>

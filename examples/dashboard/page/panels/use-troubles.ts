@@ -27,14 +27,36 @@ const watched = kindGroups
     return tones.bad !== undefined && !isTree && id !== 'events' && isServed;
   });
 
-export function useTroubles(): readonly Trouble[] {
+/** What is in trouble. */
+export interface Troubles {
+  /** The rows of each kind. */
+  readonly all: readonly Trouble[];
+  /**
+   * Without the rows whose owner says the same: the Pods of a Deployment, and its ReplicaSet. What others wait for comes
+   * first.
+   */
+  readonly causes: readonly Trouble[];
+  readonly isCounting: boolean;
+  /** What is said while there are no causes. */
+  readonly emptyWords: string;
+}
+
+export function useTroubles(): Troubles {
   const isAsked = useValue(hasTime$);
-  return watched.map((kind) => {
+  const all = watched.map((kind) => {
     const query = workerQuery<Queries, 'troubles'>('troubles', kind.id);
     // biome-ignore lint/correctness/useHookAtTopLevel: the kinds are the same in each render
     const { rows, synced, status, error } = useQuery(isAsked ? query : undefined);
     return { kind, rows, isKnown: synced || (error ?? status.error) !== undefined };
   });
+  const known = new Set(all.flatMap(({ rows }) => rows.map(({ uid }) => uid)));
+  const causes = all
+    .map((each) => ({ ...each, rows: each.rows.filter((row) => !known.has(row.ownerUid)) }))
+    .filter(({ rows }) => rows.length > 0)
+    .reverse();
+  const isCounting = all.some(({ isKnown }) => !isKnown);
+  const emptyWords = isCounting ? 'Looking for trouble of every kind …' : 'Nothing is in trouble.';
+  return { all, causes, isCounting, emptyWords };
 }
 
 export function goToTrouble(kind: string): void {

@@ -50,11 +50,13 @@ class Since {
   readonly now = new Map<string, Row | undefined>();
   /** The rows that came, left or would have another place now. */
   readonly waiting = new Set<string>();
-  readonly positions: ReadonlyMap<string, number>;
+  readonly positions = new Map<string, number>();
 
   constructor(rows: readonly Row[]) {
-    // Without the places of a window's table whose rows are not known.
-    this.positions = new Map(rows.flatMap((row, position) => [[idOf(row), position]]));
+    // `forEach` leaves out the places whose rows are not known: a table of a window has only some of them.
+    rows.forEach((row, position) => {
+      this.positions.set(idOf(row), position);
+    });
   }
 }
 
