@@ -317,6 +317,9 @@ test('config maps have a table and details, without their contents', async () =>
   const accepted = reads.map(({ accept }) => accept);
   expect(accepted.length).toBeGreaterThan(0);
   expect(accepted.filter((accept) => !accept.includes('PartialObjectMetadata'))).toEqual([]);
+  await dialog.getByText('Overview', { exact: true }).click();
+  await dialog.getByRole('button', { name: 'Reveal the data' }).click();
+  await dialog.getByText('LOG_LEVEL').waitFor();
   await keepScreenshot(page, 'config-maps');
   expect(complaints).toEqual([]);
 });

@@ -11,6 +11,8 @@ const mix = { start: { fault: 'mix' } } as const;
 
 const list = (page: Page) => page.getByRole('list', { name: 'What is in trouble' });
 
+const sorted = (page: Page) => page.locator('[aria-sort=descending]');
+
 /** Words of each seeded cause, as they stand in the list. */
 const causes = [
   /Deployment recommendations.*not found: recommendations:v2\.8\.1/,
@@ -39,6 +41,11 @@ test('one key lists all seeded causes in words, and Enter opens the details of o
   const name = await page.evaluate(() => document.activeElement?.textContent ?? '');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name, exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('radio', { name: 'In trouble' }).focus();
+  await page.keyboard.press('Escape');
+  await list(page).waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);
 });
 
@@ -89,6 +96,24 @@ test('a cause links to the objects that it names', async () => {
     .click();
   const service = page.getByRole('dialog', { name: 'Service sidecar-injector' });
   await service.getByText('Service in platform').waitFor();
+  await service.getByText('No Pod is behind this Service').waitFor();
+  await service.getByText('Scaled to zero').waitFor();
+  await service.getByRole('link', { name: 'sidecar-injector' }).click();
+  await page.getByRole('dialog', { name: 'Deployment sidecar-injector' }).waitFor();
+});
+
+test('a node under pressure leads to its Pods, with those first that use the most memory', async () => {
+  const { page } = await openLive({
+    start: { fault: 'pressure' },
+    query: '?kind=nodes&tone=bad',
+  });
+  await page.locator('[data-uid]', { hasText: 'node-002' }).click();
+  await page.getByRole('button', { name: 'Show them, by the memory that they use' }).click();
+  await page.getByRole('grid', { name: 'Pods' }).waitFor();
+  await page.getByRole('columnheader', { name: 'Memory' }).and(sorted(page)).waitFor();
+  const nodes = page.locator('[data-uid] [data-column=node]');
+  await nodes.first().waitFor();
+  expect(new Set(await nodes.allTextContents())).toEqual(new Set(['node-002']));
 });
 
 test('the first action that the keyboard reaches destroys nothing', async () => {
@@ -97,6 +122,11 @@ test('the first action that the keyboard reaches destroys nothing', async () => 
   await page.getByRole('button', { name: 'Actions' }).waitFor();
   await page.keyboard.press('a');
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
+  await eventually(async () => expect(await focused()).toContain('kubectl describe'));
+  await page.keyboard.press('Escape');
+  await page.getByRole('menu').waitFor({ state: 'detached' });
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('a');
   await eventually(async () => expect(await focused()).toContain('kubectl describe'));
   await page.keyboard.press('Enter');
   await page.getByRole('menu').waitFor({ state: 'detached' });

@@ -292,8 +292,10 @@ test('the state of a workload is that of its conditions before that of its repli
   expect(state({ desired: 3, ready: 1, updated: 1, conditions: [stalled] })).toBe('Stalled');
 });
 
-test('the page asks only for the metadata of the kinds of which the proxy forwards nothing else', () => {
-  const forwarded = new Map(shownKinds.map((shown) => [shown.plural, shown.metadataOnly ?? false]));
+test('the page lists only the metadata of the kinds whose lists have nothing else', () => {
+  const forwarded = new Map(
+    shownKinds.map(({ plural, listsMetadataOnly = false }) => [plural, listsMetadataOnly]),
+  );
   const kinds = kindGroups.flatMap((group) => group.kinds);
   for (const { id, resource, as } of kinds) {
     expect([id, as === 'metadata']).toEqual([id, forwarded.get(resource.plural)]);

@@ -19,7 +19,7 @@ import { byValue, orderOf } from '../../examples/dashboard/page/kinds/order.ts';
 import { podKind, podRow } from '../../examples/dashboard/page/kinds/pods.ts';
 import { quotaKind } from '../../examples/dashboard/page/kinds/quotas.ts';
 import { treeKind } from '../../examples/dashboard/page/kinds/tree.ts';
-import { statefulSetKind } from '../../examples/dashboard/page/kinds/workloads.ts';
+import { deploymentKind, statefulSetKind } from '../../examples/dashboard/page/kinds/workloads.ts';
 import { testOf } from '../../examples/dashboard/page/table/filter.ts';
 import { shownColumns } from '../../examples/dashboard/page/table/shown-columns.ts';
 import { TableQueries } from '../../examples/dashboard/page/table/table-queries.ts';
@@ -277,6 +277,12 @@ test('the Pods show why they are in trouble if they are filtered so, unless the 
   expect(ids(false)).not.toContain('why');
   expect(ids(true)).toEqual(expect.arrayContaining(ids(false)));
   expect(ids(true, ['name', 'node'])).toEqual(['name', 'node']);
+  // The reason needs the room of the images.
+  const ofDeployments = (isTrouble: boolean) =>
+    shownColumns(deploymentKind, undefined, { isTrouble }).map(({ id }) => id);
+  expect(ofDeployments(false)).toContain('image');
+  expect(ofDeployments(true)).not.toContain('image');
+  expect(ofDeployments(true)).toContain('why');
 });
 
 test('a single row has a singular', () => {

@@ -135,10 +135,9 @@ export function judge(
     return { code: 405, sentence, allow: methods.join(', ') };
   }
   const use = purposeOf(method, target);
-  const isHidden = target?.kind.metadataOnly;
   return {
     use,
-    metadataOnly: isHidden === true || (isHidden === 'lists' && use === 'collection'),
+    metadataOnly: use === 'collection' && target?.kind.listsMetadataOnly === true,
     parameters: parameters[use],
   };
 }

@@ -29,7 +29,7 @@ export class ServedKinds {
       return isNew;
     });
     return kinds.map(({ group, version, plural, kind, namespaced, shortNames }) => {
-      const hidden = group === '' && plural === 'secrets' && { metadataOnly: 'lists' as const };
+      const hidden = group === '' && plural === 'secrets' && { listsMetadataOnly: true as const };
       const served = { group, version, plural, kind, namespaced };
       this.byPath.set(`${rootOf(served)}/${plural}`, { ...served, editable: false, ...hidden });
       return { ...served, shortNames };

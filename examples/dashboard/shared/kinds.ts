@@ -14,8 +14,8 @@ export interface ShownKind {
   readonly stays?: true;
   /** Whether the proxy forwards POST of a new object. */
   readonly creatable?: true;
-  /** The proxy requests only the metadata, because people store passwords in config maps, too; of Secrets only in lists. */
-  readonly metadataOnly?: true | 'lists';
+  /** The proxy requests only the metadata in lists and watches, because people store passwords in config maps, too. */
+  readonly listsMetadataOnly?: true;
 }
 
 /** A kind that only discovery knows: one row of `GET /dashboard/kinds`. */
@@ -42,7 +42,7 @@ const scales = { editable: true, scales: true } as const;
 export const shownKinds: readonly ShownKind[] = [
   shown(core, ['pods', 'Pod'], editable),
   shown(core, ['services', 'Service'], editable),
-  shown(core, ['configmaps', 'ConfigMap'], { metadataOnly: true }),
+  shown(core, ['configmaps', 'ConfigMap'], { listsMetadataOnly: true }),
   shown(core, ['events', 'Event']),
   shown(core, ['resourcequotas', 'ResourceQuota']),
   shown(core, ['nodes', 'Node'], { namespaced: false, editable: true, stays: true }),

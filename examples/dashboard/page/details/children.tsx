@@ -11,7 +11,7 @@ import { Age, StatusBadge } from '../table/cells.tsx';
 import classes from './details.module.css';
 import { ObjectLink } from './object-link.tsx';
 import { Line, Section } from './pairs.tsx';
-import { type ObjectProps, selectorOf, usePods } from './use-pods.ts';
+import { type ObjectProps, podsQuery, selectorOf, usePods } from './use-pods.ts';
 import { presentSets, versionOf } from './versions.ts';
 
 /** How many lines a list shows before the user asks for all. */
@@ -39,7 +39,9 @@ function Selected({ kind, object }: ObjectProps) {
   const { namespace = '', uid } = object.metadata;
   const selected = usePods(kind, object);
   const sets = useQuery(
-    workerQuery<Queries, 'replicaSetsOf'>('replicaSetsOf', { namespace, owner: uid }),
+    kind.id === 'deployments'
+      ? workerQuery<Queries, 'replicaSetsOf'>('replicaSetsOf', { namespace, owner: uid })
+      : undefined,
   );
   const podsIn = (uid: string) => selected.filter(({ ownerUid }) => ownerUid === uid);
   const shownSets = presentSets(sets.rows).map((row) => rolledUp(row, podsIn(row.uid)));
@@ -49,8 +51,23 @@ function Selected({ kind, object }: ObjectProps) {
       {kind.id === 'deployments' && (
         <RowList title="ReplicaSets" kind="replicasets" rows={shownSets} noteOf={versionOf} />
       )}
+      {kind.id === 'services' && <Behind kind={kind} object={object} />}
       <RowList title="Pods" kind="pods" rows={selected} />
       <Events uids={uids} />
+    </>
+  );
+}
+
+/** What runs behind a Service. Without Pods it says why, if a Deployment is scaled to zero. */
+function Behind({ kind, object }: ObjectProps) {
+  const { rows, synced } = useQuery(podsQuery('podsOf', kind, object));
+  const deployments = useQuery(podsQuery('deploymentsOf', kind, object)).rows as readonly Row[];
+  return (
+    <>
+      {synced && rows.length === 0 && (
+        <p className={classes.note}>No Pod is behind this Service, so that nothing answers.</p>
+      )}
+      <RowList title="Deployments" kind="deployments" rows={deployments} />
     </>
   );
 }

@@ -32,6 +32,9 @@ const close = () => {
   focusTable();
 };
 
+/** Whether Escape closes a menu instead. */
+const isInMenu = (target: Element) => target.closest('[role=menu],[aria-expanded=true]') !== null;
+
 export function Details(props: {
   readonly of: ObjectName;
   readonly isReadOnly: boolean;
@@ -50,7 +53,9 @@ export function Details(props: {
       className={classes.pane}
       role="dialog"
       aria-label={`${kind.resource.kind} ${of.name}`}
-      onKeyDown={(event) => event.key === 'Escape' && !event.defaultPrevented && close()}
+      onKeyDown={({ key, target, defaultPrevented }) => {
+        if (key === 'Escape' && !defaultPrevented && !isInMenu(target as Element)) close();
+      }}
     >
       <div className={classes.head}>
         <div className={classes.heading}>

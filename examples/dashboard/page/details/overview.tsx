@@ -15,7 +15,7 @@ import classes from './details.module.css';
 import { factsOf } from './facts.tsx';
 import { Line, Pairs, Section } from './pairs.tsx';
 import { Quotas } from './quotas.tsx';
-import { OnlyMetadata, SecretData } from './secret-data.tsx';
+import { HiddenData } from './secret-data.tsx';
 import { conditionsOf, troublesOf } from './troubles.ts';
 import { type ObjectProps, useRow } from './use-pods.ts';
 
@@ -54,10 +54,8 @@ export function Overview({ kind, object }: ObjectProps) {
         <Quotas namespace={namespace} />
       )}
       {kind.id === 'namespaces' && <Quotas namespace={object.metadata.name} />}
-      {kind.resource.kind === 'Secret' ? (
-        <SecretData object={object} />
-      ) : (
-        kind.as === 'metadata' && <OnlyMetadata />
+      {(kind.as === 'metadata' || kind.resource.kind === 'Secret') && (
+        <HiddenData kind={kind} object={object} />
       )}
       <Children kind={kind} object={object} />
       {factsOf(kind, object, used).map(({ title, facts }) => (

@@ -1,12 +1,13 @@
-/** What a Secret contains. It is read when the user asks for it, and forgotten when it is hidden or the details are closed. */
+/** What a Secret or a ConfigMap contains. It is read when the user asks for it, and forgotten when it is hidden or the details are closed. */
 import { Alert, Button } from '@mantine/core';
 import { useState } from 'react';
-import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
-import type { Secret } from 'rx-informer/resources';
+import { ApiError } from 'rx-informer';
+import type { ConfigMap, Secret } from 'rx-informer/resources';
 import { client } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import classes from './details.module.css';
 import { Pairs } from './pairs.tsx';
+import type { ObjectProps } from './use-pods.ts';
 
 /** A value as text; a certificate or an archive may be none. */
 function textIn(base64: string): string {
@@ -18,26 +19,30 @@ function textIn(base64: string): string {
   }
 }
 
-export const OnlyMetadata = () => (
-  <p className={classes.note}>
-    Only the metadata is read, because the contents may include passwords.
-  </p>
-);
+type Contents = Readonly<Record<string, string>>;
 
-export function SecretData({ object }: { readonly object: Stored<KubernetesObject> }) {
+function contentsOf(isSecret: boolean, object: Secret & ConfigMap): Contents {
+  const { data = {}, binaryData = {} } = object;
+  const encoded = Object.entries(isSecret ? data : binaryData);
+  const decoded = encoded.map(([key, value]) => [key, textIn(value)]);
+  return { ...(isSecret ? {} : data), ...Object.fromEntries(decoded) };
+}
+
+export function HiddenData({ kind, object }: ObjectProps) {
   const { name, namespace } = object.metadata;
-  const [data, setData] = useState<Readonly<Record<string, string>>>();
+  const { kind: called, plural } = kind.resource;
+  const [contents, setContents] = useState<Contents>();
   const [problem, setProblem] = useState('');
   const reveal = async () => {
     try {
-      const path = `/api/v1/namespaces/${namespace}/secrets/${name}`;
-      setData((await client.request<Secret>({ path })).data ?? {});
+      const path = `/api/v1/namespaces/${namespace}/${plural}/${name}`;
+      const read = await client.request<Secret & ConfigMap>({ path });
+      setContents(contentsOf(called === 'Secret', read));
       setProblem('');
     } catch (error) {
-      setProblem(errorWords(ApiError.from(error, 'The Secret')));
+      setProblem(errorWords(ApiError.from(error, `The ${called}`)));
     }
   };
-  const values = Object.entries(data ?? {}).map(([key, value]) => [key, textIn(value)]);
   return (
     <>
       {problem !== '' && (
@@ -45,19 +50,21 @@ export function SecretData({ object }: { readonly object: Stored<KubernetesObjec
           {problem}
         </Alert>
       )}
-      {data === undefined ? (
-        <OnlyMetadata />
+      {contents === undefined ? (
+        <p className={classes.note}>
+          Only the metadata is read, because the contents may include passwords.
+        </p>
       ) : (
-        <Pairs title="Data" pairs={Object.fromEntries(values)} />
+        <Pairs title="Data" pairs={contents} />
       )}
       <Button
         size="compact-xs"
         variant="default"
         mb="md"
         className={classes.reveal}
-        onClick={() => (data === undefined ? void reveal() : setData(undefined))}
+        onClick={() => (contents === undefined ? void reveal() : setContents(undefined))}
       >
-        {data === undefined ? 'Reveal the data' : 'Hide the data'}
+        {contents === undefined ? 'Reveal the data' : 'Hide the data'}
       </Button>
     </>
   );

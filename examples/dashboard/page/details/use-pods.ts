@@ -28,8 +28,10 @@ export function selectorOf(kind: Kind, object: KubernetesObject): LabelSelectorO
   return { matchLabels: selector as Readonly<Record<string, string>> };
 }
 
-/** A query of the pods that an object selects; `undefined` if it selects none. */
-export function podsQuery<N extends 'podsOf' | 'containersOf'>(
+type SelectingQuery = 'podsOf' | 'containersOf' | 'deploymentsOf';
+
+/** A query of the pods that an object selects, or of the Deployments that make such pods; `undefined` if it selects none. */
+export function podsQuery<N extends SelectingQuery>(
   name: N,
   kind: Kind,
   object: Stored<KubernetesObject> | undefined,
@@ -38,7 +40,7 @@ export function podsQuery<N extends 'podsOf' | 'containersOf'>(
   if (selector === undefined) return undefined;
   const namespace = object?.metadata.namespace ?? '';
   const of = { namespace, labelSelector: formatLabelSelector(selector) };
-  return workerQuery<Queries, 'podsOf' | 'containersOf'>(name, of);
+  return workerQuery<Queries, SelectingQuery>(name, of);
 }
 
 /** The rows of the pods that an object selects, the worst first. Any number of components share one query. */

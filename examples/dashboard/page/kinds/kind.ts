@@ -52,7 +52,7 @@ export interface Column {
   readonly isUsage?: boolean;
   /** The least width in pixels beside the details, where a column with one has its place before the others. */
   readonly narrow?: number;
-  /** Whether an optional column is shown while the table is filtered to rows in trouble. */
+  /** Whether the column is shown while the table is filtered to rows in trouble. @defaultValue as otherwise */
   readonly inTrouble?: boolean;
 }
 

@@ -65,7 +65,15 @@ function workloadRow(object: Templated, replicas: Replicas): Row {
 }
 
 const text = { type: 'text' } as const;
-const imageColumn: Column = { ...text, id: 'image', title: 'Image', width: 160, grow: 1.5 };
+const imageColumn: Column = {
+  ...text,
+  id: 'image',
+  title: 'Image',
+  width: 160,
+  grow: 1.5,
+  // The reason of a trouble needs its room.
+  inTrouble: false,
+};
 const readyColumn: Column = { ...text, id: 'ready', title: 'Ready', width: 70, by: 'readyShare' };
 const leading = [column.name, column.status, readyColumn, column.why, column.age, column.namespace];
 const columns = [...leading, imageColumn];

@@ -3,6 +3,7 @@ import { AppShell } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Suspense, useEffect } from 'react';
 import { ActionsHost } from '../actions/actions-host.tsx';
+import { go } from '../cluster/page-state.ts';
 import { useInfo } from '../cluster/use-info.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
@@ -16,6 +17,7 @@ import { FilterBar } from '../table/filter-bar.tsx';
 import { LiveTable } from '../table/live-table.tsx';
 import { TableProvider } from '../table/use-table.tsx';
 import classes from './app.module.css';
+import { focusTable } from './focus.ts';
 import { Header } from './header.tsx';
 import { KeysOfPage } from './keys.tsx';
 import { loadedLater } from './loaded.tsx';
@@ -91,7 +93,15 @@ function Shell() {
       <KeysOfPage />
       <ActionsHost info={info} />
       {!isHidden && (
-        <AppShell.Aside className={classes.side} aria-label="Panel">
+        <AppShell.Aside
+          className={classes.side}
+          aria-label="Panel"
+          onKeyDown={({ key }) => {
+            if (key !== 'Escape') return;
+            go({ panel: '' });
+            focusTable();
+          }}
+        >
           <Suspense>
             <SidePanel info={info} />
           </Suspense>

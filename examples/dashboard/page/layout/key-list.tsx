@@ -15,7 +15,7 @@ const keys: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['Space'], 'mark the row, to act on several'],
   [['a'], 'go to the actions of the marked rows, or of the open object'],
   [['→', '←'], 'open and close a branch of the application tree'],
-  [['Esc'], 'close the details, or leave the filter'],
+  [['Esc'], 'close the details or the panel, or leave the filter'],
 ];
 
 export function KeyList({ onClose }: { readonly onClose: () => void }) {

@@ -5,7 +5,7 @@ import { number } from '../../shared/words.ts';
 import { paused$ } from '../cluster/cluster.ts';
 import { go, noFilter } from '../cluster/page-state.ts';
 import { usePage, useValue } from '../cluster/use-live.ts';
-import { namespaceIn, rowsName } from '../kinds/kind.ts';
+import { namespaceIn, rowsName, type Tone } from '../kinds/kind.ts';
 import { FILTER_ID, focusTable } from '../layout/focus.ts';
 import { PauseIcon, PlayIcon, SearchIcon } from '../layout/icons.tsx';
 import { ColumnChoice } from './column-choice.tsx';
@@ -27,6 +27,7 @@ export function FilterBar() {
     status === '' || statuses.some(({ key }) => key === status)
       ? names
       : [...names, { value: status, label: `${status} (0)` }];
+  const state = tone === '' ? undefined : kind.tones[tone as Tone];
   const isOpen = [filter, namespace, tone, status].every((text) => text === '');
   return (
     <search className={classes.bar} aria-label={`Filter ${kind.title}`}>
@@ -45,7 +46,7 @@ export function FilterBar() {
           </Tooltip>
         }
         value={filter}
-        error={problem}
+        error={problem && `${problem}. All rows are shown.`}
         onChange={(event) => go({ filter: event.currentTarget.value })}
         onKeyDown={({ key }) => {
           if (key === 'Enter' || key === 'ArrowDown' || key === 'Escape') focusTable();
@@ -74,17 +75,18 @@ export function FilterBar() {
       <ColumnChoice />
       <PauseButton />
       {namespace !== '' && (
-        <Pill
-          withRemoveButton
+        <Chosen
+          text={`Namespace ${namespace}`}
+          removal={`Show all namespaces, not only ${namespace}`}
           onRemove={() => go({ namespace: '' })}
-          removeButtonProps={{
-            'aria-label': `Show all namespaces, not only ${namespace}`,
-            'aria-hidden': false,
-            tabIndex: 0,
-          }}
-        >
-          {`Namespace ${namespace}`}
-        </Pill>
+        />
+      )}
+      {state !== undefined && (
+        <Chosen
+          text={state}
+          removal={`Show every state, not only ${state}`}
+          onRemove={() => go({ tone: '' })}
+        />
       )}
       <Shown />
       {!isOpen && (
@@ -93,6 +95,24 @@ export function FilterBar() {
         </Button>
       )}
     </search>
+  );
+}
+
+/** A choice that was made elsewhere, and can be taken back here. */
+function Chosen(props: {
+  readonly text: string;
+  readonly removal: string;
+  readonly onRemove: () => void;
+}) {
+  const { text, removal, onRemove } = props;
+  return (
+    <Pill
+      withRemoveButton
+      onRemove={onRemove}
+      removeButtonProps={{ 'aria-label': removal, 'aria-hidden': false, tabIndex: 0 }}
+    >
+      {text}
+    </Pill>
   );
 }
 

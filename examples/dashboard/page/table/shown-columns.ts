@@ -16,7 +16,7 @@ export function shownColumns(
   const shown = kind.columns.filter(({ id, optional, inTrouble, isUsage }) => {
     if (isUsage && !isMetered) return false;
     if (chosen !== undefined) return chosen.includes(id);
-    return !optional || (isTrouble && inTrouble);
+    return isTrouble ? (inTrouble ?? !optional) : !optional;
   });
   return shown.length === 0 ? kind.columns.slice(0, 1) : shown;
 }

@@ -1,11 +1,19 @@
 /** The queries of the details of one object. */
-import { forResource, type LiveQuery, liveQuery } from 'rx-informer';
-import { type Event, events, type Pod, pods, replicaSets } from 'rx-informer/resources';
+import { forResource, type LiveQuery, liveQuery, parseLabelSelector } from 'rx-informer';
+import {
+  type Deployment,
+  deployments,
+  type Event,
+  events,
+  type Pod,
+  pods,
+  replicaSets,
+} from 'rx-informer/resources';
 import { eventRow, seenMs } from '../kinds/events.ts';
 import type { Row } from '../kinds/kind.ts';
 import { byValue } from '../kinds/order.ts';
 import { podRow } from '../kinds/pods.ts';
-import { replicaSetKind } from '../kinds/workloads.ts';
+import { deploymentKind, replicaSetKind } from '../kinds/workloads.ts';
 
 /** The most events that the details of a namespace list. */
 const MOST_EVENTS = 50;
@@ -57,6 +65,18 @@ export const detailQueries = {
       ...{ from: pods, ...of, select: podRows },
       orderBy: { key: 'worst first', compare: (a, b) => byValue(rank(podRow(a)), rank(podRow(b))) },
     }) as LiveQuery<Row>,
+  /** The Deployments whose Pods a Service would select, also those that have none. */
+  deploymentsOf: ({ namespace, labelSelector }: Selected) => {
+    const { matches } = parseLabelSelector(labelSelector);
+    return liveQuery({
+      ...{ from: deployments, namespace },
+      where: {
+        key: `Pods with ${labelSelector}`,
+        test: ({ spec }: Deployment) => matches(spec?.template.metadata?.labels),
+      },
+      select: { key: 'row of deployments', project: deploymentKind.row as never },
+    }) as LiveQuery<Row>;
+  },
   containersOf: (of: Selected) =>
     liveQuery({
       ...{ from: pods, ...of, select: { key: 'containers of pods', project: containersIn } },

@@ -10,7 +10,7 @@ import {
   type OrderedChangeStream,
   type Resource,
 } from 'rx-informer';
-import { events, pods, replicaSets } from 'rx-informer/resources';
+import { deployments, events, pods, replicaSets } from 'rx-informer/resources';
 import type { SharedQueriesByName } from 'rx-informer/server';
 import { of } from 'rxjs';
 import { kindGroups, kindOf } from '../kinds/index.ts';
@@ -160,6 +160,7 @@ export const servedQueries = {
   },
   podsOf: { reads: [pods], ask: queries.podsOf, namespaces: within },
   containersOf: { reads: [pods], ask: queries.containersOf, namespaces: within },
+  deploymentsOf: { reads: [deployments], ask: queries.deploymentsOf, namespaces: within },
   replicaSetsOf: { reads: [replicaSets], ask: queries.replicaSetsOf, namespaces: within },
   eventsOf: { reads: [events], ask: queries.eventsOf },
   eventsIn: {
