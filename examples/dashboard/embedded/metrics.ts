@@ -8,7 +8,7 @@ const PATH =
 /** How long a value lasts, and how often the next pods get another one, so that few change at once. */
 const LASTS_MS = 600_000;
 const STEPS = 20;
-/** What is free on a node whose memory is used up, in MiB. */
+/** The free memory of a node under memory pressure, in MiB. */
 const FREE_MI = 71;
 
 /** A number from 0 to 1 that belongs to a text and a time. */

@@ -54,7 +54,7 @@ export abstract class FanOut<T extends KubernetesObject, P extends Part<T>> {
   /** Returns the part of this name, which somebody begins to read. */
   protected abstract open(name: string, part: Part<T>): P;
 
-  /** Nobody reads the part any more. */
+  /** Called when the last reader of the part has left. */
   protected abstract close(part: P, name: string): void;
 
   /** The objects of the part in the store, as changes; made when the reader asks for them. */

@@ -1,4 +1,4 @@
-/** What a view shows, as a pure machine: which rows there are, and what has become of the run that brings them. A tab takes the state of its worker. */
+/** The state of a view as a pure machine: which rows it shows, and whether the run that brings them goes on. A tab takes the state of its worker. */
 
 /** Which rows are shown. */
 export type ShownRows =

@@ -1,6 +1,7 @@
 /**
- * What users may use of something in a time, each and all together. While all use too much, those are refused who use more than a tenth
- * of what one may, so that nobody is refused for what others use.
+ * A budget of a resource (messages, milliseconds of first answers, characters) for each user and for all together, which is refilled
+ * steadily. While the budget of all is used up, only users are refused who have used more than a tenth of their own, so that nobody is
+ * refused for what others use.
  */
 import type { SchedulerLike } from 'rxjs';
 import { stopwatch } from '../../rx/stopwatch.ts';
