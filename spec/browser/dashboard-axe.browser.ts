@@ -5,8 +5,9 @@ import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { configMaps } from 'rx-informer/resources';
 import { expect, test } from 'vitest';
+import { eventually } from '../support/patience.ts';
 import { dashboards } from './dashboards.ts';
-import { live, phone } from './open-dashboard.ts';
+import { live, phone, visit } from './open-dashboard.ts';
 
 const { open } = dashboards();
 const axeFile = createRequire(import.meta.url).resolve('axe-core');
@@ -65,19 +66,35 @@ const kinds = [
   ...['/v1/secrets/Secret/namespaced', 'certs.example/v1/certificates/Certificate/namespaced'],
 ];
 
+/** Waits until no row is one of these, which another kind had, and returns those that are shown. */
+async function uidsOtherThan(page: Page, former: readonly string[]): Promise<string[]> {
+  const uids = () =>
+    page
+      .locator('[data-uid]')
+      .evaluateAll((rows) => rows.map((row) => row.getAttribute('data-uid') ?? ''));
+  return eventually(async () => {
+    const shown = await uids();
+    expect(shown).not.toEqual([]);
+    expect(shown.filter((uid) => former.includes(uid))).toEqual([]);
+    return shown;
+  });
+}
+
 test('nothing in the tables, the details and the panels', async () => {
-  const opened = await open({ start: { objects: 200 } });
-  const { page, dashboard } = opened;
+  const { page } = await open({ start: { objects: 200 }, query: '?kind=pods&panel=server' });
+  let former: readonly string[] = [];
   for (const kind of kinds) {
-    await page.goto(`${dashboard.url}?kind=${kind}&panel=${kind === 'pods' ? 'server' : ''}`);
+    if (kind !== 'pods') await visit(page, `?kind=${kind}`);
     await live(page);
-    await page.locator('[data-uid]').first().waitFor();
+    former = await uidsOtherThan(page, former);
     expect(await violations(page), kind).toEqual([]);
   }
-  await page.goto(`${dashboard.url}?tone=bad&panel=queries`);
+  await visit(page, '?panel=queries');
+  await page.getByTestId('asked').waitFor();
   await live(page);
-  await page.goto(`${dashboard.url}?panel=activity`);
-  await live(page);
+  expect(await violations(page), 'queries').toEqual([]);
+  await visit(page, '?panel=activity');
+  await uidsOtherThan(page, former);
   await page.locator('[data-uid]').first().click();
   const dialog = page.getByRole('dialog');
   for (const tab of ['Overview', 'Logs', 'YAML', 'Edit']) {

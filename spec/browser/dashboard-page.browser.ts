@@ -162,10 +162,11 @@ test('a pod that is being deleted does not count as running', async () => {
   });
   const row = page.locator('[data-uid]', { hasText: 'aaa-leaving' });
   await row.getByText('Running').waitFor();
-  expect(await running.textContent()).not.toBe(before);
+  // The numbers are another query than the rows.
+  await eventually(async () => expect(await running.textContent()).not.toBe(before));
   cluster.writer.delete(pod);
   await row.getByText('Terminating').waitFor();
-  expect(await running.textContent()).toBe(before);
+  await eventually(async () => expect(await running.textContent()).toBe(before));
 });
 
 describe('the URL', () => {

@@ -43,6 +43,14 @@ export async function live(page: Page): Promise<void> {
   await page.waitForFunction(isCounted);
 }
 
+/** Shows another query of the URL, as the back button does. To load the page anew takes more CPU time than most tests. */
+export async function visit(page: Page, query: string): Promise<void> {
+  await page.evaluate((url) => {
+    history.pushState(null, '', url);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, query);
+}
+
 /**
  * Presses "Retry now" of the status line without a wait. The page may try again by itself at any moment, and then the button is gone.
  */

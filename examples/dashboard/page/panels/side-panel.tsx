@@ -30,7 +30,8 @@ export function SidePanel({ info }: { readonly info: DashboardInfo | undefined }
         />
         <CloseButton aria-label="Close the panel" onClick={() => go({ panel: '' })} />
       </div>
-      <ScrollArea className={classes.scroll} type="auto">
+      {/* Without something to focus in it, only a focused region is scrolled by keys. */}
+      <ScrollArea className={classes.scroll} type="auto" viewportProps={{ tabIndex: 0 }}>
         {panel === 'troubles' && <Troubles />}
         {panel === 'queries' && <QueriesPanel />}
         {panel === 'activity' && <ActivityLog />}
