@@ -1,6 +1,7 @@
 /** The interface of a server under test, and the steps that the conformance tests share. They use HTTP, no client. */
 import type { AccessRoleRule } from 'rx-informer';
 import { expect } from 'vitest';
+import { eventually } from '../support/patience.ts';
 
 /** Any JSON value, of which tests read any field. */
 // biome-ignore lint/suspicious/noExplicitAny: bodies of a server under test have no known type.
@@ -165,6 +166,17 @@ export async function all(lines: WatchLines): Promise<Json[]> {
   for await (const line of lines) taken.push(line);
   return taken;
 }
+
+/**
+ * Returns all lines of a watch that the server ends after a time. It ends also before its first lines if the machine stood still for as
+ * long, so a watch with fewer lines than `least` is opened again.
+ */
+export const allWithin = (open: () => WatchLines, least: number): Promise<Json[]> =>
+  eventually(async () => {
+    const lines = await all(open());
+    expect(lines.length).toBeGreaterThanOrEqual(least);
+    return lines;
+  });
 
 /** Writes a line in short: `ADDED a`, `BOOKMARK`. */
 export const short = ({ type, object }: Json): string =>

@@ -4,7 +4,7 @@ import { createShardFilter, type ShardRange, shardSelector } from 'rx-informer';
 import { describe, expect, it } from 'vitest';
 import {
   type ApiServer,
-  all,
+  allWithin,
   configMaps,
   expectFailure,
   fill,
@@ -110,21 +110,22 @@ export function shardTests(gate: 'on' | 'off', server: () => ApiServer): void {
           await post(server(), configMaps(namespace), { metadata: { name: `later-${name}` } }),
         );
       }
-      const watch = server().stream(configMaps(namespace), {
-        watch: 'true',
-        timeoutSeconds: '2',
-        resourceVersion: metadata.resourceVersion,
-        ...selector,
-      });
-      const events = await all(watch);
-      expect(events.map(({ object }) => object.metadata.name)).toEqual(chosen(after, 'uid', LOWER));
+      const wanted = chosen(after, 'uid', LOWER);
+      const watch = () =>
+        server().stream(configMaps(namespace), {
+          watch: 'true',
+          timeoutSeconds: '2',
+          resourceVersion: metadata.resourceVersion,
+          ...selector,
+        });
+      const events = await allWithin(watch, wanted.length);
+      expect(events.map(({ object }) => object.metadata.name)).toEqual(wanted);
       const count = chosen([...before, ...after], 'uid', LOWER).length;
       const streaming = server().stream(configMaps(namespace), {
         watch: 'true',
         sendInitialEvents: 'true',
         resourceVersionMatch: 'NotOlderThan',
         allowWatchBookmarks: 'true',
-        timeoutSeconds: '5',
         ...selector,
       });
       const initial = await take(streaming, count + 1);

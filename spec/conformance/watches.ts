@@ -4,6 +4,7 @@ import { eventually } from '../support/patience.ts';
 import {
   type ApiServer,
   all,
+  allWithin,
   configMaps,
   expectFailure,
   fill,
@@ -318,7 +319,7 @@ export function watchTests(server: () => ApiServer): void {
     const namespace = await server().freshNamespace();
     await fill(server(), namespace, ['a']);
     const query = { watch: '1', timeoutSeconds: '3' };
-    const lines = await all(server().stream(configMaps(namespace), query));
+    const lines = await allWithin(() => server().stream(configMaps(namespace), query), 1);
     expect(lines.map(short)).toEqual(['ADDED a']);
   });
 }
