@@ -1,55 +1,80 @@
-/** Finds the rows whose place has changed although they have not, because what they are sorted by is not in them. */
+/** Finds where the changed rows are now, and the rows whose place has changed although they have not. */
+import { type PlacedRow, placedRows } from '../query/order/list-order.ts';
 import type { RowOrder } from '../store/change-set.ts';
 
 type Order = RowOrder<unknown>;
+type Rows = readonly PlacedRow<unknown>[];
 
-/** The part of two orders that differs. */
-interface Differing {
-  readonly before: Order;
-  readonly start: number;
-  readonly beforeEnd: number;
-  readonly end: number;
-}
+/** The position of each row that is sent or gone, by id; -1 until it is found. */
+export type SentPlaces = Map<string, number>;
 
-/** By the later order, so that the readers of a query share the walk over all rows. */
-const differing = /* @__PURE__ */ new WeakMap<Order, Differing>();
-
-function differingPart(before: Order, now: Order): Differing {
-  const known = differing.get(now);
-  if (known?.before === before) return known;
-  let start = 0;
-  let beforeEnd = before.size;
-  let end = now.size;
-  const shorter = Math.min(beforeEnd, end);
-  while (start < shorter && before.idAt(start) === now.idAt(start)) start++;
-  for (; Math.min(beforeEnd, end) > start; beforeEnd--, end--) {
-    if (before.idAt(beforeEnd - 1) !== now.idAt(end - 1)) break;
-  }
-  const part = { before, start, beforeEnd, end };
-  differing.set(now, part);
-  return part;
+interface Walk {
+  readonly before: Rows;
+  readonly now: Rows;
+  readonly sent: SentPlaces;
+  /** The positions in a list, from the end where the walk begins. */
+  readonly place: (list: Rows, step: number) => number;
 }
 
 /**
- * The positions of the fewest rows that must move, so that the others are in the order `now`, too. The rows for which
- * `isSent` holds are moved or gone anyway, and are left out.
+ * Walks through both lists while the rows that are not sent are in the same order, and returns the steps in each. Most rows are the same
+ * objects, and comparing two objects costs a hundredth of looking up an id.
+ */
+function sameSteps({ before, now, sent, place }: Walk, most: readonly [number, number]) {
+  const [mostBefore, mostNow] = most;
+  let [former, present] = [0, 0];
+  while (present < mostNow) {
+    const one = former < mostBefore ? before[place(before, former)] : undefined;
+    const at = place(now, present);
+    const other = now[at] as PlacedRow<unknown>;
+    if (one === other) {
+      former++;
+      present++;
+      continue;
+    }
+    const isSent = sent.has(other.id);
+    if (isSent) sent.set(other.id, at);
+    if (one?.id === other.id) former++;
+    else if (!isSent) {
+      if (one === undefined || !sent.has(one.id)) break;
+      former++;
+      continue;
+    }
+    present++;
+  }
+  return [former, present] as const;
+}
+
+/**
+ * The positions of the fewest rows that must move, so that the others are in the order `now`, too. The rows of `sent` are moved or gone
+ * anyway, and are left out.
  */
 export function movedRows(
-  before: Order,
-  now: Order,
-  isSent: (id: string) => boolean,
+  beforeOrder: Order,
+  nowOrder: Order,
+  sent: SentPlaces,
 ): readonly number[] {
-  const { start, beforeEnd, end } = differingPart(before, now);
-  if (start === end) return [];
+  const [before, now] = [placedRows(beforeOrder), placedRows(nowOrder)];
+  const lists = { before, now, sent };
+  const [startBefore, start] = sameSteps({ ...lists, place: (_list, step) => step }, [
+    before.length,
+    now.length,
+  ]);
+  const left = [before.length - startBefore, now.length - start] as const;
+  const [lastBefore, last] = sameSteps(
+    { ...lists, place: (list, step) => list.length - 1 - step },
+    left,
+  );
   const places = new Map<string, number>();
-  for (let at = start; at < beforeEnd; at++) places.set(before.idAt(at) as string, at);
+  for (const [at, { id }] of before.slice(startBefore, before.length - lastBefore).entries())
+    places.set(id, at);
   const moved: number[] = [];
   const others: Place[] = [];
-  for (let at = start; at < end; at++) {
-    const id = now.idAt(at) as string;
-    if (isSent(id)) continue;
+  for (const [step, { id }] of now.slice(start, now.length - last).entries()) {
+    const at = start + step;
     const former = places.get(id);
-    if (former === undefined) moved.push(at);
+    if (sent.has(id)) sent.set(id, at);
+    else if (former === undefined) moved.push(at);
     else others.push({ at, former, previous: undefined });
   }
   const kept = longestRising(others);

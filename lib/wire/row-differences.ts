@@ -51,14 +51,15 @@ export class RowDifferences {
       for (let at = 0; at < order.size; at++)
         rows.push([order.idAt(at) as string, at, order.at(at)]);
     } else {
-      for (const { id, previous, object } of set.changes) {
-        if (object !== undefined) rows.push([id, order.indexOf(id), object]);
-        else if (previous !== undefined) gone.push(id);
-      }
+      const places = new Map(set.changes.map(({ id }) => [id, -1]));
       if (before !== undefined && before !== order) {
-        const sent = new Set(set.changes.map(({ id }) => id));
-        for (const at of movedRows(before, order, (id) => sent.has(id)))
+        for (const at of movedRows(before, order, places))
           rows.push([order.idAt(at) as string, at, order.at(at)]);
+      }
+      for (const { id, previous, object } of set.changes) {
+        const found = places.get(id) as number;
+        if (object !== undefined) rows.push([id, found < 0 ? order.indexOf(id) : found, object]);
+        else if (previous !== undefined) gone.push(id);
       }
       rows.sort(([, one], [, other]) => one - other);
     }

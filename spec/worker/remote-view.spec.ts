@@ -6,6 +6,7 @@
 import { createChangeSet } from 'rx-informer';
 import { inTurn } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
+import { ListOrder, type PlacedRow } from '../../lib/query/order/list-order.ts';
 import { RemoteRows } from '../../lib/wire/remote-rows.ts';
 import { RemoteView } from '../../lib/wire/remote-view.ts';
 import type { RowDifference } from '../../lib/wire/row-difference.ts';
@@ -172,12 +173,8 @@ describe('the rows of a tab', () => {
   it('B2: a row that moves without a change is the only one that is sent', () => {
     const differences = new RowDifferences('toWire', () => undefined);
     const setOf = (ids: string, reset: boolean, changed: readonly string[] = []) => {
-      const order = {
-        size: ids.length,
-        at: (position: number) => ids[position]?.toUpperCase(),
-        idAt: (position: number) => ids[position],
-        indexOf: (id: string) => ids.indexOf(id),
-      };
+      const placed = [...ids].map((id) => ({ id, key: id, object: id.toUpperCase() }));
+      const order = new ListOrder(placed as never);
       const changes = changed.map((id) => ({ id, key: id, previous: 'x', object: 'y' }));
       return differences.of({ reset, synced: true, changes, order } as never);
     };
@@ -202,6 +199,13 @@ describe('the rows of a tab', () => {
       (isOrdered, hidden, resets, all) => {
         // A row may show nothing of what it is sorted by, so that it moves without a change.
         const rowOf = (value: number | undefined) => Math.floor((value ?? 0) / hidden);
+        const states = new Map<string, PlacedRow<number>>();
+        // As in the order of a query, one state of a row is one object.
+        const placed = (name: string, object: number) => {
+          const state = states.get(`${name} ${object}`) ?? { id: name, key: name, object };
+          states.set(`${name} ${object}`, state as PlacedRow<number>);
+          return state as PlacedRow<number>;
+        };
         const differences = new RowDifferences('toWire', () => undefined);
         const rows = new RemoteRows();
         let before: Readonly<Record<string, number>> = {};
@@ -211,14 +215,7 @@ describe('the rows of a tab', () => {
           const sorted = Object.keys(now).sort(
             (one, other) => (now[one] ?? 0) - (now[other] ?? 0) || (one < other ? -1 : 1),
           );
-          const order = {
-            size: sorted.length,
-            at: (position: number) => rowOf(now[sorted[position] ?? '']),
-            idAt: (position: number) => sorted[position],
-            keyAt: (position: number) => sorted[position],
-            indexOf: (one: string) => sorted.indexOf(one),
-            slice: () => [],
-          };
+          const order = new ListOrder(sorted.map((name) => placed(name, rowOf(now[name]))));
           const names = reset
             ? Object.keys(now)
             : [...new Set([...Object.keys(before), ...Object.keys(now)])];
