@@ -144,6 +144,27 @@ describe('the worst reason of the pods', () => {
   });
 });
 
+test('the reason of a workload counts all of its Pods, and goes with the last one in trouble', () => {
+  const { view, changesOf, leave } = open(deploymentKind);
+  const meta = { uid: 'd', name: 'web', namespace: 'shop' };
+  changesOf('deployments').next(changeSet({ added: [{ metadata: meta }] }));
+  changesOf('replicasets').next(
+    changeSet({ added: ['s', 't'].map((uid) => ({ metadata: owned(uid, 'd') })) }),
+  );
+  const pods = [pod('p', 's', 'ErrImagePull'), pod('q', 's'), pod('r', 't', 'ErrImagePull')];
+  changesOf('pods').next(changeSet({ added: [...pods, pod('other', 'elsewhere', 'Error')] }));
+  const why = () => String(view.getSnapshot().rows[0]?.why).split(' — ')[0];
+  expect(why()).toBe('2 of 3 Pods: ErrImagePull');
+  const [failing, , other] = pods as [(typeof pods)[0], unknown, (typeof pods)[0]];
+  changesOf('pods').next(changeSet({ updated: [{ previous: failing, object: pod('p', 's') }] }));
+  expect(why()).toBe('1 of 3 Pods: ErrImagePull');
+  changesOf('pods').next(changeSet({ added: [pod('u', 't')] }));
+  expect(why()).toBe('1 of 4 Pods: ErrImagePull');
+  changesOf('pods').next(changeSet({ deleted: [other] }));
+  expect(why()).not.toContain('ErrImagePull');
+  leave();
+});
+
 describe('the tree', () => {
   const deployment = {
     metadata: { uid: 'd', name: 'web', namespace: 'shop' },

@@ -2,7 +2,7 @@
 import { parseQuantity, toView } from 'rx-informer';
 import { nodes, type Pod, pods as podResource } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
-import { Subject } from 'rxjs';
+import { Subject, tap } from 'rxjs';
 import { expect, test } from 'vitest';
 import { metricsFor } from '../../examples/dashboard/embedded/metrics.ts';
 import { populate } from '../../examples/dashboard/embedded/populate.ts';
@@ -18,6 +18,7 @@ import {
 } from '../../examples/dashboard/page/kinds/usage.ts';
 import { fittingColumns, shownColumns } from '../../examples/dashboard/page/table/shown-columns.ts';
 import { changesOfUsage } from '../../examples/dashboard/page/worker/usage.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
 
 const container = (resources: object) => ({ name: 'c', image: 'x', resources });
 const podWith = (...all: readonly object[]): Pod => ({
@@ -96,6 +97,27 @@ test('only rows whose usage differs change, and those of ended Pods go', () => {
   lists$.next([]);
   leave.unsubscribe();
   expect(seen).toEqual([[], ['a 1', 'b 2'], ['b 3', 'c 4'], ['a gone', 'b gone', 'c gone']]);
+});
+
+test('a later list in which much differs changes 200 rows at a time, and loses none', () => {
+  const time = new VirtualTime();
+  const lists$ = new Subject<readonly Used[]>();
+  const seen: number[] = [];
+  const changes$ = changesOfUsage(lists$, time).pipe(
+    tap(({ changes }) => seen.push(changes.length)),
+  );
+  const view = toView(changes$ as ReturnType<typeof changesOfUsage>);
+  const leave = view.subscribe(() => undefined);
+  const listOf = (milliCpu: number) =>
+    Array.from({ length: 450 }, (_, at) => ({ key: `${at}`, milliCpu, bytes: 1 }));
+  lists$.next(listOf(1));
+  lists$.next(listOf(2));
+  lists$.next(listOf(3));
+  expect(seen).toEqual([0, 450, 200]);
+  time.elapse(1_000);
+  expect(seen).toEqual([0, 450, 200, 200, 50, 200, 200, 50]);
+  expect(view.getSnapshot().rows.every(({ milliCpu }) => milliCpu === 3)).toBe(true);
+  leave();
 });
 
 test('the embedded metrics server answers for running Pods, and sums them per Node', () => {

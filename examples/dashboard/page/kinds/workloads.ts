@@ -1,9 +1,9 @@
 /** Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs as rows. */
-import { type KubernetesObject, liveJoin } from 'rx-informer';
+import type { KubernetesObject } from 'rx-informer';
 import { daemonSets, deployments, jobs, replicaSets, statefulSets } from 'rx-informer/resources';
 import { type Condition, conditionOf } from '../../shared/conditions.ts';
 import { byName, type Column, column, defineKind, type Row, rowOf, type State } from './kind.ts';
-import { byOwner, podsOf, rolledUp, withPodReasons, withPods } from './roll-up.ts';
+import { withPodReasons, withReasonsOfSets } from './roll-up.ts';
 
 interface Templated extends KubernetesObject {
   readonly spec?: {
@@ -92,13 +92,7 @@ export const deploymentKind = defineKind({
     const { replicas: existing, conditions } = object.status ?? {};
     return workloadRow(object, { desired, ready, updated, existing, paused, conditions });
   },
-  join: (deployments$, rowsOf) =>
-    deployments$.pipe(
-      liveJoin(withPods(rowsOf(replicaSetKind), rowsOf), {
-        on: byOwner,
-        project: (row, sets) => rolledUp(row, sets.flatMap(podsOf)),
-      }),
-    ),
+  join: (deployments$, rowsOf) => withReasonsOfSets(deployments$, rowsOf(replicaSetKind), rowsOf),
 });
 
 /** Counts the versions of a Deployment, on each of its ReplicaSets. */

@@ -13,14 +13,13 @@ import { byValue } from '../kinds/order.ts';
 import { dialog$ } from '../layout/focus.ts';
 import { useTableQueries } from '../table/use-table.tsx';
 import classes from './sidebar.module.css';
-import { goToTrouble, useTroubles } from './use-troubles.ts';
+import { goToTrouble, useTroubleCount } from './use-troubles.ts';
 
 const shown = { classNames: { root: classes.kind ?? '', label: classes.label ?? '' } };
 
 /** `onChoice` is called after each choice, so that a menu on a phone can close. */
 export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
   const { kind } = useTableQueries();
-  const counts = new Map(useTroubles().all.map(({ kind: { id }, rows }) => [id, rows.length]));
   const isServed = ({ resource, as }: Kind) =>
     (resource.namespaced || onlyNamespace === '') && (user === undefined || as === undefined);
   return (
@@ -46,11 +45,7 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
                   onChoice();
                 }}
               />
-              <InTrouble
-                id={id}
-                count={counts.get(id === 'tree' ? 'deployments' : id) ?? 0}
-                onChoice={onChoice}
-              />
+              <InTrouble id={id} onChoice={onChoice} />
             </div>
           ))}
         </section>
@@ -72,12 +67,8 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
 }
 
 /** The number of objects of a kind that are in trouble, which shows them. */
-function InTrouble(props: {
-  readonly id: string;
-  readonly count: number;
-  readonly onChoice: () => void;
-}) {
-  const { id, count, onChoice } = props;
+function InTrouble({ id, onChoice }: { readonly id: string; readonly onChoice: () => void }) {
+  const count = useTroubleCount(kindOf(id === 'tree' ? 'deployments' : id));
   if (count === 0) return null;
   const text = number.format(count);
   const label = `${text} in trouble of ${kindOf(id).title}`;

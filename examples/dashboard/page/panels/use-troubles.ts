@@ -27,13 +27,19 @@ const watched = kindGroups
     return tones.bad !== undefined && !isTree && id !== 'events' && isServed;
   });
 
+const queryOf = ({ id }: Kind) => workerQuery<Queries, 'troubles'>('troubles', id);
+
+/** The number of objects of a kind that are in trouble; 0 of a kind that is not watched. */
+export function useTroubleCount(kind: Kind): number {
+  const isAsked = useValue(hasTime$) && watched.includes(kind);
+  return useQuery(isAsked ? queryOf(kind) : undefined).rows.length;
+}
+
 /** What is in trouble. */
 export interface Troubles {
-  /** The rows of each kind. */
-  readonly all: readonly Trouble[];
   /**
-   * Without the rows whose owner says the same: the Pods of a Deployment, and its ReplicaSet. What others wait for comes
-   * first.
+   * The rows of each kind without those whose owner says the same: the Pods of a Deployment, and its ReplicaSet. What
+   * others wait for comes first.
    */
   readonly causes: readonly Trouble[];
   readonly isCounting: boolean;
@@ -44,9 +50,8 @@ export interface Troubles {
 export function useTroubles(): Troubles {
   const isAsked = useValue(hasTime$);
   const all = watched.map((kind) => {
-    const query = workerQuery<Queries, 'troubles'>('troubles', kind.id);
     // biome-ignore lint/correctness/useHookAtTopLevel: the kinds are the same in each render
-    const { rows, synced, status, error } = useQuery(isAsked ? query : undefined);
+    const { rows, synced, status, error } = useQuery(isAsked ? queryOf(kind) : undefined);
     return { kind, rows, isKnown: synced || (error ?? status.error) !== undefined };
   });
   const known = new Set(all.flatMap(({ rows }) => rows.map(({ uid }) => uid)));
@@ -56,7 +61,7 @@ export function useTroubles(): Troubles {
     .reverse();
   const isCounting = all.some(({ isKnown }) => !isKnown);
   const emptyWords = isCounting ? 'Looking for trouble of every kind …' : 'Nothing is in trouble.';
-  return { all, causes, isCounting, emptyWords };
+  return { causes, isCounting, emptyWords };
 }
 
 export function goToTrouble(kind: string): void {

@@ -2,6 +2,7 @@
 import { type ChangeStream, type LiveQueries, liveFilter, liveShare } from 'rx-informer';
 import { eventKind } from '../kinds/events.ts';
 import type { Kind, Row } from '../kinds/kind.ts';
+import { nodeKind } from '../kinds/nodes.ts';
 import { podKind } from '../kinds/pods.ts';
 import { pollingFactory } from './cluster-factory.ts';
 import { ownRowsOf } from './row-queries.ts';
@@ -24,9 +25,11 @@ function readRows(live: LiveQueries, kind: Kind): ChangeStream<Row> {
   return pods$;
 }
 
-/** The rows of a kind with what other kinds add to them. */
+/** The rows of a kind with what other kinds say of their state. */
 export function presentRows(live: LiveQueries, kind: Kind): ChangeStream<Row> {
   const own$ = readRows(live, kind);
-  const joined$ = kind.join?.(own$, (other) => readRows(live, other)) ?? own$;
+  // What Pods request of a Node says nothing of its state.
+  const join = kind === nodeKind ? undefined : kind.join;
+  const joined$ = join?.(own$, (other) => readRows(live, other)) ?? own$;
   return joined$ as ChangeStream<Row>;
 }

@@ -12,13 +12,19 @@ import {
   type Stored,
 } from 'rx-informer';
 import {
+  asyncScheduler,
   catchError,
+  concat,
+  concatMap,
   defer,
+  delay,
   exhaustMap,
   from,
   map,
   type Observable,
   of,
+  range,
+  type SchedulerLike,
   startWith,
   take,
   timer,
@@ -69,18 +75,36 @@ function isSame(one: Used, other: Used): boolean {
   return one.milliCpu === other.milliCpu && one.bytes === other.bytes;
 }
 
+/** The most rows of a later list that change at once, and the time until the next ones, so that no page stands still. */
+const AT_ONCE = 200;
+const NEXT_MS = 100;
+
 /** The change sets of lists: only what differs from the list before. It begins empty and complete, so that nothing waits for it. */
-export function changesOfUsage(lists$: Observable<readonly Used[]>): ChangeStream<Used> {
+export function changesOfUsage(
+  lists$: Observable<readonly Used[]>,
+  scheduler: SchedulerLike = asyncScheduler,
+): ChangeStream<Used> {
   const known = new KnownRows<Used>(({ key }) => key);
   return lists$.pipe(
     startWith([]),
-    map((list, at) => {
+    map((list) => {
       const rows = list.map((used) => {
         const before = known.get(used.key);
         return before && isSame(before, used) ? before : (used as Stored<Used>);
       });
-      return createChangeSet<Used>(headOf(at + 1), known.next(rows));
+      return known.next(rows);
     }),
+    concatMap((changes, list) => {
+      // The rows of the first list appear together.
+      const most = list < 2 ? changes.length : AT_ONCE;
+      const rest = range(1, Math.max(0, Math.ceil(changes.length / most) - 1)).pipe(
+        concatMap((part) =>
+          of(changes.slice(part * most, (part + 1) * most)).pipe(delay(NEXT_MS, scheduler)),
+        ),
+      );
+      return concat(of(changes.slice(0, most)), rest);
+    }),
+    map((changes, at) => createChangeSet<Used>(headOf(at + 1), changes)),
   ) as ChangeStream<Used>;
 }
 
