@@ -1,5 +1,5 @@
 /** Renders the page. */
-import '@mantine/core/styles.css';
+import './mantine.css';
 import './page.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

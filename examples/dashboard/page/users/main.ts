@@ -1,5 +1,5 @@
 /** Starts the page where users sign in: the rest of it is loaded when somebody has. */
-import '@mantine/core/styles.css';
+import '../mantine.css';
 import '../page.css';
 import { connectServer } from 'rx-informer/server';
 import { forgetToken, signedIn } from './sign-in.tsx';
