@@ -120,7 +120,12 @@ export function fromWire<Row>(
       reading = current;
       const fail = (error: unknown) => {
         own.unsubscribe();
-        inTurn(() => view.refuse(error instanceof Error ? error : new Error(String(error))));
+        // What the stream has ended with stays.
+        if (view.shown.run !== 'begun') return;
+        inTurn(() => {
+          view.lose(undefined);
+          view.refuse(error instanceof Error ? error : new Error(String(error)));
+        });
       };
       own.add(
         messages$.subscribe({

@@ -1,5 +1,5 @@
 /** Tests edits by a server of users: who writes, what is written, and what is refused. */
-import { type ApiError, createInformerFactory } from 'rx-informer';
+import { ApiError, createInformerFactory } from 'rx-informer';
 import { pods, secrets } from 'rx-informer/resources';
 import { editInWorker } from 'rx-informer/worker';
 import { describe, expect, it } from 'vitest';
@@ -133,22 +133,52 @@ describe('edits over one factory', () => {
 
   it('E15: a client that cannot be made refuses the edit, and is made again for the next', async () => {
     const rig = new UsersRig();
-    let isBroken = true;
+    const thrown: unknown[] = [
+      new Error('no token of ann at 10.0.0.1'),
+      new ApiError({ code: 401, reason: 'Unauthorized', message: 'POST https://10.0.0.1: no' }),
+    ];
+    const told: unknown[] = [];
     rig.serveShared({
+      onUnhandledError: (error) => told.push(error),
       edits: ({ name }) => {
-        if (isBroken) throw new Error('no token of ann at 10.0.0.1');
+        if (thrown.length > 0) throw thrown.shift();
         return rig.client(`t-${name}`);
       },
     });
     rig.grant('edit', { kind: 'User', name: 'ann' }, 'a', { verbs: ['get', 'update', 'patch'] });
     const page = rig.page('t-ann');
     await rig.pass(5_000);
-    const error = await answered(rig, editInWorker(page, pods, 'a/web', label('x') as never));
-    expect((error as Error).message).toBe('the query has failed');
-    isBroken = false;
+    const all = [...thrown];
+    for (const [code, reason] of [
+      [500, 'InternalError'],
+      [401, 'Unauthorized'],
+    ] as const) {
+      const error = await answered(rig, editInWorker(page, pods, 'a/web', label('x') as never));
+      const message = `the edit could not be made, because the server has no client of this user (${code} ${reason}); try again`;
+      expect(error).toMatchObject({ code, reason, message });
+    }
+    expect(told).toEqual(all);
     expect(await answered(rig, editInWorker(page, pods, 'a/web', label('x') as never))).toBe(
       'done',
     );
+  });
+
+  it('E8: an edit that no program of ours sends says that the edit has failed, not a query', async () => {
+    const rig = editing('one factory');
+    const raw = rig.raw();
+    raw.hello();
+    await rig.pass(5_000);
+    const edit = {
+      ...{ resource: { group: '', version: 'v1', plural: 'pods' }, namespace: 'a', name: 'web' },
+      ...{ options: {}, timeoutMs: 'soon' },
+    };
+    raw.send({ type: 'edit', id: 1, edit, ...raw.session() });
+    const answer = () => raw.received.find(({ type }) => type === 'edited');
+    await eventually(async () => {
+      await rig.pass(1_000);
+      expect(answer()).toBeDefined();
+    });
+    expect(answer()).toMatchObject({ error: { message: 'the edit has failed' } });
   });
 
   it('E15: invalid options are refused by name', () => {

@@ -213,6 +213,29 @@ describe('one factory for all users', () => {
     expect(root.shown()).toEqual({ list: 'db', ...LIVE });
   });
 
+  it('E12: a query that is opened again within its linger asks for rights, which other queries share', async () => {
+    const asked: string[] = [];
+    const rights = (_user: unknown, { plural }: { readonly plural: string }) => {
+      asked.push(plural);
+      return ['a'];
+    };
+    const rig = new UsersRig().serveShared({ rights });
+    const raw = rig.raw();
+    raw.hello();
+    await rig.pass(5_000);
+    const open = async (id: number, limit: number) => {
+      raw.send({ type: 'open', id, query: { ...names, limit }, ...raw.session() });
+      await rig.pass(100);
+    };
+    await open(1, 5);
+    raw.send({ type: 'close', id: 1, ...raw.session() });
+    await rig.pass(100);
+    expect(asked).toEqual(['pods']);
+    await open(2, 5);
+    await open(3, 6);
+    expect(asked).toEqual(['pods', 'pods']);
+  });
+
   it('E12: nothing is permitted by an answer that is no list of namespaces, and a failed question takes rights away after half a minute', async () => {
     let answer: () => unknown = () => ['a'];
     const errors: unknown[] = [];

@@ -433,6 +433,50 @@ describe('the order of messages', () => {
     view.items$.subscribe({ error: (error: unknown) => errors.push(error) });
     expect(String(errors[0])).toBe('Error: the socket has closed');
   });
+
+  it('E3: messages that error leave stale rows with their age; another subscriber begins again, and equal rows stay the same', () => {
+    let parts = new Subject<WireMessage>();
+    const view = fromWire(defer(() => parts));
+    view.subscribe(() => undefined);
+    const set = changeSet({ added: [rowOf(0)] });
+    const [first] = read(concat(of(set), NEVER) as never).messages;
+    parts.next(first as WireMessage);
+    const { rows } = view.getSnapshot();
+    const error = new Error('the socket has closed');
+    parts.error(error);
+    const failed = view.getSnapshot();
+    expect(failed).toMatchObject({ rows, synced: false, stale: true, error });
+    expect(failed.status).toMatchObject({ phase: 'stopped', live: false, error });
+    expect(failed.status.staleSinceMs).toBeTypeOf('number');
+    parts = new Subject();
+    view.subscribe(() => undefined);
+    expect(view.getSnapshot()).toMatchObject({ rows, synced: false, stale: true });
+    parts.next({ ...(first as WireMessage), epoch: 'another' });
+    const again = view.getSnapshot();
+    expect([again.rows[0] === rows[0], again.synced, again.stale, again.error]).toEqual([
+      ...[true, true, undefined, undefined],
+    ]);
+  });
+
+  it.each<[string, Observable<never>]>([
+    ['completed', of(changeSet({ added: [rowOf(0)] })) as never],
+    [
+      'errored',
+      concat(
+        of(changeSet({ added: [rowOf(0)] })),
+        throwError(() => 5),
+      ) as never,
+    ],
+  ])('E3: an error of the messages after their stream has %s changes nothing', (_what, stream) => {
+    const parts = new Subject<WireMessage>();
+    const view = fromWire(parts);
+    view.subscribe(() => undefined);
+    for (const message of read(stream).messages) parts.next(message);
+    const before = view.getSnapshot();
+    expect(before.rows).toHaveLength(1);
+    parts.error(new Error('the socket has closed'));
+    expect(view.getSnapshot()).toEqual(before);
+  });
 });
 
 describe('what messages say', () => {

@@ -1,5 +1,13 @@
 /** The rights of one user: asked for each open query, again after a minute, and when the program says that they may have changed. */
-import { EMPTY, Observable, ReplaySubject, type SchedulerLike, Subscription, share } from 'rxjs';
+import {
+  defer,
+  EMPTY,
+  Observable,
+  ReplaySubject,
+  type SchedulerLike,
+  Subscription,
+  share,
+} from 'rxjs';
 import { type Resource, resourceName } from '../../meta/resource.ts';
 import { exponentialBackoff } from '../../rx/backoff.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
@@ -59,8 +67,11 @@ export class UserRights {
   /** What the user may read of a kind, and again when it changes. Equal questions are asked once. Never errors. */
   decisions(kind: Resource, asked: AskedRights): Observable<Decision> {
     const key = sortedJson([kind.group, kind.plural, asked]);
-    const known = this.#followed.get(key);
-    if (known !== undefined) return known;
+    // Looked up by each subscriber, because a query is subscribed to again after all have left, and that of a hidden page never.
+    return defer(() => this.#followed.get(key) ?? this.#follow(key, kind, asked));
+  }
+
+  #follow(key: string, kind: Resource, asked: AskedRights): Observable<Decision> {
     const followed = new Observable<Decision>((subscriber) => {
       const questions = new Questions(this.#parts, kind, asked, (decision) => {
         this.#tell(key, { ...decision, kind: resourceName(kind), asked });

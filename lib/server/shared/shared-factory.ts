@@ -56,7 +56,7 @@ export function sharedFactory(
       return new SharedSession({
         ...{ ...beginning, held, named, rights: own, lingerMs, mostPipelines, report },
         ...{ scheduler, positions },
-        edits: edits && new UserEdits({ client: () => edits(user), scheduler }),
+        edits: edits && new UserEdits({ client: () => edits(user), scheduler, report: bounded }),
       });
     },
     end: () => held.end(),

@@ -24,7 +24,7 @@ export interface ServeOptions {
   readonly lingerMs?: number | undefined;
   /**
    * Receives what `createFactory` has thrown, and that `signIn` has returned no user, as a `TypeError`. With one factory, also what `rights`,
-   * `onDecision` and the functions of named queries have thrown. @defaultValue the first two are uncaught errors, which end a program of
+   * `onDecision`, `edits` and the functions of named queries have thrown. @defaultValue the first two are uncaught errors, which end a program of
    * Node; the others are dropped. It is told the same text once a minute.
    */
   readonly onUnhandledError?: ((error: unknown) => void) | undefined;

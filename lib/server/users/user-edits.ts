@@ -19,6 +19,16 @@ export interface UserEditsParts {
   readonly scheduler: SchedulerLike;
   /** Where drafts are shown. @defaultValue nowhere; the watch shows what was written */
   readonly layer?: EditableLayer | undefined;
+  /** Tells the program why there is no client. */
+  report?(error: unknown): void;
+}
+
+/** The error of an edit without a client. */
+function withoutClient(thrown: unknown): ApiError {
+  const isAnswer = thrown instanceof ApiError;
+  const { code, reason } = isAnswer ? thrown : { code: 500, reason: 'InternalError' };
+  const message = `the edit could not be made, because the server has no client of this user (${code} ${reason}); try again`;
+  return readable(new ApiError({ code, reason, message }));
 }
 
 export class UserEdits {
@@ -47,7 +57,8 @@ export class UserEdits {
       const timeoutMs = Math.min(edit.timeoutMs, MOST_MS);
       return await edits.edit({ ...edit, timeoutMs }, tab);
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status?.message === undefined) throw error;
+      if (!(error instanceof ApiError)) throw readable(new Error('the edit has failed'));
+      if (error.status?.message === undefined) throw error;
       // What the API server has answered the user's own request. The message of the error also has its address.
       const { message } = error.status;
       const { code, reason, retryAfterMs } = error;
@@ -59,7 +70,12 @@ export class UserEdits {
 
   async #make(): Promise<Edits> {
     const { scheduler, layer = new EditableLayer() } = this.#parts;
-    const client = await this.#parts.client();
-    return new Edits({ scheduler, ...(client && { client }) }, layer);
+    try {
+      const client = await this.#parts.client();
+      return new Edits({ scheduler, ...(client && { client }) }, layer);
+    } catch (error) {
+      this.#parts.report?.(error);
+      throw withoutClient(error);
+    }
   }
 }
