@@ -244,6 +244,7 @@ test('a tab of a dashboard that was started again with another cluster shows no 
   await page.reload();
   await live(page);
   const shown = (tab: Page) => tab.getByTestId('shown').textContent();
-  expect(await shown(page)).toBe(`${other.embedded?.pods} Pods`);
-  expect(await shown(second)).toBe(`${other.embedded?.pods} Pods`);
+  for (const tab of [page, second]) {
+    await eventually(async () => expect(await shown(tab)).toBe(`${other.embedded?.pods} Pods`));
+  }
 });

@@ -109,7 +109,7 @@ describe('rows', () => {
     await equal(page);
     cluster.writer.update({ ...pod, status: { phase: 'Running' } });
     await page.locator('[data-uid]', { hasText: 'aaa-odd' }).waitFor();
-    expect(await shown.textContent()).toBe(`${count} Pods`);
+    await eventually(async () => expect(await shown.textContent()).toBe(`${count} Pods`));
     expect(complaints).toEqual([]);
   });
 
@@ -133,9 +133,11 @@ describe('rows', () => {
     const { page, cluster } = await openWithPanel({ objects: 300, rate: 0 });
     await page.getByRole('button', { name: 'Restarts' }).click();
     const header = page.getByRole('columnheader', { name: 'Restarts' });
-    expect(await header.getAttribute('aria-sort')).toBe('descending');
-    const restarts = (await shownRows(page)).map((cells) => Number(cells[3]));
-    expect(restarts).toEqual(restarts.toSorted((a, b) => b - a));
+    await eventually(async () => {
+      expect(await header.getAttribute('aria-sort')).toBe('descending');
+      const restarts = (await shownRows(page)).map((cells) => Number(cells[3]));
+      expect(restarts).toEqual(restarts.toSorted((a, b) => b - a));
+    });
     await page.getByRole('textbox', { name: /Filter/ }).fill('shop cart');
     const wanted = cluster
       .list()
