@@ -1,4 +1,5 @@
 /** The configuration of the browser suite: the dashboard, and informers in pages, in Chromium. */
+import { leftToNight } from '../support/gate.ts';
 import { specFile, suiteOfParts } from '../support/suite.ts';
 
 export default suiteOfParts(
@@ -9,6 +10,7 @@ export default suiteOfParts(
       '/connections.browser.ts',
       '/tabs.browser.ts',
       '/dashboard-axe.browser.ts',
+      '/dashboard-page.browser.ts',
     ],
     // The Vite configurations of the documentation import the library.
     execArgv: ['--conditions=rx-informer-source'],
@@ -16,6 +18,7 @@ export default suiteOfParts(
   {
     name: 'beside each other',
     include: ['spec/browser/**/*.browser.ts'],
+    exclude: [...leftToNight],
     // Many tests wait for turns and timers, so more run than there are cores.
     maxWorkers: 3,
   },
