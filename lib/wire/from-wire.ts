@@ -120,7 +120,7 @@ export function fromWire<Row>(
       reading = current;
       const fail = (error: unknown) => {
         own.unsubscribe();
-        // What the stream has ended with stays.
+        // A stream that has completed or errored keeps that state.
         if (view.shown.run !== 'begun') return;
         inTurn(() => {
           view.lose(undefined);

@@ -58,7 +58,7 @@ function Selected({ kind, object }: ObjectProps) {
   );
 }
 
-/** What runs behind a Service. Without Pods it says why, if a Deployment is scaled to zero. */
+/** The Deployments whose Pods a Service selects, and a note if there are no such Pods. */
 function Behind({ kind, object }: ObjectProps) {
   const { rows, synced } = useQuery(podsQuery('podsOf', kind, object));
   const deployments = useQuery(podsQuery('deploymentsOf', kind, object)).rows as readonly Row[];

@@ -122,9 +122,7 @@ export function factsOf(
     'Deletion requested': object.metadata.deletionTimestamp,
     UID: uid,
   };
-  const isMetered = used['Memory'] !== undefined;
-  const node =
-    kind.id === 'nodes' ? { ...nodeFacts(object as Stored<Node>, isMetered), ...used } : {};
+  const node = kind.id === 'nodes' ? nodeFacts(object as Stored<Node>, used) : {};
   const usage = kind.id === 'quotas' ? usageOf(object as ResourceQuota) : [];
   const ofQuota = usage.map(({ resource, text }) => [resource, text]);
   const [first, ...rest] = pod;

@@ -34,10 +34,11 @@ function Requested({ node }: { readonly node: Stored<Node> }) {
   return status.error ? 'The Pods cannot be read.' : 'Loading …';
 }
 
-export function nodeFacts(
-  node: Stored<Node>,
-  isMetered: boolean,
-): Readonly<Record<string, ReactNode>> {
+type Facts = Readonly<Record<string, ReactNode>>;
+
+/** `used` says in words what the node uses; it is empty where that is not known. */
+export function nodeFacts(node: Stored<Node>, used: Facts): Facts {
+  const isMetered = used['Memory'] !== undefined;
   const { spec, status } = node;
   const taints = spec?.taints ?? [];
   return {
@@ -52,5 +53,6 @@ export function nodeFacts(
     Taints: taints
       .map(({ key, value, effect }) => `${key}${value ? `=${value}` : ''}:${effect}`)
       .join(', '),
+    ...used,
   };
 }

@@ -13,9 +13,9 @@ import { Linked } from './cause-text.tsx';
 import { Children } from './children.tsx';
 import classes from './details.module.css';
 import { factsOf } from './facts.tsx';
+import { HiddenData } from './hidden-data.tsx';
 import { Line, Pairs, Section } from './pairs.tsx';
 import { Quotas } from './quotas.tsx';
-import { HiddenData } from './secret-data.tsx';
 import { conditionsOf, troublesOf } from './troubles.ts';
 import { type ObjectProps, useRow } from './use-pods.ts';
 

@@ -35,7 +35,7 @@ export function useTroubleCount(kind: Kind): number {
   return useQuery(isAsked ? queryOf(kind) : undefined).rows.length;
 }
 
-/** What is in trouble. */
+/** The objects in trouble, and whether all kinds have been read. */
 export interface Troubles {
   /**
    * The rows of each kind without those whose owner says the same: the Pods of a Deployment, and its ReplicaSet. What
@@ -43,7 +43,7 @@ export interface Troubles {
    */
   readonly causes: readonly Trouble[];
   readonly isCounting: boolean;
-  /** What is said while there are no causes. */
+  /** The sentence to show while there are no causes. */
   readonly emptyWords: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a Secret or a ConfigMap contains. It is read when the user asks for it, and forgotten when it is hidden or the details are closed. */
+/** The data of a Secret or a ConfigMap, which is read when the user asks for it, and forgotten when it is hidden or the details are closed. */
 import { Alert, Button } from '@mantine/core';
 import { useState } from 'react';
 import { ApiError } from 'rx-informer';
