@@ -54,9 +54,7 @@ export function Overview({ kind, object }: ObjectProps) {
         <Quotas namespace={namespace} />
       )}
       {kind.id === 'namespaces' && <Quotas namespace={object.metadata.name} />}
-      {(kind.as === 'metadata' || kind.resource.kind === 'Secret') && (
-        <HiddenData kind={kind} object={object} />
-      )}
+      {kind.as === 'metadata' && <HiddenData kind={kind} object={object} />}
       <Children kind={kind} object={object} />
       {factsOf(kind, object, used).map(({ title, facts }) => (
         <Pairs key={title} title={title} pairs={facts} />
