@@ -48,6 +48,8 @@ async function signIn(page: Page, token: string): Promise<void> {
 
 const tile = (page: Page) => page.locator('[data-tile]').first();
 const rows = (page: Page) => page.locator('[role=row][aria-rowindex]:not([aria-rowindex="1"])');
+const rowCount = async (page: Page) =>
+  Number(await page.getByRole('grid').getAttribute('aria-rowcount'));
 const isOfTeam = async (page: Page) => {
   const texts = await rows(page).allTextContents();
   return texts.length > 5 && texts.every((text) => /shop|payments/.test(text));
@@ -83,11 +85,13 @@ describe('the dashboard of several users', () => {
       expect(texts.length).toBeGreaterThan(0);
       expect(texts.every((text) => text.includes('cart'))).toBe(true);
     });
+    const filtered = await rowCount(page);
     await page.getByPlaceholder('Filter: words or app=web').fill('');
-    const total = Number(await page.getByRole('grid').getAttribute('aria-rowcount'));
+    await eventually(async () => expect(await rowCount(page)).toBeGreaterThan(filtered));
     await eventually(async () => {
       await page.locator('[role=grid]').evaluate((grid) => grid.scrollTo(0, grid.scrollHeight));
-      expect(await page.locator(`[role=row][aria-rowindex="${total}"]`).count()).toBe(1);
+      const last = page.locator(`[role=row][aria-rowindex="${await rowCount(page)}"]`);
+      expect(await last.count()).toBe(1);
     });
     await rows(page).last().click();
     const details = page.getByRole('dialog');

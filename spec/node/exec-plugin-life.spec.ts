@@ -119,7 +119,10 @@ describe('the end of a plugin that hangs', () => {
   });
 
   it('T24: the end of a plugin that nobody waits for does not cost another run of the next one', async () => {
-    const code = `echo $$ >> "$0.pids"; sleep 0.4; echo '${answer('good')}'`;
+    // The first run hangs, and the second one lasts until this process has noticed the end of the first.
+    const first = 'first=$(head -n 1 "$0.pids"); [ $first != $$ ] || { sleep 987 & wait; }';
+    const rest = `while kill -0 $first; do sleep 0.01; done; echo '${answer('good')}'`;
+    const code = `echo $$ >> "$0.pids"; ${first}; ${rest}`;
     const { client } = await opened(code);
     const left = new AbortController();
     const failed = client.request({ ...version, signal: left.signal }).catch(() => {});
