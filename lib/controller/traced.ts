@@ -6,6 +6,7 @@
 import { isObservable, Observable } from 'rxjs';
 import { check } from '../checks/checked-option.ts';
 import type { KubernetesObject } from '../meta/kubernetes-object.ts';
+import { shownError } from '../meta/shown-text.ts';
 import { isThenable } from '../rx/is-thenable.ts';
 import { reportingErrors } from '../rx/report-unhandled.ts';
 import { type ReconcileResult, type RunEnd, TerminalError } from '../work-queue/reconcile-run.ts';
@@ -90,7 +91,7 @@ function endSpan({ span, report }: Traced, end: RunEnd): void {
   safely(() => span.setAttributes(attributesAtEnd(end)));
   if ('error' in end) {
     const { error } = end;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = shownError(error);
     safely(() => span.recordException(error instanceof Error ? error : message));
     safely(() => span.setStatus({ code: 2, message }));
   }

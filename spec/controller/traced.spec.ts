@@ -122,19 +122,24 @@ describe('traced', () => {
   });
 
   it('N33: a failure is the status, the exception and the result of the span, and is retried', async () => {
-    const failures = [new Error('the disk is full'), 'no Error', new TerminalError('never')];
+    const failures = [
+      ...[new Error('the disk is full'), 'no Error', Object.create(null)],
+      new TerminalError('never'),
+    ];
+    const unshown = 'something that cannot be shown';
     const { tracer, controller, scheduler, types } = rig(async () => {
       throw failures.shift();
     });
     await controller.whenReady();
     await scheduler.advance(1_000);
-    expect(types).toEqual(['failed', 'failed', 'gaveUp']);
+    expect(types).toEqual(['failed', 'failed', 'failed', 'gaveUp']);
     expect(tracer.spans.map(({ status }) => status)).toEqual(
-      ['the disk is full', 'no Error', 'never'].map((message) => ({ code: 2, message })),
+      ['the disk is full', 'no Error', unshown, 'never'].map((message) => ({ code: 2, message })),
     );
     expect(tracer.spans.flatMap(({ exceptions }) => exceptions.map(String))).toEqual([
       'Error: the disk is full',
       'no Error',
+      unshown,
       'TerminalError: never',
     ]);
     expect(
@@ -148,7 +153,8 @@ describe('traced', () => {
     ).toEqual([
       [1, ['for:added'], 'error', false, 1],
       [2, ['retry'], 'error', false, 1],
-      [3, ['retry'], 'error', true, 1],
+      [3, ['retry'], 'error', false, 1],
+      [4, ['retry'], 'error', true, 1],
     ]);
     await controller.stop();
   });

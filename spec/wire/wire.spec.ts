@@ -427,11 +427,14 @@ describe('the order of messages', () => {
     ]);
   });
 
-  it('E3: messages that error are the error of the view', () => {
-    const view = fromWire(throwError(() => new Error('the socket has closed')));
+  it.each<[unknown, string]>([
+    [new Error('the socket has closed'), 'Error: the socket has closed'],
+    [Object.create(null), 'Error: something that cannot be shown'],
+  ])('E3: messages that error are the error of the view', (cause, text) => {
+    const view = fromWire(throwError(() => cause));
     const errors: unknown[] = [];
     view.items$.subscribe({ error: (error: unknown) => errors.push(error) });
-    expect(String(errors[0])).toBe('Error: the socket has closed');
+    expect(String(errors[0])).toBe(text);
   });
 
   it('E3: messages that error leave stale rows with their age; another subscriber begins again, and equal rows stay the same', () => {

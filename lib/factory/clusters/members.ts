@@ -2,6 +2,7 @@
 
 import { isObservable, type Observable } from 'rxjs';
 import { check } from '../../checks/checked-option.ts';
+import { errorOf } from '../../meta/shown-text.ts';
 import { checkSourceName } from '../../meta/source-name.ts';
 import type { Drain } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
@@ -102,7 +103,7 @@ export class Members {
     const failed = (error: unknown) =>
       this.#drain.run(() => {
         if (!isFollowed) return;
-        this.error = error instanceof Error ? error : new Error(String(error));
+        this.error = errorOf(error);
         this.#changed();
       });
     let isFollowed = true;
@@ -184,7 +185,7 @@ export class Members {
   }
 
   #refuse(name: string, error: unknown): void {
-    this.problems.set(name, error instanceof Error ? error : new Error(String(error)));
+    this.problems.set(name, errorOf(error));
   }
 
   #leave(name: string): void {

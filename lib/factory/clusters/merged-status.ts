@@ -2,6 +2,7 @@
 import { mergeStatus, NEUTRAL_STATUS } from '../../informer/status/merge-status.ts';
 import type { InformerPhase, InformerStatus } from '../../informer/status/status.ts';
 import { ApiError } from '../../meta/api-error.ts';
+import { shownError } from '../../meta/shown-text.ts';
 
 /** Whether an informer has no complete list yet, and its last try has failed. */
 export function hasFailed({ synced, error, blocked }: InformerStatus): boolean {
@@ -18,10 +19,9 @@ export function statusOfNone(
 
 /** The status of an informer that a cluster does not have, because it could not be created. */
 export function statusOfRefused(error: unknown, nowMs: number): InformerStatus {
-  const why = error instanceof Error ? error.message : String(error);
   return {
     ...statusOfNone('stopped', { nowMs, synced: false, generation: 0 }),
-    error: ApiError.local('Refused', `the informer could not be created: ${why}`, {
+    error: ApiError.local('Refused', `the informer could not be created: ${shownError(error)}`, {
       cause: error,
     }),
   };

@@ -4,6 +4,7 @@
  */
 import { joinMetaNamespaceKey } from '../../meta/key.ts';
 import { isOlder } from '../../meta/resource-version.ts';
+import { shownError } from '../../meta/shown-text.ts';
 import { MOST_TERMS, type Term } from '../meta.ts';
 import { stateOf, Tally } from '../tally.ts';
 import {
@@ -299,7 +300,7 @@ export class Published {
     try {
       made = objectMessage(this.#settings, wanted, expected);
     } catch (error) {
-      this.#unwritable.set(key, error instanceof Error ? error.message : String(error));
+      this.#unwritable.set(key, shownError(error));
       return remove(gone);
     }
     const { message, bytes } = made;

@@ -153,11 +153,12 @@ describe('a cluster that fails in part', () => {
   it.each([
     ['no cluster has a client', of({ east: {} as never })],
     ['clients$ errors before a value', throwError(() => new Error('no discovery'))],
+    ['clients$ errors with a value without a text', throwError(() => Object.create(null))],
   ])('U4: a wait without a time limit rejects with the cause if %s', async (_what, clients$) => {
     const clusters = createClusters(clients$);
     const informer = clusters.informer(pods);
     clusters.start();
-    await expect(informer.whenSynced()).rejects.toThrow(/no client|no discovery/);
+    await expect(informer.whenSynced()).rejects.toThrow(/no client|no discovery|cannot be shown/);
     expect(informer.status).toMatchObject({ synced: false, live: false });
     await clusters.stop();
   });
