@@ -182,10 +182,13 @@ describe('twenty kinds over HTTP/1.1', () => {
     await follow([tab], names);
     await tab.evaluate(() => page.call('/version'));
     await followOnFour([tab], names);
-    const statuses = Object.values(await tab.evaluate(() => page.statuses()));
-    const queued = statuses.filter(({ phase }) => phase === 'queued');
-    expect(queued.length).toBeGreaterThan(10);
-    for (const { waitingFor } of queued) expect(waitingFor).toContain('take turns');
+    const statuses = await eventually(async () => {
+      const now = Object.values(await tab.evaluate(() => page.statuses()));
+      const queued = now.filter(({ phase }) => phase === 'queued');
+      expect(queued.length).toBeGreaterThan(10);
+      for (const { waitingFor } of queued) expect(waitingFor).toContain('take turns');
+      return now;
+    });
     for (const { attempt, reconnects, relists, error } of statuses) {
       expect({ attempt, reconnects, relists, error }).toEqual({
         ...{ attempt: 0, reconnects: 0, relists: 0, error: undefined },
@@ -217,8 +220,8 @@ describe('a tab', () => {
       tab.evaluate((event) => void window.dispatchEvent(new Event(event)), name);
     await emit('pagehide');
     await eventually(() => expect(front.open).toBe(0));
-    const held = await tab.evaluate(async () => (await navigator.locks.query()).held?.length);
-    expect(held).toBe(0);
+    const held = () => tab.evaluate(async () => (await navigator.locks.query()).held?.length);
+    await eventually(async () => expect(await held()).toBe(0));
     server.clearRequests();
     await emit('pageshow');
     await follow([tab], few);
@@ -239,10 +242,12 @@ describe('a tab', () => {
       }, visibility);
     await show('hidden');
     await eventually(() => expect(front.open).toBe(0));
-    const hidden = Object.values(await tab.evaluate(() => page.statuses()));
-    for (const { phase, waitingFor } of hidden) {
-      expect([phase, waitingFor]).toEqual(['queued', expect.stringContaining('tab is hidden')]);
-    }
+    await eventually(async () => {
+      const hidden = Object.values(await tab.evaluate(() => page.statuses()));
+      for (const { phase, waitingFor } of hidden) {
+        expect([phase, waitingFor]).toEqual(['queued', expect.stringContaining('tab is hidden')]);
+      }
+    });
     server.clearRequests();
     await show('visible');
     await follow([tab], few);

@@ -80,7 +80,7 @@ test('a Deployment is scaled after a dry run, and back again', async () => {
   const replicas = dialog.getByRole('textbox', { name: 'Replicas' });
   await eventually(async () => expect(await replicas.inputValue()).toBe('3'));
   const send = dialog.getByRole('button', { name: 'Scale Deployment' });
-  expect(await send.isDisabled()).toBe(true);
+  await eventually(() => send.isDisabled());
   await replicas.fill('5');
   await dialog.getByText('3 → 5 replicas').waitFor();
   expect(spec()?.replicas).toBe(3);
@@ -127,7 +127,8 @@ test('marked Pods are deleted, but not the one that has changed meanwhile', asyn
   await page.locator('[data-uid]', { hasText: 'b' }).click({ modifiers: ['Control'] });
   const bar = page.getByRole('region', { name: 'Marked rows' });
   await bar.getByText('2 Pods marked').waitFor();
-  expect(await page.locator('[data-uid][aria-selected=true]').count()).toBe(2);
+  const marked = page.locator('[data-uid][aria-selected=true]');
+  await eventually(async () => expect(await marked.count()).toBe(2));
   await keepScreenshot(page, 'action-marked');
   // First to what destroys nothing.
   await page.keyboard.press('a');
@@ -159,7 +160,7 @@ test('an action whose right is missing is shown, and says which right', async ()
   await openMenu(page);
   const cordon = page.getByRole('menuitem', { name: /^Cordon/ });
   await cordon.getByText('Needs the right to patch nodes').waitFor();
-  expect(await cordon.getAttribute('aria-disabled')).toBe('true');
+  await eventually(async () => expect(await cordon.getAttribute('aria-disabled')).toBe('true'));
   await keepScreenshot(page, 'action-without-right');
   await cordon.click({ force: true });
   await page.getByRole('menuitem', { name: /^kubectl drain/ }).waitFor();
@@ -171,7 +172,7 @@ test('an action whose right is missing is shown, and says which right', async ()
     .click({ modifiers: ['Control'] });
   const bar = page.getByRole('region', { name: 'Marked rows' });
   await bar.getByText('Cordon needs the right to patch nodes.', { exact: true }).waitFor();
-  expect(await bar.getByRole('button', { name: 'Cordon', exact: true }).isDisabled()).toBe(true);
+  await eventually(() => bar.getByRole('button', { name: 'Cordon', exact: true }).isDisabled());
   expect(writes()).toEqual([]);
 });
 

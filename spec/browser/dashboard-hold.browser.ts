@@ -18,15 +18,15 @@ test('rows do not move under the pointer, and a click opens the row that it has 
   await row.hover();
   for (const name of ['aaa-1', 'aaa-2', 'aaa-3']) cluster.writer.create(podNamed(name));
   await page.getByTestId('held').getByText('3 rows will move').waitFor();
-  expect(await page.getByTestId('shown').textContent()).toBe(`${cluster.pods} Pods`);
+  await page.getByTestId('shown').getByText(`${cluster.pods} Pods`, { exact: true }).waitFor();
   await page.mouse.down();
   await page.mouse.up();
   await page.getByRole('dialog').waitFor();
-  expect(page.url()).toContain(String(uid));
+  await eventually(() => expect(page.url()).toContain(String(uid)));
   expect(await page.locator('[data-uid]', { hasText: 'aaa-1' }).count()).toBe(0);
   await page.getByRole('heading', { level: 1 }).hover();
   await page.locator('[data-uid]', { hasText: 'aaa-1' }).waitFor();
-  expect(await page.getByTestId('held').count()).toBe(0);
+  await page.getByTestId('held').waitFor({ state: 'detached' });
 });
 
 test('in the tree, an application that fails keeps its place under the pointer, also while branches open', async () => {
@@ -72,10 +72,12 @@ test('rows do not move while the keyboard moves over them, until it leaves the t
   const grid = page.getByRole('grid', { name: 'Pods' });
   await grid.focus();
   await page.keyboard.press('ArrowDown');
-  const first = await page.locator('[data-uid]').first().textContent();
+  await page.locator('[data-uid][data-active=true]').waitFor();
+  const first = () => page.locator('[data-uid] [data-column=name]').first().textContent();
+  const name = await first();
   cluster.writer.create(podNamed('aaa-1'));
   await page.getByTestId('held').getByText('1 row will move').waitFor();
-  expect(await page.locator('[data-uid]').first().textContent()).toBe(first);
+  expect(await first()).toBe(name);
   await page.keyboard.press('Tab');
   await page.locator('[data-uid]', { hasText: 'aaa-1' }).waitFor();
 });

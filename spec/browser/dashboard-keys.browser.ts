@@ -33,7 +33,7 @@ test('"/" leads to the filter, and Enter from there to the rows', async () => {
   const { page } = await openLive();
   await page.keyboard.press('/');
   await page.keyboard.type('storefront/');
-  expect(page.url()).toContain('filter=storefront%2F');
+  await eventually(() => expect(page.url()).toContain('filter=storefront%2F'));
   await page.keyboard.press('Backspace');
   await page.keyboard.press('Enter');
   await page.locator('[data-active=true] [data-column=name]', { hasText: 'storefront' }).waitFor();
@@ -47,6 +47,7 @@ test('an arrow begins in the table while the keyboard is nowhere, and leaves an 
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').getByText('YAML', { exact: true }).waitFor();
   await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('/');
   await page.keyboard.type('web');
   await page.keyboard.press('ArrowUp');
@@ -56,8 +57,11 @@ test('an arrow begins in the table while the keyboard is nowhere, and leaves an 
 test('"t" shows what is in trouble, "l" the log of the open object, and "y" its YAML', async () => {
   const { page, complaints } = await openLive({ start: { fault: 'crash-loop' } });
   await page.keyboard.press('t');
-  await page.locator('[data-uid][aria-rowindex="2"]').waitFor();
-  expect(page.url()).toContain('tone=bad');
+  await eventually(() => expect(page.url()).toContain('tone=bad'));
+  await page
+    .getByTestId('shown')
+    .getByText(/ of \d+ Pods$/)
+    .waitFor();
   await page.keyboard.press('Tab');
   await page.locator('[data-uid][data-active=true]').waitFor();
   await page.keyboard.press('Enter');

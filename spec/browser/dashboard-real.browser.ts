@@ -35,7 +35,8 @@ test.each([false, true])(
     await page.locator('[data-uid]').first().click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('YAML', { exact: true }).waitFor();
-    expect(await dialog.getByText('Edit', { exact: true }).count()).toBe(allowEdits ? 1 : 0);
+    const edit = dialog.getByText('Edit', { exact: true });
+    await eventually(async () => expect(await edit.count()).toBe(allowEdits ? 1 : 0));
     const { status } = await fetch(`${dashboard.url}apis/apps/v1/namespaces/shop/deployments/web`, {
       method: 'PATCH',
       headers: {
@@ -72,12 +73,12 @@ test('without the right to list Pods, Nodes are counted, and what their Pods req
   onTestFinished(close);
   const tile = (name: string) => page.locator(`[data-tile=${name}]`);
   await eventually(async () => expect(await tile('all').textContent()).toBe('1All'));
-  expect(await tile('good').textContent()).toBe('1Ready');
+  await eventually(async () => expect(await tile('good').textContent()).toBe('1Ready'));
   const row = page.locator('[data-uid]');
   for (const column of ['pods', 'cpu', 'memory']) {
     const cell = row.locator(`[data-column=${column}]`);
-    expect(await cell.textContent(), column).toBe('–');
     await cell.getByRole('img', { name: 'not known' }).waitFor();
+    await eventually(async () => expect(await cell.textContent(), column).toBe('–'));
   }
   await page.getByTestId('status').getByText('Forbidden', { exact: true }).waitFor();
   await keepScreenshot(page, 'nodes-without-pods');
@@ -85,7 +86,8 @@ test('without the right to list Pods, Nodes are counted, and what their Pods req
   await page.getByRole('dialog').getByText('The Pods cannot be read.').waitFor();
   await page.getByRole('link', { name: 'Events' }).click();
   await page.locator('[data-uid]', { hasText: 'Stuck' }).waitFor();
-  expect(await page.locator('[data-uid] [data-column=objectNow]').textContent()).toBe('–');
+  const now = page.locator('[data-uid] [data-column=objectNow]');
+  await eventually(async () => expect(await now.textContent()).toBe('–'));
   expect(complaints).toEqual([]);
 });
 
@@ -114,7 +116,7 @@ test('another context is chosen in the page, and a page of the former one says s
   await page.getByText('other · read-only').waitFor();
   await live(page);
   await page.locator('[data-uid]', { hasText: 'of-other' }).waitFor();
-  expect(await page.locator('[data-uid]', { hasText: 'of-c' }).count()).toBe(0);
+  await page.locator('[data-uid]', { hasText: 'of-c' }).waitFor({ state: 'detached' });
   await second.getByText(/another tab shows another cluster, .*; reload the page/).waitFor();
   expect(await second.locator('[data-uid]', { hasText: 'of-other' }).count()).toBe(0);
   await second.reload();

@@ -37,8 +37,13 @@ test('one key lists all seeded causes in words, and Enter opens the details of o
   await page.keyboard.press('Shift+T');
   for (const cause of causes)
     await list(page).getByRole('listitem').filter({ hasText: cause }).waitFor();
+  // The first one takes the keyboard when the list is shown.
+  const links = list(page).locator('h3 a');
+  const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
+  await eventually(async () => expect(await focused()).toBe(await links.first().textContent()));
   await page.keyboard.press('ArrowDown');
-  const name = await page.evaluate(() => document.activeElement?.textContent ?? '');
+  const name = await focused();
+  expect(await links.allTextContents()).toContain(name);
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name, exact: true }).waitFor();
   await page.keyboard.press('Escape');
@@ -67,7 +72,7 @@ test('the sidebar counts what is in trouble of each kind, and leads there', asyn
     .locator('[data-uid]', { hasText: 'vector-store-data' })
     .getByText('Not bound')
     .waitFor();
-  expect(new URL(page.url()).searchParams.get('tone')).toBe('bad');
+  await eventually(() => expect(new URL(page.url()).searchParams.get('tone')).toBe('bad'));
 });
 
 test('the row and the details of a workload have the last line of the log of its Pod that fails', async () => {
@@ -78,7 +83,9 @@ test('the row and the details of a workload have the last line of the log of its
   const row = page.locator('[data-uid]', { hasText: 'settlement' });
   const why = row.locator('[data-column=why] span');
   await why.filter({ hasText: /^FATAL required environment variable/ }).waitFor();
-  expect(await why.getAttribute('title')).toMatch(/SETTLEMENT_DB_URL is not set — 2 of 2 Pods/);
+  await eventually(async () =>
+    expect(await why.getAttribute('title')).toMatch(/SETTLEMENT_DB_URL is not set — 2 of 2 Pods/),
+  );
   await row.click();
   await page.getByTestId('troubles').getByText('SETTLEMENT_DB_URL is not set').waitFor();
 });
@@ -112,8 +119,9 @@ test('a node under pressure leads to its Pods, with those first that use the mos
   await page.getByRole('grid', { name: 'Pods' }).waitFor();
   await page.getByRole('columnheader', { name: 'Memory' }).and(sorted(page)).waitFor();
   const nodes = page.locator('[data-uid] [data-column=node]');
-  await nodes.first().waitFor();
-  expect(new Set(await nodes.allTextContents())).toEqual(new Set(['node-002']));
+  await eventually(async () =>
+    expect(new Set(await nodes.allTextContents())).toEqual(new Set(['node-002'])),
+  );
 });
 
 test('the first action that the keyboard reaches destroys nothing', async () => {
@@ -132,7 +140,9 @@ test('the first action that the keyboard reaches destroys nothing', async () => 
   await page.getByRole('menu').waitFor({ state: 'detached' });
   expect(await page.getByRole('dialog', { name: /^Delete/ }).count()).toBe(0);
   await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('grid').focus();
+  await page.locator('[data-uid][data-active=true]').waitFor();
   await page.keyboard.press(' ');
   await page.getByRole('region', { name: 'Marked rows' }).waitFor();
   await page.keyboard.press('a');

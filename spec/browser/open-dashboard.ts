@@ -36,11 +36,14 @@ export interface OpenOptions {
 /** The size of a phone, which touches. */
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
 
-/** Waits until the page follows the server, and shows its numbers, which may come some frames after the status. */
+/** Waits until the page follows the server, and shows its rows and numbers, which may come some frames after the status. */
 export async function live(page: Page): Promise<void> {
   await page.locator('[data-testid=status][data-tone=live]').waitFor();
-  const isCounted = () => document.querySelector('[data-tile] [role=img]') === null;
-  await page.waitForFunction(isCounted);
+  const isShown = () =>
+    document.querySelector(
+      '[data-tile] [role=img], :is([role=grid], [role=treegrid])[aria-busy=true]',
+    ) === null;
+  await page.waitForFunction(isShown);
 }
 
 /** Shows another query of the URL, as the back button does. To load the page anew takes more CPU time than most tests. */

@@ -106,20 +106,24 @@ describe('the project of docs/guide/react.md', () => {
   it('A88: shows a live table, and a click edits a Deployment', async () => {
     const { page } = running;
     const rows = page.locator('tr');
-    await rows.nth(2).waitFor();
-    expect(await rows.locator('td:first-child').allTextContents()).toEqual([
-      'api',
-      'web',
-      'worker',
-    ]);
+    await eventually(async () =>
+      expect(await rows.locator('td:first-child').allTextContents()).toEqual([
+        'api',
+        'web',
+        'worker',
+      ]),
+    );
     await page.getByText('Live', { exact: true }).waitFor();
     await rows.nth(1).getByText('1 of 2 ready').waitFor();
     await rows.nth(1).getByText('2 of 2 ready').waitFor();
     await keepScreenshot(page, 'react-docs');
     await rows.nth(0).getByText('+').click();
     await rows.nth(0).getByText('2 of 3 ready').waitFor();
-    await eventually(async () => expect(await rows.nth(0).textContent()).not.toContain('saving'));
-    expect(await rows.nth(0).textContent()).toContain('2 of 3 ready');
+    await eventually(async () => {
+      const text = await rows.nth(0).textContent();
+      expect(text).not.toContain('saving');
+      expect(text).toContain('2 of 3 ready');
+    });
   });
 
   it('A88: shows the examples of a suspending hook and of a view', async () => {

@@ -237,7 +237,7 @@ describe('the project of docs/guide/tabs.md', () => {
           .getByText(/signed out/)
           .first()
           .waitFor();
-        expect(await namesOf(tab)).toEqual([]);
+        await eventually(async () => expect(await namesOf(tab)).toEqual([]));
       }
       await tabs[1].evaluate(() => cluster.signedIn('another'));
       await eventually(async () => expect(await namesOf(tabs[1])).toHaveLength(3));
@@ -266,7 +266,9 @@ describe('the project of docs/guide/tabs.md', () => {
     await withoutSharedWorkers();
     const tab = await openTab();
     await eventually(async () => expect(await namesOf(tab)).toEqual(['api', 'web', 'worker']));
-    expect(await connectionOf(tab)).toMatchObject({ phase: 'open', host: 'dedicated' });
+    await eventually(async () =>
+      expect(await connectionOf(tab)).toMatchObject({ phase: 'open', host: 'dedicated' }),
+    );
   });
 
   it('B10: a tab whose shared worker loads slowly moves to it', async () => {
@@ -287,7 +289,7 @@ describe('the project of docs/guide/tabs.md', () => {
     await eventually(() => expect(scripts).toBeGreaterThan(0));
     await isShared(tab);
     await tab.getByText('Live', { exact: true }).waitFor();
-    expect(await namesOf(tab)).toEqual(['api', 'web', 'worker']);
+    await eventually(async () => expect(await namesOf(tab)).toEqual(['api', 'web', 'worker']));
     expect(errors).toEqual([]);
   });
 
@@ -363,7 +365,7 @@ describe('the built project of docs/guide/tabs.md over plain HTTP', () => {
       await isReplaced(tab);
       await isShared(tab);
       await tab.getByText('Live', { exact: true }).waitFor();
-      expect(await namesOf(tab)).toHaveLength(3);
+      await eventually(async () => expect(await namesOf(tab)).toHaveLength(3));
     }
     expect(errors).toEqual([]);
   });
@@ -401,8 +403,11 @@ describe('the built project of docs/guide/tabs.md in the back/forward cache', ()
       await tab.goBack({ waitUntil: 'commit' });
       // A page that was loaded again does not have the value.
       const isKept = () => tab.evaluate(() => (globalThis as { isKept?: boolean }).isKept ?? 'no');
-      await eventually(async () => (await isKept()) !== false);
-      if ((await isKept()) === true) return [tab, other];
+      const kept = await eventually(async () => {
+        const found = await isKept();
+        return found !== false && found;
+      });
+      if (kept === true) return [tab, other];
       await tab.close();
       await other.close();
     }
@@ -436,6 +441,6 @@ describe('the built project of docs/guide/tabs.md in the back/forward cache', ()
       .getByText(/signed out|signed in/)
       .first()
       .waitFor();
-    expect(await namesOf(tab)).toEqual([]);
+    await eventually(async () => expect(await namesOf(tab)).toEqual([]));
   });
 });

@@ -91,14 +91,16 @@ describe('the code of the turns', () => {
       const tab = await openTab();
       chunks = how;
       await start(tab);
-      await eventually(async () => expect((await status(tab))?.phase).toBe('backoff'));
-      const { error } = (await status(tab)) ?? {};
-      expect(error?.message).toMatch(/could not be loaded: .*reload the page/);
+      await eventually(async () => {
+        const { phase, error } = (await status(tab)) ?? {};
+        expect(phase).toBe('backoff');
+        expect(error?.message).toMatch(/could not be loaded: .*reload the page/);
+      });
       expect(server.requests.filter(({ use }) => use !== 'call')).toEqual([]);
       // As after a deployment that brings the file back, and when the network is back.
       chunks = 'served';
       await synced(tab);
-      expect((await status(tab))?.synced).toBe(true);
+      await eventually(async () => expect((await status(tab))?.synced).toBe(true));
     },
   );
 });

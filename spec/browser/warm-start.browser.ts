@@ -229,7 +229,7 @@ describe('a database of Chromium', () => {
       expect((await seenIn(tab)).warnings).toEqual([expect.stringContaining('cannot be written')]),
     );
     expect(await versionsIn(tab)).toEqual(versionsOnServer());
-    expect((await countsOf(tab))['collections']).toBe(0);
+    await eventually(async () => expect((await countsOf(tab))['collections']).toBe(0));
     await context.addInitScript(() => {
       Object.defineProperty(globalThis, 'indexedDB', { value: undefined });
     });
