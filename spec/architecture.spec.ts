@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { clocksIn, clocksOfTheGate } from './support/clocks.ts';
 import * as fc from './support/fast-check.ts';
 import { importsOf, stripComments } from './support/imports.ts';
+import { readsOnceIn, readsOnceOfPages } from './support/page-reads.ts';
 import { SLOW } from './support/slow-specs.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -86,6 +87,48 @@ const CLOCKS: Readonly<Record<string, string>> = {
   'spec/nightly/run.ts: performance.now': 'the page of a night says how long a step took',
   'spec/nightly/steps.ts: Date.now': 'other lives every night',
   'spec/support/built-binary.ts: setInterval': 'says that a compiler still works',
+};
+
+/** What the tests of pages read once, because it is shown already and must not change. At most twenty. */
+const READ_ONCE: Readonly<Record<string, string>> = {
+  "spec/browser/dashboard-details.browser.ts: const name = (await row.locator('[data-column=name]').textContent":
+    'no row changes its name',
+  "spec/browser/dashboard-details.browser.ts: const name = await dialog.getByRole('heading', { level: 2 }).textContent":
+    'the details of one object have one title',
+  "spec/browser/dashboard-details.browser.ts: const namespace = (await row.locator('[data-column=namespace]').textContent":
+    'no row changes its namespace',
+  "spec/browser/dashboard-hold.browser.ts: const name = (await last.locator('[title]').first().getAttribute":
+    'the cluster does not change',
+  'spec/browser/dashboard-hold.browser.ts: const uid = await row.getAttribute':
+    'the cluster does not change',
+  "spec/browser/dashboard-keys.browser.ts: const name = await first.locator('[data-column=name]').textContent":
+    'the cluster does not change',
+  "spec/browser/dashboard-lasting.browser.ts: expect(await page.getByRole('grid', { name: 'Pods' }).getAttribute":
+    'no request is answered',
+  "spec/browser/dashboard-lasting.browser.ts: expect(await page.locator('[data-uid]').count":
+    'the rows stay without a connection',
+  'spec/browser/dashboard-page.browser.ts: const before = await running.textContent':
+    'a page that is live shows its numbers',
+  "spec/browser/dashboard-page.browser.ts: const lines = await log.locator('li').allTextContents":
+    'a line that must not be there',
+  "spec/browser/dashboard-page.browser.ts: const title = await dialog.getByRole('heading', { level: 2 }).textContent":
+    'the details of one object have one title',
+  'spec/browser/dashboard-page.browser.ts: const uid = await active.getAttribute':
+    'the place of the row was waited for',
+  "spec/browser/dashboard-page.browser.ts: expect(await page.getByTestId('shown').textContent":
+    'the page is paused',
+  "spec/browser/dashboard-tabs.browser.ts: expect(await page.getByRole('grid', { name: 'Pods' }).getAttribute":
+    'no worker answers',
+  "spec/browser/dashboard-tabs.browser.ts: expect(await tab.locator('[data-uid]').count":
+    'the rows stay without a worker',
+  'spec/browser/dashboard-troubles.browser.ts: expect(await links.allTextContents':
+    'the link that has the keyboard is in the list',
+  'spec/browser/dashboard-users.browser.ts: const texts = await rows(page).allTextContents':
+    'a condition that is waited for',
+  "spec/browser/react-docs.browser.ts: expect(await page.locator('tr').count":
+    'the rows stay without a server',
+  "spec/browser/security.browser.ts: const styles = await page.locator('style').allTextContents":
+    'a style that must not be there',
 };
 
 describe('architecture', () => {
@@ -250,6 +293,11 @@ describe('architecture', () => {
     expect(Object.keys(CLOCKS).length).toBeLessThanOrEqual(20);
   });
 
+  it('lets no moment decide a test of a page: what a page shows is read until it is as expected', () => {
+    expect(readsOnceOfPages(root)).toEqual(Object.keys(READ_ONCE).sort());
+    expect(Object.keys(READ_ONCE).length).toBeLessThanOrEqual(20);
+  });
+
   it('lets no luck decide a test: the values of fast-check have the seed of the run', () => {
     expect(fc.readConfigureGlobal()).toMatchObject({ seed: expect.any(Number) });
     const specs = globSync('spec/**/*.{ts,tsx}', { cwd: root }).filter(
@@ -280,6 +328,25 @@ describe('architecture', () => {
   it('leaves only specs that exist to npm run test:slow', () => {
     expect(SLOW.length).toBeGreaterThan(50);
     expect(SLOW.filter((file) => !existsSync(`${root}${file}`))).toEqual([]);
+  });
+
+  it('finds what a test of a page reads once', () => {
+    const once = [
+      "const total = Number(await page.getByRole('grid').getAttribute('aria-rowcount'));",
+      "expect(await tile('good').textContent()).toBe('1Ready');",
+      "test('title', async () => { const box = await status.boundingBox(); });",
+      "await eventually(async () => (await row.count()) > (0)); expect(page.url()).toContain('tone');",
+    ];
+    const none = [
+      "await eventually(async () => expect(await row.textContent()).toBe('(a)'));",
+      "const first = async () => Number(await row.getAttribute('aria-rowindex'));",
+      "await page.goto(page.url().replace('a', 'b'));",
+      "expect(await page.getByRole('dialog').count()).toBe(0);",
+      "// expect(await row.textContent()).toBe('a');",
+      "await row.waitFor({ state: 'detached' });",
+    ];
+    expect(once.filter((text) => readsOnceIn(text).length !== 1)).toEqual([]);
+    expect(none.filter((text) => readsOnceIn(text).length > 0)).toEqual([]);
   });
 
   it('finds the clocks of a text, and none in virtual time', () => {
