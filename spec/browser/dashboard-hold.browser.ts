@@ -2,9 +2,10 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { dashboards } from './dashboards.ts';
-import { live } from './open-dashboard.ts';
+import { holdLasts, live, type OpenOptions } from './open-dashboard.ts';
 
-const { openLive: open } = dashboards();
+const { openLive } = dashboards();
+const open = (options?: OpenOptions) => openLive({ ...options, before: holdLasts });
 
 const podNamed = (name: string) => ({
   metadata: { name, namespace: 'shop' },

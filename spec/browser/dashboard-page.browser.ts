@@ -4,7 +4,7 @@ import { pods } from 'rx-informer/resources';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { dashboards } from './dashboards.ts';
-import { live, phone, retryNow } from './open-dashboard.ts';
+import { holdLasts, live, phone, retryNow } from './open-dashboard.ts';
 
 const { open } = dashboards();
 
@@ -338,7 +338,7 @@ test('a pause lasts while the filter changes, and the rows of a new filter are s
 });
 
 test('the active row keeps its place on screen when rows come before it after the keyboard has left', async () => {
-  const { page, cluster } = await open({ start: { objects: 300 } });
+  const { page, cluster } = await open({ start: { objects: 300 }, before: holdLasts });
   await live(page);
   const grid = page.getByRole('grid', { name: 'Pods' });
   await grid.focus();

@@ -64,6 +64,19 @@ export async function retryNow(page: Page): Promise<void> {
   });
 }
 
+/**
+ * Lets the rows be held until the pointer or the keyboard leaves them. The page ends a hold after 30 s without a movement, in which a
+ * slow machine may not come to the next step of a test.
+ */
+export async function holdLasts(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const { setTimeout: start } = globalThis;
+    const later = (call: () => void, ms?: number, ...of: never[]) =>
+      start(call, ms === 30_000 ? 2 ** 31 - 1 : ms, ...of);
+    Object.assign(globalThis, { setTimeout: later });
+  });
+}
+
 /** Opens a page that keeps what it reports as errors. */
 async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({
