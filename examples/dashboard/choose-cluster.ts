@@ -8,7 +8,9 @@ import { delimiter, join } from 'node:path';
 import type { KubeClient } from 'rx-informer';
 import type { DashboardOptions } from './arguments.ts';
 
-const CONNECT_TIMEOUT_MS = 5000;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Without an embedded cluster in its place, the cluster may take longer. */
+const REQUESTED_TIMEOUT_MS = 30_000;
 
 export interface RealCluster {
   readonly client: KubeClient;
@@ -61,7 +63,7 @@ export async function readContexts(options: Pick<DashboardOptions, 'kubeconfig'>
   return { names: config.contexts.map(({ name }) => name), current: config.currentContext };
 }
 
-async function connect(options: DashboardOptions): Promise<RealCluster> {
+async function connect(options: DashboardOptions, timeoutMs: number): Promise<RealCluster> {
   const { kubeconfig, context } = options;
   // Loaded here because loading takes half a second, which the embedded cluster does not need.
   const { clientFromKubeConfig } = await import('rx-informer/node');
@@ -70,7 +72,7 @@ async function connect(options: DashboardOptions): Promise<RealCluster> {
     ...(context === undefined ? {} : { context }),
   });
   try {
-    await client.request({ path: '/version', signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+    await client.request({ path: '/version', signal: AbortSignal.timeout(timeoutMs) });
   } catch (error) {
     await client.close();
     throw error;
@@ -102,7 +104,8 @@ export async function chooseCluster(options: DashboardOptions): Promise<Choice> 
     return { embeddedBecause: 'there is no kubeconfig' };
   }
   try {
-    return { cluster: await connect(options) };
+    const timeoutMs = isRequested ? REQUESTED_TIMEOUT_MS : CONNECT_TIMEOUT_MS;
+    return { cluster: await connect(options, timeoutMs) };
   } catch (error) {
     if (isRequested) throw new ClusterError(`The cluster cannot be used: ${reasonOf(error)}.`);
     return {

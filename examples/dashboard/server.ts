@@ -189,6 +189,8 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
       else response.destroy();
     }
   });
+  // A page may send its next request on a connection while this server would close it after five idle seconds.
+  server.keepAliveTimeout = 60_000;
   // Others are refused, because watches use fetch.
   server.on('upgrade', (request, socket, head) => {
     if (users === undefined || request.url !== '/queries') socket.destroy();

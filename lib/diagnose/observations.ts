@@ -73,7 +73,7 @@ export interface SeenWatch {
   /** When the first bookmark arrived. */
   readonly bookmarkMs?: number | undefined;
   readonly endMs: number;
-  /** The longest time for which this process did nothing, as on a busy machine. What arrived then only looks late. */
+  /** How long this process did nothing in all, as on a busy machine. What arrived then only looks late. */
   readonly stalledMs?: number | undefined;
   /** `late`: the server should have ended it long ago. `left`: the diagnosis had seen enough. */
   readonly ended: 'cleanly' | 'broken' | 'late' | 'left';

@@ -1,7 +1,6 @@
 /** Observes one short watch: when its head, its bookmarks and its end arrive. */
 import { interval, Observable } from 'rxjs';
 import { ApiError, type Status } from '../meta/api-error.ts';
-import { longTimer } from '../rx/long-timer.ts';
 import { stopwatch } from '../rx/stopwatch.ts';
 import { sendSuccessful } from '../transport/response.ts';
 import type { TransportRequest } from '../transport/transport.ts';
@@ -49,6 +48,7 @@ export function observedWatch(
   return new Observable<SeenWatch>((subscriber) => {
     const passedMs = stopwatch(scheduler);
     const askedMs = seconds * 1_000;
+    const limitMs = askedMs + Math.max(GRACE_MS, timeoutMs / 5);
     const seen: Seen = { resource, askedMs, endMs: 0, ended: 'cleanly' };
     let sentMs = 0;
     let beatMs = 0;
@@ -57,7 +57,7 @@ export function observedWatch(
     const decoder = new TextDecoder();
     const beat = () => {
       const nowMs = passedMs();
-      stalledMs = Math.max(stalledMs, nowMs - beatMs - BEAT_MS);
+      stalledMs += Math.max(0, nowMs - beatMs - BEAT_MS);
       beatMs = nowMs;
     };
     const end = (ended: SeenWatch['ended']) => {
@@ -76,11 +76,12 @@ export function observedWatch(
       ...{ method: 'GET', path, use: 'watch', isUrgent: true },
       query: { ...query, watch: 'true', timeoutSeconds: String(seconds) },
     };
-    subscriber.add(interval(BEAT_MS, scheduler).subscribe(beat));
     subscriber.add(
-      longTimer(askedMs + Math.max(GRACE_MS, timeoutMs / 5), scheduler).subscribe(() =>
-        end('late'),
-      ),
+      interval(BEAT_MS, scheduler).subscribe(() => {
+        beat();
+        // What arrived while this process did nothing is not read yet.
+        if (beatMs - stalledMs >= limitMs) end('late');
+      }),
     );
     subscriber.add(
       sendSuccessful(client, request, where, scheduler).subscribe({

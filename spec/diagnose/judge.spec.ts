@@ -1,7 +1,11 @@
 /** Tests what follows from observations, as data: set-ups that take long, or need a clock or a vendor. */
+import type { KubeClient, TransportEvent } from 'rx-informer';
 import type { Observations, SeenWatch } from 'rx-informer/diagnose';
+import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../lib/diagnose/judge.ts';
+import { observedWatch } from '../../lib/diagnose/observe-watch.ts';
+import { VirtualTime } from '../rx/virtual-time.ts';
 
 const atMs = 1_800_000_000_000;
 const MINUTE = 60_000;
@@ -234,6 +238,53 @@ describe('judge', () => {
     ],
   ])('C50: names %s', (_, change, expected) => {
     expect(judged(change)).toEqual(expected);
+  });
+
+  it('C50: finds no fault of a watch in the times for which this process stood still', async () => {
+    const time = new VirtualTime();
+    let stoppedMs: number | undefined;
+    const scheduler = {
+      now: () => stoppedMs ?? time.now(),
+      schedule: time.schedule.bind(time),
+    };
+    const events$ = new Subject<TransportEvent>();
+    const client = { baseUrl: 'http://fake', send: () => events$ } as unknown as KubeClient;
+    let seen: SeenWatch | undefined;
+    observedWatch(
+      { client, scheduler, timeoutMs: 1_000 },
+      { resource: 'pods', path: '/api/v1/pods', query: {}, seconds: 1 },
+    ).subscribe((watch) => {
+      seen = watch;
+    });
+    // Its timers are then due before what has arrived is read.
+    for (const ms of [4_500, 3_500, 2_500]) {
+      stoppedMs = time.now();
+      await time.advance(ms);
+      stoppedMs = undefined;
+      await time.advance(100);
+    }
+    expect(seen).toBeUndefined();
+    events$.next({ kind: 'head', status: 200, header: () => null });
+    events$.next({ kind: 'chunk', bytes: new TextEncoder().encode('{"type":"BOOKMARK"}\n') });
+    events$.complete();
+    expect(seen?.bookmarkMs).toBeGreaterThan(10_000);
+    expect(judged({ streamed: seen })).toEqual([]);
+  });
+
+  it('C50: a watch that never ends is late, although no time was lost', async () => {
+    const time = new VirtualTime();
+    const client = { baseUrl: 'http://fake', send: () => new Subject() } as unknown as KubeClient;
+    let seen: SeenWatch | undefined;
+    observedWatch(
+      { client, scheduler: time, timeoutMs: 1_000 },
+      { resource: 'pods', path: '/api/v1/pods', query: {}, seconds: 1 },
+    ).subscribe((watch) => {
+      seen = watch;
+    });
+    await time.advance(3_900);
+    expect(seen).toBeUndefined();
+    await time.advance(100);
+    expect(seen).toMatchObject({ ended: 'late', endMs: 4_000, stalledMs: 0 });
   });
 
   it('C50: one failure of all requests is one finding', () => {

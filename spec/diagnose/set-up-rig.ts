@@ -46,6 +46,8 @@ export async function vite(ends: Ending, settings: ProxyOptions): Promise<string
     server: { port: 0, host: '127.0.0.1', ws: false, watch: null, proxy: { '/': settings } },
     optimizeDeps: { noDiscovery: true },
   });
+  // An idle connection is not closed while the client uses it again.
+  Object.assign(server.httpServer ?? {}, { keepAliveTimeout: 0 });
   await server.listen();
   ends(() => server.close());
   return (server.resolvedUrls?.local[0] ?? '').replace(/\/$/, '');

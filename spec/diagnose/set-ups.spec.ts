@@ -144,7 +144,9 @@ describe.concurrent('a diagnosis over sockets', () => {
   }) => {
     const { server, url } = await served(ends);
     server.objects.create(pods, { metadata: { namespace: 'shop', name: 'web-0' } });
-    const factory = createInformerFactory(createClient({ baseUrl: url }), { namespace: 'shop' });
+    // No ping is sent, however long this takes.
+    const client = createClient({ baseUrl: url, livenessMs: Number.POSITIVE_INFINITY });
+    const factory = createInformerFactory(client, { namespace: 'shop' });
     ends(() => factory.stop());
     const informer = factory.informer(pods);
     factory.start();

@@ -142,6 +142,8 @@ async function doorOf(server: FakeApiServer) {
     response.once('close', () => on.destroy());
     request.pipe(on);
   });
+  // An idle connection is not closed while the client uses it again.
+  door.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
     door.closeAllConnections();

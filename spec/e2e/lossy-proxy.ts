@@ -103,6 +103,8 @@ export async function openLossyProxy(
     response.on('close', () => sent.destroy());
     asked.pipe(sent);
   });
+  // An idle connection is not closed while the client uses it again.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return Object.assign(proxy, {

@@ -72,12 +72,12 @@ const rowOf = (of: WorkerCluster, params: { kind: string; uid: string }) => {
   return view;
 };
 
-/** Waits until a view is answered, and returns its snapshot. */
+/** Waits until a view is answered, and returns its snapshot. A busy machine may lose the connection, or use up its time, meanwhile. */
 async function answered<R>(view: View<R>) {
   view.subscribe(() => undefined);
   await eventually(() => {
     const { synced, status } = view.getSnapshot();
-    return synced || status.error !== undefined;
+    return synced || status.error?.retryable === false;
   }, 'an answer');
   return view.getSnapshot();
 }

@@ -52,6 +52,8 @@ export async function listen(
 
 /** Waits until a socket server listens. */
 export async function opened(server: Server, scheme: string): Promise<TestServer> {
+  // Otherwise it closes an idle connection after five seconds, also if the process that sends a request on it stood still so long.
+  Object.assign(server, { keepAliveTimeout: 0 });
   const sockets = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket: Socket) => {

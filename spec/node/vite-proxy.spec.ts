@@ -39,6 +39,8 @@ describe('the development server of Vite', () => {
       response.writeHead(200, { 'content-type': 'application/json', 'x-served-by': 'a' });
       response.flushHeaders();
     });
+    // An idle connection is not closed while the client uses it again.
+    upstream.keepAliveTimeout = 0;
     upstream.listen(0, '127.0.0.1');
     await once(upstream, 'listening');
     const { port } = upstream.address() as AddressInfo;
@@ -53,6 +55,7 @@ describe('the development server of Vite', () => {
       server: { port: 0, host: '127.0.0.1', ws: false, watch: null, proxy },
       optimizeDeps: { noDiscovery: true },
     });
+    Object.assign(vite.httpServer ?? {}, { keepAliveTimeout: 0 });
     await vite.listen();
     url = vite.resolvedUrls?.local[0] ?? '';
   });

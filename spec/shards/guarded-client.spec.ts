@@ -68,6 +68,8 @@ describe('the signal of a reconcile', () => {
       seen.push(request.url ?? '');
       answer = () => response.end('{}');
     });
+    // An idle connection is not closed while the client uses it again.
+    server.keepAliveTimeout = 0;
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const single = createUndiciTransport({ baseUrl, maxConnections: 1 });

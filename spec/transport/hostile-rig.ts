@@ -23,6 +23,8 @@ export async function endAll(): Promise<void> {
 }
 
 export async function started(server: Server | ReturnType<typeof createTcp>): Promise<string> {
+  // The process may stand still for longer than the five seconds after which it would close an idle connection.
+  Object.assign(server, { keepAliveTimeout: 0 });
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
