@@ -77,7 +77,8 @@ async function answered<R>(view: View<R>) {
   view.subscribe(() => undefined);
   await eventually(() => {
     const { synced, status } = view.getSnapshot();
-    return synced || status.error?.retryable === false;
+    const { reason } = status.error ?? {};
+    return synced || !(reason === undefined || /^(Network|TooManyRequests)$/.test(reason));
   }, 'an answer');
   return view.getSnapshot();
 }
