@@ -362,6 +362,7 @@ describe('architecture', () => {
       "await run('node', { timeout: 30_000 });",
       'expect(process.memoryUsage().heapUsed).toBeLessThan(1);',
       "it('takes long', test, { timeout: 60_000 });",
+      '  }, 60_000);',
     ];
     const none = [
       'await eventually(() => expect(x).toBe(1));',
@@ -369,6 +370,7 @@ describe('architecture', () => {
       "await run('node', { timeout: HANG_MS });",
       "vi.useFakeTimers({ toFake: ['setTimeout'] });",
       'await informer.whenSynced({ timeoutMs: 60_000 });',
+      '}, 900_000);',
       'const slow = source.pipe(delay(100, scheduler));',
     ];
     expect(clocks.filter((line) => clocksIn(line).length !== 1)).toEqual([]);

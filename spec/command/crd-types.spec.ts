@@ -114,7 +114,7 @@ describe('types for custom resources', () => {
       apiVersion: 'example.com/v1',
       kind: 'Widget',
     });
-  }, 60_000);
+  });
 
   it('C19: the types contain the descriptions and fields of the definition once', async () => {
     const { code, out } = await command(['crd-types', '--file', '-'], await readFile(file, 'utf8'));

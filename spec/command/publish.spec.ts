@@ -181,7 +181,6 @@ describe('publish with servers', () => {
       );
       expect(code).toBe(1);
     },
-    100_000,
   );
 
   it('J61: a NATS server that cannot be reached ends the command with its address', async () => {
@@ -255,7 +254,6 @@ describe('publish without its packages', () => {
       expect(code).toBe(1);
       expect(text).toContain(`needs the package '${name}': npm install ${name}`);
     },
-    100_000,
   );
 
   it('J61: other commands and the help need no package of NATS', async () => {
@@ -264,5 +262,5 @@ describe('publish without its packages', () => {
     const file = `${root}spec/node/widgets.crd.yaml`;
     const types = await without('@nats-io/nats-core', 'crd-types', '--file', file);
     expect(types.text).toContain('export interface Widget');
-  }, 100_000);
+  });
 });

@@ -41,7 +41,7 @@ export function apiServerConformance(name: string, open: () => Promise<ApiServer
     let server: ApiServer;
     beforeAll(async () => {
       server = await open();
-    }, 120_000);
+    });
     afterAll(() => server?.close());
     beforeEach(({ task, skip }) => {
       const since = sinceOf(task.name) ?? 0;

@@ -347,7 +347,7 @@ describe('a slow server', () => {
       500,
     );
     for (const informer of informers) await informer.stop();
-  }, 60_000);
+  });
 });
 
 describe('a marble test', () => {

@@ -208,6 +208,5 @@ describe('readers of one store', () => {
       );
       expect(heard).toBeGreaterThan(100);
     },
-    30_000,
   );
 });

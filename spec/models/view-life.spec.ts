@@ -73,5 +73,5 @@ describe('the lifecycle of a view', () => {
       }),
       { numRuns: 200 },
     );
-  }, 60_000);
+  });
 });

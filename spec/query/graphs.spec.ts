@@ -196,4 +196,4 @@ it('Q20: graphs hold the naive answer once their computations are finished, and 
   // The scenarios reach what they are for: events during computations, and within sets.
   expect(during).toBeGreaterThan(20);
   expect(within).toBeGreaterThan(20);
-}, 60_000);
+});

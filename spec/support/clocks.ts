@@ -38,6 +38,8 @@ const ALWAYS: readonly RegExp[] = [
   // The limit of a process, a test or a wait of a browser.
   /\btimeout: (?!HANG_MS\b|TEST_HANG_MS\b)/,
   /\b(?:testTimeout|hookTimeout): (?!TEST_HANG_MS\b)/,
+  // The limit of a test as its last argument, if it is shorter than TEST_HANG_MS.
+  /^ {0,4}\}, (?:\d\d_?\d{3}|[12]\d\d_?\d{3}|3[0-5]\d_?\d{3})\);$/,
 ];
 
 /** These take no time of the machine when they have a scheduler, or stand beside virtual time. */

@@ -41,7 +41,6 @@ describe('the life of a page', () => {
         { act: again, passMs: undefined },
       ]);
     },
-    60_000,
   );
 
   it.runIf(isInstalled)(
