@@ -124,14 +124,17 @@ export class ShardRing {
     await changed;
     await this.allOwned();
     await this.allWritten();
-    // The first changes may be over before the last replica has joined. Now all of them have a part.
-    const { length } = this.judge.writes;
-    await this.changeFoos(count, 3);
-    await this.allWritten();
+    // The first changes may be over before the last replica has joined, and on a busy machine one loses its slots for a while.
+    let replicas = 2;
+    await eventually(async () => {
+      const { length } = this.judge.writes;
+      await this.changeFoos(count, ++replicas);
+      await this.allWritten();
+      // A replica that renewed late writes under another id from then on.
+      const members = new Set(this.judge.writes.slice(length).map(({ by }) => by));
+      expect(members.size).toBeGreaterThanOrEqual(this.living.length);
+    });
     expect(this.judge.foreign).toEqual([]);
     expect(this.judge.writes.length).toBeGreaterThanOrEqual(3 * count);
-    // On a busy machine a replica may renew late, and write under another id from then on.
-    const members = new Set(this.judge.writes.slice(length).map(({ by }) => by));
-    expect(members.size).toBeGreaterThanOrEqual(this.living.length);
   }
 }
