@@ -53,11 +53,6 @@ export function shownError(error: unknown): string {
   }
 }
 
-/** A thrown value as an error, if it is none. */
-export function errorOf(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(shownError(thrown));
-}
-
 /** How many causes of causes are shown. The limit also ends a cycle. */
 const MOST_CAUSES = 10;
 

@@ -8,7 +8,6 @@ import {
 } from 'rxjs';
 import { check, checkedFunction, ifGiven } from '../checks/checked-option.ts';
 import { isFields } from '../meta/json-fields.ts';
-import { errorOf } from '../meta/shown-text.ts';
 import { NO_ROWS, type View, type ViewStatus } from '../query/view/view.ts';
 import { inTurn } from '../rx/drain.ts';
 import type { EpochMs } from '../rx/timing.ts';
@@ -125,7 +124,7 @@ export function fromWire<Row>(
         if (view.shown.run !== 'begun') return;
         inTurn(() => {
           view.lose(undefined);
-          view.refuse(errorOf(error));
+          view.refuse(error instanceof Error ? error : new Error(String(error)));
         });
       };
       own.add(

@@ -427,14 +427,11 @@ describe('the order of messages', () => {
     ]);
   });
 
-  it.each<[unknown, string]>([
-    [new Error('the socket has closed'), 'Error: the socket has closed'],
-    [Object.create(null), 'Error: something that cannot be shown'],
-  ])('E3: messages that error are the error of the view', (cause, text) => {
-    const view = fromWire(throwError(() => cause));
+  it('E3: messages that error are the error of the view', () => {
+    const view = fromWire(throwError(() => new Error('the socket has closed')));
     const errors: unknown[] = [];
     view.items$.subscribe({ error: (error: unknown) => errors.push(error) });
-    expect(String(errors[0])).toBe(text);
+    expect(String(errors[0])).toBe('Error: the socket has closed');
   });
 
   it('E3: messages that error leave stale rows with their age; another subscriber begins again, and equal rows stay the same', () => {

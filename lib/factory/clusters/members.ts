@@ -2,13 +2,16 @@
 
 import { isObservable, type Observable } from 'rxjs';
 import { check } from '../../checks/checked-option.ts';
-import { errorOf } from '../../meta/shown-text.ts';
+import { shownError } from '../../meta/shown-text.ts';
 import { checkSourceName } from '../../meta/source-name.ts';
 import type { Drain } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { Hub } from '../../rx/sharing/hub.ts';
 import type { KubeClient } from '../../transport/kube-client.ts';
 import type { InformerFactory } from '../informer-factory.ts';
+
+const errorOf = (thrown: unknown) =>
+  thrown instanceof Error ? thrown : new Error(shownError(thrown));
 
 /** Clients by the names of their clusters. */
 export type ClientsByName = ReadonlyMap<string, KubeClient> | Readonly<Record<string, KubeClient>>;

@@ -1,7 +1,6 @@
 /** The rows of a pipe of change sets, as a view. */
 import { type Observable, Subscription } from 'rxjs';
 import type { InformerStatus } from '../../informer/status/status.ts';
-import { errorOf } from '../../meta/shown-text.ts';
 import { atEndOfTurn, inTurn } from '../../rx/drain.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import type { AnyChangeSet } from '../../store/change-set.ts';
@@ -118,7 +117,7 @@ export class RowsView<T, Rows extends RowsOfSets<T>> extends ShownView<T, Rows> 
         if (this.#run !== run) return;
         // In a turn, so that observers of the streams receive the error alone.
         inTurn(() => {
-          this.#send('failed', errorOf(cause));
+          this.#send('failed', cause instanceof Error ? cause : new Error(String(cause)));
           this.#readStatus();
           run.unsubscribe();
           if (this.hearers === 0) reportUnhandled(cause);

@@ -5,7 +5,6 @@ import type { Draft, EditOptions } from '../../client/edit.ts';
 import type { ObjectTarget } from '../../client/object-target.ts';
 import type { KubernetesObject, Stored } from '../../meta/kubernetes-object.ts';
 import type { Resource } from '../../meta/resource.ts';
-import { errorOf } from '../../meta/shown-text.ts';
 import { Hub } from '../../rx/sharing/hub.ts';
 import { useProvided } from '../provider.ts';
 import type { ProviderState } from '../provider-state.ts';
@@ -85,7 +84,8 @@ class Edits<T extends KubernetesObject> {
       this.#show(this.#result.pending - 1, this.#result.error);
       return written;
     } catch (cause) {
-      this.#show(this.#result.pending - 1, errorOf(cause));
+      const error = cause instanceof Error ? cause : new Error(String(cause));
+      this.#show(this.#result.pending - 1, error);
       throw cause;
     }
   }
