@@ -58,6 +58,8 @@ async function countingFront(target: string): Promise<CountingFront> {
   };
   const server = createServer({ noDelay: true }, forward);
   server.requestTimeout = 0;
+  // Otherwise it closes an idle connection after five seconds, also while this process sends a request on it after a pause.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

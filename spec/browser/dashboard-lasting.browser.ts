@@ -53,6 +53,8 @@ async function guardedFront(target: string, token: string) {
     request.pipe(sent);
   });
   server.requestTimeout = 0;
+  // Otherwise it closes an idle connection after five seconds, also while this process sends a request on it after a pause.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   front.url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   onTestFinished(() => {
