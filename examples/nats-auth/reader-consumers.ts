@@ -23,11 +23,14 @@ export class ReaderConsumers {
   readonly #manager: Promise<JetStreamManager>;
   readonly #endings = new Map<string, Ending>();
   readonly #onError: (reason: string) => void;
+  #adoption: ReturnType<typeof setTimeout> | undefined;
+  #isStopped = false;
 
   constructor(connection: NatsConnection, bucket: string, onError: (reason: string) => void) {
-    this.#manager = jetstreamManager(connection);
+    // Without a request for the account: if that were lost, nobody would ever be admitted.
+    this.#manager = jetstreamManager(connection, { checkAPI: false });
     this.#onError = onError;
-    this.#adopt(`KV_${bucket}`).catch((error: Error) => onError(error.message));
+    void this.#adopt(`KV_${bucket}`);
   }
 
   /** Makes the consumer of a reader, in place of one that it has. */
@@ -46,17 +49,26 @@ export class ReaderConsumers {
   }
 
   stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#adoption);
     for (const { timer } of this.#endings.values()) clearTimeout(timer);
     this.#endings.clear();
   }
 
   /** Ends the consumers that an earlier process has made. */
   async #adopt(stream: string): Promise<void> {
-    const { consumers } = await this.#manager;
-    for await (const { name, config } of consumers.list(stream)) {
-      const until = config.metadata?.[UNTIL];
-      if (until !== undefined && !this.#endings.has(name))
-        this.#endAt(this.#begin(stream, name), Number(until));
+    try {
+      const { consumers } = await this.#manager;
+      for await (const { name, config } of consumers.list(stream)) {
+        const until = config.metadata?.[UNTIL];
+        if (until !== undefined && !this.#endings.has(name))
+          this.#endAt(this.#begin(stream, name), Number(until));
+      }
+    } catch (error) {
+      const { message } = error as Error;
+      if (this.#isStopped || /not found/.test(message)) return;
+      this.#onError(`the consumers of ${stream} cannot be listed: ${message}`);
+      this.#adoption = setTimeout(() => void this.#adopt(stream), RETRY_MS);
     }
   }
 

@@ -1,24 +1,24 @@
 /** The example `nats-auth` on a real kube-apiserver with RBAC: users of Kubernetes read what they may list and watch. */
 
-import { jetstreamManager } from '@nats-io/jetstream';
 import type { ConnectionOptions, NatsConnection } from '@nats-io/nats-core';
 import { createAccount, type KeyPair } from '@nats-io/nkeys';
 import { createListWatch, createSharedInformer, type KubeClient, type Resource } from 'rx-informer';
 import { createNatsListWatch, publishToNats } from 'rx-informer/nats';
 import { clientFromKubeConfig } from 'rx-informer/node';
 import { configMaps, pods, secrets } from 'rx-informer/resources';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { answerAuthCallouts } from '../../examples/nats-auth/auth-callout.ts';
 import { type ApiServerProcess, startApiServer } from '../e2e/apiserver.ts';
 import { noControl } from '../e2e/cluster.ts';
 import { openRawApi, type RawApi } from '../e2e/raw-api.ts';
 import { eventually, HANG_MS } from '../support/patience.ts';
-import { NatsServer } from './nats-server.ts';
+import { managerOf, NatsServer } from './nats-server.ts';
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces';
 const group = { apiGroup: 'rbac.authorization.k8s.io' };
 const idOf = (letter: string) => letter.repeat(22);
-const inboxPrefix = `_INBOX_${idOf('x')}`;
+/** Of the test, because a renewal that the test before it began makes the consumer of its reader anew. */
+let id = '';
 /** As in docs/guide/nats.md. */
 const subjects = [
   '$JS.API.CONSUMER.MSG.NEXT.KV_k8s.*',
@@ -77,6 +77,11 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
     await server?.stop();
   });
 
+  let tests = 0;
+  beforeEach(() => {
+    id = idOf('abcdefghij'[tests++] ?? '');
+  });
+
   /** Binds the role, and waits until the server's authorizer knows it. */
   async function bind(namespace: string): Promise<void> {
     await api.ok('POST', `${rbac}/${namespace}/rolebindings`, {
@@ -124,14 +129,16 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
 
   const login = (user: string, options: ConnectionOptions) =>
     nats.connect({
-      ...{ user, pass: server.limitedToken, name: inboxPrefix, inboxPrefix, reconnect: true },
+      ...{ user, pass: server.limitedToken, reconnect: true },
+      ...{ name: `_INBOX_${id}`, inboxPrefix: `_INBOX_${id}` },
+      // On a busy machine a right may end before the server has read it, which is a refusal, too.
+      ignoreAuthErrorAbort: true,
+      timeout: HANG_MS,
       ...options,
     });
 
   async function connect(user: string, options: ConnectionOptions = {}): Promise<NatsConnection> {
-    // On a busy machine the right may end before the server has read it.
     const connection = await eventually(() => login(user, options));
-    // Whenever it is renewed, the consumer of its name is made for its namespace, also for the next test.
     onTestFinished(() => connection.close());
     return connection;
   }
@@ -146,7 +153,7 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
     connection: NatsConnection,
     resource: Resource,
     namespace?: string,
-    consumer = `${idOf('x')}_0`,
+    consumer = `${id}_0`,
   ) {
     const options = { bucket: 'k8s', consumer, ...(namespace === undefined ? {} : { namespace }) };
     const informer = createSharedInformer(createNatsListWatch(connection, resource, options), {
@@ -190,18 +197,18 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
   });
 
   it('J22: what the cluster forbids, what is not offered, and bad tokens and names are refused', async () => {
-    expect(await refusal('configmaps/bank')).toBe('limited may not list configmaps in bank');
-    expect(await refusal('configmaps')).toBe('limited may not list configmaps in all namespaces');
+    expect(await refusal('configmaps/bank')).toContain('limited may not list configmaps in bank');
+    expect(await refusal('configmaps')).toContain('limited may not list configmaps in all');
     expect(await refusal('configmaps/shop,configmaps/bank')).toContain('in bank');
-    expect(await refusal('pods/shop')).toBe('limited may not list pods in shop');
-    expect(await refusal('secrets/shop')).toBe("the bucket has no kind 'secrets'");
+    expect(await refusal('pods/shop')).toContain('limited may not list pods in shop');
+    expect(await refusal('secrets/shop')).toContain("the bucket has no kind 'secrets'");
     expect(await refusal('')).toContain('the bucket has no kind');
     expect(await refusal('configmaps/shop', { pass: 'wrong' })).toContain('token is not valid');
     expect(await refusal('configmaps/shop', { name: '_INBOX' })).toContain('22 random characters');
     expect(await refusal('configmaps/shop', { name: '_INBOX_>' })).toContain('22 random');
   });
 
-  it('J22: a right that was revoked ends when the connection is renewed', async () => {
+  it('J22: a right that was revoked ends when the connection is renewed, and one that is given again is used', async () => {
     await bind('bank');
     const connection = await connect('configmaps/bank');
     const informer = await read(connection, configMaps, 'bank');
@@ -212,6 +219,9 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
     await eventually(says, 'the callout refuses');
     await eventually(() => !informer.status.live, 'the reader notices');
     expect(informer.indexer.listKeys()).toEqual(['bank/settings']);
+    await bind('bank');
+    await eventually(() => informer.status.live, 'the reader has its right again');
+    await api.ok('DELETE', `${rbac}/bank/rolebindings/reader`);
   });
 
   it('J22: a request that a reader sent while it had the right receives nothing that is written when the right has ended', async () => {
@@ -224,30 +234,29 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
     });
     const witness = await read(permitted, configMaps, 'shop', `${other.slice('_INBOX_'.length)}_0`);
     expect(witness.hasSynced).toBe(true);
-    await permitted.flush();
-    let own = await connect('configmaps/bank', { reconnect: false });
-    // Without a limit, and to the inbox of a connection that keeps its rights.
-    const steal = () =>
-      own.publish(`$JS.API.CONSUMER.MSG.NEXT.KV_k8s.${idOf('x')}_0`, '{"batch":1000}', {
-        reply: `${other}.stolen`,
-      });
-    steal();
+    // A connection that is renewed meanwhile answers no flush.
+    await eventually(() => permitted.flush(), 'the subscription has arrived');
+    let own: NatsConnection | undefined;
     await eventually(async () => {
       if (got.some((text) => text.includes('"settings"'))) return true;
       // On a busy machine the right may end before the request has arrived.
-      if (own.isClosed()) {
+      if (own === undefined || own.isClosed()) {
         own = await connect('configmaps/bank', { reconnect: false });
-        steal();
+        // Without a limit, and to the inbox of a connection that keeps its rights.
+        own.publish(`$JS.API.CONSUMER.MSG.NEXT.KV_k8s.${id}_0`, '{"batch":1000}', {
+          reply: `${other}.stolen`,
+        });
       }
       return false;
     }, 'while it is permitted');
     await api.ok('DELETE', `${rbac}/bank/rolebindings/reader`);
-    await own.closed();
+    await own?.closed();
     // The consumer ends with the right. It had one, because it delivered a message.
-    const admin = await jetstreamManager(await nats.connect({ user: 'publisher', pass: 'p' }));
+    const connection = await nats.connect({ user: 'publisher', pass: 'p' });
+    const admin = await managerOf(connection);
     const consumers = async () =>
       (await admin.consumers.list('KV_k8s').next()).map(({ name }) => name);
-    await eventually(async () => expect(await consumers()).not.toContain(`${idOf('x')}_0`));
+    await eventually(async () => expect(await consumers()).not.toContain(`${id}_0`));
     const create = (namespace: string, name: string) =>
       api.ok('POST', `/api/v1/namespaces/${namespace}/configmaps`, {
         body: { metadata: { name } },
@@ -256,7 +265,7 @@ describe.skipIf(noControl)('the auth callout of the example', () => {
     // A later object has passed through the bucket to the same connection.
     await create('shop', 'witness');
     await eventually(() => witness.indexer.getByKey('shop/witness') !== undefined, 'the witness');
-    await permitted.flush();
+    await eventually(() => permitted.flush(), 'what was sent before has arrived');
     expect(permitted.isClosed()).toBe(false);
     expect(got.filter((text) => text.includes('after-revocation'))).toEqual([]);
   });

@@ -1,6 +1,5 @@
 /** The suite of all ListerWatchers, for one that reads a bucket. */
 
-import { jetstreamManager } from '@nats-io/jetstream';
 import {
   createClient,
   createListWatch,
@@ -16,7 +15,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { listerWatcherSuite } from '../lister-watchers/suite.ts';
 import type { World } from '../lister-watchers/world.ts';
 import { eventually } from '../support/patience.ts';
-import { NatsServer } from './nats-server.ts';
+import { managerOf, NatsServer } from './nats-server.ts';
 import { patient } from './scene.ts';
 
 let nats: NatsServer;
@@ -52,7 +51,7 @@ async function natsWorld(): Promise<World> {
     },
   });
   const readers = await nats.connect();
-  const manager = await jetstreamManager(connection);
+  const manager = await managerOf(connection);
   let newest = '';
   const removed = new Set<string>();
   const settle = async () => {

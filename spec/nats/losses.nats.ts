@@ -1,11 +1,10 @@
 /** What a store of JetStream, a server and a connection can lose, and what readers are told. */
-import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/nats-core';
 import type { SharedInformer } from 'rx-informer';
 import { createTcpProxy } from 'rx-informer/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/patience.ts';
-import { NatsServer } from './nats-server.ts';
+import { managerOf, NatsServer } from './nats-server.ts';
 import { contents, Scene, tries } from './scene.ts';
 
 let nats: NatsServer;
@@ -55,7 +54,7 @@ async function missed(reader: SharedInformer<object>) {
 
 /** The number of messages in the bucket. */
 async function messages(connection: NatsConnection): Promise<number> {
-  const { streams } = await jetstreamManager(connection);
+  const { streams } = await managerOf(connection);
   return (await streams.info('KV_k8s')).state.messages;
 }
 
@@ -64,7 +63,7 @@ describe('a loss', () => {
     const { connection, publisher } = await scene.publisher();
     const { informer: reader, told } = await follower();
     const { epoch } = publisher.status;
-    const manager = await jetstreamManager(connection);
+    const manager = await managerOf(connection);
     await manager.streams.purge('KV_k8s');
     await eventually(() => publisher.status.epoch !== epoch, 'a new epoch');
     await eventually(() => reader.status.relists > 0, 'the reader lists again');
@@ -77,7 +76,7 @@ describe('a loss', () => {
     const { connection, publisher } = await scene.publisher();
     const { informer: reader, told } = await follower();
     const { epoch } = publisher.status;
-    const manager = await jetstreamManager(connection);
+    const manager = await managerOf(connection);
     await manager.streams.purge('KV_k8s', { filter: '$KV.k8s.core.pods.shop.web-1' });
     await eventually(() => publisher.status.epoch !== epoch, 'a new epoch');
     const late = await follower({ namespace: 'shop' });

@@ -5,9 +5,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { type ConnectionOptions, connect, type NatsConnection } from '@nats-io/transport-node';
 import { isPortTaken, onFreePorts } from '../support/free-port.ts';
-import { eventually } from '../support/patience.ts';
+import { eventually, HANG_MS } from '../support/patience.ts';
 import { ensureNatsBinary } from './nats-binary.ts';
 
 /** The options of a server. */
@@ -19,6 +20,10 @@ export interface NatsServerOptions {
   /** The user of connections without options of their own. */
   readonly user?: ConnectionOptions;
 }
+
+/** A manager whose requests wait for their answers, also in a process that stands still for longer than their usual five seconds. */
+export const managerOf = (connection: NatsConnection): Promise<JetStreamManager> =>
+  jetstreamManager(connection, { timeout: HANG_MS });
 
 /** A NATS server in a process of its own. Its ports and its store survive a restart. */
 export class NatsServer {

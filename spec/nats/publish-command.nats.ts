@@ -114,7 +114,10 @@ describe('rx-informer publish', () => {
   });
 
   it('J61: a NATS server that never answers ends the command with exit code 1', async () => {
-    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    const silent = createServer((socket) => void socket.on('error', () => undefined)).listen(
+      0,
+      '127.0.0.1',
+    );
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const publisher = new PublishProcess({

@@ -1,5 +1,4 @@
 /** Publishers: large sets, objects that are too large, two publishers, informers that stop, streams with other settings. */
-import { jetstreamManager } from '@nats-io/jetstream';
 import {
   createClient,
   createLeaderElector,
@@ -15,7 +14,7 @@ import { of } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { recordedMetrics } from '../metrics/recorded-metrics.ts';
 import { eventually } from '../support/patience.ts';
-import { NatsServer } from './nats-server.ts';
+import { managerOf, NatsServer } from './nats-server.ts';
 import { beats, contents, patient, Scene } from './scene.ts';
 
 let nats: NatsServer;
@@ -179,7 +178,7 @@ describe('a publisher', () => {
     await eventually(() => bank.publisher.status.phase === 'publishing', 'bank is not disturbed');
     await bank.publisher.stop();
     await all.publisher.stop();
-    const manager = await jetstreamManager(bank.connection);
+    const manager = await managerOf(bank.connection);
     await manager.streams.purge('KV_k8s', { filter: '$KV.k8s.core.pods.>' });
     // Refused publishers wait longer each time.
     await eventually(() => shop.publisher.status.phase === 'publishing', 'shop is published');
@@ -203,7 +202,7 @@ describe('a publisher', () => {
             return publish(subject, ...rest);
           }
           isPurged = true;
-          void jetstreamManager(first.connection)
+          void managerOf(first.connection)
             .then((manager) => manager.streams.purge('KV_k8s', { filter: '$KV.k8s.core.pods.>' }))
             .then(() => publish(subject, ...rest));
         };
@@ -277,7 +276,7 @@ describe('a publisher', () => {
   });
 
   it('J15: a stream with settings that could lose changes is refused with their names', async () => {
-    const manager = await jetstreamManager(await nats.connect());
+    const manager = await managerOf(await nats.connect());
     await manager.streams.add({ name: 'KV_k8s', subjects: ['$KV.k8s.>'], max_age: 60e9 });
     const { publisher } = await scene.publisher();
     await eventually(() => publisher.status.phase === 'backoff', 'the refusal');

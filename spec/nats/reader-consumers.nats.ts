@@ -1,12 +1,13 @@
 /** The consumers of the example `nats-auth`, which end with the right of their reader. */
-import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/nats-core';
 import { type NatsReaderRights, natsReaderSubjects } from 'rx-informer/nats';
 import { pods } from 'rx-informer/resources';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReaderConsumers } from '../../examples/nats-auth/reader-consumers.ts';
 import { ensureStream } from '../../lib/nats/publish/stream-settings.ts';
 import { eventually } from '../support/patience.ts';
-import { NatsServer } from './nats-server.ts';
+import { managerOf, NatsServer } from './nats-server.ts';
 
 const NAME = 'abc_0';
 
@@ -20,12 +21,13 @@ let deletions: number;
 /** Which of these requests is lost, as when the server restarts. It fails when the test says so. */
 let lost: number;
 let fail: (error: Error) => void;
+let connection: NatsConnection;
 
 beforeEach(async () => {
   nats = await NatsServer.start();
-  admin = await jetstreamManager(await nats.connect());
+  admin = await managerOf(await nats.connect());
   await ensureStream(admin, 'k8s', 1);
-  const connection = await nats.connect();
+  connection = await nats.connect();
   const request = connection.request.bind(connection);
   [errors, deletions, lost] = [[], 0, 0];
   const failed = new Promise<never>((_resolve, reject) => {
@@ -93,6 +95,30 @@ describe('the consumer of a reader', () => {
     await expect(consumers.permit(rights, 600_000)).rejects.toThrow('no answer');
     await vi.advanceTimersByTimeAsync(0);
     await eventually(async () => expect(await exists()).toBe(false));
+  });
+
+  it('J22: of an earlier process ends with its right, also if the first requests of the next one are lost', async () => {
+    await consumers.permit(rights, 300);
+    consumers.stop();
+    const { request } = connection;
+    const refused: string[] = [];
+    connection.request = (subject, ...rest) => {
+      const isFirst = /JS.API.(INFO|CONSUMER.LIST)/.test(subject) && !refused.includes(subject);
+      if (!isFirst) return request(subject, ...rest);
+      refused.push(subject);
+      return Promise.reject(new Error('no answer'));
+    };
+    consumers = new ReaderConsumers(connection, 'k8s', (reason) => errors.push(reason));
+    await eventually(() => errors.length > 0, 'the list is lost');
+    expect(errors).toEqual(['the consumers of KV_k8s cannot be listed: no answer']);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await eventually(async () => {
+      // The right has ended, so the consumer is deleted as soon as the list has come.
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await exists()).toBe(false);
+    });
+    await consumers.permit(rights, 600_000);
+    expect(await exists()).toBe(true);
   });
 
   it('J22: lasts for a right of more than 24.8 days, the longest delay of a timer', async () => {

@@ -1,12 +1,12 @@
 /** The rights of readers that need not be trusted: they suffice, and a hostile reader reaches nothing else with them. */
-import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import type { JetStreamManager } from '@nats-io/jetstream';
 import { createInbox, type NatsConnection } from '@nats-io/nats-core';
 import { createSharedInformer } from 'rx-informer';
 import { createNatsListWatch, natsReaderSubjects } from 'rx-informer/nats';
 import { pods, secrets } from 'rx-informer/resources';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { eventually, HANG_MS } from '../support/patience.ts';
-import { NatsServer } from './nats-server.ts';
+import { managerOf, NatsServer } from './nats-server.ts';
 import { contents, patient, Scene } from './scene.ts';
 
 let nats: NatsServer;
@@ -68,7 +68,7 @@ beforeAll(async () => {
   ({ publisher } = await scene.publisher(patient));
   await eventually(() => publisher.status.phase === 'publishing', 'the bucket is complete');
   admin = await nats.connect();
-  manager = await jetstreamManager(admin);
+  manager = await managerOf(admin);
   for (const { stream, consumer } of [shop, shared, bank, everything]) {
     await manager.consumers.add(stream, consumer);
   }
@@ -102,7 +102,7 @@ async function refusal(subject: string, body: object): Promise<string> {
 
 /** The hostile reader asks for all of its messages, to a subject of its choice. */
 async function pullTo(reply: string, request: object = { batch: 100, no_wait: true }) {
-  await hostile.request(`${RESET}.shop-consumer`, '{"seq":1}');
+  await hostile.request(`${RESET}.shop-consumer`, '{"seq":1}', { timeout: HANG_MS });
   hostile.publish(`${NEXT}.shop-consumer`, JSON.stringify(request), { reply });
   await hostile.flush();
 }

@@ -1,5 +1,4 @@
 /** Random faults under random changes, with a real nats-server, publishers and readers. */
-import { jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { KubernetesObject, SharedInformer } from 'rx-informer';
 import type { NatsPublisher } from 'rx-informer/nats';
@@ -7,7 +6,7 @@ import { pods } from 'rx-informer/resources';
 import { createTcpProxy, seededRandom, type TcpProxy } from 'rx-informer/testing';
 import { vi } from 'vitest';
 import { eventually } from '../../support/patience.ts';
-import { NatsServer } from '../nats-server.ts';
+import { managerOf, NatsServer } from '../nats-server.ts';
 import { Scene } from '../scene.ts';
 import { History, Judge } from './judge.ts';
 
@@ -158,7 +157,7 @@ class FaultRun {
 
   async #purge(): Promise<void> {
     const connection = await this.#nats.connect();
-    const manager = await jetstreamManager(connection);
+    const manager = await managerOf(connection);
     const one = `$KV.k8s.core.pods.shop.web-${this.#below(12)}`;
     const options = this.#random() < 0.5 ? {} : { filter: one };
     await manager.streams.purge('KV_k8s', options as { filter: string });
