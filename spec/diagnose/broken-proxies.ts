@@ -3,19 +3,34 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { gzipSync } from 'node:zlib';
 import { opened, type TestServer } from '../node/servers.ts';
 
-type Answer = (upstream: IncomingMessage, response: ServerResponse) => void;
+type Answer = (upstream: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
+/** Forwards a request. Whatever ends one side cuts the other one. */
+function forward(
+  target: string,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+): void {
+  const { method, url, headers } = incoming;
+  const cut = () => response.destroy();
+  const upstream = request(`${target}${url}`, { method, headers }, (head) => {
+    Promise.resolve(answer(head, response)).catch(cut);
+  });
+  upstream.on('error', cut);
+  response.on('close', () => upstream.destroy());
+  incoming.pipe(upstream);
+}
 
 function forwarded(target: string, answer: Answer): Promise<TestServer> {
-  const proxy = createServer((incoming, response) => {
-    const { method, url, headers } = incoming;
-    const upstream = request(`${target}${url}`, { method, headers }, (head) => {
-      answer(head, response);
-    });
-    upstream.on('error', () => response.destroy());
-    response.on('close', () => upstream.destroy());
-    incoming.pipe(upstream);
-  });
+  const proxy = createServer((incoming, response) => forward(target, incoming, response, answer));
   return opened(proxy, 'http');
+}
+
+function passOn(upstream: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+  response.flushHeaders();
+  upstream.pipe(response);
 }
 
 async function bodyOf(upstream: IncomingMessage): Promise<Buffer> {
@@ -38,9 +53,7 @@ export const compressing = (target: string): Promise<TestServer> =>
     const { req } = upstream as IncomingMessage & { readonly req: { readonly path: string } };
     const isList = req.path.includes('/pods?') && !req.path.includes('watch=');
     if (!isList) {
-      response.writeHead(upstream.statusCode ?? 502, upstream.headers);
-      response.flushHeaders();
-      upstream.pipe(response);
+      passOn(upstream, response);
       return;
     }
     const { 'content-length': _, 'transfer-encoding': __, ...headers } = upstream.headers;
@@ -76,14 +89,7 @@ export function guarding(target: string, token: string): Promise<TestServer> {
       response.end(JSON.stringify({ kind: 'Status', code: 401, message: 'Unauthorized' }));
       return;
     }
-    const { method, url, headers } = incoming;
-    const upstream = request(`${target}${url}`, { method, headers }, (head) => {
-      response.writeHead(head.statusCode ?? 502, head.headers);
-      response.flushHeaders();
-      head.pipe(response);
-    });
-    response.on('close', () => upstream.destroy());
-    incoming.pipe(upstream);
+    forward(target, incoming, response, passOn);
   });
   return opened(proxy, 'http');
 }

@@ -8,6 +8,7 @@ import type { ProxyOptions } from 'vite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as failing from '../node/failing-servers.ts';
 import { listen } from '../node/servers.ts';
+import { eventually } from '../support/patience.ts';
 import * as broken from './broken-proxies.ts';
 import { behind, named, overUndici, quick, served, vite } from './set-up-rig.ts';
 
@@ -151,6 +152,8 @@ describe.concurrent('a diagnosis over sockets', () => {
     const informer = factory.informer(pods);
     factory.start();
     await factory.whenSynced();
+    // Later than the list, if this process stood still between them.
+    await eventually(() => informer.status.live, 'the watch has caught up');
     server.clearRequests();
     const before = informer.status;
     const { findings, observations } = await diagnose(factory, quick);

@@ -167,7 +167,7 @@ it('T12: a proxy that does not answer keeps a request queued no longer than the 
 });
 
 it('W29: the connection that is opened for a ping is no wait, but the wait for a free one is', async () => {
-  const silent = createServer();
+  const silent = createServer((socket) => void socket.on('error', () => undefined));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   endings.push(async () => void silent.close());
   const { port } = silent.address() as { port: number };
