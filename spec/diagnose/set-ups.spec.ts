@@ -160,7 +160,12 @@ describe.concurrent('a diagnosis over sockets', () => {
     expect(findings).toEqual([]);
     expect(observations.informers).toMatchObject([{ name: 'pods/shop', live: true }]);
     expect(informer.status).toEqual(before);
-    const asked = server.requests.map(({ method, path, use }) => `${method} ${path} ${use}`);
+    // If this process stood still, the informer tries by such a watch whether a proxy holds events back.
+    const own = server.requests.filter(
+      ({ use, query: { fieldSelector, resourceVersion } }) =>
+        !(use === 'watch' && fieldSelector === undefined && resourceVersion === '0'),
+    );
+    const asked = own.map(({ method, path, use }) => `${method} ${path} ${use}`);
     expect(asked.sort()).toEqual([
       'GET /api/v1/namespaces/shop/pods list',
       'GET /api/v1/namespaces/shop/pods watch',
@@ -169,7 +174,7 @@ describe.concurrent('a diagnosis over sockets', () => {
       'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews call',
       'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews call',
     ]);
-    const reads = server.requests.filter(({ use }) => use !== 'call');
+    const reads = own.filter(({ use }) => use !== 'call');
     expect(reads.map(({ query }) => query.fieldSelector)).toEqual(
       reads.map(() => 'metadata.name=rx-informer-diagnose'),
     );
