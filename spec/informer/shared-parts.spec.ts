@@ -15,6 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { expectSharedParts, type Texts, texts } from '../store/shared-parts.ts';
 import { decodings } from '../support/decodings.ts';
 import * as fc from '../support/fast-check.ts';
+import { eventually } from '../support/patience.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -46,12 +47,12 @@ async function caughtUp(server: FakeApiServer, informer: SharedInformer<Pod>): P
       .map(({ metadata }) => metadata?.resourceVersion)
       .sort()
       .join();
-  for (let turns = 0; turns < 1_000; turns++) {
-    const { live } = informer.status;
-    if (live && versions(server.objects.list(pods)) === versions(informer.indexer.list())) return;
-    await turn();
-  }
-  throw new Error(`the store never had ${versions(server.objects.list(pods))}`);
+  const isCaughtUp = () =>
+    informer.status.live &&
+    versions(server.objects.list(pods)) === versions(informer.indexer.list());
+  for (let turns = 0; turns < 1_000 && !isCaughtUp(); turns++) await turn();
+  // If this process stood still, the informer is live only when its watch has been quiet for a while.
+  await eventually(isCaughtUp, `the store has ${versions(server.objects.list(pods))}`);
 }
 
 /** Makes new objects and arrays everywhere, as a transform may do. */
