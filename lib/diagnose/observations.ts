@@ -73,7 +73,7 @@ export interface SeenWatch {
   /** When the first bookmark arrived. */
   readonly bookmarkMs?: number | undefined;
   readonly endMs: number;
-  /** How long this process did nothing in all, as on a busy machine. What arrived then only looks late. */
+  /** The sum of the pauses in which this process did not run, as on a busy machine. Data of a pause only looks late. */
   readonly stalledMs?: number | undefined;
   /** `late`: the server should have ended it long ago. `left`: the diagnosis had seen enough. */
   readonly ended: 'cleanly' | 'broken' | 'late' | 'left';

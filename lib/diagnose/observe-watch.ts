@@ -79,7 +79,7 @@ export function observedWatch(
     subscriber.add(
       interval(BEAT_MS, scheduler).subscribe(() => {
         beat();
-        // What arrived while this process did nothing is not read yet.
+        // After a pause of this process the timer fires before the data of the pause is read.
         if (beatMs - stalledMs >= limitMs) end('late');
       }),
     );
