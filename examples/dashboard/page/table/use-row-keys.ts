@@ -8,7 +8,6 @@ import {
   type KeyboardEvent,
   type RefObject,
   useCallback,
-  useEffect,
   useLayoutEffect,
   useRef,
   useState,
@@ -64,9 +63,9 @@ export function useRowKeys(options: RowKeysOptions) {
   const [hasKeyboard, setKeyboard] = useState(false);
   const onFocus = ({ target, currentTarget }: FocusEvent<HTMLDivElement>) =>
     setKeyboard(target === currentTarget && target.matches(':focus-visible'));
-  // The rows may come later than the keyboard.
+  // The rows may come later than the keyboard, and the next key at once.
   const firstRow = hasKeyboard && activeRow === undefined ? order?.idAt(0) : undefined;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (firstRow !== undefined) setActive(firstRow);
   }, [firstRow]);
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
