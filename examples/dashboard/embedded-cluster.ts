@@ -2,7 +2,6 @@
  * An embedded cluster: a fake API server on a real socket, with a simulated world of workloads. Its faults are those of
  * real connections.
  */
-import type { Stored } from 'rx-informer';
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { Ledger } from './embedded/ledger.ts';
@@ -17,12 +16,6 @@ import { UserWrites } from './embedded/user-writes.ts';
 import { World } from './embedded/world.ts';
 import type { FaultName, Truth } from './shared/messages.ts';
 import { createRoles, type EmbeddedUsers, embeddedUsers } from './users/embedded-users.ts';
-
-export interface PodWriter {
-  create(pod: Pod): Stored<Pod>;
-  update(pod: Stored<Pod>): Stored<Pod>;
-  delete(pod: Stored<Pod>): void;
-}
 
 export interface EmbeddedClusterOptions {
   readonly objects: number;
@@ -45,8 +38,6 @@ export interface EmbeddedCluster {
   /** Changes per second; writable. */
   rate: number;
   list(): readonly Pod[];
-  /** Writes further pods, beside those of the simulation. */
-  readonly writer: PodWriter;
   /** The seeded faults, each in one or two sentences. */
   readonly explanations: readonly string[];
   /** Must be called with the path of each request, so that the log that it may read exists. */
@@ -73,18 +64,6 @@ const LOG_EVERY_MS = 1000;
 const FAULT_EVERY_MS = 5000;
 /** How long a lasting fault lasts, in milliseconds. */
 const FAULT_MS = 3000;
-
-function refOf({ metadata }: Stored<Pod>): { name: string; namespace: string } {
-  return { name: metadata.name, namespace: metadata.namespace ?? 'default' };
-}
-
-function writerOf({ objects }: FakeApiServer): PodWriter {
-  return {
-    create: (pod) => objects.create(pods, pod),
-    update: (pod) => objects.update(pods, pod),
-    delete: (pod) => objects.delete(pods, refOf(pod)),
-  };
-}
 
 /** Injects a fault. Returns a function that ends the fault if it lasts. */
 function hurt({ faults, objects }: FakeApiServer, fault: FaultName): (() => void) | undefined {
@@ -163,7 +142,6 @@ export async function createEmbeddedCluster(
       pace.rate = rate;
     },
     list: () => server.objects.list(pods),
-    writer: writerOf(server),
     explanations: seeded.map(({ explanation }) => explanation),
     metrics: (path) => metricsFor(path, server.objects.list(pods), world.nodes),
     prepare: (path) => logs.prepare(path),

@@ -116,10 +116,10 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     return chosen;
   }
 
-  function handlerOf(request: IncomingMessage): (response: ServerResponse) => void {
+  function answer(request: IncomingMessage, response: ServerResponse): void {
     const target = request.url ?? '';
     const refused = refusal(request, port, target === '/' || target.startsWith('/?'));
-    if (refused !== undefined) return (response) => answerText(response, 403, refused);
+    if (refused !== undefined) return answerText(response, 403, refused);
     const url = new URL(target, 'http://dashboard');
     const { searchParams } = url;
     const [pageBase = ''] = BASE.exec(url.pathname) ?? [];
@@ -128,61 +128,54 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     // A complete URL, a second slash, dots and backslashes would be resolved to another path than the one that was
     // sent.
     if (url.pathname !== target.split('?', 1)[0]) {
-      return (response) => answerText(response, 400, NOT_UNDERSTOOD);
+      return answerText(response, 400, NOT_UNDERSTOOD);
     }
     const metrics = request.method === 'GET' ? embedded?.metrics(pathname) : undefined;
     if (metrics !== undefined && proxy.allows('GET', pathname)) {
-      return (response) => answerJson(response, 200, metrics);
+      return answerJson(response, 200, metrics);
     }
     if (proxy.owns(pathname)) {
-      if (pageBase !== base) return (response) => answerText(response, 421, OTHER_CONTEXT);
+      if (pageBase !== base) return answerText(response, 421, OTHER_CONTEXT);
       url.pathname = pathname;
       options.embedded?.prepare(pathname);
-      return (response) => proxy.forward(request, response, url);
+      return proxy.forward(request, response, url);
     }
     if (embedded !== undefined && pathname === '/embedded/control') {
-      const act = (message: object) => control(embedded, { ...message });
-      return (response) => void readMessage(request, response, act);
+      return void readMessage(request, response, (message) => control(embedded, message));
     }
     if (contexts !== undefined && pathname === '/dashboard/context') {
-      const act = (message: object) => choose(contextIn({ ...message }));
-      return (response) => void readMessage(request, response, act);
+      return void readMessage(request, response, (message) => choose(contextIn(message)));
     }
     if (request.method !== 'GET') {
-      return (response) =>
-        answerText(response, 405, 'This dashboard only reads.', { allow: 'GET' });
+      return answerText(response, 405, 'This dashboard only reads.', { allow: 'GET' });
     }
     if (users !== undefined && pathname === '/dashboard/user') {
-      return (response) => void answerUser(users, request, response);
+      return void answerUser(users, request, response);
     }
     if (pathname === '/dashboard/info') {
       pages.saw(searchParams.get('page') ?? '');
-      return (response) => answerJson(response, 200, infoOf(options, shown));
+      return answerJson(response, 200, infoOf(options, shown));
     }
     if (contexts !== undefined && pathname === '/dashboard/contexts') {
-      const answer = async (response: ServerResponse) =>
-        answerJson(response, 200, { contexts: await contexts.list().catch(() => []) });
-      return (response) => void answer(response);
+      const list = contexts.list().catch(() => []);
+      return void list.then((names) => answerJson(response, 200, { contexts: names }));
     }
     if (kinds !== undefined && pathname === '/dashboard/kinds') {
-      return (response) =>
-        void kinds.refresh().then(
-          (served) => answerJson(response, 200, served),
-          () => answerText(response, 502, 'The cluster does not say which kinds it serves.'),
-        );
+      return void kinds.refresh().then(
+        (served) => answerJson(response, 200, served),
+        () => answerText(response, 502, 'The cluster does not say which kinds it serves.'),
+      );
     }
     if (embedded !== undefined && pathname === '/embedded/truth') {
-      const truth = embedded.truth(searchParams.get('resourceVersion') ?? '');
-      return (response) => answerJson(response, 200, truth);
+      const version = searchParams.get('resourceVersion') ?? '';
+      return answerJson(response, 200, embedded.truth(version));
     }
-    return (response) => {
-      if (!files(pathname, response)) answerText(response, 404, 'There is nothing here.');
-    };
+    if (!files(pathname, response)) answerText(response, 404, 'There is nothing here.');
   }
 
   const server = createServer((request, response) => {
     try {
-      handlerOf(request)(response);
+      answer(request, response);
     } catch {
       // The path is not a valid URL, or contains an invalid escape.
       if (!response.headersSent) answerText(response, 400, NOT_UNDERSTOOD);

@@ -6,7 +6,7 @@ import { eventually } from '../support/patience.ts';
 import { keepScreenshot } from './chromium.ts';
 import { type Received, recordRequests } from './dashboard-requests.ts';
 import { dashboards } from './dashboards.ts';
-import { live, type OpenDashboard, type OpenOptions, phone } from './open-dashboard.ts';
+import { live, type OpenOptions, phone, podsOf } from './open-dashboard.ts';
 
 const { open } = dashboards();
 
@@ -17,11 +17,11 @@ const web = {
 
 /** Opens the details of the pod `aaa-web`. */
 async function openWeb(options: OpenOptions = {}) {
-  let pod = {} as ReturnType<OpenDashboard['cluster']['writer']['create']>;
+  let pod = {} as ReturnType<ReturnType<typeof podsOf>['create']>;
   const opened = await open({
     ...options,
     before: (_page, cluster) => {
-      pod = cluster.writer.create(web);
+      pod = podsOf(cluster).create(web);
     },
   });
   const { page } = opened;
@@ -37,7 +37,7 @@ test('the YAML follows the object and marks the lines of the last change', async
   await dialog.getByText('YAML', { exact: true }).click();
   const yaml = dialog.getByTestId('yaml');
   await yaml.getByText('image: x:1').waitFor();
-  cluster.writer.update({
+  podsOf(cluster).update({
     ...pod,
     metadata: { ...pod.metadata, labels: { app: 'web', tier: 'one' } },
   });
@@ -48,12 +48,12 @@ test('the YAML follows the object and marks the lines of the last change', async
 
 test('a deleted object keeps its last state, and the one that has its name now is offered', async () => {
   const { page, dialog, cluster, pod } = await openWeb();
-  cluster.writer.delete(pod);
+  podsOf(cluster).delete(pod);
   await dialog.getByText('This Pod was deleted').waitFor();
   await dialog.getByText('Its last known state is shown below.').waitFor();
   await dialog.getByText('x:1').first().waitFor();
   expect(await dialog.getByText('Edit', { exact: true }).count()).toBe(0);
-  cluster.writer.create({ ...web, spec: { containers: [{ name: 'main', image: 'x:2' }] } });
+  podsOf(cluster).create({ ...web, spec: { containers: [{ name: 'main', image: 'x:2' }] } });
   await dialog.getByRole('button', { name: 'Show the new one' }).click();
   await dialog.getByText('x:2').first().waitFor();
   expect(await dialog.getByText('This Pod was deleted').count()).toBe(0);
@@ -68,7 +68,7 @@ test('the reason of a failure stands first, also that of a condition', async () 
   const { dialog, cluster, pod } = await openWeb();
   const message = '0/3 nodes are available: 3 Insufficient memory.';
   const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }];
-  cluster.writer.update({ ...pod, status: { phase: 'Pending', conditions } });
+  podsOf(cluster).update({ ...pod, status: { phase: 'Pending', conditions } });
   const troubles = dialog.getByTestId('troubles');
   await troubles.getByText(message).waitFor();
   await troubles.getByText('PodScheduled: Unschedulable').waitFor();
@@ -110,7 +110,7 @@ test('an edit shows its difference, sends it, and never overwrites the change of
   await dialog.getByRole('button', { name: 'Edit again' }).click();
   await draft.fill((await textIn(draft)).replace('app: shop', 'app: mine'));
   const other = now() ?? pod;
-  cluster.writer.update({
+  podsOf(cluster).update({
     ...other,
     metadata: { ...other.metadata, labels: { app: 'theirs' } },
   } as never);
@@ -127,7 +127,7 @@ test('a draft can be saved after the status of its object has changed', async ()
   await dialog.getByText('Edit', { exact: true }).click();
   const draft = dialog.getByRole('textbox', { name: 'Draft as YAML' });
   await draft.fill((await textIn(draft)).replace('app: web', 'app: shop'));
-  cluster.writer.update({ ...pod, status: { phase: 'Succeeded' } });
+  podsOf(cluster).update({ ...pod, status: { phase: 'Succeeded' } });
   await dialog.getByText('Succeeded').first().waitFor();
   expect(await dialog.getByText('The object has changed since you began').count()).toBe(0);
   await dialog.getByRole('button', { name: 'Review the change' }).click();

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { dashboards } from './dashboards.ts';
-import { holdLasts, live, type OpenOptions } from './open-dashboard.ts';
+import { holdLasts, live, type OpenOptions, podsOf } from './open-dashboard.ts';
 
 const { openLive } = dashboards();
 const open = (options?: OpenOptions) => openLive({ ...options, before: holdLasts });
@@ -17,7 +17,7 @@ test('rows do not move under the pointer, and a click opens the row that it has 
   const row = page.locator('[data-uid]').nth(2);
   const uid = await row.getAttribute('data-uid');
   await row.hover();
-  for (const name of ['aaa-1', 'aaa-2', 'aaa-3']) cluster.writer.create(podNamed(name));
+  for (const name of ['aaa-1', 'aaa-2', 'aaa-3']) podsOf(cluster).create(podNamed(name));
   await page.getByTestId('held').getByText('3 rows will move').waitFor();
   await page.getByTestId('shown').getByText(`${cluster.pods} Pods`, { exact: true }).waitFor();
   await page.mouse.down();
@@ -48,7 +48,7 @@ test('in the tree, an application that fails keeps its place under the pointer, 
   const [status] = pod?.status?.containerStatuses ?? [];
   if (pod === undefined || status === undefined) throw new Error(`no pod of ${name}`);
   const waiting = { reason: 'ImagePullBackOff', message: 'Back-off pulling image "x:2"' };
-  cluster.writer.update({
+  podsOf(cluster).update({
     ...pod,
     status: {
       ...pod.status,
@@ -76,7 +76,7 @@ test('rows do not move while the keyboard moves over them, until it leaves the t
   await page.locator('[data-uid][data-active=true]').waitFor();
   const first = () => page.locator('[data-uid] [data-column=name]').first().textContent();
   const name = await first();
-  cluster.writer.create(podNamed('aaa-1'));
+  podsOf(cluster).create(podNamed('aaa-1'));
   await page.getByTestId('held').getByText('1 row will move').waitFor();
   expect(await first()).toBe(name);
   await page.keyboard.press('Tab');

@@ -4,7 +4,7 @@ import { pods } from 'rx-informer/resources';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { dashboards } from './dashboards.ts';
-import { holdLasts, live, phone, retryNow } from './open-dashboard.ts';
+import { holdLasts, live, phone, podsOf, retryNow } from './open-dashboard.ts';
 
 const { open } = dashboards();
 
@@ -164,7 +164,7 @@ test('a pod that is being deleted does not count as running', async () => {
   await live(page);
   const running = page.locator('[data-tile=good]');
   const before = await running.textContent();
-  const pod = cluster.writer.create({
+  const pod = podsOf(cluster).create({
     metadata: { name: 'aaa-leaving', namespace: 'shop', finalizers: ['example.com/wait'] },
     spec: { containers: [{ name: 'main', image: 'x:1' }] },
     status: {
@@ -178,7 +178,7 @@ test('a pod that is being deleted does not count as running', async () => {
   await row.getByText('Running').waitFor();
   // The numbers are another query than the rows.
   await eventually(async () => expect(await running.textContent()).not.toBe(before));
-  cluster.writer.delete(pod);
+  podsOf(cluster).delete(pod);
   await row.getByText('Terminating').waitFor();
   await eventually(async () => expect(await running.textContent()).toBe(before));
 });
@@ -279,7 +279,7 @@ test('updates can be paused, and the folded changes appear at once', async () =>
   await live(page);
   await page.getByRole('button', { name: 'Pause updates' }).click();
   const create = (name: string) =>
-    cluster.writer.create({
+    podsOf(cluster).create({
       metadata: { name, namespace: 'shop' },
       spec: { containers: [{ name: 'main', image: 'x:1' }] },
     });
@@ -303,7 +303,7 @@ test('the truth check says how old the state is that the page equals', async () 
   await truth.getByText(`Page equals server: yes (${cluster.pods} pods)`).waitFor();
   await page.getByRole('button', { name: 'Pause updates' }).click();
   const before = cluster.pods;
-  cluster.writer.create({ metadata: { name: 'aaa', namespace: 'shop' } });
+  podsOf(cluster).create({ metadata: { name: 'aaa', namespace: 'shop' } });
   await truth
     .getByText(`Page equals server as it was 1 change ago: yes (${before} pods)`)
     .waitFor();
@@ -314,7 +314,7 @@ test('a pause lasts while the filter changes, and the rows of a new filter are s
   await live(page);
   await page.getByRole('button', { name: 'Pause updates' }).click();
   const create = (name: string) =>
-    cluster.writer.create({
+    podsOf(cluster).create({
       metadata: { name, namespace: 'shop', labels: { app: 'aaa' } },
       spec: { containers: [{ name: 'main', image: 'x:1' }] },
     });
@@ -358,7 +358,7 @@ test('the active row keeps its place on screen when rows come before it after th
     return now;
   });
   for (const name of ['aaa-1', 'aaa-2', 'aaa-3']) {
-    cluster.writer.create({
+    podsOf(cluster).create({
       metadata: { name, namespace: 'shop' },
       spec: { containers: [{ name: 'main', image: 'x:1' }] },
     });

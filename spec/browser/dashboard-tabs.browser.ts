@@ -7,7 +7,13 @@ import { noFilter } from '../../examples/dashboard/page/cluster/page-state.ts';
 import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
 import { isList, type Received, recordRequests } from './dashboard-requests.ts';
-import { live, type OpenDashboard, type OpenOptions, openDashboard } from './open-dashboard.ts';
+import {
+  live,
+  type OpenDashboard,
+  type OpenOptions,
+  openDashboard,
+  podsOf,
+} from './open-dashboard.ts';
 import { expectRows, shownOf } from './shown-rows.ts';
 import { countsIn } from './stored-counts.ts';
 
@@ -167,7 +173,7 @@ test('after the death of the worker both tabs keep their rows, and are right aga
     await tab.locator('[data-testid=status]:not([data-tone=live])').waitFor();
     expect(await tab.locator('[data-uid]').count()).toBeGreaterThan(10);
   }
-  cluster.writer.create({
+  podsOf(cluster).create({
     metadata: { name: 'aaa-visitor', namespace: 'shop' },
     spec: { containers: [{ name: 'main', image: 'x:1' }] },
     status: { phase: 'Pending' },
@@ -209,7 +215,7 @@ test('a reload shows the former rows before the worker has answered, marked as s
       },
     });
   });
-  cluster.writer.create({
+  podsOf(cluster).create({
     metadata: { name: 'aaa-visitor', namespace: 'shop' },
     spec: { containers: [{ name: 'main', image: 'x:1' }] },
     status: { phase: 'Pending' },

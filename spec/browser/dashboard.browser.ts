@@ -18,6 +18,7 @@ import {
   type OpenDashboard,
   openDashboard,
   pause,
+  podsOf,
   retryNow,
 } from './open-dashboard.ts';
 import { expectRows, scrollTo, shownOf } from './shown-rows.ts';
@@ -77,7 +78,7 @@ describe('rows', () => {
   test('appear, change and disappear with their pods', async () => {
     const { page, cluster } = await openWithPanel({ objects: 20, rate: 0 });
     const row = page.locator('[data-uid]', { hasText: 'aaa-visitor' });
-    const pod = cluster.writer.create({
+    const pod = podsOf(cluster).create({
       metadata: { name: 'aaa-visitor', namespace: 'shop' },
       spec: { nodeName: 'node-001', containers: [{ name: 'main', image: 'x:1' }] },
       status: { phase: 'Pending' },
@@ -86,10 +87,10 @@ describe('rows', () => {
     const waiting = { waiting: { reason: 'CrashLoopBackOff' } };
     const container = { name: 'main', image: 'x:1', imageID: '', ready: false, restartCount: 7 };
     const status = { phase: 'Running', containerStatuses: [{ ...container, state: waiting }] };
-    cluster.writer.update({ ...pod, status });
+    podsOf(cluster).update({ ...pod, status });
     await row.getByText('CrashLoopBackOff').waitFor();
     await row.locator('[data-column=restarts]').getByText('7', { exact: true }).waitFor();
-    cluster.writer.delete(pod);
+    podsOf(cluster).delete(pod);
     await row.waitFor({ state: 'detached' });
     await equal(page);
     expect(complaints).toEqual([]);
@@ -99,7 +100,7 @@ describe('rows', () => {
     const { page, cluster } = await openWithPanel({ objects: 20, rate: 0 });
     const metadata = { name: 'aaa-odd', namespace: 'shop' };
     const status = { phase: 'Running', containerStatuses: 'none' } as unknown as PodStatus;
-    const pod = cluster.writer.create({ metadata, spec: { containers: [] }, status });
+    const pod = podsOf(cluster).create({ metadata, spec: { containers: [] }, status });
     const shown = page.getByTestId('shown');
     const count = cluster.pods;
     await eventually(async () =>
@@ -107,7 +108,7 @@ describe('rows', () => {
     );
     await keepScreenshot(page, 'unreadable');
     await equal(page);
-    cluster.writer.update({ ...pod, status: { phase: 'Running' } });
+    podsOf(cluster).update({ ...pod, status: { phase: 'Running' } });
     await page.locator('[data-uid]', { hasText: 'aaa-odd' }).waitFor();
     await eventually(async () => expect(await shown.textContent()).toBe(`${count} Pods`));
     expect(complaints).toEqual([]);
@@ -116,7 +117,7 @@ describe('rows', () => {
   test('show markup in names and annotations as text', async () => {
     const { page, cluster } = await openWithPanel({ objects: 5, rate: 0 });
     const markup = '<img src=x onerror="document.title=\'hacked\'">';
-    cluster.writer.create({
+    podsOf(cluster).create({
       metadata: { name: `0${markup}`, namespace: 'shop', annotations: { note: markup } },
       spec: { containers: [{ name: 'main', image: 'x:1' }] },
     });

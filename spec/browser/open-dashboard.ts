@@ -3,6 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Stored } from 'rx-informer';
+import type { Pod } from 'rx-informer/resources';
 import * as builtIn from 'rx-informer/resources';
 import {
   createFakeApiServer,
@@ -32,6 +34,13 @@ export interface OpenOptions {
   /** Called before the page is loaded. */
   readonly before?: (page: Page, cluster: EmbeddedCluster, dashboard: Dashboard) => unknown;
 }
+
+/** Writes pods of a cluster beside those of its simulation. */
+export const podsOf = ({ server: { objects } }: Pick<EmbeddedCluster, 'server'>) => ({
+  create: (pod: Pod) => objects.create(builtIn.pods, pod) as Stored<Pod>,
+  update: (pod: Stored<Pod>) => objects.update(builtIn.pods, pod) as Stored<Pod>,
+  delete: ({ metadata }: Stored<Pod>) => objects.delete(builtIn.pods, metadata),
+});
 
 /** The size of a phone, which touches. */
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };

@@ -8,6 +8,7 @@ import { type Dashboard, startDashboard } from '../../examples/dashboard/dashboa
 import type { EmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
 import { eventually } from '../support/patience.ts';
 import { keepScreenshot, launchChromium } from './chromium.ts';
+import { podsOf } from './open-dashboard.ts';
 
 interface Watched extends Window {
   violations: string[];
@@ -139,7 +140,7 @@ describe('the content of a cluster', () => {
   test('is shown as text everywhere', async () => {
     const { page } = await openDashboard((cluster) => {
       payloads.forEach((payload, at) => {
-        cluster.writer.create({
+        podsOf(cluster).create({
           metadata: {
             name: `0${at}-${payload}`,
             namespace: payload,
@@ -207,7 +208,7 @@ describe('the content of a cluster', () => {
     const long = 'x'.repeat(100_000);
     const { page } = await openDashboard((cluster) => {
       for (const [at, text] of [long, OVERRIDE.repeat(50), `\u05d0${OVERRIDE}abc`].entries()) {
-        cluster.writer.create({
+        podsOf(cluster).create({
           metadata: { name: `0${at}${text}`, namespace: text, annotations: { note: text } },
           spec: { nodeName: text, containers: [{ name: 'main', image: text }] },
           status: { phase: text },

@@ -59,8 +59,8 @@ function stateOf(turn: PodTurn, before: Partial<ContainerStatus>, nowMs: number)
   }
 }
 
-/** The status of the first container. A container that runs again was restarted. */
-function mainStatus(turn: PodTurn, before: Partial<ContainerStatus>, nowMs: number) {
+/** The status of a container. One that runs again was restarted. */
+function statusOf(turn: PodTurn, before: Partial<ContainerStatus>, nowMs: number) {
   const state = stateOf(turn, before, nowMs);
   const ended = before.state?.terminated;
   const lastState = ended === undefined ? before.lastState : { terminated: ended };
@@ -74,21 +74,10 @@ function mainStatus(turn: PodTurn, before: Partial<ContainerStatus>, nowMs: numb
   };
 }
 
-/** The status of a further container, which never fails. */
-function sidecarStatus(turn: PodTurn, before: Partial<ContainerStatus>, nowMs: number) {
-  const isUp = phases[turn.to] === 'Running' && turn.to !== 'stopped';
-  const hasEnded = turn.to === 'completed' || turn.to === 'failed' || turn.to === 'stopped';
-  const { running } = before.state ?? {};
-  return {
-    state: isUp
-      ? { running: running ?? { startedAt: timestamp(nowMs) } }
-      : hasEnded
-        ? terminated(before, 0, 'Completed', nowMs)
-        : { waiting: { reason: 'ContainerCreating' } },
-    ready: isUp,
-    started: isUp,
-    restartCount: 0,
-  };
+/** What the turn of a pod means for its further containers, which never fail. */
+function besides({ to }: PodTurn): PodTurn {
+  if (to === 'completed' || to === 'failed' || to === 'stopped') return { to: 'completed' };
+  return { to: phases[to] === 'Running' ? 'running' : 'creating' };
 }
 
 function condition(type: string, holds: boolean, why: Partial<Condition> = {}): Condition {
@@ -139,7 +128,7 @@ export function turned<P extends Pod>(
         const imageID = `${image}@sha256:0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0`;
         return {
           ...{ name, image, imageID: turn.to === 'waiting' ? '' : imageID },
-          ...(index === 0 ? mainStatus(turn, last, nowMs) : sidecarStatus(turn, last, nowMs)),
+          ...statusOf(index === 0 ? turn : besides(turn), last, nowMs),
         };
       }),
     },

@@ -6,6 +6,7 @@ import { apps, jobNames } from './catalogue.ts';
 import type { NodeState } from './cluster-shapes.ts';
 import { createOwner, nextVersion } from './controllers.ts';
 import { isOutdated, type Owner, type Resident } from './owners.ts';
+import type { PodTurn } from './pod-turns.ts';
 import { backOffError, pullError } from './pull-errors.ts';
 import { timestamp } from './timestamp.ts';
 import type { World } from './world.ts';
@@ -16,6 +17,14 @@ export type Story = Generator<void, void, void>;
 const isWell = ({ pod }: Resident) => pod.status?.phase === 'Running';
 const isReplaceable = (resident: Resident) =>
   isWell(resident) && resident.owner.kind !== 'DaemonSet';
+
+/** Changes the status of a pod step by step. */
+function* turns(world: World, resident: Resident, ...all: readonly PodTurn[]): Story {
+  for (const turn of all) {
+    world.turn(resident, turn);
+    yield;
+  }
+}
 
 /** Creates a pod and starts it. Its pulls fail at first if the world is in trouble. */
 export function* start(world: World, owner: Owner, node?: NodeState, ordinal?: number): Story {
@@ -28,23 +37,19 @@ export function* start(world: World, owner: Owner, node?: NodeState, ordinal?: n
   const tells = world.tells();
   yield;
   if (tells) world.tellScheduled(resident);
-  world.turn(resident, { to: 'creating' });
-  yield;
+  yield* turns(world, resident, { to: 'creating' });
   if (world.isTroubled && world.random.next() < 0.04) {
     const image = owner.template.image.replace(/:.*/, ':typo');
-    const [failed, waits] = [pullError(image), backOffError(image)];
-    world.turn(resident, { to: 'waiting', reason: 'ErrImagePull', message: failed });
-    yield;
-    world.turn(resident, { to: 'waiting', reason: 'ImagePullBackOff', message: waits });
-    yield;
-    world.turn(resident, { to: 'creating' });
-    yield;
+    yield* turns(
+      world,
+      resident,
+      { to: 'waiting', reason: 'ErrImagePull', message: pullError(image) },
+      { to: 'waiting', reason: 'ImagePullBackOff', message: backOffError(image) },
+      { to: 'creating' },
+    );
   }
   if (tells) world.tellStarted(resident);
-  world.turn(resident, { to: 'starting' });
-  yield;
-  world.turn(resident, { to: 'running' });
-  yield;
+  yield* turns(world, resident, { to: 'starting' }, { to: 'running' });
   resident.busy = false;
 }
 
@@ -56,10 +61,7 @@ export function* stop(world: World, resident: Resident): Story {
   }
   world.end(resident);
   yield;
-  if (isWell(resident)) {
-    world.turn(resident, { to: 'stopped' });
-    yield;
-  }
+  if (isWell(resident)) yield* turns(world, resident, { to: 'stopped' });
   world.remove(resident);
   yield;
 }
@@ -118,19 +120,15 @@ function* crash(world: World): Story {
   const { app } = resident.owner;
   const times = world.isTroubled ? 1 + world.random.below(6) : 1;
   for (let time = 0; time < times; time++) {
-    world.turn(resident, { to: 'crashed', reason: 'Error', exitCode: 1 });
-    yield;
+    yield* turns(world, resident, { to: 'crashed', reason: 'Error', exitCode: 1 });
     if (times > 1) {
       const wait = `back-off ${10 * 2 ** Math.min(time, 5)}s restarting failed container=${app}`;
       const message = `${wait} pod=${name}_${namespace}(${uid})`;
-      world.turn(resident, { to: 'backing-off', message });
-      yield;
+      yield* turns(world, resident, { to: 'backing-off', message });
     }
-    world.turn(resident, { to: 'starting' });
-    yield;
+    yield* turns(world, resident, { to: 'starting' });
   }
-  world.turn(resident, { to: 'running' });
-  yield;
+  yield* turns(world, resident, { to: 'running' });
   yield* release(world, resident);
 }
 
@@ -151,10 +149,7 @@ function* drain(world: World): Story {
 /** The pod of a job runs. */
 function* run(world: World, resident: Resident): Story {
   yield;
-  world.turn(resident, { to: 'creating' });
-  yield;
-  world.turn(resident, { to: 'running' });
-  yield;
+  yield* turns(world, resident, { to: 'creating' }, { to: 'running' });
 }
 
 /** A job that a user has made runs, and is complete. */
@@ -199,10 +194,7 @@ function* blip(world: World): Story {
     const message = 'Readiness probe failed: HTTP probe failed with statuscode: 503';
     world.tell(resident, { type: 'Warning', reason: 'Unhealthy', message });
   }
-  world.turn(resident, { to: 'starting' });
-  yield;
-  world.turn(resident, { to: 'running' });
-  yield;
+  yield* turns(world, resident, { to: 'starting' }, { to: 'running' });
   yield* release(world, resident);
 }
 
