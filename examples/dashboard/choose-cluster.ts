@@ -2,7 +2,7 @@
  * Chooses the cluster to show. A cluster that the options name must answer. The cluster of KUBECONFIG or
  * ~/.kube/config is used if it answers, otherwise the embedded cluster is used.
  */
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { KubeClient } from 'rx-informer';
@@ -28,18 +28,11 @@ export class ClusterError extends Error {
 
 export type Choice = { readonly cluster: RealCluster } | { readonly embeddedBecause: string };
 
-async function isThere(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
-}
-
-async function hasDefaultConfig(): Promise<boolean> {
+function hasDefaultConfig(): boolean {
   const files = process.env.KUBECONFIG?.split(delimiter).filter(Boolean) ?? [
     join(homedir(), '.kube', 'config'),
   ];
-  return (await Promise.all(files.map(isThere))).includes(true);
+  return files.some((file) => existsSync(file));
 }
 
 function reasonOf(error: unknown): string {
@@ -97,10 +90,10 @@ async function connect(options: DashboardOptions, timeoutMs: number): Promise<Re
 export async function chooseCluster(options: DashboardOptions): Promise<Choice> {
   if (options.embedded) return { embeddedBecause: 'it was requested' };
   const isRequested = options.kubeconfig !== undefined || options.context !== undefined;
-  if (options.kubeconfig !== undefined && !(await isThere(options.kubeconfig))) {
+  if (options.kubeconfig !== undefined && !existsSync(options.kubeconfig)) {
     throw new ClusterError(`The kubeconfig ${options.kubeconfig} cannot be read.`);
   }
-  if (!isRequested && !(await hasDefaultConfig())) {
+  if (!isRequested && !hasDefaultConfig()) {
     return { embeddedBecause: 'there is no kubeconfig' };
   }
   try {

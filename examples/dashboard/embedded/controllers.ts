@@ -19,28 +19,24 @@ export function newTemplate(
 }
 
 /** A new controller without pods. */
-function ownerOf(
-  world: World,
-  of: Omit<Owner, 'uid' | 'residents' | 'deployment'>,
-  deployment?: Omit<Deployment, 'current'>,
-): Owner {
-  const above = deployment as Deployment | undefined;
-  return { ...of, uid: world.random.uid(), deployment: above, residents: new Set() };
+function ownerOf({ random }: World, of: Omit<Owner, 'uid' | 'residents'>): Owner {
+  return { ...of, uid: random.uid(), residents: new Set() };
 }
 
-function replicaSetOf(
+/** Gives a deployment a replica set without pods, which is the current one from then on. */
+function addReplicaSet(
   world: World,
   deployment: Omit<Deployment, 'current'>,
   template: Template,
   desired: number,
 ): Owner {
-  const { name: app, namespace } = deployment;
+  const above = deployment as Deployment;
+  const { name: app, namespace } = above;
   const name = `${app}-${world.random.suffix(9)}`;
-  return ownerOf(
-    world,
-    { kind: 'ReplicaSet', name, namespace, app, template, desired },
-    deployment,
-  );
+  const known = { kind: 'ReplicaSet', name, namespace, app, template, desired } as const;
+  above.current = ownerOf(world, { ...known, deployment: above });
+  above.replicaSets.push(above.current);
+  return above.current;
 }
 
 export function createDeployment(
@@ -52,10 +48,9 @@ export function createDeployment(
   const { name, replicas, createdMs } = plan;
   const { namespace } = app;
   const uid = world.random.uid();
-  const bare = { name, namespace, app, uid, replicas, revision: 1, replicaSets: [] as Owner[] };
-  const current = replicaSetOf(world, bare, template, replicas);
-  const deployment: Deployment = Object.assign(bare, { current });
-  deployment.replicaSets.push(current);
+  const bare = { name, namespace, app, uid, replicas, revision: 1, replicaSets: [] };
+  const current = addReplicaSet(world, bare, template, replicas);
+  const deployment = current.deployment as Deployment;
   world.deployments.set(uid, deployment);
   const { objects } = world.server;
   objects.create(deployments, newDeployment(deployment, createdMs));
@@ -72,10 +67,8 @@ export function nextVersion(
   createdMs: number = Date.now(),
 ): Owner {
   const { objects } = world.server;
-  const owner = replicaSetOf(world, deployment, template, 0);
-  deployment.current = owner;
+  const owner = addReplicaSet(world, deployment, template, 0);
   deployment.revision++;
-  deployment.replicaSets.push(owner);
   objects.create(replicaSets, newController(owner, createdMs));
   const object = objects.get(deployments, deployment);
   if (object !== undefined) objects.update(deployments, withTemplate(object, deployment));
@@ -105,7 +98,8 @@ export function createOwner(
   const { name, desired, createdMs } = plan;
   const { namespace } = app;
   const template = newTemplate(world, app);
-  const owner = ownerOf(world, { kind, name, desired, namespace, app: name, template });
+  const known = { kind, name, desired, namespace, app: name, template };
+  const owner = ownerOf(world, { ...known, deployment: undefined });
   world.owners.set(owner.uid, owner);
   world.server.objects.create(controllers[kind], newController(owner, createdMs));
   world.rollup.mark(owner);

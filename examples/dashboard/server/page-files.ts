@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { extname, join, sep } from 'node:path';
-import { noSettings, type Settings, textOfSettings } from '../shared/settings.ts';
+import { noSettings, type Settings } from '../shared/settings.ts';
 import { securityHeaders } from './guard.ts';
 
 const types: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ export async function readPageFiles(
 ): Promise<PageFiles> {
   const start = settings.hasUsers ? '/users.html' : '/index.html';
   // A kubeconfig may give its contexts any names.
-  const encoded = encodeURIComponent(textOfSettings({ ...noSettings, ...settings }));
+  const encoded = encodeURIComponent(JSON.stringify({ ...noSettings, ...settings }));
   const nats = settings.nats || undefined;
   const files = new Map<string, Buffer>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

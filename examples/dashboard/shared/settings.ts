@@ -28,12 +28,7 @@ export const noSettings = {
   hasUsers: false,
 };
 
-/** The settings as one text, which is the identity of a session of the worker. */
-export function textOfSettings(settings: Settings): string {
-  const { cluster, source, namespace, storedFor, nats, bucket, base, hasUsers } = settings;
-  return JSON.stringify({ cluster, source, namespace, storedFor, nats, bucket, base, hasUsers });
-}
-
+/** The settings of their text, which is the identity of a session of the worker. */
 export function settingsOf(text: string): Settings {
   return JSON.parse(text) as Settings;
 }

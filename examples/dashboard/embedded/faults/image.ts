@@ -16,25 +16,26 @@ import type { Seed } from './seeded-fault.ts';
 /** The attempts until now, for the counts of the events. */
 const ATTEMPTS = 7;
 
-function pull(world: World, resident: Resident, nowMs: number, times = 1): void {
+/** The kubelet has tried to pull the image of a pod, or waits until it tries again. */
+function wait(
+  world: World,
+  resident: Resident,
+  reason: 'ErrImagePull' | 'ImagePullBackOff',
+  nowMs: number,
+  times = 1,
+): void {
   const { image } = resident.owner.template;
-  const message = pullError(image);
-  const tell = (type: 'Normal' | 'Warning', reason: string, message: string) =>
-    world.tell(resident, { type, reason, message, times, sinceMs: beganMs() }, nowMs);
-  tell('Normal', 'Pulling', `Pulling image "${image}"`);
-  tell('Warning', 'Failed', `Failed to pull image "${image}": ${message}`);
-  tell('Warning', 'Failed', 'Error: ErrImagePull');
-  world.turn(resident, { to: 'waiting', reason: 'ErrImagePull', message }, nowMs);
-}
-
-function backOff(world: World, resident: Resident, nowMs: number, times = 1): void {
-  const { image } = resident.owner.template;
-  const message = backOffError(image);
-  const tell = (type: 'Normal' | 'Warning', reason: string, text: string) =>
-    world.tell(resident, { type, reason, message: text, times, sinceMs: beganMs() }, nowMs);
-  tell('Normal', 'BackOff', backOffEvent(image));
-  tell('Warning', 'Failed', 'Error: ImagePullBackOff');
-  world.turn(resident, { to: 'waiting', reason: 'ImagePullBackOff', message }, nowMs);
+  const tell = (type: 'Normal' | 'Warning', because: string, text: string) => {
+    const happening = { type, reason: because, message: text, times, sinceMs: beganMs() };
+    world.tell(resident, happening, nowMs);
+  };
+  const message = reason === 'ErrImagePull' ? pullError(image) : backOffError(image);
+  if (reason === 'ErrImagePull') {
+    tell('Normal', 'Pulling', `Pulling image "${image}"`);
+    tell('Warning', 'Failed', `Failed to pull image "${image}": ${message}`);
+  } else tell('Normal', 'BackOff', backOffEvent(image));
+  tell('Warning', 'Failed', `Error: ${reason}`);
+  world.turn(resident, { to: 'waiting', reason, message }, nowMs);
 }
 
 export const imageFault: Seed = (world, { workload }) => {
@@ -53,12 +54,12 @@ export const imageFault: Seed = (world, { workload }) => {
   scaled(`down replica set ${before.name} from 4 to 3`);
   scaled(`up replica set ${after.name} from 1 to 2`);
   for (const resident of waiting) {
-    pull(world, resident, Date.now() - 100_000, ATTEMPTS);
-    backOff(world, resident, Date.now(), ATTEMPTS * 6);
+    wait(world, resident, 'ErrImagePull', Date.now() - 100_000, ATTEMPTS);
+    wait(world, resident, 'ImagePullBackOff', Date.now(), ATTEMPTS * 6);
   }
   return attempts(
     waiting,
-    (resident) => pull(world, resident, Date.now()),
-    (resident) => backOff(world, resident, Date.now()),
+    (resident) => wait(world, resident, 'ErrImagePull', Date.now()),
+    (resident) => wait(world, resident, 'ImagePullBackOff', Date.now()),
   );
 };
