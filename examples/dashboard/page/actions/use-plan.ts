@@ -1,6 +1,12 @@
 /** Reads the objects of an action, sends it as a dry run, and then sends it. */
 import { useEffect, useState } from 'react';
-import { ApiError, createResourceClient, type Resource, type Stored } from 'rx-informer';
+import {
+  ApiError,
+  createResourceClient,
+  type Resource,
+  type Stored,
+  type WriteOptions,
+} from 'rx-informer';
 import { client } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
 import type { ObjectName } from '../cluster/page-state.ts';
@@ -38,8 +44,11 @@ export function usePlan(
   const [isSending, setSending] = useState(false);
   const calls = createResourceClient(client, resource as Resource<Target>);
 
+  const call = (object: Stored<Target>, options: WriteOptions) =>
+    action.send({ client, calls, options }, object, chosen);
+
   const check = async (item: Item, signal: AbortSignal): Promise<Item> => {
-    const { of, done } = item;
+    const { of, done, accepted: _accepted, problem: _problem, ...read } = item;
     if (done !== undefined) return item;
     const { name, namespace, uid } = of;
     try {
@@ -47,14 +56,9 @@ export function usePlan(
       const object = await calls.get(target, { signal });
       if (object.metadata.uid !== uid) throw changed(object, 'is another object of this name now');
       if (!isReady) return { of, object };
-      const options = { signal, dryRun: true };
-      return {
-        of,
-        object,
-        accepted: await action.send({ client, calls, options }, object, chosen),
-      };
+      return { of, object, accepted: await call(object, { signal, dryRun: true }) };
     } catch (error) {
-      return { ...item, of, problem: problemOf(error) };
+      return { ...read, of, problem: problemOf(error) };
     }
   };
 
@@ -62,12 +66,7 @@ export function usePlan(
   useEffect(() => {
     const ending = new AbortController();
     setChecking(true);
-    const unchecked = items.map(({ of, object, done }) => ({
-      of,
-      ...(object && { object }),
-      ...(done && { done }),
-    }));
-    void Promise.all(unchecked.map((item) => check(item, ending.signal))).then((checked) => {
+    void Promise.all(items.map((item) => check(item, ending.signal))).then((checked) => {
       if (ending.signal.aborted) return;
       setItems(checked);
       setChecking(false);
@@ -79,11 +78,7 @@ export function usePlan(
     const { of, object, accepted } = item;
     if (object === undefined || accepted === undefined) return item;
     try {
-      return {
-        of,
-        object,
-        done: await action.send({ client, calls, options: {} }, object, chosen),
-      };
+      return { of, object, done: await call(object, {}) };
     } catch (error) {
       return { of, object, problem: problemOf(error) };
     }

@@ -5,10 +5,8 @@ import { lineNumbers } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { EditorView, minimalSetup } from 'codemirror';
 import { useEffect, useRef } from 'react';
+import { nonce } from '../cluster/settings.ts';
 import classes from './details.module.css';
-
-/** The page allows only styles that carry the nonce of this response. */
-const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 
 /** Replaces a selection itself: a browser would give the new text the style of the old one, which the page does not allow. */
 const typedOver = EditorView.domEventHandlers({

@@ -1,5 +1,6 @@
 /** The choice of another context of the kubeconfig, for all pages of the dashboard. */
 import { ActionIcon, Menu, Text } from '@mantine/core';
+import { useFetch } from '@mantine/hooks';
 import { useState } from 'react';
 import type { ContextList } from '../../shared/messages.ts';
 import { page$ } from '../cluster/page-state.ts';
@@ -16,13 +17,9 @@ async function choose(context: string): Promise<string> {
 }
 
 export function ContextMenu({ current }: { readonly current: string | undefined }) {
-  const [names, setNames] = useState<readonly string[]>([]);
+  const { data, refetch } = useFetch<ContextList>('/dashboard/contexts', { autoInvoke: false });
   const [chosen, setChosen] = useState<string>();
   const [problem, setProblem] = useState('');
-  const read = async () => {
-    const answer = await fetch('/dashboard/contexts');
-    setNames(((await answer.json()) as ContextList).contexts);
-  };
   const onChoice = async (context: string) => {
     setChosen(context);
     setProblem(await choose(context).catch(String));
@@ -34,7 +31,7 @@ export function ContextMenu({ current }: { readonly current: string | undefined 
       withInitialFocusPlaceholder={false}
       closeOnItemClick={false}
       width={280}
-      onOpen={() => void read().catch(() => undefined)}
+      onOpen={() => void refetch()}
     >
       <Menu.Target>
         <ActionIcon
@@ -48,7 +45,7 @@ export function ContextMenu({ current }: { readonly current: string | undefined 
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>Contexts of the kubeconfig</Menu.Label>
-        {names.map((name) => (
+        {data?.contexts.map((name) => (
           <Menu.Item
             key={name}
             rightSection={name === current && <CheckIcon size={14} />}
