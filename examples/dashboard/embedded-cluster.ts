@@ -4,6 +4,7 @@
  */
 import { type Pod, pods } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
+import { interval, Subscription, timer } from 'rxjs';
 import { Ledger } from './embedded/ledger.ts';
 import { LogWriter } from './embedded/log-writer.ts';
 import { metricsFor } from './embedded/metrics.ts';
@@ -113,18 +114,17 @@ export async function createEmbeddedCluster(
   if (users !== undefined) createRoles(server);
   const served = await server.serve({ port: 0 });
   const pace = createPace(() => director.step(), options.rate);
-  const timers = [
-    setInterval(() => {
-      writes.step();
-      world.rollup.flush();
-    }, ROLLUP_EVERY_MS),
-    setInterval(() => logs.goOn(), LOG_EVERY_MS),
-    setInterval(() => {
-      // Without changes nothing occurs, faults included.
-      if (pace.rate > 0) for (const each of seeded) each.again();
-    }, FAULT_EVERY_MS),
-  ];
-  const healings = new Set<NodeJS.Timeout>();
+  const running = new Subscription();
+  const each = (everyMs: number, act: () => void) => running.add(interval(everyMs).subscribe(act));
+  each(ROLLUP_EVERY_MS, () => {
+    writes.step();
+    world.rollup.flush();
+  });
+  each(LOG_EVERY_MS, () => logs.goOn());
+  each(FAULT_EVERY_MS, () => {
+    // Without changes nothing occurs, faults included.
+    if (pace.rate > 0) for (const fault of seeded) fault.again();
+  });
   return {
     baseUrl: served.url,
     server,
@@ -147,18 +147,12 @@ export async function createEmbeddedCluster(
     prepare: (path) => logs.prepare(path),
     hurt(fault) {
       const heal = hurt(server, fault);
-      if (heal === undefined) return;
-      const timer = setTimeout(() => {
-        healings.delete(timer);
-        heal();
-      }, FAULT_MS);
-      healings.add(timer);
+      if (heal !== undefined) running.add(timer(FAULT_MS).subscribe(heal));
     },
     truth: (resourceVersion) => ledger.truth(resourceVersion),
     async close() {
       pace.stop();
-      for (const timer of timers) clearInterval(timer);
-      for (const timer of healings) clearTimeout(timer);
+      running.unsubscribe();
       await served.close();
     },
   };

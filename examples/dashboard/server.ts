@@ -1,5 +1,6 @@
 /** The dashboard's web server: guards, the page, the proxy, and the controls of the embedded cluster. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { EmbeddedCluster } from './embedded-cluster.ts';
 import type { ClusterProxy } from './proxy.ts';
@@ -52,16 +53,6 @@ export interface DashboardServer {
   readonly url: string;
   readonly pages: PageClients;
   close(): Promise<void>;
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
 }
 
 function infoOf(
@@ -190,7 +181,9 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
     else if (refusal(request, port) !== undefined) socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     else users.connect(request, socket, head);
   });
-  port = await listen(server, options.port);
+  // Rejects with the error of the server, if the port is taken.
+  await once(server.listen(options.port, '127.0.0.1'), 'listening');
+  ({ port } = server.address() as AddressInfo);
   return {
     port,
     url: `http://127.0.0.1:${port}/`,

@@ -1,5 +1,4 @@
 /** Creates the workload of a seeded fault. No story touches its pods. */
-import type { Container, PodSpec } from 'rx-informer/resources';
 import type { App } from '../catalogue.ts';
 import { createDeployment } from '../controllers.ts';
 import { type Happening, type Involved, involved } from '../event-recorder.ts';
@@ -12,15 +11,11 @@ const MINUTE_MS = 60_000;
 /** How long ago the faults began. */
 export const beganMs = (): number => Date.now() - 14 * MINUTE_MS;
 
-export interface FaultyWorkload {
-  readonly namespace: string;
-  readonly app: string;
+export interface FaultyWorkload
+  extends Omit<App, 'kind' | 'share'>,
+    Pick<Template, 'container' | 'pod'> {
   readonly replicas: number;
   readonly version: string;
-  readonly milliCpu: number;
-  readonly memoryMi: number;
-  readonly container?: Partial<Container>;
-  readonly pod?: Partial<PodSpec>;
   /** Whether the deployment exists for days. Otherwise it is as old as the fault. */
   readonly isOld?: boolean;
 }

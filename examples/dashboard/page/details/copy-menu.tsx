@@ -10,17 +10,12 @@ import type { Copied, Ports } from './kubectl.ts';
 /** The port of a Pod, a workload or a Service, and the container that a shell begins in. */
 export function portsOf(object: KubernetesObject | undefined): Ports {
   const { template } = (object as Deployment | undefined)?.spec ?? {};
-  const ofPods = { ...template?.spec, ...(object as Pod | undefined)?.spec };
-  const { containers, ports } = { ...ofPods, ...servicePorts(object) };
+  const { containers = template?.spec?.containers } = (object as Pod | undefined)?.spec ?? {};
+  const { ports } = (object as Service | undefined)?.spec ?? {};
   const [first] = containers ?? [];
   const port = ports?.[0]?.port ?? first?.ports?.[0]?.containerPort;
   return { port, container: first?.name };
 }
-
-const servicePorts = (object: KubernetesObject | undefined) => {
-  const { ports } = (object as Service | undefined)?.spec ?? {};
-  return { ports };
-};
 
 /** The texts of a menu that can be copied. */
 export function CopyItems(props: {
