@@ -78,22 +78,17 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
 
   /** Connects the pages to a cluster. */
   async function serving(of: Choice, base = ''): Promise<ServedCluster> {
-    const name = 'cluster' in of ? of.cluster.name : 'embedded cluster';
+    const real = 'cluster' in of ? of.cluster : undefined;
+    const name = real?.name ?? 'embedded cluster';
     const files = await readPageFiles(folder, {
       ...{ cluster: type, source: name, namespace: namespace ?? '', base },
       ...{ storedFor: await identityOf(options, of), nats, bucket: nats && bucket },
       hasUsers: options.serveUsers ?? false,
     });
-    const next =
-      'cluster' in of
-        ? of.cluster.client
-        : createClient({ baseUrl: embedded?.baseUrl ?? '', qps: 0, headers: headersOf(embedded) });
-    client = next;
+    const baseUrl = embedded?.baseUrl ?? '';
+    client = real?.client ?? createClient({ baseUrl, qps: 0, headers: headersOf(embedded) });
     if (options.serveUsers) {
-      const anonymous =
-        'cluster' in of
-          ? await of.cluster.anonymous()
-          : createClient({ baseUrl: next.baseUrl, qps: 0 });
+      const anonymous = (await real?.anonymous()) ?? createClient({ baseUrl, qps: 0 });
       users = await serveDashboardUsers({
         ...{ client, anonymous, allowEdits: !rules.readOnly, idleTimeoutMs },
         report: (error) => say(`The server of users: ${String(error)}`),
@@ -101,12 +96,12 @@ export async function startDashboard(options: DashboardOptions, say: Say): Promi
       proxy = createClusterProxy(anonymous, { ...rules, asUsers: true });
       return { proxy, files, cluster: name };
     }
-    const kinds = new ServedKinds(next);
+    const kinds = new ServedKinds(client);
     // Without it only the kinds that the page knows are shown.
     await kinds.refresh().catch(() => undefined);
     proxy = createClusterProxy(client, { ...rules, others: kinds.byPath });
-    const context = 'cluster' in of ? of.cluster.context : undefined;
-    return { proxy, kinds, files, cluster: `${name}${nats ? ' over NATS' : ''}`, context };
+    const cluster = `${name}${nats ? ' over NATS' : ''}`;
+    return { proxy, kinds, files, cluster, context: real?.context };
   }
 
   if ('embeddedBecause' in choice) {

@@ -5,6 +5,7 @@
 import { autoscalerFault } from './faults/autoscaler.ts';
 import { claimFault } from './faults/claim.ts';
 import { crashLoopFault } from './faults/crash-loop.ts';
+import { faultyDeployment } from './faults/faulty-workload.ts';
 import { imageFault } from './faults/image.ts';
 import { initContainerFault } from './faults/init-container.ts';
 import { pressureFault } from './faults/pressure.ts';
@@ -45,7 +46,8 @@ export function seedFaults(world: World, choice: FaultChoice): readonly SeededFa
   return chosen.flatMap((fault) => {
     const plan = fault === 'none' ? undefined : plans?.[fault];
     if (fault === 'none' || plan === undefined) return [];
-    const again = faults[fault](world, plan);
+    const deployment = faultyDeployment(world, plan.workload);
+    const again = faults[fault](world, { ...plan, deployment });
     return [{ explanation: `${fault}: ${plan.explanation}`, again }];
   });
 }

@@ -104,11 +104,6 @@ function isInside({ kind, namespace, name }: Target, only: string): boolean {
   return (kind.plural === 'namespaces' ? name : namespace) === only;
 }
 
-function outside(path: string, only: string): RefusedRequest {
-  const sentence = `This dashboard shows only the namespace ${only}; ${path} is outside of it.`;
-  return { code: 403, sentence };
-}
-
 /** Decides whether a request is forwarded. `path` is the path as it was sent, without the query. */
 export function judge(
   method: string,
@@ -125,7 +120,8 @@ export function judge(
   }
   const { namespace: only } = rules;
   if (target !== undefined && only !== undefined && !isInside(target, only)) {
-    return outside(path, only);
+    const sentence = `This dashboard shows only the namespace ${only}; ${path} is outside of it.`;
+    return { code: 403, sentence };
   }
   const methods = target === undefined ? ['POST'] : methodsOf(target, rules);
   if (!methods.includes(method)) {

@@ -1,13 +1,7 @@
 /** A program that ends at its start, because a variable is missing in its environment. */
 import type { Resident } from '../owners.ts';
 import type { World } from '../world.ts';
-import {
-  attempts,
-  beganMs,
-  faultyDeployment,
-  freshPods,
-  startContainer,
-} from './faulty-workload.ts';
+import { attempts, beganMs, freshPods, startContainer } from './faulty-workload.ts';
 import type { FaultPlan, Seed } from './seeded-fault.ts';
 
 const RESTARTS = 6;
@@ -29,8 +23,7 @@ function backOff(world: World, resident: Resident, restarts: number, nowMs: numb
   world.turn(resident, { to: 'backing-off', message }, nowMs);
 }
 
-export const crashLoopFault: Seed = (world, { workload, log }) => {
-  const { current } = faultyDeployment(world, workload);
+export const crashLoopFault: Seed = (world, { workload, deployment: { current }, log }) => {
   const residents = freshPods(world, current, workload.replicas);
   for (const resident of residents) {
     for (let restart = 0; restart <= RESTARTS; restart++) {

@@ -3,14 +3,7 @@ import { nextVersion } from '../controllers.ts';
 import type { Resident } from '../owners.ts';
 import { backOffError, backOffEvent, pullError } from '../pull-errors.ts';
 import type { World } from '../world.ts';
-import {
-  attempts,
-  beganMs,
-  faultyDeployment,
-  faultyTemplate,
-  freshPods,
-  healthyPods,
-} from './faulty-workload.ts';
+import { attempts, beganMs, faultyTemplate, freshPods, healthyPods } from './faulty-workload.ts';
 import type { Seed } from './seeded-fault.ts';
 
 /** The attempts until now, for the counts of the events. */
@@ -38,8 +31,7 @@ function wait(
   world.turn(resident, { to: 'waiting', reason, message }, nowMs);
 }
 
-export const imageFault: Seed = (world, { workload }) => {
-  const deployment = faultyDeployment(world, workload);
+export const imageFault: Seed = (world, { workload, deployment }) => {
   const before = deployment.current;
   const template = faultyTemplate({ ...workload, version: 'v2.8.1' });
   const after = nextVersion(world, deployment, template, beganMs());

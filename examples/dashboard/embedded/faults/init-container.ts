@@ -4,7 +4,7 @@ import { readManifests } from '../manifests.ts';
 import type { Resident } from '../owners.ts';
 import { timestamp } from '../timestamp.ts';
 import type { World } from '../world.ts';
-import { beganMs, every, faultyDeployment, freshPods, writeLog } from './faulty-workload.ts';
+import { beganMs, every, freshPods, writeLog } from './faulty-workload.ts';
 import type { Seed } from './seeded-fault.ts';
 
 const CONTAINER = 'migrate';
@@ -23,8 +23,10 @@ function fail(world: World, resident: Resident, restarts: number, nowMs: number)
   world.tell(resident, { type: 'Warning', reason: 'BackOff', message, times: restarts }, nowMs);
 }
 
-export const initContainerFault: Seed = (world, { workload, log = [] }) => {
-  const { current } = faultyDeployment(world, workload);
+export const initContainerFault: Seed = (
+  world,
+  { workload, deployment: { current }, log = [] },
+) => {
   const residents = freshPods(world, current, workload.replicas);
   let restarts = 7;
   const failAll = (nowMs: number) => {

@@ -2,11 +2,10 @@
 import { nodes, pods } from 'rx-informer/resources';
 import { involved } from '../event-recorder.ts';
 import { timestamp } from '../timestamp.ts';
-import { beganMs, faultyDeployment, healthyPods, warnings } from './faulty-workload.ts';
+import { beganMs, healthyPods, warnings } from './faulty-workload.ts';
 import type { Seed } from './seeded-fault.ts';
 
-export const pressureFault: Seed = (world, { workload }) => {
-  const { current } = faultyDeployment(world, workload);
+export const pressureFault: Seed = (world, { workload, deployment: { current } }) => {
   const [, node] = world.nodes;
   if (node === undefined) throw new Error('the world has one node');
   const { objects } = world.server;

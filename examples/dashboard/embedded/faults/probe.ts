@@ -1,13 +1,7 @@
 /** Probes of another port than the one on which the program listens. The kubelet restarts the container for ever. */
 import type { Resident } from '../owners.ts';
 import type { World } from '../world.ts';
-import {
-  beganMs,
-  faultyDeployment,
-  freshPods,
-  startContainer,
-  writeLog,
-} from './faulty-workload.ts';
+import { beganMs, freshPods, startContainer, writeLog } from './faulty-workload.ts';
 import type { Seed } from './seeded-fault.ts';
 
 const RESTARTS = 6;
@@ -27,8 +21,7 @@ function fail(world: World, resident: Resident, nowMs: number): void {
   world.turn(resident, { to: 'crashed', reason: 'Error', exitCode: 143 }, nowMs);
 }
 
-export const probeFault: Seed = (world, { workload, log }) => {
-  const { current } = faultyDeployment(world, workload);
+export const probeFault: Seed = (world, { workload, deployment: { current }, log }) => {
   const residents = freshPods(world, current, workload.replicas);
   for (const resident of residents) {
     for (let restart = 0; restart < RESTARTS; restart++) {

@@ -5,10 +5,9 @@ import type { Seed } from './seeded-fault.ts';
 
 const EXISTING = 4;
 
-export const quotaFault: Seed = (world, { workload }) => {
+export const quotaFault: Seed = (world, { workload, deployment }) => {
   const other = { ...workload, app: 'dunning', replicas: 2, version: '1.3.2' };
   healthyPods(world, faultyDeployment(world, other).current, other.replicas);
-  const deployment = faultyDeployment(world, workload);
   const owner = deployment.current;
   healthyPods(world, owner, EXISTING);
   const message = `Scaled up replica set ${owner.name} from ${EXISTING} to ${workload.replicas}`;

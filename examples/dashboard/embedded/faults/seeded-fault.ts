@@ -1,4 +1,5 @@
 /** What a seeded fault is. */
+import type { Deployment } from '../owners.ts';
 import type { World } from '../world.ts';
 import type { FaultyWorkload } from './faulty-workload.ts';
 
@@ -17,5 +18,10 @@ export interface SeededFault {
   again(): void;
 }
 
+/** What a fault begins with: its plan, and the deployment of its workload, which has no pods yet. */
+export interface FaultyScene extends FaultPlan {
+  readonly deployment: Deployment;
+}
+
 /** Creates a fault, and returns how it occurs once more. */
-export type Seed = (world: World, plan: FaultPlan) => SeededFault['again'];
+export type Seed = (world: World, scene: FaultyScene) => SeededFault['again'];

@@ -26,9 +26,6 @@ const FOR_NAMES = 90;
 
 const sum = (columns: readonly Column[]) => columns.reduce((all, { width }) => all + width, 0);
 
-const isLeading = ({ id, narrow }: Column, first: Column | undefined) =>
-  id === first?.id || narrow !== undefined;
-
 /** The columns of a phone: a name and its status, or a reason and its message, have room, and the others are reached by scrolling. */
 export function phoneColumns(columns: readonly Column[], width: number): readonly Column[] {
   const [first] = columns;
@@ -42,7 +39,7 @@ export function phoneColumns(columns: readonly Column[], width: number): readonl
 
 /** The first column and those with a narrow width, and the others from left to right as long as there is room. */
 function greedy(columns: readonly Column[], width: number) {
-  const leads = (column: Column) => isLeading(column, columns[0]);
+  const leads = ({ id, narrow }: Column) => id === columns[0]?.id || narrow !== undefined;
   let left = width - sum(columns.filter(leads));
   const others = columns.filter((column) => {
     if (leads(column)) return false;
