@@ -16,27 +16,10 @@ export function hashOf({ name }: Pick<Owner, 'name'>): string {
 
 function containersOf(app: string, template: Template): Container[] {
   const { image, sidecar, milliCpu, memoryMi, container } = template;
-  const memory = `${memoryMi}Mi`;
-  const main: Container = {
-    name: app,
-    image,
-    ports: [{ name: 'http', containerPort: 8080 }],
-    env: [
-      { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-      { name: 'LOG_LEVEL', value: 'info' },
-    ],
-    envFrom: [{ configMapRef: { name: `${app}-settings` } }],
-    resources: {
-      requests: { cpu: `${milliCpu}m`, memory },
-      limits: { memory: `${memoryMi * 2}Mi` },
-    },
-    readinessProbe: { httpGet: { path: '/healthz', port: 'http' }, periodSeconds: 10 },
-    imagePullPolicy: 'IfNotPresent',
-    ...container,
-  };
-  if (!sidecar) return [main];
-  const resources = { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '128Mi' } };
-  return [main, { name: 'proxy', image: 'registry.example/mesh/proxy:1.24.1', resources }];
+  const [memory, limit] = [`${memoryMi}Mi`, `${memoryMi * 2}Mi`];
+  const words = { app, image, cpu: `${milliCpu}m`, memory, limit };
+  const main = { ...shapeOf<Container>('Container', words), ...container };
+  return sidecar ? [main, shapeOf('Sidecar', {})] : [main];
 }
 
 /** By these annotations a monitoring system finds the pods. */

@@ -3,6 +3,8 @@
  * 10,000 pods. A sum does not depend on the order, and is updated by adding and subtracting.
  */
 
+import type { KubernetesObject } from 'rx-informer';
+
 /** Pods, counted and in one number. */
 export interface Fingerprint {
   readonly count: number;
@@ -11,12 +13,7 @@ export interface Fingerprint {
 
 export const NO_PODS: Fingerprint = { count: 0, fingerprint: 0 };
 
-interface Versioned {
-  readonly metadata?: {
-    readonly uid?: string | undefined;
-    readonly resourceVersion?: string | undefined;
-  };
-}
+type Versioned = Pick<KubernetesObject, 'metadata'>;
 
 /** A 52-bit hash of one pod's UID and version (FNV-1a over two halves). */
 function hashOf({ metadata: { uid = '', resourceVersion = '' } = {} }: Versioned): number {

@@ -21,14 +21,8 @@ interface JudgedCondition extends Condition {
 const GOOD_WHEN_FALSE =
   /Pressure$|Failure$|^NetworkUnavailable$|^Failed$|^Suspended$|^FailureTarget$|^DisruptionTarget$|^ScalingLimited$|^PodResize/;
 
-interface WithConditions {
-  readonly status?: {
-    readonly conditions?: readonly (Condition & { readonly lastTransitionTime?: string })[];
-  };
-}
-
 export function conditionsOf(object: KubernetesObject): readonly JudgedCondition[] {
-  const { conditions = [] } = (object as WithConditions).status ?? {};
+  const { conditions = [] } = (object as Pod).status ?? {};
   return conditions.map((condition) => ({
     ...condition,
     isBad: (condition.status === 'True') === GOOD_WHEN_FALSE.test(condition.type),

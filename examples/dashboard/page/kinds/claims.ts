@@ -7,10 +7,8 @@ import { column, columnsWith, defineKind, type Row, rowOf, type State } from './
 /** The row of a claim with the newest of its Events, which say why it is not bound. */
 export function withEvents(row: Row, told: readonly Row[]): Row {
   if (row.status !== 'Pending') return row;
-  const newest = told.reduce<Row | undefined>(
-    (last, each) => (last && Number(last['seenMs']) > Number(each['seenMs']) ? last : each),
-    undefined,
-  );
+  const seen = (event: Row) => Number(event['seenMs']);
+  const newest = told.toSorted((one, other) => seen(one) - seen(other)).at(-1);
   const isBad = newest?.tone === 'bad';
   return {
     ...row,
