@@ -142,6 +142,21 @@ describe('the objects of the embedded cluster', () => {
     }
   });
 
+  test('further containers run while their pod runs, end with it, and are never restarted', async () => {
+    const all = await listed<Pod>(grown(500, 3000), '/api/v1/pods');
+    const further = all.flatMap(({ status }) =>
+      (status?.containerStatuses ?? []).slice(1).map((each) => ({ phase: status?.phase, ...each })),
+    );
+    expect(further.length).toBeGreaterThan(20);
+    for (const { phase, name, ready, state, restartCount, lastState } of further) {
+      const [is] = Object.keys(state ?? {});
+      if (phase === 'Running') expect(['running', 'terminated'], name).toContain(is);
+      else expect(is, name).toBe(phase === 'Pending' ? 'waiting' : 'terminated');
+      expect([ready, restartCount, lastState]).toEqual([is === 'running', 0, undefined]);
+    }
+    expect(further.some(({ ready }) => ready)).toBe(true);
+  });
+
   test('events name objects by UID, are counted, and do not accumulate', async () => {
     const all = grown(600, 12_000);
     const events = await listed<Event>(all, '/api/v1/events');
