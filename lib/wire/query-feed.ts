@@ -100,7 +100,13 @@ function asReset(set: AnyChangeSet<unknown>): AnyChangeSet<unknown> {
 class UntoldSets extends Waiting<unknown> implements RowsOfSets<unknown> {
   readonly list = NO_ROWS;
   readonly total = 0;
+  readonly #reset: () => void;
   #last: { readonly order?: unknown; readonly total?: number | undefined } = {};
+
+  constructor(reset: () => void) {
+    super();
+    this.#reset = reset;
+  }
 
   get(): undefined {
     return undefined;
@@ -110,6 +116,7 @@ class UntoldSets extends Waiting<unknown> implements RowsOfSets<unknown> {
     const { order, total } = set;
     const isSame = !isReset && order === this.#last.order && total === this.#last.total;
     this.#last = { order, total };
+    if (isReset) this.#reset();
     this.push(set.reset === isReset ? set : asReset(set));
     return isSame && set.changes.length === 0 ? undefined : [];
   }
@@ -117,7 +124,13 @@ class UntoldSets extends Waiting<unknown> implements RowsOfSets<unknown> {
 
 export class QueryFeed {
   readonly #parts: QueryFeedParts;
-  readonly #untold = new UntoldSets();
+  /** A reset takes the place of the parts, too, which have rows that the reader may no longer be permitted to see. */
+  readonly #untold = new UntoldSets(() => {
+    if (this.#parted.length === 0) return;
+    this.#parted = [];
+    // The last part would have told it.
+    this.#told = undefined;
+  });
   /** Shows what a view in the same process shows. */
   readonly #view: RowsView<unknown, UntoldSets>;
   readonly #differences: RowDifferences;

@@ -306,6 +306,25 @@ describe('the size of messages', () => {
     expect(messages.at(-1)).toMatchObject({ n: 9, gone: ['u0'], total: 39 });
   });
 
+  it('E2: a reset takes the place of the parts that were not sent, and says the status that they would have said', () => {
+    const added = Array.from({ length: 40 }, (_, at) => rowOf(at, 'x'.repeat(10_000)));
+    const acks$ = new Subject<number>();
+    const changes$ = new Subject<never>();
+    const { messages } = read(changes$, { acks$ });
+    changes$.next(changeSet({ added }) as never);
+    acks$.next(1);
+    expect(messages.at(-1)?.more).toBe(true);
+    changes$.next(changeSet({ reset: true, added: [rowOf(99)] }) as never);
+    const before = messages.length;
+    for (let n = before; n <= messages.length; n++) acks$.next(n);
+    expect(messages.slice(before)).toMatchObject([
+      { reset: true, rows: [['u99', 0, {}]], total: 1, status: {} },
+    ]);
+    const view = fromWire<ReturnType<typeof rowOf>>(of(...messages));
+    view.subscribe(() => undefined);
+    expect(view.getSnapshot().rows.map(({ metadata }) => metadata.name)).toEqual(['w99']);
+  });
+
   it('E2: a row of over 262,144 characters is refused, and the others are sent', () => {
     const added = [rowOf(0), rowOf(1, 'x'.repeat(262_144)), rowOf(2)];
     const { messages } = read(of(changeSet({ added })) as never);
