@@ -29,6 +29,8 @@ class SocketHost {
   #listener: ((message: unknown) => void) | undefined;
   #unread: (() => void) | undefined;
   #port: UserPort | undefined;
+  /** The first message, until the server has answered it. */
+  #hello: Hello | undefined;
   /** The parts of large differences, by query. */
   #parted = new Map<number, JoinedParts>();
 
@@ -44,15 +46,19 @@ class SocketHost {
 
   post(message: FromTab): void {
     if (message.type === 'hello') return this.#greet(message);
-    const isSignOut = message.type === 'identity' && message.identity === undefined;
+    const isIdentity = message.type === 'identity';
+    // The server may have the former credentials, or not know the page yet.
+    if (this.#hello && (isIdentity || message.type === 'hidden'))
+      return this.#greet({ ...this.#hello, ...message, type: 'hello' });
     this.#port?.post(message);
-    if (isSignOut) this.#rest();
+    if (isIdentity && message.identity === undefined) this.#rest();
     else if (message.type === 'ping' && this.#port === undefined) this.#answer({ type: 'pong' });
   }
 
   close(): void {
     const port = this.#port;
     this.#port = undefined;
+    this.#hello = undefined;
     port?.close();
   }
 
@@ -67,6 +73,7 @@ class SocketHost {
       return this.#failed(error as Error);
     }
     this.#port = port;
+    this.#hello = hello;
     this.#parted = new Map();
     port.onEnd?.(({ code, reason }) => {
       if (this.#port !== port) return;
@@ -106,10 +113,11 @@ class SocketHost {
   }
 
   #take(message: FromWorker): void {
+    if (message.type === 'welcome') this.#hello = undefined;
     if (message.type === 'signed-out') {
-      // The server ends the socket. Somebody who signs in connects again.
-      this.#listener?.({ ...message, ofHello: true });
-      return this.#rest();
+      // The server ends the socket. First, because somebody who is told may sign in, which connects again.
+      this.#rest();
+      return this.#listener?.({ ...message, ofHello: true });
     }
     if (message.type !== 'rows' || message.differences.length === 0)
       return this.#listener?.(message);

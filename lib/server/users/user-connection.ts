@@ -4,7 +4,6 @@
  */
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { looseTimer } from '../../rx/long-timer.ts';
-import { stopwatch } from '../../rx/stopwatch.ts';
 import { publicCarriage } from '../../wire/query-feed.ts';
 import { type Credentials, type FromWorker, PROTOCOL } from '../../worker/messages.ts';
 import { ServedTab } from '../../worker/server/served-tab.ts';
@@ -15,7 +14,7 @@ import { type Limits, messageRate, type Spending } from './limits.ts';
 import { QueriesInTurn } from './queries-in-turn.ts';
 import { type Hello, isMessageOfTab } from './read-message.ts';
 import { SIGN_IN, type SignIns } from './sign-ins.ts';
-import { accountOf, checkedUser, type ServedUser, type SignIn } from './user.ts';
+import { accountOf, checkedUser, keyOfUser, type ServedUser, type SignIn } from './user.ts';
 import type { ConnectionSession, UserSession } from './user-session.ts';
 import type { Entered, UserSessions } from './user-sessions.ts';
 
@@ -54,12 +53,15 @@ export class UserConnection {
   readonly #maySignIn: () => boolean;
   /** Everything that ends with the connection. */
   readonly #life = new Subscription();
-  /** Ends when another sign-in begins, or the session ends. */
+  /** Ends when the user was verified again, or has left. */
   #signed = new Subscription();
+  /** The verification on its way, or that waits after a failure: of the newest credentials, because the former may have ended. */
+  #trying = Subscription.EMPTY;
+  /** Ends the wait for an answer of the page. */
+  #cancelQuestion: (() => void) | undefined;
   #user: ServedUser | undefined;
   #entered: Entered | undefined;
-  #session: UserSession | undefined;
-  /** The same, as this connection asks it. */
+  /** The session, as this connection asks it. */
   #asked: ConnectionSession | undefined;
   #hello: Hello | undefined;
   #hasSignedIn = false;
@@ -68,16 +70,12 @@ export class UserConnection {
   readonly #queries: QueriesInTurn;
   /** How many characters the port had carried when they were counted last. */
   #carried = 0;
-  readonly #passedMs: () => number;
-  /** When the user was verified last. */
-  #verifiedMs = 0;
 
   constructor(parts: UserConnectionParts) {
     this.#parts = parts;
     const { port, incarnation, limits, scheduler, answers } = parts;
     this.#mayCome = messageRate(limits.messagesPerSecond, scheduler);
     this.#maySignIn = messageRate(1, scheduler);
-    this.#passedMs = stopwatch(scheduler);
     const frameMs = 1_000 / limits.framesPerSecond;
     const carriage = { ...publicCarriage('serveUsers', scheduler), frameMs };
     const post = (message: unknown) => this.#post(this.#withPosition(message as FromWorker));
@@ -204,14 +202,17 @@ export class UserConnection {
 
   /** Verifies the user, for the first time or again. */
   async #signIn(credentials: unknown): Promise<void> {
-    const own = this.#signed;
+    const own = new Subscription();
+    this.#trying.unsubscribe();
+    this.#trying = own;
+    this.#signed.add(own);
     const { sessions, limits } = this.#parts;
     let given: unknown;
     try {
-      given = await this.#verified(credentials);
+      given = await this.#verified(credentials, own);
     } catch {
       // The program knows it; whoever is not verified is not answered.
-      if (!own.closed) this.#unverified(credentials);
+      if (!own.closed) this.#unverified(credentials, own);
       return;
     }
     if (own.closed) return;
@@ -225,10 +226,12 @@ export class UserConnection {
     const before = this.#user;
     const isOther = before !== undefined && (user?.name !== before.name || user.uid !== before.uid);
     if (user === undefined || isOther || this.#isOver(user)) return this.#signOut();
-    const isFull = sessions.connectionsOf(user) >= limits.connectionsOfUser;
-    if (before === undefined && isFull) return this.end('many');
-    // Other groups may need another session, whose making is awaited.
-    if (before !== undefined) this.#limitSignIn();
+    if (before !== undefined) {
+      // The client connects again, and its rows are stale until it is answered with the other rights.
+      if (keyOfUser(user) !== keyOfUser(before)) return this.end('changed');
+      return this.#follow(user, credentials);
+    }
+    if (sessions.connectionsOf(user) >= limits.connectionsOfUser) return this.end('many');
     const entered = sessions.enter(user);
     // Also while the factory is made, which may never happen.
     own.add(() => {
@@ -242,79 +245,76 @@ export class UserConnection {
       if (!own.closed) this.end('failed');
       return;
     }
-    if (!own.closed) this.#begin(user, entered, session, credentials);
+    if (own.closed) return;
+    this.#entered = entered;
+    this.#follow(user, credentials);
+    this.#begin(session);
   }
 
   /** What `signIn` says. */
-  #verified(credentials: unknown): Promise<unknown> {
+  #verified(credentials: unknown, own: Subscription): Promise<unknown> {
     const { signIn, signIns, address } = this.#parts;
     const ask = () => signIn({ credentials, identity: this.#hello?.identity ?? '' });
-    if (this.#user !== undefined) return signIns.again(this.#signed, ask);
+    if (this.#user !== undefined) return signIns.again(own, ask);
     this.#limitSignIn();
-    return signIns.first(address, this.#signed, ask);
+    return signIns.first(address, own, ask);
   }
 
   /** `signIn` has failed. A user who was verified a moment ago stays so for another one. */
-  #unverified(credentials: unknown): void {
+  #unverified(credentials: unknown, own: Subscription): void {
+    if (this.#user === undefined) return this.end('unverified');
     const { scheduler } = this.#parts;
-    const isOld =
-      this.#user === undefined || this.#passedMs() - this.#verifiedMs >= SIGN_IN.validMs;
-    if (isOld) return this.end('unverified');
-    this.#signed.add(looseTimer(SIGN_IN.retryMs, scheduler, () => void this.#signIn(credentials)));
+    own.add(looseTimer(SIGN_IN.retryMs, scheduler, () => void this.#signIn(credentials)));
   }
 
   #isOver({ expiresMs = Number.POSITIVE_INFINITY }: ServedUser): boolean {
     return expiresMs <= this.#parts.scheduler.now();
   }
 
-  /** The user is verified: the first time, or again, perhaps with other rights. */
-  #begin(user: ServedUser, entered: Entered, session: UserSession, credentials: unknown): void {
-    const { scheduler, incarnation } = this.#parts;
+  /** The user is verified, until the user must be verified again. */
+  #follow(user: ServedUser, credentials: unknown): void {
+    const { scheduler } = this.#parts;
     this.#markSignedIn();
     this.#user = user;
     this.#account = accountOf(user);
-    this.#verifiedMs = this.#passedMs();
-    const before = this.#entered;
-    this.#entered = entered;
     this.#signed.unsubscribe();
     const signed = new Subscription();
     this.#signed = signed;
-    signed.add(looseTimer(SIGN_IN.againMs, scheduler, () => void this.#signIn(credentials)));
+    const after = (ms: number, then: () => void) => signed.add(looseTimer(ms, scheduler, then));
+    after(SIGN_IN.againMs, () => {
+      // Newer credentials are not put off by these.
+      if (this.#trying.closed) void this.#signIn(credentials);
+    });
+    after(SIGN_IN.validMs, () => this.end('unverified'));
     const { expiresMs } = user;
-    if (expiresMs !== undefined) {
-      const leftMs = expiresMs - scheduler.now();
-      signed.add(
-        looseTimer(
-          Math.max(SIGN_IN.renewalMs, leftMs - SIGN_IN.earlyMs),
-          scheduler,
-          () => void this.#renew(),
-        ),
-      );
-      signed.add(looseTimer(leftMs, scheduler, () => this.#signOut()));
-    }
-    before?.leave();
-    const former = this.#session;
-    if (former === session) return;
-    // The client connects again, and its rows are stale until it is answered with the other rights.
-    if (former !== undefined) return this.end('changed');
-    this.#session = session;
+    if (expiresMs === undefined) return;
+    const leftMs = expiresMs - scheduler.now();
+    after(Math.max(SIGN_IN.renewalMs, leftMs - SIGN_IN.earlyMs), () => void this.#renew());
+    after(leftMs, () => this.#signOut());
+  }
+
+  #begin(session: UserSession): void {
     this.#asked = session.askedAfter?.(this.#hello?.position) ?? session;
     this.#tab.enter(this.#asked);
+    const { incarnation } = this.#parts;
     this.#post({ type: 'welcome', incarnation, epoch: session.epoch });
   }
 
-  /** Asks the client for new credentials. */
+  /** Asks the client for new credentials. The answer to the last question counts, because those to former ones may be older. */
   async #renew(): Promise<void> {
-    const own = this.#signed;
-    if (this.#hello?.hasCredentials !== true || this.#tab.session === undefined) return;
+    const { session } = this.#tab;
+    if (this.#hello?.hasCredentials !== true || session === undefined) return;
+    this.#cancelQuestion?.();
+    const { answer, cancel } = this.#tab.ask();
+    this.#cancelQuestion = cancel;
     let credentials: Credentials;
     try {
-      credentials = await this.#tab.ask().answer;
+      credentials = await answer;
     } catch {
       // The present ones are right until they end.
       return;
     }
-    if (!own.closed) await this.#signIn(credentials);
+    if (this.#tab.session === session) await this.#signIn(credentials);
   }
 
   /** The credentials are of nobody, or of somebody else: the client drops its rows. */
@@ -328,7 +328,6 @@ export class UserConnection {
     this.#signed = new Subscription();
     this.#queries.leave();
     this.#tab.leave();
-    this.#session = undefined;
     this.#asked = undefined;
     this.#entered?.leave();
     this.#entered = undefined;
