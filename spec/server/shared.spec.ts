@@ -546,6 +546,36 @@ describe('queries with names over one factory', () => {
     expect(runs).toBe(1);
   });
 
+  it('E14: parameters that JSON does not tell apart reach the function as one value, whoever asks first', async () => {
+    const params: unknown[] = [];
+    const rig = new UsersRig().serveShared({
+      rights: () => ['a'],
+      queries: {
+        top: {
+          reads: [pods],
+          ask: (given: { readonly most: unknown }, live: LiveQueries) => {
+            params.push(given);
+            return live.stream(names);
+          },
+        },
+      },
+    });
+    await rig.pass(2_000);
+    for (const [token, most] of [
+      ['t-ann', '1e999'],
+      ['t-bob', 'null'],
+      ['t-root', '-0'],
+    ] as const) {
+      const { hello, send, session } = rig.raw();
+      hello(token);
+      await rig.pass(100);
+      const open = JSON.stringify({ type: 'open', id: 1, query: { named: 'top' }, ...session() });
+      send(open.replace('"top"', `"top","params":{"most":${most}}`));
+      await rig.pass(500);
+    }
+    expect(params).toEqual([{ most: null }, { most: 0 }]);
+  });
+
   it('E14: a page is told of at most 20 refused rows of a query', async () => {
     const rig = new UsersRig();
     const metadata = (at: number) => ({ namespace: 'a', name: `odd-${at}` });

@@ -3,7 +3,7 @@ import { createInformerFactory, liveQuery } from 'rx-informer';
 import { pods, secrets } from 'rx-informer/resources';
 import type { UserPort } from 'rx-informer/server';
 import { workerQuery } from 'rx-informer/worker';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { followed, names, namesOf, UsersRig } from './users-rig.ts';
 
 const LIVE = { synced: true, stale: false, live: true, blocked: undefined, error: undefined };
@@ -67,6 +67,40 @@ describe('users of a server', () => {
     await rig.pass(5_000);
     expect(ann?.shown()).toEqual({ list: 'api web', ...LIVE });
     expect(bob?.shown()).toMatchObject({ list: '', blocked: 'forbidden' });
+  });
+
+  it('E5: parameters that JSON does not tell apart reach a query with a name as one value', async () => {
+    const params: unknown[] = [];
+    const rig = new UsersRig({
+      queries: {
+        top: (given: unknown) => {
+          params.push(given);
+          return names;
+        },
+      },
+    });
+    const { hello, send, session } = rig.raw();
+    hello();
+    await rig.pass(100);
+    const open = JSON.stringify({ type: 'open', id: 1, query: { named: 'top' }, ...session() });
+    send(open.replace('"top"', '"top","params":{"most":1e999,"__proto__":{"least":-0}}'));
+    await rig.pass(500);
+    expect(JSON.stringify(params)).toBe('[{"__proto__":{"least":0},"most":null}]');
+    expect(params).toMatchObject([{ most: null }]);
+  });
+
+  it('E8: a query with a name that returns a promise is refused, and its rejection ends no process', async () => {
+    const rejected = vi.fn();
+    process.on('unhandledRejection', rejected);
+    const rig = new UsersRig({
+      queries: { later: (async () => Promise.reject(new Error('secret'))) as never },
+    });
+    const query = workerQuery<{ later: () => typeof names }, 'later'>('later');
+    const { shown } = followed(rig.page('t-ann').view(query));
+    await rig.pass(5_000);
+    await new Promise((then) => setImmediate(then));
+    process.off('unhandledRejection', rejected);
+    expect([shown().error, rejected.mock.calls]).toEqual(['the query has failed', []]);
   });
 
   it('E6: a server that is lost leaves stale rows, which the next connection brings up to date; after ten minutes they are gone', async () => {

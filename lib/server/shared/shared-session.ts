@@ -194,11 +194,12 @@ export class SharedSession implements UserSession {
   #named({ named: name, params }: CarriedQuery): Asked {
     const { named } = this.#parts;
     // Without what else a client has sent.
-    const carried = { named: name, ...(params !== undefined && { params }) };
+    const key = sortedJson({ named: name, params });
+    const carried: CarriedQuery = JSON.parse(key);
     const query = named.of(name);
     const kinds = named.kindsReadBy(query, carried);
     return {
-      key: sortedJson(carried),
+      key,
       kinds,
       rights: named.rightsAskedBy(query, carried),
       areNamed: true,

@@ -20,7 +20,7 @@ export interface AnswersParts {
   readonly layer?: Layer | undefined;
 }
 
-/** JSON in which the order of fields does not matter. */
+/** JSON in which the order of fields does not matter. What is shared by it is made of it, because other values, such as 1e999 and null, have the same. */
 export function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)
@@ -78,7 +78,10 @@ export class Answers {
     if (known !== undefined) return known;
     const named = String(carried['named']);
     const where = `workerQuery ${named}`;
-    const made = this.#functionOf(named)(paramsOf(carried), this.#live);
+    const made = this.#functionOf(named)(paramsOf(JSON.parse(key)), this.#live);
+    const other: unknown = made;
+    // Refused below. Its rejection must not end a process.
+    if (other instanceof Promise) other.catch(() => undefined);
     if (isObservable(made)) return this.#share(key, where, made);
     const query = checkedQuery(made);
     checkSize(where, query);
