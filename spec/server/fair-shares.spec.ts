@@ -3,10 +3,10 @@ import { type LiveQueries, liveQuery } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import type { ServeUsersLimits } from 'rx-informer/server';
 import { describe, expect, it } from 'vitest';
-import { UsersRig } from './users-rig.ts';
+import { followed, UsersRig } from './users-rig.ts';
 
 /** A server with a named query, each first answer of which takes 60 ms of the clock. */
-function slowServer(limits: ServeUsersLimits = {}) {
+function slowServer(limits: ServeUsersLimits = {}, rightsMs = 0) {
   const rig = new UsersRig();
   let tookMs = 0;
   const scheduler = {
@@ -26,19 +26,28 @@ function slowServer(limits: ServeUsersLimits = {}) {
       return liveQuery({ from: pods, select: { name: 'metadata.name' } });
     },
   };
-  rig.serveShared({ scheduler, queries: { slow }, rights: () => 'all', limits });
-  const user = async (name: string) => {
+  const rights = async () => {
+    if (rightsMs > 0)
+      await new Promise<void>((resolve) => void rig.scheduler.schedule(resolve, rightsMs));
+    return 'all' as const;
+  };
+  /** Starts the server, in place of the one that runs. */
+  const serve = () => rig.serveShared({ scheduler, queries: { slow }, rights, limits });
+  serve();
+  const user = async (name: string, hello: object = {}) => {
     const raw = rig.raw();
-    raw.hello(`t-${name}`);
+    raw.hello(`t-${name}`, hello);
     await rig.pass(100);
     const of = raw.session();
     let ids = 0;
     const send = (message: object) => raw.send({ ...message, ...of });
-    const open = (count: number) => {
-      for (let at = 0; at < count; at++) {
-        const params = { of: name, at: ids };
-        send({ type: 'open', id: ids++, query: { named: 'slow', params } });
-      }
+    const ask = (params: object = {}) => {
+      const query = { named: 'slow', params: { of: name, at: ids, ...params } };
+      send({ type: 'open', id: ids, query });
+      return ids++;
+    };
+    const open = (count: number, params: object = {}) => {
+      for (let at = 0; at < count; at++) ask(params);
     };
     const refused = () =>
       raw.received.flatMap(({ type, error }) =>
@@ -46,10 +55,117 @@ function slowServer(limits: ServeUsersLimits = {}) {
           ? [error as { message: string; api: { code: number; retryAfterMs: number } }]
           : [],
       );
-    return { ...raw, send, open, refused };
+    return { ...raw, send, ask, open, refused };
   };
-  return { rig, user, answered, atMs };
+  return { rig, serve, user, answered, atMs };
 }
+
+const count = { of: 'count' };
+const window = { of: 'window', limit: 50 };
+
+describe('the answers of one user', () => {
+  it('E20: are first those of windows, then what was asked last', async () => {
+    const { rig, user, answered } = slowServer();
+    const { ask } = await user('ann');
+    ask({ of: 'first' });
+    ask({ of: 'window 1', limit: 50 });
+    ask({ of: 'window 2', limit: 1 });
+    ask({ of: 'rows' });
+    ask({ of: 'total', limit: 0 });
+    ask({ of: 'other', limit: '50' });
+    await rig.pass(1_000);
+    // The first one is answered before the others are there.
+    const order = ['first', 'window 2', 'window 1', 'other', 'total', 'rows'];
+    expect(answered).toEqual(order);
+  });
+
+  it.each([
+    ['known', 0],
+    ['asked for', 500],
+  ])(
+    'E20: are first those of pages that are shown, also of what a hidden page has asked before, while rights are %s',
+    async (_which, rightsMs) => {
+      const { rig, user, answered } = slowServer({}, rightsMs);
+      const hidden = await user('ann', { isHidden: true });
+      const shown = await user('ann');
+      shown.ask({ of: 'first' });
+      hidden.ask({ of: 'both', at: 0 });
+      shown.open(2, { of: 'shown' });
+      shown.ask({ of: 'both', at: 0 });
+      hidden.open(4, { of: 'hidden', limit: 50 });
+      await rig.pass(2_000);
+      expect(answered[0]).toBe('first');
+      expect(answered.slice(1, 4).sort()).toEqual(['both', 'shown', 'shown']);
+      expect(answered).toHaveLength(8);
+    },
+  );
+
+  it('E20: are first those of a page that is shown while its queries wait', async () => {
+    const { rig, user, answered } = slowServer();
+    const hello = { isHidden: true };
+    const [one, other] = [await user('ann', hello), await user('ann', hello)];
+    one.open(4, { of: 'shown' });
+    other.open(4, { of: 'hidden', limit: 50 });
+    one.send({ type: 'hidden', isHidden: false });
+    await rig.pass(1_000);
+    expect(answered.lastIndexOf('shown')).toBeLessThan(5);
+    expect(answered).toHaveLength(8);
+  });
+
+  it('E20: are made of every query in the end: of four, one is what has waited longest', async () => {
+    // Beyond a tenth of the limit an answer is followed by a pause, in which a page asks more than is answered.
+    const { rig, user, answered } = slowServer({ queries: 1_000, pipelines: 1_000 });
+    const ann = await user('ann');
+    ann.open(60, window);
+    await rig.pass(4_000);
+    expect(answered).toHaveLength(60);
+    answered.length = 0;
+    ann.open(4, count);
+    for (let at = 0; at < 25; at++) {
+      ann.open(2, window);
+      await rig.pass(60);
+    }
+    expect(answered.filter((each) => each === 'count')).toHaveLength(4);
+    expect(answered.length).toBeLessThan(50);
+  });
+
+  it('E20: come before those of no other user, whatever a page calls a window', async () => {
+    const orders = await Promise.all(
+      [count, window].map(async (asked) => {
+        const { rig, user, answered } = slowServer();
+        const [ann, bob] = [await user('ann'), await user('bob')];
+        ann.open(30, { ...asked, of: 'ann' });
+        bob.open(5, { of: 'bob' });
+        ann.open(30, { ...asked, of: 'ann' });
+        await rig.pass(3_000);
+        return answered;
+      }),
+    );
+    expect(orders[1]).toEqual(orders[0]);
+    expect(orders[1]?.lastIndexOf('bob')).toBeLessThan(12);
+  });
+
+  it('E20: begin with the window after a reconnect, of a page that asked it last or first', async () => {
+    for (const asked of [
+      [count, window, count, count, count],
+      [count, count, count, count, window],
+    ]) {
+      const { rig, serve, answered } = slowServer();
+      const page = rig.page('t-ann');
+      for (const [at, params] of asked.entries()) {
+        followed(page.view({ named: 'slow', params: { ...params, at } } as never));
+        await rig.pass(1_000);
+      }
+      expect(answered).toHaveLength(5);
+      answered.length = 0;
+      serve();
+      await rig.pass(5_000);
+      expect(answered).toHaveLength(5);
+      // The first one is answered before the others are there.
+      expect(answered.indexOf('window')).toBeLessThan(2);
+    }
+  });
+});
 
 describe('fair shares', () => {
   it('E19: first answers take turns, so that those of one user stand before no first one of another user', async () => {

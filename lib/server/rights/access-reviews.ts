@@ -16,7 +16,7 @@ export interface AccessReviewsOptions {
   /**
    * The informer of the RoleBindings of all namespaces, such as `factory.informer(roleBindings)`. For queries that name no namespace it proposes
    * those in which a user is bound, and when a binding changes, its users are reviewed again. It permits nothing by itself.
-   * @defaultValue such queries show nothing to users who may not read all namespaces, and what changes is noticed by the next question, which comes within a minute
+   * @defaultValue such queries show nothing to users who may not read all namespaces, and changes are noticed within a minute
    */
   readonly bindings?: Bindings | undefined;
   /** @defaultValue rxjs's `asyncScheduler` */
@@ -164,10 +164,9 @@ class Reviewer {
  * `signIn` has returned them; no group is added.
  *
  * First all namespaces are reviewed, then those that a query names, or in which the user is bound (at most 100). A query with the field
- * selector `metadata.name=x` is reviewed with that name, as a request with it is. Answers are valid for 30 seconds, and open queries are reviewed
- * again each minute, at most 200 reviews a second, or as many as the `qps` of the client allows (50 by default), of which users take turns. They
- * wait for no other calls on the client. An answer that is not `allowed: true` permits nothing; if there is none
- * within 5 seconds, the question has failed, and what was permitted stays so for half a minute.
+ * selector `metadata.name=x` is reviewed with that name. Open queries are reviewed again each minute, at most 200 reviews a second, or as
+ * many as the `qps` of the client allows (50 by default), of which users take turns. An answer that is not `allowed: true` permits nothing; if
+ * there is none within 5 seconds, what was permitted stays so for half a minute.
  *
  * Throws a `TypeError` on an invalid option.
  *

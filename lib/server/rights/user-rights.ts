@@ -87,14 +87,9 @@ export class UserRights {
   /** Tells the program of a decision, unless the last one on the question was the same. */
   #tell(key: string, decision: Omit<RightsDecision, 'user'>): void {
     const { user, onDecision, report } = this.#parts;
-    const { permitted, isUnknown, isCut: isPart } = decision;
     const last = this.#decided.get(key);
     this.#decided.delete(key);
-    this.#decided.set(key, {
-      permitted,
-      ...(isUnknown && { isUnknown }),
-      ...(isPart && { isCut: isPart }),
-    });
+    this.#decided.set(key, decision);
     const [oldest] = this.#decided.keys();
     if (this.#decided.size > MOST_DECIDED && oldest !== undefined) this.#decided.delete(oldest);
     if (last !== undefined && isSame(last, decision)) return;

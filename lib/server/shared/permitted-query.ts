@@ -10,7 +10,6 @@ import { originating } from '../../store/origin.ts';
 import { SetSource } from '../../store/set-source.ts';
 import { statusOfAwaited } from '../rights/narrowed.ts';
 import type { Decision } from '../rights/user-rights.ts';
-import type { TakeTurn } from '../turns/first-answers.ts';
 
 /** What the user may read at present: an answer that others share, as the user may see it, or why there is none. */
 export type PermittedAnswer =
@@ -70,7 +69,7 @@ function isMore(before: readonly Decision[], now: readonly Decision[]): boolean 
 export function answersInTurn(
   decisions$: Observable<readonly Decision[]>,
   answerFor: (decisions: readonly Decision[]) => PermittedAnswer,
-  takeTurn: TakeTurn,
+  takeTurn: (answer: () => void) => Subscription,
 ): Observable<PermittedAnswer> {
   return new Observable((subscriber) => {
     let waiting = Subscription.EMPTY;
@@ -79,15 +78,12 @@ export function answersInTurn(
     subscriber.add(
       decisions$.subscribe((decisions) => {
         waiting.unsubscribe();
-        let isAnswered = false;
-        const turn = takeTurn(() => {
-          isAnswered = true;
+        waiting = takeTurn(() => {
           shown = decisions;
           // The status and the rows that follow from a decision are one message.
           inTurn(() => subscriber.next(answerFor(decisions)));
         });
-        waiting = turn;
-        if (isAnswered || shown === undefined || isMore(shown, decisions)) return;
+        if (waiting.closed || shown === undefined || isMore(shown, decisions)) return;
         shown = undefined;
         inTurn(() => subscriber.next({ nothing: statusOfAwaited() }));
       }),

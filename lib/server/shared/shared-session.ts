@@ -1,6 +1,13 @@
 /** What one user asks of the informers of all users. Equal queries with equal rights share a pipeline. */
-import { combineLatest, type Observable, ReplaySubject, type SchedulerLike, share } from 'rxjs';
-import { map } from 'rxjs/operators';
+import {
+  combineLatest,
+  defer,
+  type Observable,
+  ReplaySubject,
+  type SchedulerLike,
+  share,
+} from 'rxjs';
+import { finalize, map } from 'rxjs/operators';
 import type { QueryChannel } from '../../factory/queries/query-channel.ts';
 import type { LimitedAccess } from '../../informer/sources.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
@@ -23,6 +30,7 @@ import {
 } from '../rights/narrowed.ts';
 import { type AskedRights, MOST_NAMESPACES } from '../rights/rights.ts';
 import type { Decision, UserRights } from '../rights/user-rights.ts';
+import { rankOf } from '../turns/first-answers.ts';
 import { checkQuerySize } from '../users/limits.ts';
 import type { UserEdits } from '../users/user-edits.ts';
 import {
@@ -72,6 +80,8 @@ interface Asked {
 interface Open {
   readonly channel: QueryChannel;
   readonly holders: Holders;
+  /** How many connections are told its rows, whose pages are not hidden. */
+  shown: number;
 }
 
 /** The longest name of an object. */
@@ -123,10 +133,13 @@ export class SharedSession implements UserSession {
     if (known === undefined && this.pipelines + elsewhere() >= mostPipelines) {
       throw refusedPipeline(mostPipelines);
     }
-    const open = known ?? this.#begin(asked);
+    const open = known ?? this.#begin(asked, carried);
     const { channel, holders } = open;
     return {
-      stream: channel.stream,
+      stream: defer(() => {
+        open.shown++;
+        return channel.stream;
+      }).pipe(finalize(() => open.shown--)),
       view: channel.view,
       lag$: catchUp?.lagOf(asked.kinds),
       enter: () => {
@@ -136,7 +149,7 @@ export class SharedSession implements UserSession {
     };
   }
 
-  #begin(asked: Asked): Open {
+  #begin(asked: Asked, carried: CarriedQuery): Open {
     const { lingerMs, scheduler } = this.#parts;
     const holders = new Holders(
       () => {
@@ -144,7 +157,9 @@ export class SharedSession implements UserSession {
       },
       (end) => afterLinger(end, lingerMs, scheduler),
     );
-    return { channel: permittedChannel(this.#permitted(asked)), holders };
+    const permitted$ = this.#permitted(asked, () => rankOf(carried, open.shown === 0));
+    const open: Open = { channel: permittedChannel(permitted$), holders, shown: 0 };
+    return open;
   }
 
   async edit(...[edit, tab]: Parameters<UserSession['edit']>): Promise<unknown> {
@@ -214,7 +229,7 @@ export class SharedSession implements UserSession {
   }
 
   /** The answer for the present rights, and for later ones. */
-  #permitted(asked: Asked): Observable<PermittedAnswer> {
+  #permitted(asked: Asked, rank: () => number): Observable<PermittedAnswer> {
     const { rights, report, takeTurn } = this.#parts;
     const { kinds } = asked;
     const askedOf = ({ namespaced }: Resource) =>
@@ -228,7 +243,7 @@ export class SharedSession implements UserSession {
       }
     };
     return combineLatest(kinds.map((kind) => rights.decisions(kind, askedOf(kind)))).pipe(
-      (decisions$) => answersInTurn(decisions$, answerFor, takeTurn),
+      (decisions$) => answersInTurn(decisions$, answerFor, (answer) => takeTurn(answer, rank)),
       // The rows and the status are those of one run.
       share({ connector: () => new ReplaySubject(1) }),
     );

@@ -27,14 +27,15 @@ export class FairQueue<T> {
     else this.#waiting.delete(user);
   }
 
-  /** Takes the next one, and its user goes behind all others. */
-  take(): T | undefined {
+  /** Takes one of the next user, who goes behind all others: the first, or the one that `choose` returns. */
+  take(choose = ([one]: readonly T[]): T | undefined => one): T | undefined {
     const [first] = this.#waiting;
     if (first === undefined) return undefined;
     const [user, own] = first;
-    const one = own.shift();
+    const one = choose(own) as T;
     this.#waiting.delete(user);
-    if (own.length > 0) this.#waiting.set(user, own);
+    this.#waiting.set(user, own);
+    this.remove(user, one);
     return one;
   }
 }

@@ -1,25 +1,54 @@
 /**
- * The first answers of queries, which cost the most: users take turns, and between two answers the messages of everybody else are read and
- * sent.
+ * The first answers of queries, which cost the most: users take turns, of each comes first what a page paints, and between two answers the
+ * messages of everybody else are read and sent.
  */
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { looseTimer } from '../../rx/long-timer.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
+import type { CarriedQuery } from '../../worker/carried-query.ts';
 import type { Budget } from './budget.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** Makes an answer of one user when it is its turn: at once if nobody waits. Unsubscribing takes it out of the queue. */
-export type TakeTurn = (answer: () => void) => Subscription;
+/**
+ * Makes an answer of one user when it is its turn: at once if nobody waits. Of the answers of the user, those come first whose rank is
+ * least when the turn comes. Unsubscribing takes it out of the queue.
+ */
+export type TakeTurn = (answer: () => void, rank: () => number) => Subscription;
+
+interface Waiting {
+  readonly answer: () => void;
+  readonly rank: () => number;
+  /** How many have come before it since it has waited longest. */
+  passed: number;
+}
 
 /** How long answers may take before others come in between, in milliseconds. */
 const AT_ONCE_MS = 10;
+/** How many of a user come before the one that has waited longest. */
+const MOST_PASSED = 3;
+
+/** The rows of a window are painted, what else a page asks may be counted, and nobody sees a hidden page. */
+export function rankOf(query: CarriedQuery, isHidden: boolean): number {
+  if (isHidden) return 2;
+  // Those of a query with a name are in its parameters, which may be anything.
+  const { limit } = (query['params'] ?? query) as { readonly limit?: unknown };
+  return typeof limit === 'number' && limit > 0 ? 0 : 1;
+}
+
+/** Of equal rank the one that was asked last, because a person waits for it. */
+function nextOf(own: readonly Waiting[]): Waiting {
+  const [oldest] = own as readonly [Waiting];
+  let next = oldest;
+  for (const each of own) if (each.rank() <= next.rank()) next = each;
+  return next === oldest || oldest.passed++ < MOST_PASSED ? next : oldest;
+}
 
 export class FirstAnswers {
   readonly #scheduler: SchedulerLike;
   readonly #budget: Budget;
   readonly #passedMs: () => number;
-  readonly #waiting = new FairQueue<() => void>();
+  readonly #waiting = new FairQueue<Waiting>();
   #isAnswering = false;
   /** How long answers have taken since others came in between. */
   #takenMs = 0;
@@ -34,7 +63,7 @@ export class FirstAnswers {
   }
 
   /** Makes an answer of a user. One that is made within another one belongs to it. */
-  take(user: string, answer: () => void): Subscription {
+  take(user: string, answer: () => void, rank: () => number = () => 0): Subscription {
     if (this.#isAnswering) {
       answer();
       return Subscription.EMPTY;
@@ -44,9 +73,10 @@ export class FirstAnswers {
       timed();
       return Subscription.EMPTY;
     }
-    this.#waiting.add(user, timed);
+    const waiting = { answer: timed, rank, passed: 0 };
+    this.#waiting.add(user, waiting);
     this.#later();
-    return new Subscription(() => this.#waiting.remove(user, timed));
+    return new Subscription(() => this.#waiting.remove(user, waiting));
   }
 
   /** After which time a user may ask for more, in milliseconds. */
@@ -78,8 +108,11 @@ export class FirstAnswers {
       this.#pause = Subscription.EMPTY;
       this.#restMs = 0;
       this.#takenMs = 0;
-      while (this.#takenMs < AT_ONCE_MS && !this.#waiting.isEmpty) this.#waiting.take()?.();
-      if (this.#takenMs >= AT_ONCE_MS || !this.#waiting.isEmpty) this.#later();
+      // Also choosing takes time, of a user of whom many wait.
+      const endMs = this.#passedMs() + AT_ONCE_MS;
+      while (this.#passedMs() < endMs && !this.#waiting.isEmpty)
+        this.#waiting.take(nextOf)?.answer();
+      if (!this.#waiting.isEmpty) this.#later();
     });
   }
 }

@@ -2,7 +2,7 @@
 import { Subscription } from 'rxjs';
 import type { OfSession, Session } from '../../worker/messages.ts';
 import type { ServedTab } from '../../worker/server/served-tab.ts';
-import type { FirstAnswers } from '../turns/first-answers.ts';
+import { type FirstAnswers, rankOf } from '../turns/first-answers.ts';
 import { tooMany } from './limits.ts';
 
 /** Asks a query. */
@@ -36,16 +36,15 @@ export class QueriesInTurn {
       const text = `a connection may have ${most} queries (limits.queries); close some first`;
       return tab.refuse(id, tooMany(text));
     }
-    let isAnswered = false;
-    const waiting = answers.take(account, () => {
-      isAnswered = true;
+    const answer = () => {
       this.#waiting.delete(id);
       const waitMs = answers.waitMs(account);
       if (waitMs === 0) return tab.receive(message);
       const text = `the first answers of this user have taken too long (limits.answerMsPerMinuteOfUser); ask again in ${Math.ceil(waitMs / 1_000)} s`;
       tab.refuse(id, tooMany(text, waitMs));
-    });
-    if (!isAnswered) this.#waiting.set(id, waiting);
+    };
+    const waiting = answers.take(account, answer, () => rankOf(message.query, tab.isHidden));
+    if (!waiting.closed) this.#waiting.set(id, waiting);
   }
 
   /** Nobody waits any longer for the first answer of a query. */

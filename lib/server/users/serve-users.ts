@@ -1,5 +1,5 @@
 /** `serveUsers`, which answers the live queries of many users, by informers of each or of all. */
-import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
+import { asyncScheduler, Subscription } from 'rxjs';
 import {
   check,
   checkedDuration,
@@ -19,11 +19,11 @@ import type { UserPort } from '../socket-port.ts';
 import { FirstAnswers } from '../turns/first-answers.ts';
 import { boundedReport } from './bounded-report.ts';
 import { endPort } from './ends.ts';
-import { type Limits, limitsOf, type Spending, spendingOf } from './limits.ts';
+import { limitsOf, spendingOf } from './limits.ts';
 import type { ServeFactoriesOptions, ServeUsersOptions } from './serve-options.ts';
 import { SignIns } from './sign-ins.ts';
 import type { ServedUser, SignIn } from './user.ts';
-import { UserConnection } from './user-connection.ts';
+import { UserConnection, type UserConnectionParts } from './user-connection.ts';
 import { OwnInformers, type UserInformers } from './user-session.ts';
 import { UserSessions } from './user-sessions.ts';
 
@@ -37,9 +37,8 @@ export interface ConnectUserOptions {
   /** Where the request comes from, such as `request.socket.remoteAddress`, to which a limit applies. @defaultValue no limit per address */
   readonly address?: string | undefined;
   /**
-   * Names the user of the credentials that the client has sent, as a `TokenReview` does. Called for the first message, then every
-   * minute, and for new credentials. `undefined` is nobody: the client drops its rows. If it throws, or takes over 10 seconds, the
-   * connection ends, and the rows of the client are stale.
+   * Names the user of the credentials that the client has sent. Called for the first message, then every minute, and for new
+   * credentials. `undefined` is nobody: the client drops its rows. If it throws, or takes over 10 seconds, the connection ends.
    */
   readonly signIn: (first: SignIn) => ServedUser | undefined | Promise<ServedUser | undefined>;
 }
@@ -78,6 +77,12 @@ function factoryOfEach(options: ServeFactoriesOptions, mostPipelines: number): U
   return { begin, end: () => undefined };
 }
 
+/** What all connections have in common. */
+type SharedParts = Pick<
+  UserConnectionParts,
+  'incarnation' | 'sessions' | 'limits' | 'spending' | 'answers' | 'signIns' | 'scheduler'
+>;
+
 /** How many different errors the program is told in a minute. */
 const MOST_TEXTS = 100;
 /** How often a client must answer, in milliseconds. One that misses two in a row is gone. */
@@ -85,13 +90,7 @@ const CHECK_MS = 6_000;
 
 class UsersServer implements ServedUsers {
   readonly #options: ServeUsersOptions;
-  readonly #limits: Limits;
-  readonly #spending: Spending;
-  readonly #answers: FirstAnswers;
-  readonly #signIns: SignIns;
-  readonly #scheduler: SchedulerLike;
-  readonly #incarnation: string;
-  readonly #sessions: UserSessions;
+  readonly #shared: SharedParts;
   readonly #connections = new Set<UserConnection>();
   /** How many connections sign in, by address. */
   readonly #signingIn = new Map<string, number>();
@@ -101,7 +100,7 @@ class UsersServer implements ServedUsers {
   #isDrained = false;
 
   constructor(options: ServeUsersOptions) {
-    const { limits, lingerMs = 30_000, scheduler = asyncScheduler } = options;
+    const { lingerMs = 30_000, scheduler = asyncScheduler } = options;
     ifGiven(checkedFunction, options.onUnhandledError, 'serveUsers: onUnhandledError');
     for (const name of ['hosts', 'origins'] as const) {
       const list = options[name];
@@ -113,30 +112,30 @@ class UsersServer implements ServedUsers {
       MOST_TEXTS,
       scheduler,
     );
-    this.#limits = limitsOf(limits);
-    this.#scheduler = scheduler;
-    this.#spending = spendingOf(this.#limits, scheduler);
-    this.#answers = new FirstAnswers(scheduler, this.#spending.answers);
-    this.#signIns = new SignIns(scheduler);
-    this.#incarnation = uniqueText(timingOf(options).random);
+    const limits = limitsOf(options.limits);
+    const spending = spendingOf(limits, scheduler);
+    const answers = new FirstAnswers(scheduler, spending.answers);
+    const { random } = timingOf(options);
+    const incarnation = uniqueText(random);
     checkedDuration(lingerMs, 'serveUsers: lingerMs');
     const surroundings = {
-      ...{ scheduler, lingerMs, mostPipelines: this.#limits.pipelines },
-      random: timingOf(options).random,
+      ...{ scheduler, lingerMs, mostPipelines: limits.pipelines, random },
       // A client, or an API server that is away, causes them, and must not end the program.
       report: options.onUnhandledError === undefined ? () => undefined : this.#report,
     };
     const { begin, end } =
       'factory' in options
         ? sharedFactory(options, surroundings)
-        : factoryOfEach(options, this.#limits.pipelines);
+        : factoryOfEach(options, limits.pipelines);
     this.#endFactory = end;
-    this.#sessions = new UserSessions({ begin, scheduler, lingerMs, answers: this.#answers });
+    const sessions = new UserSessions({ begin, scheduler, lingerMs, answers });
+    const signIns = new SignIns(scheduler);
+    this.#shared = { incarnation, sessions, limits, spending, answers, signIns, scheduler };
   }
 
   get counts(): UsersCounts {
     const signingIn = [...this.#signingIn.values()].reduce((sum, count) => sum + count, 0);
-    return { users: this.#sessions.count, connections: this.#connections.size, signingIn };
+    return { users: this.#shared.sessions.count, connections: this.#connections.size, signingIn };
   }
 
   connect(port: UserPort, options: ConnectUserOptions): void {
@@ -148,7 +147,7 @@ class UsersServer implements ServedUsers {
     }
     if (this.#isDrained) return endPort(port, 'drained');
     if (request !== null && this.#isForeign(request)) return endPort(port, 'foreign');
-    const { connections, signingIn, signingInOfAddress } = this.#limits;
+    const { connections, signingIn, signingInOfAddress } = this.#shared.limits;
     const address = given ?? '';
     const ofAddress = this.#signingIn.get(address) ?? 0;
     const counts = this.counts;
@@ -157,16 +156,14 @@ class UsersServer implements ServedUsers {
     if (isOften || counts.signingIn >= signingIn) return endPort(port, 'signingIn');
     this.#signingIn.set(address, ofAddress + 1);
     const connection: UserConnection = new UserConnection({
-      ...{ port, incarnation: this.#incarnation, sessions: this.#sessions, signIn },
-      ...{ limits: this.#limits, scheduler: this.#scheduler, address },
-      ...{ spending: this.#spending, answers: this.#answers, signIns: this.#signIns },
+      ...{ ...this.#shared, port, address, signIn },
       report: this.#report,
       onSignedIn: () => this.#signedIn(address),
       onEnd: () => this.#forget(connection),
     });
     this.#connections.add(connection);
     if (this.#checks.closed) {
-      this.#checks = longInterval(CHECK_MS, this.#scheduler).subscribe(() => {
+      this.#checks = longInterval(CHECK_MS, this.#shared.scheduler).subscribe(() => {
         for (const each of [...this.#connections]) each.check();
       });
     }
@@ -175,7 +172,7 @@ class UsersServer implements ServedUsers {
   drain(): void {
     this.#isDrained = true;
     for (const each of [...this.#connections]) each.end('drained');
-    this.#sessions.end();
+    this.#shared.sessions.end();
     this.#endFactory();
   }
 
@@ -203,11 +200,10 @@ class UsersServer implements ServedUsers {
 
 /**
  * Answers the live queries of many users over sockets: informers live in this process, and a page receives the rows of its queries as
- * differences. Pages connect with {@link connectServer}, and use the views and hooks of a worker.
+ * differences. Pages connect with {@link connectServer}. Queries with a `limit` are answered first.
  *
- * Nothing is answered before `signIn` has named the user. With `createFactory` each user is answered by informers of its own, whose client
- * has the user's rights. With `factory` all users are answered by the same informers, within what `rights` permits each of them; equal queries of
- * users with equal rights share a pipeline. Edits are refused without the option `edits`. Errors say a code and a reason, without stacks, addresses and messages of functions.
+ * With `createFactory` each user is answered by informers of its own, whose client has the user's rights. With `factory` all users are answered
+ * by the same informers, within what `rights` permits each of them.
  *
  * Throws a `TypeError` on an invalid option.
  *
@@ -223,8 +219,7 @@ class UsersServer implements ServedUsers {
  *       headers: { 'impersonate-user': name },
  *     })),
  * });
- * // of the package ws: new WebSocketServer({ server, maxPayload: 65_536 }).on('connection', (socket, request) =>
- * //   users.connect(socketPort(socket), { request, signIn: tokenReviews(client) }))
+ * // for each socket: users.connect(socketPort(socket), { request, signIn: tokenReviews(client) })
  * users.counts; // => { users: 0, connections: 0, signingIn: 0 }
  * ```
  */

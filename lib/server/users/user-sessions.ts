@@ -1,9 +1,9 @@
 /** The sessions of all users: one for equal users, made with the first connection, and kept for a while after the last. */
 import type { SchedulerLike } from 'rxjs';
 import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
-import type { FirstAnswers, TakeTurn } from '../turns/first-answers.ts';
+import type { FirstAnswers } from '../turns/first-answers.ts';
 import { accountOf, keyOfUser, type ServedUser } from './user.ts';
-import type { UserInformers, UserSession } from './user-session.ts';
+import type { SessionBeginning, UserInformers, UserSession } from './user-session.ts';
 
 /** The parts of the sessions. */
 export interface UserSessionsParts extends Pick<UserInformers, 'begin'> {
@@ -68,17 +68,19 @@ export class UserSessions {
   }
 
   #begin(key: string, user: ServedUser): Used {
-    const { lingerMs, scheduler } = this.#parts;
+    const { lingerMs, scheduler, answers } = this.#parts;
     const holders = new Holders(
       () => this.#end(key, used),
       (end) => afterLinger(end, lingerMs, scheduler),
     );
-    const elsewhere = () =>
-      this.#sumOf(user, ({ made, session: its }) =>
-        its === session || made === undefined ? 0 : made.pipelines,
-      );
-    const session = this.#make(user, elsewhere);
-    const used: Used = { holders, session, account: accountOf(user) };
+    const account = accountOf(user);
+    const session = this.#make(user, {
+      epoch: ++this.#lastEpoch,
+      elsewhere: () =>
+        this.#sumOf(user, (each) => (each === used ? 0 : (each.made?.pipelines ?? 0))),
+      takeTurn: (...turn) => answers.take(account, ...turn),
+    });
+    const used: Used = { holders, session, account };
     session.then(
       (made) => {
         used.made = made;
@@ -88,16 +90,13 @@ export class UserSessions {
     // A failure is told to those who enter; the next one tries again.
     used.session.catch(() => this.#forget(key, used));
     this.#used.set(key, used);
-    const ofAccount = this.#byAccount.get(used.account) ?? new Set();
-    this.#byAccount.set(used.account, ofAccount.add(used));
+    const ofAccount = this.#byAccount.get(account) ?? new Set();
+    this.#byAccount.set(account, ofAccount.add(used));
     return used;
   }
 
-  async #make(user: ServedUser, elsewhere: () => number): Promise<UserSession> {
-    const { answers, begin } = this.#parts;
-    const account = accountOf(user);
-    const takeTurn: TakeTurn = (answer) => answers.take(account, answer);
-    return await begin(user, { epoch: ++this.#lastEpoch, elsewhere, takeTurn });
+  async #make(user: ServedUser, beginning: SessionBeginning): Promise<UserSession> {
+    return await this.#parts.begin(user, beginning);
   }
 
   #end(key: string, used: Used | undefined = this.#used.get(key)): void {
