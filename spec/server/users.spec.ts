@@ -262,6 +262,8 @@ describe('the sign-in', () => {
     await rig.pass(61_000);
     expect(shown()).toMatchObject({ list: '', synced: false });
     expect(page.connection.phase).toBe('signed-out');
+    // The connection whose user was verified again says so, rather than the next one.
+    expect(rig.sockets).toHaveLength(2);
     const sockets = rig.sockets.length;
     const before = rig.toServer.length;
     nobody.close();

@@ -77,7 +77,9 @@ export class UserSessions {
     const session = this.#make(user, {
       epoch: ++this.#lastEpoch,
       elsewhere: () =>
-        this.#sumOf(user, (each) => (each === used ? 0 : (each.made?.pipelines ?? 0))),
+        this.#sumOf(user, ({ made }) =>
+          made === undefined || made === used.made ? 0 : made.pipelines,
+        ),
       takeTurn: (...turn) => answers.take(account, ...turn),
     });
     const used: Used = { holders, session, account };
