@@ -106,6 +106,14 @@ export function get(
   return succeed(server, 'GET', path, { query });
 }
 
+/** Waits until the cache of the server has an object's version: it answers what may be older, and learns of a write after the writer. */
+export function untilCached(server: ApiServer, path: string, { metadata }: Json): Promise<Json> {
+  const { resourceVersion } = metadata;
+  return eventually(() =>
+    get(server, path, { resourceVersion, resourceVersionMatch: 'NotOlderThan' }),
+  );
+}
+
 /** The minor version of Kubernetes that a server reports. */
 export async function minorOf({ request }: Pick<ApiServer, 'request'>): Promise<number> {
   const { json } = await request('GET', '/version');

@@ -11,6 +11,7 @@ import {
   post,
   put,
   succeed,
+  untilCached,
 } from './api-server.ts';
 
 export function listTests(server: () => ApiServer): void {
@@ -124,9 +125,7 @@ export function listTests(server: () => ApiServer): void {
     const namespace = await server().freshNamespace();
     const path = configMaps(namespace);
     const [, b] = await fill(server(), namespace, ['a', 'b']);
-    // Waits until the server's cache, which serves version 0, has this version.
-    const { resourceVersion } = b.metadata;
-    await get(server(), path, { resourceVersion, resourceVersionMatch: 'NotOlderThan' });
+    await untilCached(server(), path, b);
     const list = await get(server(), path, { resourceVersion: '0', limit: '1' });
     expect(names(list)).toEqual(['a', 'b']);
     expect(list.metadata).not.toHaveProperty('continue');
@@ -136,7 +135,7 @@ export function listTests(server: () => ApiServer): void {
     const namespace = await server().freshNamespace();
     const path = configMaps(namespace);
     const [a, b] = await fill(server(), namespace, ['a', 'b']);
-    await put(server(), `${path}/a`, { ...a, data: { k: '2' } });
+    const newest = await put(server(), `${path}/a`, { ...a, data: { k: '2' } });
     const { resourceVersion } = b.metadata;
     const exact = await get(server(), path, { resourceVersion, resourceVersionMatch: 'Exact' });
     expect(exact.metadata.resourceVersion).toBe(resourceVersion);
@@ -146,6 +145,7 @@ export function listTests(server: () => ApiServer): void {
       resourceVersionMatch: 'Exact',
     });
     expect(names(early)).toEqual(['a']);
+    await untilCached(server(), path, newest);
     for (const resourceVersionMatch of ['NotOlderThan', '']) {
       const newer = await get(server(), path, { resourceVersion, resourceVersionMatch });
       expect(newer.items[0].data).toEqual({ k: '2' });
@@ -155,11 +155,12 @@ export function listTests(server: () => ApiServer): void {
   it('a version with a limit means exactly that version', async () => {
     const namespace = await server().freshNamespace();
     const path = configMaps(namespace);
-    const [a] = await fill(server(), namespace, ['a', 'b', 'c']);
+    const [a, , c] = await fill(server(), namespace, ['a', 'b', 'c']);
     const { resourceVersion } = a.metadata;
     const exact = await get(server(), path, { resourceVersion, limit: '1' });
     expect(names(exact)).toEqual(['a']);
     expect(exact.metadata).toEqual({ resourceVersion });
+    await untilCached(server(), path, c);
     const newer = await get(server(), path, {
       resourceVersion,
       resourceVersionMatch: 'NotOlderThan',

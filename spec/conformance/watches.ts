@@ -16,6 +16,7 @@ import {
   short,
   succeed,
   take,
+  untilCached,
 } from './api-server.ts';
 
 const END = { 'k8s.io/initial-events-end': 'true' };
@@ -90,7 +91,8 @@ export function watchTests(server: () => ApiServer): void {
 
   it('a watch without a version that allows bookmarks sends an end mark after the existing objects', async () => {
     const namespace = await server().freshNamespace();
-    await fill(server(), namespace, ['a']);
+    const [a] = await fill(server(), namespace, ['a']);
+    await untilCached(server(), configMaps(namespace), a);
     await watching(configMaps(namespace), { allowWatchBookmarks: 'true' }, async (next) => {
       const [added, mark] = await next(2);
       expect(short(added)).toBe('ADDED a');
