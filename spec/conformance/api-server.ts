@@ -106,7 +106,7 @@ export function get(
   return succeed(server, 'GET', path, { query });
 }
 
-/** Waits until the cache of the server has an object's version: it answers what may be older, and learns of a write after the writer. */
+/** Waits until the cache of the server has an object's version. The cache answers lists that may be older, and receives a write after the writer was answered. */
 export function untilCached(server: ApiServer, path: string, { metadata }: Json): Promise<Json> {
   const { resourceVersion } = metadata;
   return eventually(() =>

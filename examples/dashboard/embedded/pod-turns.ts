@@ -74,7 +74,7 @@ function statusOf(turn: PodTurn, before: Partial<ContainerStatus>, nowMs: number
   };
 }
 
-/** What the turn of a pod means for its further containers, which never fail. */
+/** The state of the further containers of a pod after one of its turns. They never fail. */
 function besides({ to }: PodTurn): PodTurn {
   if (to === 'completed' || to === 'failed' || to === 'stopped') return { to: 'completed' };
   return { to: phases[to] === 'Running' ? 'running' : 'creating' };

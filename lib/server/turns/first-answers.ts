@@ -31,7 +31,7 @@ const MOST_PASSED = 3;
 /** The rows of a window are painted, what else a page asks may be counted, and nobody sees a hidden page. */
 export function rankOf(query: CarriedQuery, isHidden: boolean): number {
   if (isHidden) return 2;
-  // Those of a query with a name are in its parameters, which may be anything.
+  // A query with a name has its limit in its parameters, which may be anything.
   const { limit } = (query['params'] ?? query) as { readonly limit?: unknown };
   return typeof limit === 'number' && limit > 0 ? 0 : 1;
 }

@@ -77,7 +77,7 @@ function factoryOfEach(options: ServeFactoriesOptions, mostPipelines: number): U
   return { begin, end: () => undefined };
 }
 
-/** What all connections have in common. */
+/** The parts that all connections share. */
 type SharedParts = Pick<
   UserConnectionParts,
   'incarnation' | 'sessions' | 'limits' | 'spending' | 'answers' | 'signIns' | 'scheduler'

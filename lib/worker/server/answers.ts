@@ -20,7 +20,7 @@ export interface AnswersParts {
   readonly layer?: Layer | undefined;
 }
 
-/** JSON in which the order of fields does not matter. What is shared by it is made of it, because other values, such as 1e999 and null, have the same. */
+/** JSON with sorted fields. An answer that is shared by this text is made of this text, because different values, such as 1e999 and null, have the same. */
 export function sortedJson(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)

@@ -18,7 +18,7 @@ export interface SeededFault {
   again(): void;
 }
 
-/** What a fault begins with: its plan, and the deployment of its workload, which has no pods yet. */
+/** The plan of a fault and the deployment of its workload, which has no pods yet. */
 export interface FaultyScene extends FaultPlan {
   readonly deployment: Deployment;
 }
