@@ -61,7 +61,7 @@ describe('a hostile client', () => {
     expect(rig.users.counts).toEqual({ users: 0, connections: 0, signingIn: 0 });
   });
 
-  it.each<[string, object]>([
+  it.each<[string, object, number?]>([
     ['an id that is a text', { type: 'open', id: 'x', query: QUERY }],
     ['an id below 0', { type: 'open', id: -1, query: QUERY }],
     ['no query', { type: 'open', id: 1 }],
@@ -69,11 +69,16 @@ describe('a hostile client', () => {
     ['an acknowledgement without a set', { type: 'ack' }],
     ['an edit without an edit', { type: 'edit', id: 1 }],
     ['credentials that are a text', { type: 'credentials', id: 1, headers: 'x' }],
-  ])('E9: after the sign-in, %s ends the connection', async (_what, message) => {
+    [
+      'credentials of over 16,384 characters',
+      { type: 'credentials', id: 1, headers: { authorization: 'x'.repeat(20_000) } },
+      4413,
+    ],
+  ])('E9: after the sign-in, %s ends the connection', async (_what, message, code = 4400) => {
     const { rig, raw, of } = await signedIn();
     raw.send({ ...message, ...of });
     await rig.pass(100);
-    expect(raw.end()?.code).toBe(4400);
+    expect(raw.end()?.code).toBe(code);
   });
 
   it.each<[string, unknown]>([

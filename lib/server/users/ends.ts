@@ -10,10 +10,7 @@ const ENDS = {
   ],
   late: [4408, 'no sign-in within 10 seconds'],
   silent: [4408, 'the page has acknowledged nothing for 12 seconds, hidden for 2 minutes'],
-  large: [
-    4413,
-    'the first message, with the credentials, has over 16384 characters; send shorter ones',
-  ],
+  large: [4413, 'a message with credentials has over 16384 characters; send shorter ones'],
   full: [4429, 'the server has its most connections (limits.connections)'],
   signingIn: [
     4429,

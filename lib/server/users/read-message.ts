@@ -39,3 +39,14 @@ export function isMessageOfTab(message: unknown): message is FromTab {
   const { type } = message;
   return Object.hasOwn(FORMS, type) && FORMS[type]?.(message) === true;
 }
+
+/** The most characters of credentials, with what else a hello has. */
+const MOST_OF_CREDENTIALS = 16_384;
+
+/** Whether a message has credentials that are too long to be somebody's. */
+export function isTooLarge(message: FromTab): boolean {
+  if (message.type !== 'hello' && message.type !== 'credentials') return false;
+  // The error of a page without credentials is none of them, and may be too deep to be written.
+  const counted = message.type === 'hello' ? message : (message.headers ?? '');
+  return JSON.stringify(counted).length > MOST_OF_CREDENTIALS;
+}

@@ -12,7 +12,7 @@ import type { FirstAnswers } from '../turns/first-answers.ts';
 import { type EndReason, endPort } from './ends.ts';
 import { type Limits, messageRate, type Spending } from './limits.ts';
 import { QueriesInTurn } from './queries-in-turn.ts';
-import { type Hello, isMessageOfTab } from './read-message.ts';
+import { type Hello, isMessageOfTab, isTooLarge } from './read-message.ts';
 import { SIGN_IN, type SignIns } from './sign-ins.ts';
 import { accountOf, checkedUser, keyOfUser, type ServedUser, type SignIn } from './user.ts';
 import type { ConnectionSession, UserSession } from './user-session.ts';
@@ -37,8 +37,6 @@ export interface UserConnectionParts {
   onEnd(): void;
 }
 
-/** The most characters of a message with credentials. */
-const MOST_OF_HELLO = 16_384;
 /** The most bytes that wait for a client that does not read. */
 const MOST_WAITING = 16_777_216;
 /** How many checks a client may miss, shown and hidden. Browsers wake a hidden page once a minute. */
@@ -165,6 +163,7 @@ export class UserConnection {
     if (!isMessageOfTab(message)) return this.end('malformed');
     const isSignIn = message.type === 'hello' || message.type === 'identity';
     if (isSignIn && !this.#maySignIn()) return this.end('flood');
+    if (isTooLarge(message)) return this.end('large');
     if (message.type === 'hello') return this.#greet(message);
     if (this.#hello === undefined) return this.end('malformed');
     if (message.type === 'bye') return this.end('left');
@@ -184,7 +183,6 @@ export class UserConnection {
   }
 
   #greet(hello: Hello): void {
-    if (JSON.stringify(hello).length > MOST_OF_HELLO) return this.end('large');
     this.#hello = hello;
     if (hello.protocol !== PROTOCOL) {
       return this.#post({ type: 'incompatible', protocol: PROTOCOL });
