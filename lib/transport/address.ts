@@ -59,8 +59,8 @@ export function checkBaseUrl(name: string, baseUrl: unknown, mayBePath = true): 
 
 /** Throws a `TypeError` on a path that would change the host, or lead to another path. */
 export function checkPath({ method, path }: Pick<TransportRequest, 'method' | 'path'>): void {
-  // Parsers also treat '%2e' as '.'.
-  if (typeof path === 'string' && isPath(path) && !/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
+  // Parsers also treat '%2e' as '.', and some servers '%2f' as '/'.
+  if (typeof path === 'string' && isPath(path) && !/(\/|%2f)(\.|%2e){1,2}(\/|%2f|$)/i.test(path)) {
     return;
   }
   throw new TypeError(

@@ -33,6 +33,8 @@ const ELSEWHERE = [
   '/api/./v1',
   '/api/%2e%2E/v1',
   '/api/.%2e',
+  '/api/v1/pods/x/%2E%2E%2Fexec',
+  '/api/v1/pods/x%2f..',
   '/api v1',
   '/api\u0000',
 ];
