@@ -13,7 +13,7 @@ import {
 import { configMaps, pods, secrets } from 'rx-informer/resources';
 import type { RightsDecision, SharedQueriesByName } from 'rx-informer/server';
 import { workerQuery } from 'rx-informer/worker';
-import { Subject } from 'rxjs';
+import { of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { followed, names, namesOf, UsersRig } from './users-rig.ts';
 
@@ -595,7 +595,7 @@ describe('queries with names over one factory', () => {
     expect([rows.length, status.refusedRows.length]).toEqual([3, 20]);
   });
 
-  it('E14: functions that return promises that reject, or throw, end no process, and the program is told', async () => {
+  it('E14: functions that return promises that reject, or throw, or streams of no change sets, end no process, and the program is told', async () => {
     const errors: unknown[] = [];
     const reject = (text: string) => async () => {
       throw new Error(text);
@@ -613,10 +613,13 @@ describe('queries with names over one factory', () => {
         none: { reads: () => [], ask: () => names },
         foreign: { reads: () => [secrets], ask: () => names },
         text: { reads: [pods], ask: () => names, namespaces: (() => 'shop') as never },
+        number: { reads: [pods], ask: () => of(5) as never },
+        nothing: { reads: [pods], ask: () => of(undefined) as never },
       },
     });
     const page = rig.page('t-ann');
-    const views = ['ask', 'of', 'kinds', 'none', 'foreign', 'text'].map((name) =>
+    const asked = ['ask', 'of', 'kinds', 'none', 'foreign', 'text', 'number', 'nothing'];
+    const views = asked.map((name) =>
       followed(page.view(workerQuery<Record<string, () => typeof names>, string>(name))),
     );
     await rig.pass(5_000);
@@ -632,6 +635,8 @@ describe('queries with names over one factory', () => {
         'the server does not have secrets; it has pods, configmaps, clusterroles.rbac.authorization.k8s.io',
         'workerQuery ask: ask has returned a promise; return a query or a stream',
         'serveUsers: queries: text: namespaces must return names of namespaces, but returned "shop"',
+        'workerQuery number: its stream emits 5 that is no change set; use live operators, such as liveMap, to change rows',
+        'workerQuery nothing: its stream emits undefined that is no change set; use live operators, such as liveMap, to change rows',
       ]),
     );
     const [ask] = views;

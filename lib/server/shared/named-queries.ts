@@ -132,14 +132,14 @@ export class NamedQueries {
       return reads.channelOf(query);
     }
     let isTold = false;
-    // Each reader begins a stream that has failed again.
-    const tell = (error: unknown) => {
-      if (!isTold) report(error);
-      isTold = true;
-    };
     const shared: SharedAnswer = new SharedAnswer({
       ...{ where, lingerMs, scheduler },
-      source: reads.checked(made).pipe(tap({ error: tell })),
+      source: reads.checked(made),
+      // Each reader begins a stream that has failed again.
+      onError: (error) => {
+        if (!isTold) report(error);
+        isTold = true;
+      },
       onBegin: () => this.#runs.set(key, shared),
       onEnd: () => {
         if (this.#runs.get(key) === shared) this.#runs.delete(key);
@@ -197,7 +197,9 @@ class NarrowedQueries {
   /** A stream of rows that come from these queries, and from no informer that the program has otherwise. */
   checked(source: Observable<AnyChangeSet<unknown>>): Observable<AnyChangeSet<unknown>> {
     return source.pipe(
-      tap(({ origin }) => {
+      tap((set) => {
+        // A program may emit anything, which is refused later.
+        const { origin } = (set as AnyChangeSet<unknown> | undefined) ?? {};
         const others = [...(origin?.informers ?? [])].filter((each) => !this.#given.has(each));
         if (others.length === 0) return;
         throw new TypeError(

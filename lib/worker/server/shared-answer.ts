@@ -18,6 +18,8 @@ export interface SharedAnswerParts {
   readonly source: Sets;
   readonly lingerMs: number;
   readonly scheduler: SchedulerLike;
+  /** The stream has failed, or what it emits is refused. */
+  onError?(error: unknown): void;
   /** The first tab asks it. */
   onBegin(): void;
   /** No tab asks it, and its linger is over. */
@@ -72,8 +74,9 @@ export class SharedAnswer {
 
   #share(): Sets {
     const { where, source } = this.#parts;
+    const error = (thrown: unknown) => this.#parts.onError?.(thrown);
     // A check for each run, because it counts rows.
-    const checked = defer(() => source.pipe(tap(checkedSets(where))));
+    const checked = defer(() => source.pipe(tap(checkedSets(where)), tap({ error })));
     return liveShare()(checked) as Sets;
   }
 
