@@ -1,6 +1,7 @@
 /** Live queries that a server answers for many users, and pages that ask it. */
 
 export { type ConnectServerOptions, connectServer } from './page/connect-server.ts';
+export { type ShareServerOptions, shareServer } from './relay/share-server.ts';
 export { type AccessReviewsOptions, accessReviews } from './rights/access-reviews.ts';
 export type {
   AskedRights,

@@ -73,6 +73,17 @@ export interface QueryFeedParts {
   onWaiting(): void;
 }
 
+/** What one reader was not told of one query. */
+export interface Feed {
+  /** Follows the query. The first difference has all rows. If the query has ended, it begins again. */
+  show(): void;
+  /** Tells the reader nothing, but keeps the pipeline, which the reader needs again when it is shown. */
+  hide(): void;
+  close(): void;
+  /** The difference since the last call, or the next part of it. After a part with `more` another one is announced. */
+  take(): RowDifference | undefined;
+}
+
 /** Calls `then` after a stream has completed and its subscriber knows it. */
 function afterEnd<T>(source: Observable<T>, then: () => void): Observable<T> {
   return new Observable((subscriber) =>
@@ -122,7 +133,7 @@ class UntoldSets extends Waiting<unknown> implements RowsOfSets<unknown> {
   }
 }
 
-export class QueryFeed {
+export class QueryFeed implements Feed {
   readonly #parts: QueryFeedParts;
   /** A reset takes the place of the parts, too, which have rows that the reader may no longer be permitted to see. */
   readonly #untold = new UntoldSets(() => {
@@ -191,7 +202,6 @@ export class QueryFeed {
     });
   }
 
-  /** Follows the query. The first difference has all rows. If the query has ended, it begins again. */
   show(): void {
     this.#isShown = true;
     this.#failure = undefined;
@@ -199,7 +209,6 @@ export class QueryFeed {
     this.#announce();
   }
 
-  /** Tells the reader nothing, but keeps the pipeline, which the reader needs again when it is shown. */
   hide(): void {
     this.#isShown = false;
     const { view } = this.#parts.answer;
@@ -216,7 +225,6 @@ export class QueryFeed {
     this.#leave?.();
   }
 
-  /** The difference since the last call, or the next part of it. After a part with `more` another one is announced. */
   take(): RowDifference | undefined {
     this.#isAnnounced = false;
     if (!this.#isShown) return undefined;

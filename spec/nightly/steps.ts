@@ -118,6 +118,7 @@ export const NIGHT: readonly Step[] = [
       RING_SEEDS: '5000',
       RIGHTS_SEEDS: '500',
       MOVE_SEEDS: '1000',
+      TABS_SEEDS: '300',
       AUDIT_SEEDS: '20',
       NATS_SEEDS: '1000',
       PERSIST_SEEDS: '600',

@@ -29,6 +29,8 @@ import { connectPaintedTab } from '../../lib/worker/page/connect-painted-worker.
 import { connectTab } from '../../lib/worker/page/connect-peer.ts';
 import type { TabPage } from '../../lib/worker/page/page-life.ts';
 import { QueryServer } from '../../lib/worker/server/query-server.ts';
+import { OwnSession, type SessionBeginning } from '../../lib/worker/server/session.ts';
+import type { TabsParts } from '../../lib/worker/server/worker-scope.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 
 type Listener = (message: unknown) => void;
@@ -174,6 +176,8 @@ export class BrowserRig {
   onFactory: (factory: InformerFactory) => void = () => undefined;
   queries: WorkerQueries = {};
   persist: ServeQueriesOptions['persist'];
+  /** In place of informers: what answers the workers. */
+  answering: TabsParts | undefined;
   isTokenRequired = false;
   token = 't1';
   #worker: RunningWorker | undefined;
@@ -422,8 +426,22 @@ export class BrowserRig {
       lock: this.hasLocks ? incarnation : undefined,
       others: this.#othersOf(incarnation),
       folder,
-      queries: this.queries,
-      scheduler,
+      ...(this.answering ?? {
+        scheduler,
+        hiddenGraceMs: 60_000,
+        credentialsTimeoutMs: 10_000,
+        begin: (beginning) => this.#begin(beginning, factories),
+      }),
+    });
+    return { server, factories, channels: [], lock: incarnation };
+  }
+
+  #begin(beginning: SessionBeginning, factories: InformerFactory[]): OwnSession {
+    const { scheduler, queries, persist } = this;
+    return new OwnSession({
+      ...beginning,
+      queries,
+      persist,
       fetch: async (input, init) => {
         const given = (init?.headers as Record<string, string> | undefined)?.['authorization'];
         if (this.isTokenRequired && given !== `Bearer ${this.token}`) {
@@ -434,8 +452,6 @@ export class BrowserRig {
         return await this.fetch(input, init);
       },
       lingerMs: undefined,
-      hiddenGraceMs: 60_000,
-      credentialsTimeoutMs: 10_000,
       createFactory: (session) => {
         this.sessions.push(session);
         const { fetch, demand } = session;
@@ -448,9 +464,7 @@ export class BrowserRig {
         this.onFactory(factory);
         return factory;
       },
-      persist: this.persist,
     });
-    return { server, factories, channels: [], lock: incarnation };
   }
 }
 

@@ -99,7 +99,7 @@ export async function editInWorker<T extends KubernetesObject>(
 }
 
 /** An edit that was sent. */
-interface SentEdit {
+export interface SentEdit {
   send(
     question: number,
     draft: { readonly draft: unknown } | { readonly error: CarriedError },
@@ -113,7 +113,11 @@ interface SentEdit {
  * Sends an edit. `on` receives the states of which drafts are to be made, then the end. Throws an `ApiError` if there is no
  * session.
  */
-function sendEdit(tab: Tab, edit: CarriedEdit, on: (message: EditMessage) => void): SentEdit {
+export function sendEdit(
+  tab: Tab,
+  edit: CarriedEdit,
+  on: (message: EditMessage) => void,
+): SentEdit {
   const { session } = tab;
   if (session === undefined) {
     const { error } = tab.link.connection;

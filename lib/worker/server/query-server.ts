@@ -1,9 +1,8 @@
 /** The worker's side: the tabs that are connected, and the session that they share. */
 import { type SchedulerLike, Subscription } from 'rxjs';
+import { inTurn } from '../../rx/drain.ts';
 import { longInterval, looseTimer } from '../../rx/long-timer.ts';
 import { reportUnhandled } from '../../rx/report-unhandled.ts';
-import type { Fetch } from '../../transport/fetch-transport.ts';
-import type { WorkerQueries } from '../carried-query.ts';
 import {
   type BetweenWorkers,
   type FromTab,
@@ -14,12 +13,7 @@ import {
 } from '../messages.ts';
 import { askForCredentials } from './credentials.ts';
 import { ServedTab } from './served-tab.ts';
-import {
-  OwnSession,
-  type SessionFactory,
-  type SessionParts,
-  type WorkerSession,
-} from './session.ts';
+import type { SessionBeginning, SharedSession } from './session.ts';
 
 /** How often a tab must acknowledge a message, in milliseconds. One that misses two in a row has vanished. */
 const CHECK_MS = 20_000;
@@ -36,23 +30,19 @@ export interface QueryServerParts {
   readonly others: Port | undefined;
   /** The folder of the worker's file. Absent in a page, whose address does not identify its application. */
   readonly folder: string | undefined;
-  readonly queries: WorkerQueries;
   readonly scheduler: SchedulerLike;
-  readonly fetch: Fetch;
-  readonly lingerMs: number | undefined;
-  /** How long the tabs may be hidden before the watches end, in milliseconds. */
+  /** How long the tabs may be hidden before the session is, in milliseconds. */
   readonly hiddenGraceMs: number;
   /** How long one tab may take to give credentials, in milliseconds. */
   readonly credentialsTimeoutMs: number;
-  createFactory(session: WorkerSession): SessionFactory;
-  readonly persist: SessionParts['persist'];
+  begin(beginning: SessionBeginning): SharedSession;
 }
 
 export class QueryServer {
   readonly #parts: QueryServerParts;
   /** The tabs of the session. */
   readonly tabs: Set<ServedTab> = new Set();
-  #session: OwnSession | undefined;
+  #session: SharedSession | undefined;
   #lastEpoch = 0;
   /** The last session of each worker, this one or one before it, that a sign-out or another sign-in has ended. */
   readonly #ended = new Map<string, number>();
@@ -128,8 +118,11 @@ export class QueryServer {
     if (message.type === 'bye') return this.#forget(tab);
     if (message.type === 'ping') return tab.post({ type: 'pong' });
     if (message.type === 'hidden') {
-      tab.hide(message.isHidden);
-      return this.#look();
+      // In a turn, so that the session is shown before the tab is told anything.
+      return inTurn(() => {
+        tab.hide(message.isHidden);
+        this.#look();
+      });
     }
     if (message.type === 'identity') return this.#identify(tab, message.identity);
     if (message.incarnation !== this.#parts.incarnation) return tab.post({ type: 'unknown' });
@@ -191,7 +184,7 @@ export class QueryServer {
   }
 
   /** Notes in which session a tab was before. A session that was brought back ends when all of these have ended. */
-  #noteOrigin(session: OwnSession, former: Session | undefined): void {
+  #noteOrigin(session: SharedSession, former: Session | undefined): void {
     const own = this.#parts.incarnation;
     if (former !== undefined && (former.incarnation === own || this.#hasEnded(former))) return;
     const { incarnation, epoch } = former ?? { incarnation: own, epoch: session.epoch };
@@ -274,18 +267,16 @@ export class QueryServer {
     tab.post({ type: 'welcome', incarnation, epoch, ...(lock !== undefined && { lock }) });
   }
 
-  #begin(identity: string): OwnSession {
-    const { fetch, queries, lingerMs, createFactory, persist } = this.#parts;
-    return new OwnSession({
+  #begin(identity: string): SharedSession {
+    const session: SharedSession = this.#parts.begin({
       identity,
       epoch: ++this.#lastEpoch,
-      fetch,
-      queries,
-      lingerMs,
-      createFactory,
-      persist,
       ask: async (signal) => await askForCredentials(this.tabs, signal, this.#parts),
+      signedOut: () => {
+        if (this.#session === session) this.#signOut(identity);
+      },
     });
+    return session;
   }
 
   #forget(tab: ServedTab): void {

@@ -7,12 +7,11 @@ import {
   ifGiven,
 } from '../../checks/checked-option.ts';
 import type { PersistPart } from '../../persist/snapshots-in.ts';
-import { uniqueText } from '../../rx/unique-text.ts';
 import type { Fetch } from '../../transport/fetch-transport.ts';
 import type { WorkerQueries } from '../carried-query.ts';
 import type { Port } from '../messages.ts';
-import { QueryServer } from './query-server.ts';
-import type { SessionFactory, WorkerSession } from './session.ts';
+import { OwnSession, type SessionFactory, type WorkerSession } from './session.ts';
+import { serveTabs } from './worker-scope.ts';
 
 /** The options of {@link serveQueries}. */
 export interface ServeQueriesOptions {
@@ -59,70 +58,6 @@ export interface ServedQueries {
   readonly counts: { readonly tabs: number; readonly pipelines: number };
 }
 
-interface MessageTarget {
-  postMessage(message: unknown): void;
-  onmessage: ((event: { readonly data: unknown }) => void) | null;
-  onmessageerror?: (() => void) | null;
-  close?(): void;
-}
-
-/** A channel to the other workers of the origin. */
-interface OtherWorkers extends MessageTarget {
-  /** Only in Node. */
-  unref?(): void;
-}
-
-/** The parts of a worker's global scope that are used. */
-interface WorkerScope {
-  readonly WorkerGlobalScope: unknown;
-  readonly Bun: { readonly isMainThread: boolean } | undefined;
-  readonly navigator:
-    | {
-        readonly locks:
-          | { request(name: string, hold: () => Promise<unknown>): Promise<unknown> }
-          | undefined;
-      }
-    | undefined;
-  readonly BroadcastChannel: (new (name: string) => OtherWorkers) | undefined;
-  readonly location: { readonly pathname: string } | undefined;
-  onconnect: ((event: { readonly ports: readonly MessageTarget[] }) => void) | null;
-}
-
-function portTo(target: MessageTarget): Port {
-  return {
-    post: (message) => target.postMessage(message),
-    listen: (listener, onUnread) => {
-      target.onmessage = ({ data }) => listener(data);
-      if (onUnread !== undefined) target.onmessageerror = () => onUnread();
-    },
-    close: () => target.close?.(),
-  };
-}
-
-/** Holds a Web Lock for as long as the worker lives, and returns its name. */
-function holdLock({ navigator }: WorkerScope, incarnation: string): string | undefined {
-  const locks = navigator?.locks;
-  if (locks === undefined) return undefined;
-  const name = `rx-informer/${incarnation}`;
-  locks.request(name, () => new Promise(() => {})).catch(() => undefined);
-  return name;
-}
-
-/** The global scope of a worker of Bun is that of a program. */
-function isInWorker({ WorkerGlobalScope: scope, Bun: bun }: WorkerScope): boolean {
-  return scope !== undefined || bun?.isMainThread === false;
-}
-
-/** Opens the channel to the other workers of the origin, also in a page that serves itself. Returns `undefined` in Node. */
-function toOthers(scope: WorkerScope): Port | undefined {
-  const isBrowser = isInWorker(scope) || 'document' in scope;
-  if (!isBrowser || scope.BroadcastChannel === undefined) return undefined;
-  const channel = new scope.BroadcastChannel('rx-informer/signed-out');
-  // Keeps no process alive where a page is simulated in Node.
-  channel.unref?.();
-  return portTo(channel);
-}
-
 /**
  * Answers the queries of all tabs with informers that live in this worker. Call it once, in the file of a SharedWorker or
  * of a Worker, before any `await`, and connect with {@link connectWorker} in the page. In a page it serves the tabs
@@ -150,33 +85,20 @@ function toOthers(scope: WorkerScope): Port | undefined {
  * ```
  */
 export function serveQueries(options: ServeQueriesOptions): ServedQueries {
-  const { createFactory, queries = {}, lingerMs, scheduler = asyncScheduler } = options;
+  const { createFactory, queries = {}, lingerMs, persist, scheduler = asyncScheduler } = options;
   const must = '(session) => createInformerFactory(…)';
   checkedFunction(createFactory, 'serveQueries: createFactory', must);
   const { hiddenGraceMs = 60_000, credentialsTimeoutMs = 10_000 } = options;
   ifGiven(checkedDuration, lingerMs, 'serveQueries: lingerMs');
-  const scope = globalThis as unknown as WorkerScope;
-  const isWorker = isInWorker(scope);
-  const incarnation = uniqueText(Math.random);
-  const server = new QueryServer({
-    incarnation,
-    lock: isWorker ? holdLock(scope, incarnation) : undefined,
-    others: toOthers(scope),
-    folder: isWorker ? scope.location?.pathname.replace(/(?<![^/])[^/]*$/, '') : undefined,
-    queries,
+  const send: Fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  return serveTabs({
     scheduler,
-    lingerMs,
-    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     hiddenGraceMs: checkedDuration(hiddenGraceMs, 'serveQueries: hiddenGraceMs'),
     credentialsTimeoutMs: checkedTimeout(
       credentialsTimeoutMs,
       'serveQueries: credentialsTimeoutMs',
     ),
-    createFactory,
-    persist: options.persist,
+    begin: (beginning) =>
+      new OwnSession({ ...beginning, createFactory, queries, lingerMs, persist, fetch: send }),
   });
-  if (isWorker && 'onconnect' in scope) {
-    scope.onconnect = ({ ports: [port] }) => server.connect(portTo(port as MessageTarget));
-  } else if (isWorker) server.connect(portTo(globalThis as MessageTarget));
-  return server;
 }

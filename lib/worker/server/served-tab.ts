@@ -10,7 +10,7 @@ import { looseTimer } from '../../rx/long-timer.ts';
 import { stopwatch } from '../../rx/stopwatch.ts';
 import { type CarriedError, carryError, readError } from '../../wire/carried-errors.ts';
 import { unsendable } from '../../wire/json-data.ts';
-import { type AskedAnswer, type Carriage, QueryFeed } from '../../wire/query-feed.ts';
+import { type AskedAnswer, type Carriage, type Feed, QueryFeed } from '../../wire/query-feed.ts';
 import type { CarriedQuery } from '../carried-query.ts';
 import type {
   AskedDifference,
@@ -29,12 +29,18 @@ interface Question {
   fail(error: Error): void;
 }
 
+/** An answer that knows itself what a tab has not been told. */
+export interface FedAnswer {
+  /** `onWaiting`: a difference is waiting for `take`. Not called again before. */
+  feed(onWaiting: () => void): Feed;
+}
+
 /** What a tab asks: the informers of its user. */
 export interface TabSession {
   /** Grows with each session of a worker. */
   readonly epoch: number;
   /** Throws if the query is invalid or unknown. */
-  answerOf(query: CarriedQuery): AskedAnswer;
+  answerOf(query: CarriedQuery): AskedAnswer | FedAnswer;
   /** Resolves with the object as the server has it. */
   edit(edit: CarriedEdit, tab: EditingTab): Promise<unknown>;
 }
@@ -42,7 +48,7 @@ export interface TabSession {
 /** A query that a tab asks. */
 interface Asked {
   readonly query: CarriedQuery;
-  readonly feed: QueryFeed;
+  readonly feed: Feed;
   /** The set that the tab has not acknowledged. Nothing of the query is sent meanwhile. */
   untold: number | undefined;
   /** Whether the tab has no complete answer yet, which waits for no frame. */
@@ -210,15 +216,17 @@ export class ServedTab {
         this.#waiting.add(id);
         this.#schedule();
       };
-      const carriage = this.#carriage;
-      const feed =
-        this.asked.get(id)?.feed ??
-        new QueryFeed({ answer: session.answerOf(query), carriage, onWaiting });
+      const feed = this.asked.get(id)?.feed ?? this.#feed(session.answerOf(query), onWaiting);
       this.asked.set(id, { query, feed, untold: this.asked.get(id)?.untold, isUrgent: true });
       inTurn(() => (this.isHidden ? feed.hide() : feed.show()));
     } catch (error) {
       this.refuse(id, error);
     }
+  }
+
+  #feed(answer: AskedAnswer | FedAnswer, onWaiting: () => void): Feed {
+    if ('feed' in answer) return answer.feed(onWaiting);
+    return new QueryFeed({ answer, carriage: this.#carriage, onWaiting });
   }
 
   /** The query cannot be answered. */

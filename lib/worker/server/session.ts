@@ -16,6 +16,7 @@ import type { CarriedQuery, WorkerQueries } from '../carried-query.ts';
 import type { Credentials } from '../messages.ts';
 import { Answers } from './answers.ts';
 import type { Edits } from './edits.ts';
+import type { TabSession } from './served-tab.ts';
 
 /** What the informers of one identity are made with. */
 export interface WorkerSession {
@@ -51,10 +52,31 @@ export interface WorkerSession {
 /** A factory of a session. */
 export type SessionFactory = InformerFactory | DynamicInformerFactory | Clusters;
 
-/** The parts of a session. */
-export interface SessionParts {
+/** What the session of an identity is begun with. */
+export interface SessionBeginning {
   readonly identity: string;
+  /** Grows with each session of a worker. */
   readonly epoch: number;
+  /** Asks the tabs, one after the other. `undefined` if none of them has credentials. */
+  ask(signal: AbortSignal): Promise<Credentials | undefined>;
+  /** Whoever answers the session has signed the user out. */
+  signedOut(): void;
+}
+
+/** The session that the tabs of a worker share. */
+export interface SharedSession extends TabSession {
+  readonly identity: string;
+  /** Whether a tab is shown, or was a moment ago. */
+  isShown: boolean;
+  /** How many pipelines there are. */
+  readonly pipelines: number;
+  /** The user has signed in again, so there may be other credentials. */
+  renew(): void;
+  end(): void;
+}
+
+/** The parts of a session. */
+export interface SessionParts extends SessionBeginning {
   readonly fetch: Fetch;
   readonly queries: WorkerQueries;
   readonly lingerMs: number | undefined;
@@ -62,11 +84,9 @@ export interface SessionParts {
   readonly persist:
     | ((session: { readonly identity: string }) => PersistPart | undefined)
     | undefined;
-  /** Asks the tabs, one after the other. `undefined` if none of them has credentials. */
-  ask(signal: AbortSignal): Promise<Credentials | undefined>;
 }
 
-export class OwnSession implements WorkerSession {
+export class OwnSession implements WorkerSession, SharedSession {
   readonly identity: string;
   readonly epoch: number;
   readonly #parts: SessionParts;
@@ -90,7 +110,6 @@ export class OwnSession implements WorkerSession {
     return this.#end.signal;
   }
 
-  /** Whether a tab is shown, or was a moment ago. */
   set isShown(isShown: boolean) {
     if (isShown === this.#isShown) return;
     this.#isShown = isShown;
@@ -119,12 +138,10 @@ export class OwnSession implements WorkerSession {
     return informersOfFactory('serveQueries: createFactory', this.#factory);
   }
 
-  /** How many pipelines there are. */
   get pipelines(): number {
     return this.#answers?.size ?? 0;
   }
 
-  /** The user has signed in again, so there may be other credentials. */
   renew(): void {
     this.#credentials = undefined;
   }
