@@ -3,10 +3,10 @@ import { type LiveQuery, liveQuery, type View } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 import { seededRandom } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
-import { relayParts } from '../../lib/server/relay/share-server.ts';
 import { campaign, type Played } from '../support/campaign.ts';
-import { BrowserRig, type RigTab } from '../worker/browser-rig.ts';
-import { namesOf, UsersRig } from './users-rig.ts';
+import type { RigTab } from '../worker/browser-rig.ts';
+import { rigOfTabs } from './tabs-rig.ts';
+import { namesOf } from './users-rig.ts';
 
 const TABS = { name: 'TABS', seeds: 6, command: 'spec/server/random-tabs.spec.ts' };
 
@@ -40,12 +40,8 @@ interface OpenTab {
 async function play(seed: number): Promise<Played> {
   const random = seededRandom(seed);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
-  const users = new UsersRig();
+  const { users, browser, open: openTab } = rigOfTabs({ random });
   const { scheduler } = users;
-  const browser = new BrowserRig(scheduler);
-  browser.answering = relayParts({
-    ...{ url: 'ws://localhost/queries', webSocket: () => users.socket(), scheduler, random },
-  });
   const wrong: string[] = [];
   const seen = new Map([
     ['current rows', 0],
@@ -74,8 +70,7 @@ async function play(seed: number): Promise<Played> {
   };
   const tabs: OpenTab[] = [];
   const open = () => {
-    const tab = browser.open({ credentials: () => ({ token: 't-ann' }) });
-    tabs.push({ tab, isHidden: false, asked: new Map() });
+    tabs.push({ tab: openTab(), isHidden: false, asked: new Map() });
   };
   const ask = (each: OpenTab) => {
     const query = pick(QUERIES);

@@ -2,48 +2,25 @@
 import { type LiveQuery, liveQuery, type View } from 'rx-informer';
 import { configMaps, pods } from 'rx-informer/resources';
 import { type ShareServerOptions, shareServer } from 'rx-informer/server';
-import { editInWorker } from 'rx-informer/worker';
-import { describe, expect, it } from 'vitest';
+import { connectWorker, editInWorker } from 'rx-informer/worker';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { inTurn } from '../../lib/rx/drain.ts';
 import { RelayedFeed, rowsBetween } from '../../lib/server/relay/relayed-feed.ts';
-import { relayParts } from '../../lib/server/relay/share-server.ts';
 import { RemoteRows } from '../../lib/wire/remote-rows.ts';
 import { AskedView } from '../../lib/worker/page/asked-view.ts';
 import { eventually } from '../support/patience.ts';
-import { BrowserRig, type TabOptions } from '../worker/browser-rig.ts';
+import { rigOfTabs } from './tabs-rig.ts';
 import { followed, names, namesOf, UsersRig } from './users-rig.ts';
 
 const LIVE = { synced: true, stale: false, live: true, blocked: undefined, error: undefined };
 
-/** A server, and a browser whose worker is a page of it. */
-function rigOf(options: Partial<ShareServerOptions> = {}, users = new UsersRig()) {
-  const { scheduler } = users;
-  const browser = new BrowserRig(scheduler);
-  browser.answering = relayParts({
-    ...{ url: 'ws://localhost/queries', webSocket: () => users.socket(), scheduler },
-    ...{ random: () => 0, ...options },
-  });
-  let token = 't-ann';
-  const open = (more: TabOptions = {}) => browser.open({ credentials: () => ({ token }), ...more });
-  /** What the server was sent of a type. */
-  const sent = (type: string) =>
-    users.toServer.map((text) => JSON.parse(text)).filter((message) => message.type === type);
-  return {
-    ...{ users, browser, open, sent },
-    sign: (other: string) => {
-      token = other;
-    },
-    sockets: () => users.sockets.filter(([page]) => page.readyState === 1).length,
-    pass: (ms?: number) => users.pass(ms),
-  };
-}
-
-/** All that a view shows, but ages. */
+/** All that a view shows, but ages, and the phase while it is blocked, which changes with each try. */
 function allOf(view: View<unknown>) {
   const { status, ...rest } = view.getSnapshot();
   const { phase, synced, live, blocked, access, error } = status;
   const { code, reason } = (error ?? {}) as { readonly code?: number; readonly reason?: string };
-  return { ...rest, status: { phase, synced, live, blocked, access, code, reason } };
+  const settled = blocked === undefined ? phase : undefined;
+  return { ...rest, status: { phase: settled, synced, live, blocked, access, code, reason } };
 }
 
 /** Each list of some of the letters, in each order. */
@@ -56,9 +33,11 @@ function ordersOf(letters: readonly string[]): string[][] {
   ];
 }
 
+afterEach(() => vi.unstubAllGlobals());
+
 describe('tabs that share a server', () => {
   it('E21: have one socket and one query upstream, and show what a page with a connection of its own shows', async () => {
-    const { users, open, sent, sockets, pass } = rigOf();
+    const { users, open, sent, sockets, pass } = rigOfTabs();
     const direct = users.page('t-ann', { identity: 'ann' });
     const queries = [
       namesOf('a'),
@@ -99,7 +78,7 @@ describe('tabs that share a server', () => {
   });
 
   it('E21: rows are stale in all tabs while the server is away, right after the next connection, and gone after ten minutes', async () => {
-    const { users, open, pass } = rigOf();
+    const { users, open, pass } = rigOfTabs();
     const shown = [open(), open()].map(({ cluster }) => followed(cluster.view(namesOf('a'))));
     const all = () => shown.map((each) => each.shown());
     await pass(5_000);
@@ -126,7 +105,7 @@ describe('tabs that share a server', () => {
   });
 
   it('E21: the server sends nothing while all tabs are hidden; a tab that is shown, or a new one, shows no former rows as current', async () => {
-    const { users, open, pass } = rigOf();
+    const { users, open, pass } = rigOfTabs();
     const [one, other] = [open(), open()];
     const { shown } = followed(one.cluster.view(namesOf('a')));
     followed(other.cluster.view(namesOf('a')));
@@ -164,7 +143,7 @@ describe('tabs that share a server', () => {
   });
 
   it('E21: a tab that is shown after all were hidden is told the rows of the server alone', async () => {
-    const { users, open, pass } = rigOf();
+    const { users, open, pass } = rigOfTabs();
     const tab = open();
     const { shown, view } = followed(tab.cluster.view(namesOf('a')));
     await pass(5_000);
@@ -182,7 +161,7 @@ describe('tabs that share a server', () => {
   });
 
   it('E21: a query that the server refuses has its error in each tab, and is asked again with the next connection', async () => {
-    const { users, open, pass } = rigOf({}, new UsersRig({ limits: { queries: 1 } }));
+    const { users, open, pass } = rigOfTabs({}, new UsersRig({ limits: { queries: 1 } }));
     const shown = [open(), open()].map(({ cluster }) => [
       followed(cluster.view(namesOf('a'))),
       followed(cluster.view(names)),
@@ -208,7 +187,7 @@ describe('tabs that share a server', () => {
   ])(
     'E22: if one tab %s, the connection ends, and no tab shows rows of the former user',
     async (_, next) => {
-      const { users, open, sign, sockets, pass } = rigOf();
+      const { users, open, sign, sockets, pass } = rigOfTabs();
       const [one, other] = [open(), open()];
       const shown = [one, other].map(({ cluster }) => followed(cluster.view(namesOf('a'))));
       await pass(5_000);
@@ -234,7 +213,7 @@ describe('tabs that share a server', () => {
   );
 
   it('E22: credentials that the server no longer accepts drop the rows of all tabs, until somebody signs in', async () => {
-    const { users, open, sockets, pass } = rigOf();
+    const { users, open, sockets, pass } = rigOfTabs();
     const tabs = [open(), open()];
     const shown = tabs.map(({ cluster }) => followed(cluster.view(namesOf('a'))));
     await pass(5_000);
@@ -253,7 +232,7 @@ describe('tabs that share a server', () => {
   });
 
   it('E22: new credentials are asked of a shown tab before the former ones end, and the connection stays', async () => {
-    const { users, open, sign, sent, pass } = rigOf();
+    const { users, open, sign, sent, pass } = rigOfTabs();
     users.expiresMs = 60_000;
     const [hidden, visible] = [open({ hidden: true }), open()];
     const { shown } = followed(visible.cluster.view(namesOf('a')));
@@ -270,7 +249,7 @@ describe('tabs that share a server', () => {
     expect(users.sockets).toHaveLength(1);
     // The same user has signed in again.
     visible.cluster.signedIn('ann');
-    await pass(1_000);
+    await pass(2_000);
     expect(sent('credentials')).toHaveLength(2);
   });
 
@@ -280,7 +259,7 @@ describe('tabs that share a server', () => {
       identities.push(identity);
       return { token: `t-${identity}` };
     };
-    const { open, pass } = rigOf({ credentials });
+    const { open, pass } = rigOfTabs({ credentials });
     const tab = open();
     const { shown } = followed(tab.cluster.view(namesOf('a')));
     await pass(5_000);
@@ -288,7 +267,7 @@ describe('tabs that share a server', () => {
   });
 
   it('E22: the recipe of an edit runs in its page; a tab that leaves aborts its own', async () => {
-    const { users, open, sent, pass } = rigOf({}, new UsersRig({ edits: true }));
+    const { users, open, sent, pass } = rigOfTabs({}, new UsersRig({ edits: true }));
     users.grant('edit', { kind: 'User', name: 'ann' }, 'a', { verbs: ['get', 'update', 'patch'] });
     const labels = liveQuery({
       ...{ from: pods, namespace: 'a', orderBy: { path: 'metadata.name' } },
@@ -351,7 +330,7 @@ describe('tabs that share a server', () => {
     tab.items$.subscribe({ error: () => undefined });
     let isWaiting = false;
     const feed = new RelayedFeed({
-      ...{ view, scheduler, isAwaited: () => false },
+      ...{ view, scheduler, isAwaited: () => false, mayAsk: () => true },
       onWaiting: () => {
         isWaiting = true;
       },
@@ -417,6 +396,54 @@ describe('tabs that share a server', () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+});
+
+describe('a browser without SharedWorker', () => {
+  const shared = () => new SharedWorker('./server.worker.js', { type: 'module' });
+
+  it('E21: has a connection of its own in each page, and a sign-out reaches the other tabs', async () => {
+    const users = new UsersRig();
+    const { scheduler } = users;
+    // A page, with a channel to the other ones.
+    vi.stubGlobal('document', {});
+    const modules = [0, 1].map(() => ({
+      served: shareServer({
+        ...{ url: 'ws://localhost/queries', webSocket: () => users.socket(), scheduler },
+        random: () => 0,
+      }),
+    }));
+    vi.unstubAllGlobals();
+    const credentials = () => ({ token: 't-ann' });
+    const tabs = modules.map((module) =>
+      connectWorker({ identity: 'ann', credentials, scheduler, shared, page: async () => module }),
+    );
+    const shown = tabs.map((cluster) => followed(cluster.view(namesOf('a'))));
+    // Messages between a page and itself take real time.
+    const settled = (check: () => void) =>
+      eventually(async () => {
+        await users.pass(100);
+        check();
+      });
+    const all = { list: 'api web', ...LIVE };
+    await settled(() => expect(shown.map((each) => each.shown())).toEqual([all, all]));
+    expect(tabs.map(({ connection }) => connection.host)).toEqual(['page', 'page']);
+    expect(users.sockets).toHaveLength(2);
+    tabs[0]?.signedOut();
+    await settled(() => expect(tabs[1]?.connection.phase).toBe('signed-out'));
+    expect(shown.map((each) => each.shown().list)).toEqual(['', '']);
+    for (const cluster of tabs) cluster.close();
+  });
+
+  it('E21: says so if the page has given nothing else', () => {
+    const { scheduler } = new UsersRig();
+    const cluster = connectWorker({ identity: 'ann', scheduler, shared });
+    const { phase, error } = cluster.connection;
+    expect([phase, error?.message]).toEqual([
+      'failed',
+      'the worker cannot be started: SharedWorker is not defined; reload the page',
+    ]);
+    cluster.close();
   });
 });
 

@@ -36,82 +36,28 @@ export interface ConnectServerOptions {
   readonly random?: (() => number) | undefined;
 }
 
-/** How a server is reached. */
-export type ServerAddress = Omit<ConnectServerOptions, 'identity' | 'credentials'>;
-
-/** Connects a page, for whoever is signed in. */
-export type Connect = (
-  who: Pick<ConnectServerOptions, 'identity' | 'credentials'>,
-  page: TabPage,
-) => WorkerCluster;
-
 /** How long rows are shown that no server keeps right, and how often that is checked, in milliseconds. */
 const SHOWN_MS = 600_000;
 const CHECK_MS = 5_000;
 /** Over which time the reconnects of pages are spread, in milliseconds. */
 const SPREAD_MS = 2_000;
 
-function addressOf(where: string, url: string | URL): string {
+function addressOf(url: string | URL): string {
   const page = (globalThis as { readonly location?: { readonly href: string } }).location?.href;
   const must = 'an address such as wss://example.com';
   let address: URL;
   try {
     address = new URL(url, page);
   } catch {
-    throw refusal(`${where}: url`, url, must);
+    throw refusal('connectServer: url', url, must);
   }
   address.protocol = address.protocol.replace(/^http/, 'ws');
-  if (!/^wss?:$/.test(address.protocol)) throw refusal(`${where}: url`, url, must);
+  if (!/^wss?:$/.test(address.protocol)) throw refusal('connectServer: url', url, must);
   // Not shown in the error.
   if (address.username !== '' || address.password !== '') {
-    throw new TypeError(`${where}: url has a user or a password; pass credentials`);
+    throw new TypeError('connectServer: url has a user or a password; pass credentials');
   }
   return address.href;
-}
-
-/** Checks how a server is reached. Returns what connects a page to it. */
-export function connectorTo(where: string, options: ServerAddress): Connect {
-  const { lingerMs, scheduler = asyncScheduler, url, port } = options;
-  const { webSocket = (address: string) => new WebSocket(address) as SocketLike } = options;
-  checkedFunction(webSocket, `${where}: webSocket`, '(url) => new WebSocket(url)');
-  if ((url === undefined) === (port === undefined)) {
-    throw new TypeError(`${where}: pass url or port`);
-  }
-  ifGiven(checkedFunction, port, `${where}: port`, '() => a port');
-  const address = url === undefined ? '' : addressOf(where, url);
-  const open = port ?? (() => socketPort(webSocket(address)));
-  const { random } = timingOf(options);
-  return ({ identity, credentials }, page) => {
-    checkedFunction(credentials, `${where}: credentials`, '() => what signIn receives');
-    const cluster = connectPeer(where, {
-      ...{ identity, credentials, lingerMs, scheduler },
-      hosts: [socketHost({ open, credentials })],
-      peer: {
-        ended: 'the server does not answer; the page connects again',
-        unreachable: (why) => `the server cannot be reached: ${why}; the page connects again`,
-        waitMs: (failures) => waitMsAfter(failures) + random() * SPREAD_MS,
-      },
-      // Its death is noticed by pings, not by a lock of the browser.
-      page: { ...page, whenFree: undefined },
-    });
-    const tab = tabOf(cluster);
-    const expire = () => {
-      const untilMs = scheduler.now() - SHOWN_MS;
-      for (const view of tab.views.values()) {
-        // Absent while the rows are right, and less than nothing.
-        if ((view.sinceMs as EpochMs) <= untilMs) {
-          view.clear(NO_VIEW_STATUS);
-          // A server that has sent a part of its answer begins it again.
-          tab.leave(view);
-          tab.ask(view);
-        }
-      }
-    };
-    cluster.connection$
-      .pipe(switchMap(({ phase }) => (phase === 'left' ? [] : longInterval(CHECK_MS, scheduler))))
-      .subscribe(() => inTurn(expire));
-    return cluster;
-  };
 }
 
 /**
@@ -140,5 +86,48 @@ export function connectorTo(where: string, options: ServerAddress): Connect {
  * ```
  */
 export function connectServer(options: ConnectServerOptions): WorkerCluster {
-  return connectorTo('connectServer', options)(options, thisPage(options.scheduler));
+  return connectPage(options, thisPage(options.scheduler));
+}
+
+/** Connects a page whose life is given. */
+export function connectPage(options: ConnectServerOptions, page: TabPage): WorkerCluster {
+  const { identity, credentials, lingerMs, scheduler = asyncScheduler } = options;
+  const { webSocket = (url: string) => new WebSocket(url) as SocketLike } = options;
+  checkedFunction(credentials, 'connectServer: credentials', '() => what signIn receives');
+  checkedFunction(webSocket, 'connectServer: webSocket', '(url) => new WebSocket(url)');
+  const { url, port } = options;
+  if ((url === undefined) === (port === undefined)) {
+    throw new TypeError('connectServer: pass url or port');
+  }
+  ifGiven(checkedFunction, port, 'connectServer: port', '() => a port');
+  const address = url === undefined ? '' : addressOf(url);
+  const { random } = timingOf(options);
+  const cluster = connectPeer('connectServer', {
+    ...{ identity, credentials, lingerMs, scheduler },
+    hosts: [socketHost({ open: port ?? (() => socketPort(webSocket(address))), credentials })],
+    peer: {
+      ended: 'the server does not answer; the page connects again',
+      unreachable: (why) => `the server cannot be reached: ${why}; the page connects again`,
+      waitMs: (failures) => waitMsAfter(failures) + random() * SPREAD_MS,
+    },
+    // Its death is noticed by pings, not by a lock of the browser.
+    page: { ...page, whenFree: undefined },
+  });
+  const tab = tabOf(cluster);
+  const expire = () => {
+    const untilMs = scheduler.now() - SHOWN_MS;
+    for (const view of tab.views.values()) {
+      // Absent while the rows are right, and less than nothing.
+      if ((view.sinceMs as EpochMs) <= untilMs) {
+        view.clear(NO_VIEW_STATUS);
+        // A server that has sent a part of its answer begins it again.
+        tab.leave(view);
+        tab.ask(view);
+      }
+    }
+  };
+  cluster.connection$
+    .pipe(switchMap(({ phase }) => (phase === 'left' ? [] : longInterval(CHECK_MS, scheduler))))
+    .subscribe(() => inTurn(expire));
+  return cluster;
 }

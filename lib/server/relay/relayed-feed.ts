@@ -60,6 +60,8 @@ export interface RelayedFeedParts {
   readonly scheduler: SchedulerLike;
   /** Whether the server has been asked and has not answered, so that the rows are those of before. */
   isAwaited(): boolean;
+  /** Whether the server may be asked again, if the query has ended. */
+  mayAsk(): boolean;
   onWaiting(): void;
 }
 
@@ -80,10 +82,12 @@ export class RelayedFeed implements Feed {
   show(): void {
     this.#isShown = true;
     this.#told = undefined;
-    const leave = this.#leave;
-    // Once more, because a view that has ended is asked again for its next subscriber.
-    this.#leave = this.#parts.view.subscribe(this.#announce);
-    leave();
+    if (this.#parts.mayAsk()) {
+      const leave = this.#leave;
+      // Once more, because a view that has ended is asked again for its next subscriber.
+      this.#leave = this.#parts.view.subscribe(this.#announce);
+      leave();
+    }
     this.#announce();
   }
 

@@ -132,6 +132,9 @@ export class QueryServer {
 
   #welcome(tab: ServedTab, hello: Extract<FromTab, { type: 'hello' }>): void {
     if (hello.protocol !== PROTOCOL) return tab.post({ type: 'incompatible', protocol: PROTOCOL });
+    const { identity, signedOut } = hello;
+    // Of no tab, and it would end the session of the others.
+    if (identity !== undefined && (typeof identity !== 'string' || identity === '')) return;
     // Another user may have signed in since. Once for each tab, whose clock may be another one.
     const isLate = this.#parts.scheduler.now() - (hello.sentMs ?? Infinity) > LATE_MS;
     if (isLate && !tab.wasLate) {
@@ -141,7 +144,6 @@ export class QueryServer {
     tab.isKnown = true;
     tab.hasCredentials = hello.hasCredentials;
     tab.hide(hello.isHidden);
-    const { identity, signedOut } = hello;
     // A tab may send anything.
     const former = hello.former ?? undefined;
     tab.wasInSession ||= former !== undefined;
@@ -197,7 +199,9 @@ export class QueryServer {
     const present = this.#session;
     // The same user has signed in again: what is open stays open.
     if (identity !== undefined) {
-      if (session === present && present?.identity === identity) present.renew();
+      if (session !== present || present?.identity !== identity) return;
+      for (const each of this.tabs) each.isNewest = each === tab;
+      present.renew();
       return;
     }
     // A tab whose session has ended does not end that of the next user.

@@ -65,6 +65,10 @@ export class ServedTab {
   wasInSession = false;
   isHidden = false;
   hasCredentials = false;
+  /** Whether the user has signed in again in this tab last. */
+  isNewest = false;
+  /** Whether the tab has not answered a question, and has sent nothing since. */
+  isSilent = false;
   /** Whether the tab has said hello and not left since. */
   isKnown = false;
   /** Whether a hello of the tab came late, and the tab was asked for another one. */
@@ -110,6 +114,7 @@ export class ServedTab {
   /** Ends all queries and questions. */
   leave(): void {
     this.session = undefined;
+    this.isNewest = false;
     for (const { feed } of this.asked.values()) feed.close();
     this.asked.clear();
     this.#waiting.clear();
@@ -133,6 +138,7 @@ export class ServedTab {
 
   /** A message of the session of the tab. */
   receive(message: OfSession): void {
+    this.isSilent = false;
     if (message.type === 'ack') this.#acknowledge(message.set);
     else if (message.type === 'open') this.#open(message.id, message.query);
     else if (message.type === 'close') this.#close(message.id);

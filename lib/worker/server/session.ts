@@ -27,7 +27,8 @@ export interface WorkerSession {
   /** Aborted when the session ends, because the user has signed out or changed. */
   readonly signal: AbortSignal;
   /**
-   * Asks the tabs of this identity for the headers of requests, the visible ones first. Resolves with the last answer until
+   * Asks the tabs of this identity for the headers of requests: that in which the user has signed in last, then the visible ones.
+   * Resolves with the last answer until
    * the server has refused it, and without headers if no tab was connected with `credentials`. Rejects with an
    * {@link ApiError} of reason `Credentials` if no tab answers in time.
    */
