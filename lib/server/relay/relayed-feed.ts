@@ -1,5 +1,6 @@
 /** What one tab of a worker was not told of a view whose rows come from a server. */
 import type { SchedulerLike } from 'rxjs';
+import type { Stored } from '../../meta/kubernetes-object.ts';
 import { ListOrder } from '../../query/order/list-order.ts';
 import type { ViewStatus } from '../../query/view/view.ts';
 import { carryError, carryStatus } from '../../wire/carried-errors.ts';
@@ -33,7 +34,7 @@ export function rowsBetween(
   const between = ({ ids, list }: ListedRows) =>
     ids
       .slice(start, ids.length - end)
-      .map((id, at) => ({ id, key: id, object: list[start + at] as never }));
+      .map((id, at) => ({ id, key: id, object: list[start + at] as Stored<object> }));
   const [former, present] = [between(before), between(now)];
   const remaining = new Map<string, unknown>(former.map(({ id, object }) => [id, object]));
   const places = new Map<string, number>();

@@ -6,7 +6,7 @@ import type { ViewStatus } from '../../query/view/view.ts';
 import { looseTimer } from '../../rx/long-timer.ts';
 import { type TokenReservations, tokenReservations } from '../../rx/token-bucket.ts';
 import { carryError, readError } from '../../wire/carried-errors.ts';
-import type { CarriedQuery } from '../../worker/carried-query.ts';
+import type { CarriedQuery, WorkerQuery } from '../../worker/carried-query.ts';
 import type { CarriedEdit, Credentials } from '../../worker/messages.ts';
 import type { AskedView } from '../../worker/page/asked-view.ts';
 import { tabOf } from '../../worker/page/connect-peer.ts';
@@ -111,7 +111,7 @@ export class RelayedSession implements SharedSession {
   /** Equal queries of all tabs are one query of the server. */
   answerOf(query: CarriedQuery): FedAnswer {
     if (!isFields(query)) throw new TypeError('the query of a tab is not an object');
-    const view = this.#cluster.view(query as never) as AskedView;
+    const view = this.#cluster.view(query as CarriedQuery & WorkerQuery) as AskedView;
     this.#checkRoom(view);
     if (view.id === undefined) this.#asked.set(view, view.sent);
     const isAwaited = () =>
