@@ -290,6 +290,7 @@ const MOMENTS: Record<string, string> = {
   'lib/wire/from-wire.ts': 'when the last message came, which a user reads',
   'lib/server/shared/shared-session.ts':
     'since when a user may read nothing, as the status shows it',
+  'lib/server/relay/relayed-feed.ts': 'from which on the moments of a status are told',
   'lib/server/page/connect-server.ts':
     'since when rows are not right, as their status says; a wrong answer drops them earlier or later',
   'lib/server/users/user-connection.ts': 'when credentials end',
