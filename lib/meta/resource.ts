@@ -134,7 +134,7 @@ function checkParts({ group, version, plural }: Resource<KubernetesObject>): voi
  * Returns the path of a collection, or of one object in it.
  *
  * Throws a `TypeError` if the resource is not one that `defineResource` would define, if a namespace is given for a cluster-scoped resource, if an object of a namespaced resource
- * is named without its namespace, and if a name or a subresource would change the path ('.', '..', 'a/b').
+ * is named without its namespace, and if a name would change the path ('.', '..', 'a/b').
  *
  * @example
  * ```ts
@@ -166,9 +166,6 @@ export function resourcePath(
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   const scope = namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   const object = name === undefined ? '' : `/${encodeURIComponent(name)}`;
-  // A path below `proxy` has several steps.
-  const steps = subresource === undefined ? [] : String(subresource).split('/');
-  for (const step of steps) checkSegment(resource, 'subresource', step);
-  const sub = steps.map((step) => `/${encodeURIComponent(step)}`).join('');
+  const sub = subresource === undefined ? '' : `/${subresource}`;
   return `${root}${scope}/${resource.plural}${object}${sub}`;
 }

@@ -106,21 +106,6 @@ describe('resource', () => {
       }
     },
   );
-
-  it.each(['..', '', 'proxy/../exec', '%2E%2E%2Fexec'])(
-    'T11: refuses the subresource %j, which would change the path',
-    (subresource) => {
-      const target = { namespace: 'shop', name: 'web', subresource };
-      expect(() => resourcePath(pods, target)).toThrow(/^pods: the subresource is /);
-    },
-  );
-
-  it('T11: takes a path below a proxy as it is, and escapes what would begin a query', () => {
-    const path = (subresource: string) =>
-      resourcePath(nodes, { name: 'n1', subresource }).replace('/api/v1/nodes/n1', '');
-    expect(path('proxy/metrics/cadvisor')).toBe('/proxy/metrics/cadvisor');
-    expect(path('log?previous=1')).toBe('/log%3Fprevious%3D1');
-  });
 });
 
 describe('resourceVersion', () => {

@@ -91,11 +91,10 @@ export function connectServer(options: ConnectServerOptions): WorkerCluster {
 
 /** Connects a page whose life is given. */
 export function connectPage(options: ConnectServerOptions, page: TabPage): WorkerCluster {
-  const { identity, credentials, lingerMs, scheduler = asyncScheduler } = options;
-  const { webSocket = (url: string) => new WebSocket(url) as SocketLike } = options;
+  const { identity, credentials, lingerMs, scheduler = asyncScheduler, url, port } = options;
+  const { webSocket = (address: string) => new WebSocket(address) as SocketLike } = options;
   checkedFunction(credentials, 'connectServer: credentials', '() => what signIn receives');
   checkedFunction(webSocket, 'connectServer: webSocket', '(url) => new WebSocket(url)');
-  const { url, port } = options;
   if ((url === undefined) === (port === undefined)) {
     throw new TypeError('connectServer: pass url or port');
   }
