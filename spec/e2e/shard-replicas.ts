@@ -91,7 +91,8 @@ interface Write {
   readonly by: string;
 }
 
-const versionOf = ({ metadata }: KubernetesObject) => Number(metadata?.resourceVersion);
+export const versionOf = ({ metadata }: KubernetesObject): number =>
+  Number(metadata?.resourceVersion);
 
 /** A write, and who owned its slot instead. */
 interface Foreign extends Write {
@@ -101,6 +102,8 @@ interface Foreign extends Write {
 /** The history of the ring and of all writes. etcd orders the writes of all kinds, so the owner at each write is known. */
 export class Judge {
   readonly writes: Write[] = [];
+  /** The newest version of an object that has arrived. */
+  seen = 0;
   /** How often replicas have written each object. */
   readonly #counts = new Map<string, string>();
   readonly #rings: { readonly version: number; readonly record: RingRecord }[] = [];
@@ -119,6 +122,7 @@ export class Judge {
     const count = annotations?.['shards/count'] ?? '';
     // A write by the test keeps the annotations of the last replica.
     const isOther = this.#counts.get(name) === count;
+    this.seen = versionOf(object);
     this.#counts.set(name, count);
     if (by !== undefined && !isOther)
       this.writes.push({ version: versionOf(object), key: name, slot, by });

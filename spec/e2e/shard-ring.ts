@@ -11,7 +11,7 @@ import { type Cluster, openCluster } from './cluster.ts';
 import { follow } from './follow.ts';
 import { freshNamespace, removeNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
-import { Judge, type ShardReplica, startReplica } from './shard-replicas.ts';
+import { Judge, type ShardReplica, startReplica, versionOf } from './shard-replicas.ts';
 
 const nameOf = (at: number) => `foo-${at}`;
 
@@ -104,16 +104,17 @@ export class ShardRing {
     await each(count, (at) => calls.patch(nameOf(at), { merge: { spec: { replicas } } }));
   }
 
-  /** Each Foo was written by a replica in its present generation. */
+  /** Each Foo was written by a replica in its present generation, and the judge, which learns of it by a watch, has seen that. */
   async allWritten(): Promise<void> {
     await eventually(async () => {
       const { items } = await this.#api.listAll(foos, {});
-      const unwritten = items.filter(
-        ({ metadata: { namespace, annotations, generation } }) =>
-          namespace === this.#namespace &&
+      const own = items.filter(({ metadata }) => metadata.namespace === this.#namespace);
+      const unwritten = own.filter(
+        ({ metadata: { annotations, generation } }) =>
           annotations?.['shards/writer']?.split(' ')[1] !== String(generation),
       );
       expect(unwritten).toHaveLength(0);
+      expect(this.judge.seen).toBeGreaterThanOrEqual(Math.max(...own.map(versionOf)));
     });
   }
 
