@@ -28,8 +28,8 @@ export interface ServeUsersLimits {
   /** The same, of all users, of whom those are limited who have sent more than a tenth of what one user may. @defaultValue 20000 */
   readonly messagesPerSecondOfAll?: number | undefined;
   /**
-   * How many milliseconds the first answers of one user take in a minute. A query over the limit is refused, with the time after which it
-   * may be asked again. @defaultValue 10000
+   * How many milliseconds the first answers of one user take in a minute. Users take turns at first answers; a query over the limit is refused,
+   * with the time after which it may be asked again. @defaultValue 10000
    */
   readonly answerMsPerMinuteOfUser?: number | undefined;
   /** The same, of all users, of whom those are limited who have used more than a tenth of what one user may. @defaultValue 30000 */
@@ -38,7 +38,10 @@ export interface ServeUsersLimits {
   readonly charactersPerMinuteOfUser?: number | undefined;
   /** The same, of all users, of whom those are limited who have used more than a tenth of what one user may. @defaultValue 8589934592 */
   readonly charactersPerMinuteOfAll?: number | undefined;
-  /** How many messages about changed rows one connection is sent in a second. @defaultValue 10 */
+  /**
+   * How many messages about changed rows one connection is sent in a second. What changes in its queries meanwhile is one message. First
+   * answers come between them. @defaultValue 10
+   */
   readonly framesPerSecond?: number | undefined;
 }
 

@@ -39,7 +39,7 @@ export interface ServeFactoriesOptions extends ServeOptions {
   /**
    * Makes the factory of informers of one user, with a client that has the user's own rights: the API server decides what the user
    * sees. It is called with the first connection of the user, and again for other groups. The factory is stopped when the user has
-   * left. If it throws, the connection ends.
+   * left. If it throws, the connection ends with the code 4500, and `onUnhandledError` receives the error.
    */
   readonly createFactory: (user: ServedUser) => SessionFactory | Promise<SessionFactory>;
   /**
@@ -63,14 +63,14 @@ export interface ServeSharedOptions extends ServeOptions {
   readonly queries?: SharedQueriesByName | undefined;
   /**
    * Makes the client with which the edits of a user are written, such as one that sends the user's token: the API server decides. Only objects of
-   * `kinds` are edited. @defaultValue edits are refused
+   * `kinds` are edited. The rows show an edit when the watch has brought it. @defaultValue edits are refused
    */
   readonly edits?: ((user: ServedUser) => KubeClient | Promise<KubeClient>) | undefined;
-  /** Receives each change of what a user may read of a kind, for an audit log. */
+  /** Receives each change of what a user may read of a kind, for an audit log. It names no object. */
   readonly onDecision?: ((decision: RightsDecision) => unknown) | undefined;
   /**
    * A secret of at least 32 characters that all servers behind one address have. Pages then carry from one server to the next how far their rows
-   * are, and rows never go back. Needs Node, Bun or Deno. @defaultValue the rows of the next server may be a moment older than those of the last one
+   * are, in a text that only these servers read, and rows never go back. Needs Node, Bun or Deno. @defaultValue the rows of the next server may be a moment older than those of the last one
    */
   readonly sharedSecret?: string | undefined;
 }

@@ -37,8 +37,9 @@ export interface ConnectUserOptions {
   /** Where the request comes from, such as `request.socket.remoteAddress`, to which a limit applies. @defaultValue no limit per address */
   readonly address?: string | undefined;
   /**
-   * Names the user of the credentials that the client has sent. Called for the first message, then every minute, and for new
-   * credentials. `undefined` is nobody: the client drops its rows. If it throws, or takes over 10 seconds, the connection ends.
+   * Names the user of the credentials that the client has sent, as a `TokenReview` does. Called for the first message, then every
+   * minute, and for new credentials. `undefined` is nobody: the client drops its rows. If it throws, or takes over 10 seconds, the
+   * connection ends, and the rows of the client are stale.
    */
   readonly signIn: (first: SignIn) => ServedUser | undefined | Promise<ServedUser | undefined>;
 }
@@ -202,8 +203,10 @@ class UsersServer implements ServedUsers {
  * Answers the live queries of many users over sockets: informers live in this process, and a page receives the rows of its queries as
  * differences. Pages connect with {@link connectServer}. Queries with a `limit` are answered first.
  *
- * With `createFactory` each user is answered by informers of its own, whose client has the user's rights. With `factory` all users are answered
- * by the same informers, within what `rights` permits each of them.
+ * Nothing is answered before `signIn` has named the user. With `createFactory` each user is answered by informers of its own, whose client
+ * has the user's rights. With `factory` all users are answered by the same informers, within what `rights` permits each of them; equal queries of
+ * users with equal rights share a pipeline. Edits are refused without the option `edits`. Errors say a code and a reason, without stacks, addresses
+ * and messages of functions.
  *
  * Throws a `TypeError` on an invalid option.
  *

@@ -45,7 +45,7 @@ function endOf(token: string): EpochMs | undefined {
 /**
  * Makes the `signIn` of connections whose clients send `{ token }`: the API server names the user by a `TokenReview`, which the client
  * of the server must be allowed to create. A token of nobody, or of other audiences, is `undefined`. Rejects with an `ApiError` if the API
- * server does not answer.
+ * server does not answer, so that the connection ends, and the client tries again.
  *
  * Throws a `TypeError` on an invalid option.
  *
