@@ -80,6 +80,23 @@ test('"t" shows what is in trouble, "l" the log of the open object, and "y" its 
   expect(complaints).toEqual([]);
 });
 
+test('"l" on a Deployment shows the log of the init container that fails', async () => {
+  const { page } = await openLive({
+    start: { fault: 'init-container' },
+    query: '?kind=deployments&filter=wishlist',
+  });
+  await page.locator('[data-uid]', { hasText: 'wishlist' }).first().click();
+  const details = page.getByRole('dialog');
+  await details.getByText('Logs', { exact: true }).waitFor();
+  await page.keyboard.press('l');
+  const log = page.getByTestId('container-log');
+  await log
+    .getByText(/relation "lists" does not exist/)
+    .first()
+    .waitFor();
+  expect(await details.getByRole('textbox', { name: 'Container' }).inputValue()).toBe('migrate');
+});
+
 test('"?" shows the keys, and Escape returns from there and from the jump to where the user was', async () => {
   const { page } = await openLive();
   await page.keyboard.press('Tab');

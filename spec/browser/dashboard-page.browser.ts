@@ -31,6 +31,40 @@ describe('a phone', () => {
     });
   });
 
+  test('has room for a finger on whatever is touched, except links within sentences', async () => {
+    const { page } = await open({ browser: phone });
+    await live(page);
+    const small = () =>
+      page
+        .locator('button, a, label, input, [role=option], [role^=menuitem], [data-uid]')
+        .filter({ visible: true })
+        .evaluateAll((all) =>
+          all.flatMap((each) => {
+            const { width, height } = each.getBoundingClientRect();
+            // The label of a choice is what is touched.
+            const isPart =
+              each.closest('p') !== null || each.matches('[type=radio], [type=checkbox]');
+            const isLarge = width > 43.5 && height > 43.5;
+            const name = each.getAttribute('aria-label') ?? each.textContent;
+            return isPart || isLarge ? [] : [`${name} ${width} x ${height}`];
+          }),
+        );
+    await eventually(async () => expect(await small()).toEqual([]));
+    await page.getByRole('button', { name: /Open the menu/ }).click();
+    await page.getByRole('link', { name: 'Nodes' }).waitFor();
+    await eventually(async () => expect(await small()).toEqual([]));
+    await page.getByRole('button', { name: 'Close the menu' }).click();
+    await page.locator('[data-uid]').first().click();
+    const details = page.getByRole('dialog');
+    for (const part of ['Overview', 'Logs', 'Edit']) {
+      await details.getByText(part, { exact: true }).click();
+      await eventually(async () => expect(await small()).toEqual([]));
+    }
+    await details.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('menuitem').first().waitFor();
+    await eventually(async () => expect(await small()).toEqual([]));
+  });
+
   test('has a menu for kinds and namespaces, and reaches faults, truth check and log', async () => {
     const { page, complaints } = await open({ browser: phone });
     await live(page);

@@ -27,9 +27,13 @@ import { causeOf } from '../../examples/dashboard/page/kinds/cause.ts';
 import { claimKind, withEvents } from '../../examples/dashboard/page/kinds/claims.ts';
 import { eventKind } from '../../examples/dashboard/page/kinds/events.ts';
 import { nodeKind } from '../../examples/dashboard/page/kinds/nodes.ts';
-import { podStatus } from '../../examples/dashboard/page/kinds/pod-status.ts';
+import { logIn, podStatus } from '../../examples/dashboard/page/kinds/pod-status.ts';
+import { podRow } from '../../examples/dashboard/page/kinds/pods.ts';
 import { quotaKind } from '../../examples/dashboard/page/kinds/quotas.ts';
+import { rolledUp } from '../../examples/dashboard/page/kinds/roll-up.ts';
 import { deploymentKind } from '../../examples/dashboard/page/kinds/workloads.ts';
+import { causesOf } from '../../examples/dashboard/page/panels/causes.ts';
+import { containersIn } from '../../examples/dashboard/page/worker/detail-queries.ts';
 
 interface Found {
   readonly deployment: Deployment | undefined;
@@ -208,7 +212,9 @@ describe.each([0, 13])('a seeded fault, after %i rounds', (rounds) => {
     const found = await withFault('claim', 'vector-store', rounds);
     expect(found.statuses).toEqual(Array(2).fill('Pending'));
     expect(found.pods.map((each) => causeOf(podStatus(each).why))).toEqual(
-      Array(2).fill('pod has unbound immediate PersistentVolumeClaims'),
+      Array(2).fill(
+        'pod has unbound immediate PersistentVolumeClaims — the Pod mounts PersistentVolumeClaim "vector-store-data"',
+      ),
     );
     const claim = found.server.objects.get(persistentVolumeClaims, {
       ...{ namespace: 'search', name: 'vector-store-data' },
@@ -217,10 +223,17 @@ describe.each([0, 13])('a seeded fault, after %i rounds', (rounds) => {
       .list(events)
       .filter(({ involvedObject }) => involvedObject.uid === claim?.metadata.uid)
       .map((event) => eventKind.row(event as never));
-    expect(withEvents(claimKind.row(claim as never), told)).toMatchObject({
+    const row = withEvents(claimKind.row(claim as never), told);
+    expect(row).toMatchObject({
       ...{ status: 'Not bound', tone: 'bad', class: 'fast-ssd', size: '20Gi' },
       why: 'storageclass.storage.k8s.io "fast-ssd" not found',
     });
+    const waits = rolledUp(deploymentKind.row(found.deployment as never), found.pods.map(podRow));
+    const causes = causesOf([
+      { kind: deploymentKind, row: waits },
+      { kind: claimKind, row },
+    ]);
+    expect(causes).toMatchObject([{ row, effects: [{ row: waits }] }]);
   });
 
   test('autoscaler: its target requests no CPU, so nothing can be measured', async () => {
@@ -266,6 +279,9 @@ describe.each([0, 13])('a seeded fault, after %i rounds', (rounds) => {
         /^init container migrate fails, restarted \d+ times, last exit code 1$/,
       );
       expect(await found.log(pod, 'migrate')).toMatch(/ERROR relation "lists" does not exist/);
+      // The logs of its Deployment begin with those of this container.
+      expect(logIn(podStatus(pod).log)).toMatchObject({ container: 'migrate', previous: false });
+      expect(containersIn(pod).containers).toEqual(['wishlist', 'migrate']);
     }
   });
 });

@@ -1,6 +1,9 @@
-/** Tests which objects the dashboard finds in the words of a cause. */
+/** Tests which objects the dashboard finds in the words of a cause, and which of them are the cause of others. */
 import { expect, test } from 'vitest';
+import { kindNamed } from '../../examples/dashboard/page/kinds/index.ts';
+import { type Kind, rowOf } from '../../examples/dashboard/page/kinds/kind.ts';
 import { namedIn } from '../../examples/dashboard/page/kinds/named.ts';
+import { causesOf } from '../../examples/dashboard/page/panels/causes.ts';
 
 const found = (message: string, whole?: string) =>
   namedIn(message, 'shop', whole).flatMap(({ text, of }) =>
@@ -32,4 +35,62 @@ test.each([
   expect(found(message, whole)).toEqual(wanted);
   const parts = namedIn(message, 'shop', whole);
   expect(parts.map(({ text }) => text).join('')).toBe(message);
+});
+
+/** An object in trouble. */
+function troubled(kind: string, name: string, why: string, ownerUid = '') {
+  const metadata = { name, namespace: 'shop', uid: `${kind} ${name}` };
+  const row = { ...rowOf({ metadata }, { status: 'Failed', tone: 'bad', why }, {}), ownerUid };
+  return { kind: kindNamed(kind) as Kind, row };
+}
+
+const claim = troubled('PersistentVolumeClaim', 'data', 'storageclass "fast" not found');
+const namesClaim = 'the Pod mounts PersistentVolumeClaim "data"';
+
+test.each([
+  [
+    'a claim and what waits for it are one entry',
+    [troubled('Deployment', 'db', namesClaim), claim],
+    ['data: db'],
+  ],
+  [
+    'a quota and what it refuses are one entry',
+    [
+      troubled('ResourceQuota', 'compute', 'requests.cpu 3 of 3'),
+      troubled('Deployment', 'api', 'exceeded quota: compute, requested: cpu=1'),
+    ],
+    ['compute: api'],
+  ],
+  [
+    'a claim in another state is blamed for nothing',
+    [troubled('Deployment', 'db', namesClaim)],
+    ['db: '],
+  ],
+  [
+    'what an object owns is not blamed for it',
+    [
+      troubled('CronJob', 'report', 'the last Job report-1 failed'),
+      troubled('Job', 'report-1', 'deadline', 'CronJob report'),
+    ],
+    ['report: '],
+  ],
+  [
+    'an effect explains nothing',
+    [
+      troubled('Job', 'load', namesClaim),
+      troubled('CronJob', 'nightly', 'the last Job load failed'),
+      claim,
+    ],
+    ['nightly: ', 'data: load'],
+  ],
+  [
+    'two that name each other both stay',
+    [troubled('Job', 'a', 'the last Job b failed'), troubled('Job', 'b', 'the last Job a failed')],
+    ['a: ', 'b: '],
+  ],
+])('%s', (_, all, wanted) => {
+  const told = causesOf(all).map(
+    ({ row, effects }) => `${row.name}: ${effects.map((each) => each.row.name).join(', ')}`,
+  );
+  expect(told).toEqual(wanted);
 });

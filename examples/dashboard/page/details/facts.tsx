@@ -4,6 +4,7 @@ import { type KubernetesObject, podRequests, type Stored } from 'rx-informer';
 import type { Container, Deployment, Event, Node, Pod, ResourceQuota } from 'rx-informer/resources';
 import { amountsText, bytesText, cpuText } from '../kinds/amounts.ts';
 import { type Column, type Kind, ownerOf } from '../kinds/kind.ts';
+import { claimsOf } from '../kinds/pod-status.ts';
 import { probesOf } from '../kinds/probes.ts';
 import { usageOf } from '../kinds/quotas.ts';
 import { Age } from '../table/cells.tsx';
@@ -15,7 +16,9 @@ type Facts = Readonly<Record<string, ReactNode>>;
 
 function containerFacts(pod: Pod, container: Container): Facts {
   const { name, image, ports, resources } = container;
-  const state = pod.status?.containerStatuses?.find((each) => each.name === name);
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
+  const states = [...containerStatuses, ...initContainerStatuses];
+  const state = states.find((each) => each.name === name);
   return {
     Image: image,
     Ready: state?.ready ? 'yes' : 'no',
@@ -27,18 +30,6 @@ function containerFacts(pod: Pod, container: Container): Facts {
   };
 }
 
-function claimsOf({ metadata, spec }: Pod): ReactNode {
-  const names = (spec?.volumes ?? []).flatMap(
-    ({ persistentVolumeClaim: of }) => of?.claimName ?? [],
-  );
-  const { namespace = '' } = metadata ?? {};
-  return names.length === 0
-    ? undefined
-    : names.map((name) => (
-        <div key={name}>{reference({ kind: 'PersistentVolumeClaim', name, namespace })}</div>
-      ));
-}
-
 function podFacts(
   pod: Pod,
   used: Facts,
@@ -47,6 +38,13 @@ function podFacts(
   const { namespace = '' } = metadata ?? {};
   const { cpu, memory } = podRequests(pod);
   const node = spec?.nodeName;
+  const claims = claimsOf(pod).map((name) => (
+    <div key={name}>{reference({ kind: 'PersistentVolumeClaim', name, namespace })}</div>
+  ));
+  const partsOf = (what: string) => (container: Container) => [
+    { title: `${what} ${container.name}`, facts: containerFacts(pod, container) },
+    { title: `Environment of ${container.name}`, facts: environmentOf(container, namespace) },
+  ];
   return [
     {
       title: 'Pod',
@@ -54,7 +52,7 @@ function podFacts(
         Phase: status?.phase,
         Node: node && reference({ kind: 'Node', name: node }),
         'Pod IP': status?.podIP,
-        Claims: claimsOf(pod),
+        Claims: claims.length > 0 && claims,
         'Service account': spec?.serviceAccountName,
         ...used,
         ...(used['CPU'] === undefined && {
@@ -62,10 +60,8 @@ function podFacts(
         }),
       },
     },
-    ...(spec?.containers ?? []).flatMap((container) => [
-      { title: `Container ${container.name}`, facts: containerFacts(pod, container) },
-      { title: `Environment of ${container.name}`, facts: environmentOf(container, namespace) },
-    ]),
+    ...(spec?.containers ?? []).flatMap(partsOf('Container')),
+    ...(spec?.initContainers ?? []).flatMap(partsOf('Init container')),
   ];
 }
 

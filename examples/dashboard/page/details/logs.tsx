@@ -17,13 +17,14 @@ import {
 } from 'rxjs';
 import { client } from '../cluster/cluster.ts';
 import { errorWords } from '../cluster/error-words.ts';
+import { logIn } from '../kinds/pod-status.ts';
 import type { PodContainers } from '../worker/detail-queries.ts';
 import classes from './details.module.css';
 import { KEPT, type Log, logOf, noLog } from './log-lines.ts';
 import { type LogRequest, type LogSource, manyLogs } from './many-logs.ts';
 import { readLog } from './read-log.ts';
 import { troublesOf } from './troubles.ts';
-import { type ObjectProps, podsQuery } from './use-pods.ts';
+import { type ObjectProps, podsQuery, usePods } from './use-pods.ts';
 
 /** How often several logs are read, in milliseconds. */
 const AGAIN_MS = 5000;
@@ -81,19 +82,31 @@ function usePodContainers({ kind, object }: ObjectProps): readonly PodContainers
   return [{ name, namespace, containers: names }];
 }
 
+/** The container that fails in one of the pods; '' if none does, and `undefined` before they are known. */
+function useFailing({ kind, object }: ObjectProps): string | undefined {
+  const rows = usePods(kind, object);
+  if (kind.id === 'pods') return troublesOf(object).find(({ logOf }) => logOf)?.logOf ?? '';
+  const failing = rows.find(({ log }) => log);
+  return rows.length === 0 ? undefined : logIn(String(failing?.['log'] ?? '')).container;
+}
+
 export function Logs({ kind, object, isDeleted }: ObjectProps & { readonly isDeleted: boolean }) {
   const all = usePodContainers({ kind, object });
   const isOfOne = kind.id === 'pods';
   const [pod, setPod] = useState(ALL);
-  // The log of the container that fails says most.
-  const { logOf } = troublesOf(object).find((trouble) => trouble.logOf) ?? {};
-  const [container, setContainer] = useState((isOfOne && (logOf ?? all[0]?.containers[0])) || ALL);
+  const failing = useFailing({ kind, object });
+  const [chosen, choose] = useState<string>();
+  // The log of the container that fails says most. What is read does not change by itself later.
+  if (chosen === undefined && failing !== undefined) {
+    choose(failing || (isOfOne && all[0]?.containers[0]) || ALL);
+  }
+  const container = chosen ?? ALL;
   const [previous, setPrevious] = useState(false);
   const [wraps, setWraps] = useState(true);
   const [search, setSearch] = useState('');
-  const chosen = all.filter(({ name }) => pod === ALL || pod === name);
-  const names = [...new Set(chosen.flatMap(({ containers }) => containers))];
-  const everything = chosen.flatMap(({ name, namespace, containers }) =>
+  const ofPods = all.filter(({ name }) => pod === ALL || pod === name);
+  const names = [...new Set(ofPods.flatMap(({ containers }) => containers))];
+  const everything = ofPods.flatMap(({ name, namespace, containers }) =>
     containers
       .filter((each) => container === ALL || container === each)
       .map((each): LogSource => {
@@ -129,11 +142,11 @@ export function Logs({ kind, object, isDeleted }: ObjectProps & { readonly isDel
           every="All containers"
           names={names}
           value={container}
-          onChange={setContainer}
+          onChange={choose}
         />
         <TextInput
           size="xs"
-          className={classes.search}
+          flex="1 1 140px"
           aria-label="Only lines with"
           placeholder="Only lines with …"
           value={search}
@@ -216,7 +229,7 @@ function Choice(props: {
   return (
     <Select<string>
       size="xs"
-      className={classes.choice}
+      flex="1 1 130px"
       aria-label={label}
       data={names.length === 1 ? one : [{ value: ALL, label: every }, ...one]}
       value={(names.length === 1 ? names[0] : value) ?? ALL}

@@ -103,10 +103,22 @@ function running(pod: Pod, before: string): ContainersStatus {
 /** After so many restarts, a pod that is not ready counts as in trouble, although it runs at the moment. */
 const MANY_RESTARTS = 3;
 
+/** The names of the claims that a Pod mounts. */
+export const claimsOf = ({ metadata, spec }: Pod): readonly string[] =>
+  (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim: of, ephemeral }) =>
+    // The claim of an ephemeral volume is named after it.
+    ephemeral ? `${metadata?.name}-${name}` : (of?.claimName ?? []),
+  );
+
+/** Why no node takes a Pod. The scheduler does not name the claims that it waits for. */
 function unschedulable(pod: Pod): string | undefined {
   const { reason, message = 'no node has room for it' } =
     conditionOf(pod, 'PodScheduled', 'False') ?? {};
   if (reason !== 'Unschedulable') return undefined;
+  if (message.includes('unbound immediate PersistentVolumeClaims')) {
+    const names = claimsOf(pod).map((name) => `PersistentVolumeClaim "${name}"`);
+    return `${message} — the Pod mounts ${names.join(', ')}`;
+  }
   if (!message.includes('Insufficient')) return message;
   const { cpu, memory } = podRequests(pod);
   return `${message} — the Pod requests ${cpuText(cpu.milli)}, ${bytesText(memory.value)} memory`;
@@ -155,6 +167,12 @@ function logOf({ metadata, status }: Pod): string {
   const { name, restartCount, state } = failed;
   const where = [metadata?.namespace, metadata?.name, name, restartCount];
   return [...where, ...(state?.running ? ['previous'] : [])].join('/');
+}
+
+/** The parts of {@link PodStatus.log}. */
+export function logIn(log: string) {
+  const [namespace = '', pod = '', container = '', , previous] = log.split('/');
+  return { namespace, pod, container, previous: previous !== undefined };
 }
 
 export function podStatus(pod: Pod): PodStatus {

@@ -37,7 +37,7 @@ export function Header(props: {
   const { info, menuIsOpen, onMenu } = props;
   const page = usePage();
   return (
-    <Group h="100%" px="md" gap="sm" justify="space-between" wrap="nowrap">
+    <Group h="100%" gap="sm" justify="space-between" wrap="nowrap" className={classes.bar}>
       <Group gap="sm" wrap="nowrap" className={classes.left}>
         <Burger
           opened={menuIsOpen}
@@ -61,7 +61,7 @@ export function Header(props: {
           </Suspense>
         )}
       </Group>
-      <Group gap="xs" wrap="nowrap">
+      <Group gap="xs" wrap="nowrap" className={classes.right}>
         <IconButton label="Jump to a kind, a namespace or an object" onClick={open('jump')}>
           <SearchIcon />
         </IconButton>

@@ -16,6 +16,7 @@ import classes from './sidebar.module.css';
 import { goToTrouble, useTroubleCount } from './use-troubles.ts';
 
 const shown = { classNames: { root: classes.kind ?? '', label: classes.label ?? '' } };
+const heading = { size: 'xs', fw: 600, c: 'dimmed', px: 8, pb: 4 } as const;
 
 /** `onChoice` is called after each choice, so that a menu on a phone can close. */
 export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
@@ -26,7 +27,7 @@ export function Sidebar({ onChoice }: { readonly onChoice: () => void }) {
     <ScrollArea className={classes.scroll} type="hover">
       {kindGroups.map(({ title, kinds }) => (
         <section key={title} aria-label={title}>
-          <Text component="h2" className={classes.heading}>
+          <Text component="h2" {...heading}>
             {title}
           </Text>
           {kinds.filter(isServed).map(({ id, title: name }) => (
@@ -103,7 +104,7 @@ function Namespaces({ onChoice }: { readonly onChoice: () => void }) {
   const most = Math.max(1, ...namespaces.map(({ count }) => count));
   return (
     <section aria-label="Namespaces">
-      <Text component="h2" className={classes.heading}>
+      <Text component="h2" {...heading}>
         In namespace
       </Text>
       <ul className={classes.list}>
@@ -117,11 +118,15 @@ function Namespaces({ onChoice }: { readonly onChoice: () => void }) {
                 onChoice();
               }}
             >
-              <span className={classes.name}>{key}</span>
+              <Text span inherit truncate>
+                {key}
+              </Text>
               {/* Before the list is complete, no number is known. */}
               {isListed && (
                 <>
-                  <span className={classes.count}>{number.format(count)}</span>
+                  <Text span inherit c="dimmed">
+                    {number.format(count)}
+                  </Text>
                   <span className={classes.bar} style={{ transform: `scaleX(${count / most})` }} />
                 </>
               )}

@@ -10,27 +10,31 @@ import { goToTrouble, toggleTroubles, useTroubles } from './use-troubles.ts';
 
 export function TroubleLine() {
   const { causes, isCounting, emptyWords } = useTroubles();
-  const rows = causes.flatMap((each) => each.rows);
-  const [first] = rows;
+  const [first] = causes;
   // Also without trouble, because what is below must not move when the first is found.
   if (first === undefined) return <Text size="sm">{emptyWords}</Text>;
+  const { row } = first;
   const link = { component: 'button', type: 'button', className: classes.link } as const;
   return (
     <Text size="sm" className={classes.line} data-testid="trouble-line">
       <AlertIcon />
       <Anchor {...link} onClick={toggleTroubles}>
-        {counted(rows.length, 'object')} in trouble
+        {counted(causes.length, 'object')} in trouble
       </Anchor>
       {isCounting && ', still counting'}
-      {causes.map(({ kind, rows: { length } }, at) => (
+      {[...new Set(causes.map(({ kind }) => kind))].map((kind, at) => (
         <Fragment key={kind.id}>
           {at === 0 ? ': ' : ', '}
           <Anchor {...link} onClick={() => goToTrouble(kind.id)}>
-            {counted(length, rowsName(kind, 1), kind.title)}
+            {counted(
+              causes.filter((each) => each.kind === kind).length,
+              rowsName(kind, 1),
+              kind.title,
+            )}
           </Anchor>
         </Fragment>
       ))}
-      {rows.length === 1 && ` — ${first.namespace}/${first.name} — ${causeOf(first.why)}`}
+      {causes.length === 1 && ` — ${row.namespace}/${row.name} — ${causeOf(row.why)}`}
     </Text>
   );
 }

@@ -4,6 +4,7 @@ import { Cause } from '../details/cause-text.tsx';
 import details from '../details/details.module.css';
 import { ObjectLink } from '../details/object-link.tsx';
 import { StatusBadge } from '../table/cells.tsx';
+import type { RootCause, Troubled } from './causes.ts';
 import classes from './troubles.module.css';
 import { useTroubles } from './use-troubles.ts';
 
@@ -19,9 +20,16 @@ function onArrow(event: KeyboardEvent<HTMLElement>): void {
   event.preventDefault();
 }
 
+function TroubledLink({ of: { kind, row } }: { readonly of: Troubled }) {
+  const { uid, name, namespace } = row;
+  const of = { kind: kind.id, uid, name, namespace };
+  return <ObjectLink of={of} text={`${kind.resource.kind} ${name}`} />;
+}
+
 export function Troubles() {
   const { causes, emptyWords } = useTroubles();
   const list = useRef<HTMLUListElement>(null);
+  const kinds = [...new Set(causes.map(({ kind }) => kind))];
   const isEmpty = causes.length === 0;
   useEffect(() => {
     if (!isEmpty) list.current?.querySelector('a')?.focus();
@@ -29,26 +37,34 @@ export function Troubles() {
   if (isEmpty) return <p className={details.note}>{emptyWords}</p>;
   return (
     <ul ref={list} className={classes.list} aria-label="What is in trouble" onKeyDown={onArrow}>
-      {causes.flatMap(({ kind, rows }) =>
-        rows.slice(0, MOST).map((row) => {
-          const { uid, name, namespace, status, tone } = row;
-          return (
-            <li key={uid}>
-              <h3 className={classes.name}>
-                <ObjectLink
-                  of={{ kind: kind.id, uid, name, namespace }}
-                  text={`${kind.resource.kind} ${name}`}
-                />
-                {namespace !== '' && <span className={classes.where}> in {namespace}</span>}
-              </h3>
-              <StatusBadge tone={tone} text={status} />
-              <p>
-                <Cause row={row} />
-              </p>
-            </li>
-          );
-        }),
+      {kinds.flatMap((kind) =>
+        causes
+          .filter((each) => each.kind === kind)
+          .slice(0, MOST)
+          .map((cause) => <Entry key={cause.row.uid} of={cause} />),
       )}
     </ul>
+  );
+}
+
+/** An object in trouble with its cause, and what is in trouble because of it. */
+function Entry({ of: { effects, ...of } }: { readonly of: RootCause }) {
+  const { namespace, status, tone } = of.row;
+  return (
+    <li>
+      <h3 className={classes.name}>
+        <TroubledLink of={of} />
+        {namespace !== '' && <span className={classes.where}> in {namespace}</span>}
+      </h3>
+      <StatusBadge tone={tone} text={status} />
+      <p>
+        <Cause row={of.row} />
+      </p>
+      {effects.map((effect) => (
+        <p key={effect.row.uid}>
+          Therefore <TroubledLink of={effect} /> is in trouble, too: <Cause row={effect.row} />
+        </p>
+      ))}
+    </li>
   );
 }

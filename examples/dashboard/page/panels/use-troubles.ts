@@ -7,14 +7,8 @@ import { go, goToKind, page$ } from '../cluster/page-state.ts';
 import { onlyNamespace } from '../cluster/settings.ts';
 import { useValue } from '../cluster/use-live.ts';
 import { kindGroups } from '../kinds/index.ts';
-import type { Kind, Row } from '../kinds/kind.ts';
-
-export interface Trouble {
-  readonly kind: Kind;
-  readonly rows: readonly Row[];
-  /** Whether the rows have been read, or cannot be. */
-  readonly isKnown: boolean;
-}
+import type { Kind } from '../kinds/kind.ts';
+import { causesOf, type RootCause } from './causes.ts';
 
 /** Whether the page has time for what no table shows. */
 export const hasTime$ = new BehaviorSubject(false);
@@ -37,11 +31,8 @@ export function useTroubleCount(kind: Kind): number {
 
 /** The objects in trouble, and whether all kinds have been read. */
 export interface Troubles {
-  /**
-   * The rows of each kind without those whose owner says the same: the Pods of a Deployment, and its ReplicaSet. What
-   * others wait for comes first.
-   */
-  readonly causes: readonly Trouble[];
+  /** By kind. What others wait for comes first. */
+  readonly causes: readonly RootCause[];
   readonly isCounting: boolean;
   /** The sentence to show while there are no causes. */
   readonly emptyWords: string;
@@ -52,13 +43,12 @@ export function useTroubles(): Troubles {
   const all = watched.map((kind) => {
     // biome-ignore lint/correctness/useHookAtTopLevel: the kinds are the same in each render
     const { rows, synced, status, error } = useQuery(isAsked ? queryOf(kind) : undefined);
+    // Known are also rows that cannot be read.
     return { kind, rows, isKnown: synced || (error ?? status.error) !== undefined };
   });
-  const known = new Set(all.flatMap(({ rows }) => rows.map(({ uid }) => uid)));
-  const causes = all
-    .map((each) => ({ ...each, rows: each.rows.filter((row) => !known.has(row.ownerUid)) }))
-    .filter(({ rows }) => rows.length > 0)
-    .reverse();
+  const causes = causesOf(
+    all.toReversed().flatMap(({ kind, rows }) => rows.map((row) => ({ kind, row }))),
+  );
   const isCounting = all.some(({ isKnown }) => !isKnown);
   const emptyWords = isCounting ? 'Looking for trouble of every kind …' : 'Nothing is in trouble.';
   return { causes, isCounting, emptyWords };

@@ -2,7 +2,7 @@
  * The table. TanStack Virtual finds the range of rows on screen, and the query gives TanStack Table only these rows, so
  * the cost depends on the range and not on the list. The query filters and sorts.
  */
-import { useElementSize } from '@mantine/hooks';
+import { useElementSize, useMediaQuery } from '@mantine/hooks';
 import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
@@ -25,8 +25,8 @@ import { useHold } from './use-hold.ts';
 import { useRowKeys } from './use-row-keys.ts';
 import { useTableQueries } from './use-table.tsx';
 
-/** The height of a row, in pixels; the style sheet repeats it. */
-const ROW_HEIGHT = 34;
+/** The height of a row, in pixels: on a phone that of a finger. */
+const rowHeights = { desk: 34, phone: 44 };
 
 /** The width of a table, in pixels, on which there is room for the most important columns. */
 const WIDE = 720;
@@ -50,12 +50,16 @@ export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
   const order = useValue(queries.order$);
   const total = held?.size ?? live.total;
   const scroller = useRef<HTMLDivElement>(null);
+  const isPhone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false });
+  const rowHeight = rowHeights[isPhone ? 'phone' : 'desk'];
   const virtualizer = useVirtualizer({
     count: total,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => rowHeight,
     overscan: 8,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height are at other places
+  useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
   const items = virtualizer.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? first - 1;
@@ -133,7 +137,7 @@ export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
       className={classes.scroller}
       data-empty={total === 0}
       data-phone={widths.isPhone}
-      style={widthsOf(shown)}
+      style={{ ...widthsOf(shown), '--row': `${rowHeight}px` } as CSSProperties}
       role={kind.isTree ? 'treegrid' : 'grid'}
       aria-label={kind.title}
       aria-multiselectable={onMark !== undefined}
@@ -177,7 +181,7 @@ export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
               row={row}
               columns={columns}
               index={offset + at}
-              top={(offset + at) * ROW_HEIGHT}
+              top={(offset + at) * rowHeight}
               active={row.id === keys.active}
               selected={row.id === page.object?.uid}
               gone={held?.isGone(row.original) ?? false}

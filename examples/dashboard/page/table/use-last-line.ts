@@ -1,6 +1,7 @@
 /** The last line in the log of a container that fails, which mostly says why. */
 import { useEffect, useState } from 'react';
 import { lastValueFrom } from 'rxjs';
+import { logIn } from '../kinds/pod-status.ts';
 
 /** The time at the beginning of a line. */
 const TIME = /^\d{4}-\d\d-\d\dT\S+ /;
@@ -9,10 +10,9 @@ const known = new Map<string, Promise<string>>();
 const MOST = 500;
 
 async function read(log: string): Promise<string> {
-  const [namespace = '', pod = '', container = '', , previous] = log.split('/');
+  const { previous, ...source } = logIn(log);
   const { readLog } = await import('../details/read-log.ts');
-  const source = { namespace, pod, container, label: '' };
-  const lines$ = readLog(source, { tailLines: 1, previous: previous !== undefined });
+  const lines$ = readLog({ ...source, label: '' }, { tailLines: 1, previous });
   return (await lastValueFrom(lines$, { defaultValue: '' })).replace(TIME, '');
 }
 

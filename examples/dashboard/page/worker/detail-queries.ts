@@ -24,9 +24,15 @@ export interface PodContainers {
   readonly containers: readonly string[];
 }
 
-function containersIn({ metadata, spec }: Pod): PodContainers {
+/** The containers of a Pod, and its init containers that have not succeeded: the logs of the others say nothing of now. */
+export function containersIn({ metadata, spec, status }: Pod): PodContainers {
   const { name = '', namespace = '' } = metadata ?? {};
-  return { name, namespace, containers: (spec?.containers ?? []).map((each) => each.name) };
+  const { containers = [], initContainers = [] } = spec ?? {};
+  const succeeded = (status?.initContainerStatuses ?? [])
+    .filter(({ state }) => state?.terminated?.exitCode === 0)
+    .map((each) => each.name);
+  const names = [...containers, ...initContainers].map((each) => each.name);
+  return { name, namespace, containers: names.filter((each) => !succeeded.includes(each)) };
 }
 
 const podRows = { key: 'row of pods', project: podRow };
