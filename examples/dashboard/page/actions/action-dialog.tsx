@@ -79,6 +79,7 @@ export function ActionDialog(props: {
           <NumberInput
             data-autofocus
             label="Replicas"
+            classNames={{ controls: classes.controls ?? '' }}
             min={0}
             max={MOST_REPLICAS}
             allowDecimal={false}

@@ -60,7 +60,9 @@ function MarkedBar(props: { readonly kind: string; readonly targets: readonly Ob
   return (
     <Paper
       ref={bar}
-      className={classes.bar}
+      px={12}
+      py={8}
+      bg="var(--surface)"
       withBorder
       shadow="md"
       role="region"
@@ -87,7 +89,7 @@ function MarkedBar(props: { readonly kind: string; readonly targets: readonly Ob
         <CloseButton aria-label="Remove all marks" onClick={clear} />
       </Group>
       {[...lacks].map(([id, words]) => (
-        <Text key={id} size="xs" className={classes.lack}>
+        <Text key={id} size="xs" c="dimmed">
           {actions.find((action) => action.id === id)?.label} needs the right to {words}.
         </Text>
       ))}
@@ -110,6 +112,8 @@ function Done({ notice }: { readonly notice: Notice }) {
   return (
     <Notification
       className={classes.done}
+      miw="min(420px, 100%)"
+      bg="var(--surface)"
       role="status"
       withBorder
       closeButtonProps={{ 'aria-label': 'Close the notice' }}

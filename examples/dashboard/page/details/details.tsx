@@ -1,5 +1,5 @@
 /** The details of one object, live. If the object is deleted, its last known state stays visible. */
-import { Alert, CloseButton, Group, Loader, SegmentedControl } from '@mantine/core';
+import { Alert, CloseButton, Group, Loader, SegmentedControl, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { Suspense, useEffect, useRef } from 'react';
 import { ApiError, type KubernetesObject, type Stored } from 'rx-informer';
@@ -57,8 +57,14 @@ export function Details(props: {
         if (key === 'Escape' && !defaultPrevented && !isInMenu(target as Element)) close();
       }}
     >
-      <div className={classes.head}>
-        <div className={classes.heading}>
+      <Group
+        align="flex-start"
+        justify="space-between"
+        gap={8}
+        wrap="nowrap"
+        p="12px 12px 8px 16px"
+      >
+        <Group gap="2px 10px" miw={0}>
           <span className={classes.kind}>
             {kind.resource.kind}
             {of.namespace !== '' && ` in ${of.namespace}`}
@@ -73,7 +79,7 @@ export function Details(props: {
               why={row.why}
             />
           )}
-        </div>
+        </Group>
         <Group gap={4} wrap="nowrap">
           {object !== undefined && !isDeleted && !isReadOnly && (
             <ActionMenu kind={kind} of={of} object={object} copies={copies} />
@@ -81,7 +87,7 @@ export function Details(props: {
           <CopyMenu copies={copies} />
           <CloseButton aria-label="Close the details" onClick={close} />
         </Group>
-      </div>
+      </Group>
       {isDeleted && (
         <Deleted of={of} kind={kind} isKnown={object !== undefined} successor={successor} />
       )}
@@ -113,10 +119,10 @@ function Hidden({ of, kind }: { readonly of: ObjectName; readonly kind: Kind }) 
   const isOwnKind = table.resource === kind.resource && of.uid !== '';
   if (!isFiltered || !isOwnKind || order === undefined || order.indexOf(id) !== -1) return null;
   return (
-    <p className={classes.hidden} role="status">
+    <Text fz={13} c="dimmed" mx={16} mb={8} role="status">
       The filter of the table hides this {kind.resource.kind}.{' '}
       <Act onClick={() => go(noFilter)}>Clear filters</Act>
-    </p>
+    </Text>
   );
 }
 

@@ -79,7 +79,7 @@ export function EditObject({ kind, object }: ObjectProps) {
         <Suspense fallback={<Loader size="sm" aria-label="Loading the editor" />}>
           <YamlEditor label="Draft as YAML" value={text} onChange={setText} />
           {problem !== undefined && (
-            <Text size="sm" mt="xs" role="alert" className={classes.problem}>
+            <Text size="sm" mt="xs" role="alert" c="var(--bad)">
               {problem}
             </Text>
           )}

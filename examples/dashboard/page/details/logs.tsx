@@ -212,8 +212,15 @@ function Check(props: {
   readonly onChange: (isOn: boolean) => void;
 }) {
   const { label, isOn, onChange } = props;
-  const change = () => onChange(!isOn);
-  return <Checkbox size="xs" label={label} checked={isOn} onChange={change} />;
+  return (
+    <Checkbox
+      size="xs"
+      classNames={{ body: classes.check ?? '' }}
+      label={label}
+      checked={isOn}
+      onChange={() => onChange(!isOn)}
+    />
+  );
 }
 
 function Choice(props: {

@@ -3,12 +3,11 @@ import { Anchor } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { go, type ObjectName, page$, writePage } from '../cluster/page-state.ts';
 import { kindNamed } from '../kinds/index.ts';
-import classes from './details.module.css';
 
 export function ObjectLink({ of, text }: { readonly of: ObjectName; readonly text: string }) {
   return (
     <Anchor
-      className={classes.link}
+      inherit
       href={writePage({ ...page$.value, object: of, tab: '' })}
       onClick={(event) => {
         event.preventDefault();

@@ -6,7 +6,7 @@ import classes from './details.module.css';
 export function Section(props: { readonly title: string; readonly children: ReactNode }) {
   return (
     <section className={classes.section} aria-label={props.title}>
-      <Title order={3} className={classes.subtitle}>
+      <Title order={3} fz={13} mb={6}>
         {props.title}
       </Title>
       {props.children}

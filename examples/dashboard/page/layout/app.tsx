@@ -7,12 +7,12 @@ import { go } from '../cluster/page-state.ts';
 import { useInfo } from '../cluster/use-info.ts';
 import { usePage } from '../cluster/use-live.ts';
 import { kindOf } from '../kinds/index.ts';
-import { useActivity } from '../panels/activity-log.tsx';
 import { Sidebar } from '../panels/sidebar.tsx';
 import { StatusLine } from '../panels/status-line.tsx';
 import { ToneTiles } from '../panels/tone-tiles.tsx';
 import { TroubleLine } from '../panels/trouble-line.tsx';
-import { hasTime$ } from '../panels/use-troubles.ts';
+import { useActivity } from '../panels/use-activity.ts';
+import { beginTroubles } from '../panels/use-troubles.ts';
 import { FilterBar } from '../table/filter-bar.tsx';
 import { LiveTable } from '../table/live-table.tsx';
 import { TableProvider } from '../table/use-table.tsx';
@@ -46,7 +46,7 @@ function Shell() {
   // So that the first click does not wait for it.
   useEffect(() => {
     requestIdle(() => {
-      hasTime$.next(true);
+      beginTroubles();
       void importDetails().catch(() => undefined);
     });
   }, []);

@@ -87,14 +87,14 @@ export function Jump({ onClose }: { readonly onClose: () => void }) {
             onChange={(event) => setText(event.currentTarget.value)}
           />
         </Combobox.EventsTarget>
-        <Combobox.Options className={classes.options} aria-label="Where to">
+        <Combobox.Options mt={10} aria-label="Where to">
           {kinds.length > 0 && (
             <Combobox.Group label="Kinds">
               {kinds.map(({ id, title, isTable, resource }) => (
                 <Combobox.Option key={id} className={classes.option} value={`kind ${id}`}>
                   {isTable ? `${title} ` : title}
                   {isTable && (
-                    <Text span size="xs" ml="xs" className={classes.where}>
+                    <Text span size="xs" ml="xs" c="dimmed">
                       {resource.apiVersion}
                     </Text>
                   )}
@@ -131,7 +131,7 @@ function FoundOption({ object }: { readonly object: Found }) {
       <Group gap="sm" wrap="nowrap" justify="space-between">
         <span className={classes.found}>
           <ShortName text={name} />
-          <Text size="xs" className={classes.where}>
+          <Text size="xs" c="dimmed">
             {kind === namespaceKind.id ? 'Namespace: show what is in it' : what}
             {namespace !== '' && ` in ${namespace}`}
           </Text>

@@ -37,7 +37,7 @@ export function AskedQueries() {
   const others = rows.filter(({ query }) => query['named'] !== 'asked');
   return (
     <PanelPart title="Which tab asks what" isInner>
-      <Text size="xs" mb={4} className={classes.quiet} data-testid="tabs">
+      <Text size="xs" mb={4} c="dimmed" data-testid="tabs">
         {tabs.length === 0
           ? 'The worker has not answered yet.'
           : `One worker answers ${counted(tabs.length, 'tab')}: ${names(tabs)}`}

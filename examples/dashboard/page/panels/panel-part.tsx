@@ -1,7 +1,6 @@
 /** A part of the panel at the side, with its heading. */
 import { Text } from '@mantine/core';
 import { type ReactNode, useId } from 'react';
-import classes from './server-panel.module.css';
 
 export function PanelPart(props: {
   readonly title: string;
@@ -16,7 +15,10 @@ export function PanelPart(props: {
       <Text
         component={isInner ? 'h3' : 'h2'}
         id={id}
-        className={classes.heading}
+        size="xs"
+        fw={600}
+        c="dimmed"
+        mb={8}
         mt={isInner ? 'md' : 0}
       >
         {title}

@@ -93,6 +93,7 @@ function CostTable(props: {
   return (
     <Table
       className={classes.cost}
+      fz={12}
       data-testid="cost"
       variant="vertical"
       data={{ body: JSON.parse(text) as [string, string][] }}

@@ -1,5 +1,5 @@
 /** The panel at the side: the queries of the table, and the controls of the embedded server. */
-import { CloseButton, ScrollArea, SegmentedControl } from '@mantine/core';
+import { CloseButton, Group, ScrollArea, SegmentedControl } from '@mantine/core';
 import type { DashboardInfo } from '../../shared/messages.ts';
 import { user } from '../cluster/cluster.ts';
 import { go } from '../cluster/page-state.ts';
@@ -20,7 +20,7 @@ export function SidePanel({ info }: { readonly info: DashboardInfo | undefined }
   ];
   return (
     <>
-      <div className={classes.head}>
+      <Group justify="space-between" wrap="nowrap" px={12} py={10} className={classes.head}>
         <SegmentedControl
           size="xs"
           aria-label="Panel"
@@ -29,7 +29,7 @@ export function SidePanel({ info }: { readonly info: DashboardInfo | undefined }
           onChange={(next) => go({ panel: next })}
         />
         <CloseButton aria-label="Close the panel" onClick={() => go({ panel: '' })} />
-      </div>
+      </Group>
       {/* Without something to focus in it, only a focused region is scrolled by keys. */}
       <ScrollArea className={classes.scroll} type="auto" viewportProps={{ tabIndex: 0 }}>
         {panel === 'troubles' && <Troubles />}

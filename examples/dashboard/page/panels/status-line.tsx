@@ -45,7 +45,7 @@ export function StatusLine() {
       <Text fw={650} size="sm" className={classes.headline} aria-live="polite">
         {words.headline}
       </Text>
-      <Text size="sm" className={classes.detail} title={words.detail}>
+      <Text size="sm" c="dimmed" className={classes.detail} title={words.detail}>
         {isPaused ? 'updates of the table are paused' : words.detail}
       </Text>
       {/* The informers of all users try again by themselves. */}
@@ -61,7 +61,7 @@ export function StatusLine() {
       )}
       {/* Whoever is live again has missed nothing. */}
       {words.tone !== 'live' && (
-        <Text size="xs" className={classes.counters}>
+        <Text size="xs" c="dimmed" className={classes.counters}>
           {counted(reconnects, 'reconnect')} · {counted(relists, 'relist')}
         </Text>
       )}

@@ -1,5 +1,5 @@
 /** Compares the page with the server, which shows whether a change was lost. */
-import { Button, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useCallback, useEffect, useState } from 'react';
 import { clock, counted, number } from '../../shared/words.ts';
 import { TruthChecker, type Verdict } from '../cluster/check-truth.ts';
@@ -37,7 +37,12 @@ export function TruthCheck() {
   }, [checker, check]);
   return (
     <PanelPart title="Truth check">
-      <div
+      <Group
+        align="flex-start"
+        gap={8}
+        wrap="nowrap"
+        mih={44}
+        fz={13}
         className={classes.verdict}
         data-testid="truth"
         data-equal={verdict?.equal}
@@ -45,7 +50,7 @@ export function TruthCheck() {
         data-version={verdict?.resourceVersion}
       >
         {verdict === undefined ? <NotCompared last={last} /> : <Compared verdict={verdict} />}
-      </div>
+      </Group>
       <Button variant="default" size="xs" mt={6} fullWidth onClick={check}>
         Check now
       </Button>
@@ -75,7 +80,7 @@ function Compared({ verdict }: { readonly verdict: Verdict }) {
       <span>
         Page equals server{ahead > 0 && ` ${ago}`}: <b>{equal ? 'yes' : 'no'}</b> (
         {number.format(count)} pods)
-        <Text size="xs" className={classes.quiet}>
+        <Text size="xs" c="dimmed">
           at {clock.format(atMs)}
         </Text>
       </span>

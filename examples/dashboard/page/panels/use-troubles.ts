@@ -8,10 +8,23 @@ import { onlyNamespace } from '../cluster/settings.ts';
 import { useValue } from '../cluster/use-live.ts';
 import { kindGroups } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { causesOf, type RootCause } from './causes.ts';
+import type { causesOf, RootCause } from './causes.ts';
 
 /** Whether the page has time for what no table shows. */
-export const hasTime$ = new BehaviorSubject(false);
+const hasTime$ = new BehaviorSubject(false);
+
+/** What finds the causes, once it is loaded: the first load of the page does without it. */
+const finder$ = new BehaviorSubject<typeof causesOf | undefined>(undefined);
+
+/** Called when the page has time for what no table shows. */
+export function beginTroubles(): void {
+  hasTime$.next(true);
+  // Without it the page goes on looking.
+  void import('./causes.ts').then(
+    (loaded) => finder$.next(loaded.causesOf),
+    () => undefined,
+  );
+}
 
 /** The kinds whose rows say why they are in trouble. Events are no state. */
 const watched = kindGroups
@@ -40,16 +53,16 @@ export interface Troubles {
 
 export function useTroubles(): Troubles {
   const isAsked = useValue(hasTime$);
+  const find = useValue(finder$);
   const all = watched.map((kind) => {
     // biome-ignore lint/correctness/useHookAtTopLevel: the kinds are the same in each render
     const { rows, synced, status, error } = useQuery(isAsked ? queryOf(kind) : undefined);
     // Known are also rows that cannot be read.
     return { kind, rows, isKnown: synced || (error ?? status.error) !== undefined };
   });
-  const causes = causesOf(
-    all.toReversed().flatMap(({ kind, rows }) => rows.map((row) => ({ kind, row }))),
-  );
-  const isCounting = all.some(({ isKnown }) => !isKnown);
+  const found = all.toReversed().flatMap(({ kind, rows }) => rows.map((row) => ({ kind, row })));
+  const causes = find?.(found) ?? [];
+  const isCounting = find === undefined || all.some(({ isKnown }) => !isKnown);
   const emptyWords = isCounting ? 'Looking for trouble of every kind …' : 'Nothing is in trouble.';
   return { causes, isCounting, emptyWords };
 }

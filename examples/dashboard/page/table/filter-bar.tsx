@@ -122,7 +122,7 @@ function PauseButton() {
   return (
     <Button
       variant={isPaused ? 'filled' : 'default'}
-      className={classes.pause}
+      px={12}
       aria-pressed={isPaused}
       leftSection={isPaused ? <PlayIcon /> : <PauseIcon />}
       onClick={() => paused$.next(!isPaused)}
@@ -141,7 +141,7 @@ function Shown() {
   const what = rowsName(kind, all);
   if (!isListed) return null;
   return (
-    <Text size="sm" className={classes.shown} data-testid="shown">
+    <Text size="sm" c="dimmed" className={classes.shown} data-testid="shown">
       {shown === all
         ? `${number.format(all)} ${what}`
         : `${number.format(shown)} of ${number.format(all)} ${what}`}

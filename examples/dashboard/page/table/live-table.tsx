@@ -2,7 +2,7 @@
  * The table. TanStack Virtual finds the range of rows on screen, and the query gives TanStack Table only these rows, so
  * the cost depends on the range and not on the list. The query filters and sorts.
  */
-import { useElementSize, useMediaQuery } from '@mantine/hooks';
+import { useElementSize } from '@mantine/hooks';
 import { type SortingState, useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
@@ -26,7 +26,7 @@ import { useRowKeys } from './use-row-keys.ts';
 import { useTableQueries } from './use-table.tsx';
 
 /** The height of a row, in pixels: on a phone that of a finger. */
-const rowHeights = { desk: 34, phone: 44 };
+const ROW_HEIGHT = matchMedia('(max-width: 36em)').matches ? 44 : 34;
 
 /** The width of a table, in pixels, on which there is room for the most important columns. */
 const WIDE = 720;
@@ -50,16 +50,12 @@ export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
   const order = useValue(queries.order$);
   const total = held?.size ?? live.total;
   const scroller = useRef<HTMLDivElement>(null);
-  const isPhone = useMediaQuery('(max-width: 36em)', false, { getInitialValueInEffect: false });
-  const rowHeight = rowHeights[isPhone ? 'phone' : 'desk'];
   const virtualizer = useVirtualizer({
     count: total,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: () => ROW_HEIGHT,
     overscan: 8,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another height are at other places
-  useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
   const items = virtualizer.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? first - 1;
@@ -137,7 +133,7 @@ export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
       className={classes.scroller}
       data-empty={total === 0}
       data-phone={widths.isPhone}
-      style={{ ...widthsOf(shown), '--row': `${rowHeight}px` } as CSSProperties}
+      style={sizesOf(shown)}
       role={kind.isTree ? 'treegrid' : 'grid'}
       aria-label={kind.title}
       aria-multiselectable={onMark !== undefined}
@@ -181,7 +177,7 @@ export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
               row={row}
               columns={columns}
               index={offset + at}
-              top={(offset + at) * rowHeight}
+              top={(offset + at) * ROW_HEIGHT}
               active={row.id === keys.active}
               selected={row.id === page.object?.uid}
               gone={held?.isGone(row.original) ?? false}
@@ -208,11 +204,12 @@ export function LiveTable({ isReadOnly }: { readonly isReadOnly: boolean }) {
   );
 }
 
-/** The widths of the columns, which the style sheet reads. */
-function widthsOf(columns: ReturnType<typeof shownColumns>): CSSProperties {
+/** The widths of the columns and the height of a row, which the style sheet reads. */
+function sizesOf(columns: ReturnType<typeof shownColumns>): CSSProperties {
   const tracks = columns.map(({ width, grow }) =>
     grow ? `minmax(${width}px, ${grow}fr)` : `${width}px`,
   );
   const least = columns.reduce((sum, { width }) => sum + width, 0);
-  return { '--columns': tracks.join(' '), '--least': `${least}px` } as CSSProperties;
+  const row = `${ROW_HEIGHT}px`;
+  return { '--columns': tracks.join(' '), '--least': `${least}px`, '--row': row } as CSSProperties;
 }
