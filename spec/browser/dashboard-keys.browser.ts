@@ -94,7 +94,7 @@ test('"l" on a Deployment shows the log of the init container that fails', async
     .getByText(/relation "lists" does not exist/)
     .first()
     .waitFor();
-  expect(await details.getByRole('textbox', { name: 'Container' }).inputValue()).toBe('migrate');
+  expect(await details.locator('input[aria-label=Container]').inputValue()).toBe('migrate');
 });
 
 test('"?" shows the keys, and Escape returns from there and from the jump to where the user was', async () => {
