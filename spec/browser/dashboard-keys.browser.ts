@@ -94,7 +94,8 @@ test('"l" on a Deployment shows the log of the init container that fails', async
     .getByText(/relation "lists" does not exist/)
     .first()
     .waitFor();
-  expect(await details.locator('input[aria-label=Container]').inputValue()).toBe('migrate');
+  const chosen = details.locator('input[aria-label=Container]');
+  await eventually(async () => expect(await chosen.inputValue()).toBe('migrate'));
 });
 
 test('"?" shows the keys, and Escape returns from there and from the jump to where the user was', async () => {
