@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { kindNamed } from '../../examples/dashboard/page/kinds/index.ts';
 import { type Kind, rowOf } from '../../examples/dashboard/page/kinds/kind.ts';
 import { namedIn } from '../../examples/dashboard/page/kinds/named.ts';
+import { claimsOf } from '../../examples/dashboard/page/kinds/pod-status.ts';
 import { causesOf } from '../../examples/dashboard/page/panels/causes.ts';
 
 const found = (message: string, whole?: string) =>
@@ -84,6 +85,14 @@ test.each([
     ['nightly: ', 'data: load'],
   ],
   [
+    'a claim whose reason names the claim itself has what waits for it below it',
+    [
+      troubled('PersistentVolumeClaim', 'data', 'PersistentVolumeClaim "data" is not bound'),
+      troubled('Deployment', 'db', namesClaim),
+    ],
+    ['data: db'],
+  ],
+  [
     'two that name each other both stay',
     [troubled('Job', 'a', 'the last Job b failed'), troubled('Job', 'b', 'the last Job a failed')],
     ['a: ', 'b: '],
@@ -93,4 +102,14 @@ test.each([
     ({ row, effects }) => `${row.name}: ${effects.map((each) => each.row.name).join(', ')}`,
   );
   expect(told).toEqual(wanted);
+});
+
+test('a Pod waits for the claims that it mounts, and those of its ephemeral volumes', () => {
+  const volumes = [
+    { name: 'a', persistentVolumeClaim: { claimName: 'data' } },
+    { name: 'scratch', ephemeral: {} },
+    { name: 'config', configMap: { name: 'config' } },
+  ];
+  const pod = { metadata: { name: 'db-0' }, spec: { containers: [], volumes } };
+  expect(claimsOf(pod as never)).toEqual(['data', 'db-0-scratch']);
 });
