@@ -1,11 +1,9 @@
 /** `orderBy` of a query: its types, its one form, and the comparison. */
 import { isFields } from '../../meta/json-fields.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import type { Steps } from '../../meta/object-path.ts';
 import type { QueryPath } from '../../meta/typed-path.ts';
 import { checkedAs, checkedPath } from './condition.ts';
-import { shownAt } from './path.ts';
-import { stepsOf } from './predicate.ts';
+import { shownBy } from './path.ts';
 import { type Comparable, compareRead, type Reading, readAsIs, readingOf } from './reading.ts';
 import { checkedKey, checkField, checkFields, functionOf, refused } from './refused.ts';
 import type { CompareAs } from './where.ts';
@@ -68,16 +66,21 @@ export function normalOrders(given: unknown): readonly QueryOrder[] {
 type Value = (object: unknown) => Comparable | undefined;
 
 /** Reads the value that an object is ordered by: of several, the one that comes first. */
-function leading(steps: Steps, read: Reading, sign: number): Value {
+function leading(path: string, read: Reading, sign: number): Value {
+  const shownIn = shownBy(path);
+  // NaN is no value to order by.
+  const comparableOf = (value: unknown) => {
+    const comparable = read(value);
+    return Number.isNaN(comparable) ? undefined : comparable;
+  };
   return (object) => {
-    const shown = shownAt(object, steps);
+    const shown = shownIn(object);
     if (shown === undefined) return undefined;
+    if (!Array.isArray(shown)) return comparableOf(shown);
     let found: Comparable | undefined;
-    for (const value of Array.isArray(shown) ? shown : [shown]) {
-      const comparable = read(value);
-      // NaN is no value to order by.
-      if (comparable === undefined || Number.isNaN(comparable)) continue;
-      if (found === undefined || compareRead(comparable, found) * sign < 0) found = comparable;
+    for (const value of shown) {
+      const comparable = comparableOf(value);
+      if (compareRanked(comparable, found, sign) < 0) found = comparable;
     }
     return found;
   };
@@ -94,7 +97,7 @@ type PathOrderText = Extract<QueryOrder, { readonly path: string }>;
 export function rankingOf({ path, as, direction }: PathOrderText): Ranking {
   const sign = direction === 'desc' ? -1 : 1;
   const read = as === undefined ? readAsIs : readingOf(as);
-  return { value: leading(stepsOf(path), read, sign), sign };
+  return { value: leading(path, read, sign), sign };
 }
 
 /** Compares two values of a ranking. Absent ones come last in both directions. */

@@ -1,54 +1,44 @@
 /** Paths into objects as text: `status.phase`, `metadata.labels["app.kubernetes.io/name"]`. Arrays are passed through. */
 
-import type { Steps } from '../../meta/object-path.ts';
+import type { KubernetesObject } from '../../meta/kubernetes-object.ts';
+import { parsePath, type Steps } from '../../meta/object-path.ts';
 
 /**
- * Calls `visit` for each value at a path until it returns true, and returns whether it did. An array is passed through,
- * also at the end. `null` counts as absent, and only own properties count.
+ * The value at a path: a list if an array is on the way, also at the end; otherwise a value, or `undefined` if it is absent.
+ * `null` counts as absent, and only own properties count.
  */
-export function someAt(
-  object: unknown,
-  steps: Steps,
-  visit: (value: unknown) => boolean,
-  from = 0,
-): boolean {
+function shownAt(object: unknown, steps: Steps, from = 0): unknown {
   let value = object;
-  for (let at = from; at <= steps.length; at++) {
-    if (value === null || value === undefined) return false;
-    if (Array.isArray(value)) return someOf(value, steps, visit, at);
-    if (at === steps.length) return visit(value);
-    const name = steps[at] as string;
-    if (typeof value !== 'object' || !Object.hasOwn(value, name)) return false;
-    value = (value as Record<string, unknown>)[name];
-  }
-  return false;
-}
-
-function someOf(
-  values: readonly unknown[],
-  steps: Steps,
-  visit: (value: unknown) => boolean,
-  at: number,
-): boolean {
-  return values.some((each) => someAt(each, steps, visit, at));
-}
-
-/** The value at a path: a list if an array is on the way, otherwise a value, or `undefined` if it is absent. */
-export function shownAt(object: unknown, steps: Steps): unknown {
-  let value = object;
-  for (let at = 0; at <= steps.length; at++) {
-    if (value === null || value === undefined) return undefined;
-    if (Array.isArray(value)) {
-      const list: unknown[] = [];
-      someAt(value, steps, (each) => list.push(each) === 0, at);
-      return list;
-    }
+  for (let at = from; value !== null && value !== undefined; at++) {
+    if (Array.isArray(value)) return shownIn(value, steps, at);
     if (at === steps.length) return value;
     const name = steps[at] as string;
     if (typeof value !== 'object' || !Object.hasOwn(value, name)) return undefined;
     value = (value as Record<string, unknown>)[name];
   }
   return undefined;
+}
+
+/** A function of its own, because a closure makes each turn of a loop slower. */
+function shownIn(values: readonly unknown[], steps: Steps, at: number): readonly unknown[] {
+  return values.flatMap((each) => shownAt(each, steps, at) ?? []);
+}
+
+/**
+ * Reads what is shown at a path. The name and the namespace, by which many objects are searched, are read as for a key, which is
+ * several times as fast.
+ */
+export function shownBy(path: string): (object: unknown) => unknown {
+  const steps = parsePath(path) ?? [];
+  const isName = path === 'metadata.name';
+  const isNamespace = path === 'metadata.namespace';
+  const shownBySteps = (object: unknown) => shownAt(object, steps);
+  if (!isName && !isNamespace) return shownBySteps;
+  return (object) => {
+    const metadata = (object as KubernetesObject | null)?.metadata;
+    const text = isName ? metadata?.name : metadata?.namespace;
+    return typeof text === 'string' ? text : shownBySteps(object);
+  };
 }
 
 /**

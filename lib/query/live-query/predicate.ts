@@ -1,13 +1,12 @@
 /** Makes predicates of conditions. */
 
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import { formatPath, parsePath, type Steps } from '../../meta/object-path.ts';
 import type { Scalar } from '../../meta/typed-path.ts';
 import { synchronous } from '../../rx/is-thenable.ts';
 import type { IndexFunc } from '../../store/index-funcs.ts';
 import { indexValues } from '../../store/index-table.ts';
 import type { QueryComparison, QueryCondition } from './condition.ts';
-import { someAt } from './path.ts';
+import { shownBy } from './path.ts';
 import { type Comparable, defaultAs, type Reading, readingOf } from './reading.ts';
 import type { CompareAs } from './where.ts';
 
@@ -18,11 +17,6 @@ export type Predicate = (object: unknown, nowMs: number) => boolean;
 export type IndexFuncs = Readonly<Record<string, IndexFunc<unknown>>>;
 
 type Test = (value: unknown) => boolean;
-
-/** The names along a valid path. */
-export function stepsOf(path: string): Steps {
-  return parsePath(path) ?? [];
-}
 
 function equals(value: Scalar, as: CompareAs | undefined): Test {
   const read = readingOf(as ?? defaultAs(value));
@@ -52,7 +46,7 @@ function textTest(holds: (text: string) => boolean, ignoreCase = false): Test {
 }
 
 /** The test that some value must pass, and whether the condition is that none does. */
-function testOf(condition: QueryComparison): { readonly test: Test; readonly none?: true } {
+function testOf(condition: QueryComparison): { readonly test: Test; readonly none?: boolean } {
   const { as } = condition;
   if ('eq' in condition) return { test: equals(condition.eq, as) };
   if ('ne' in condition) return { test: equals(condition.ne, as), none: true };
@@ -66,9 +60,7 @@ function testOf(condition: QueryComparison): { readonly test: Test; readonly non
   if ('gt' in condition) return { test: compares(condition.gt, as, (one, other) => one > other) };
   if ('gte' in condition)
     return { test: compares(condition.gte, as, (one, other) => one >= other) };
-  if ('exists' in condition) {
-    return condition.exists ? { test: () => true } : { test: () => true, none: true };
-  }
+  if ('exists' in condition) return { test: () => true, none: !condition.exists };
   if ('prefix' in condition) {
     return { test: textTest((text) => text.startsWith(condition.prefix), condition.ignoreCase) };
   }
@@ -76,21 +68,25 @@ function testOf(condition: QueryComparison): { readonly test: Test; readonly non
 }
 
 function comparisonPredicate(condition: QueryComparison): Predicate {
-  const steps = stepsOf(condition.path);
-  const { test, none = false } = testOf(condition);
-  return (object) => someAt(object, steps, test) !== none;
+  const shownIn = shownBy(condition.path);
+  const { test, none } = testOf(condition);
+  return (object) => {
+    const shown = shownIn(object);
+    const holds = Array.isArray(shown) ? shown.some(test) : shown !== undefined && test(shown);
+    return holds === !none;
+  };
 }
 
 /** The predicate of a condition. `indices` must have each index that the condition names. */
 export function predicateOf(condition: QueryCondition, indices: IndexFuncs): Predicate {
   if ('path' in condition) return comparisonPredicate(condition);
-  if ('and' in condition) {
-    const all = condition.and.map((each) => predicateOf(each, indices));
-    return (object, nowMs) => all.every((each) => each(object, nowMs));
-  }
-  if ('or' in condition) {
-    const any = condition.or.map((each) => predicateOf(each, indices));
-    return (object, nowMs) => any.some((each) => each(object, nowMs));
+  const isOr = 'or' in condition;
+  if (isOr || 'and' in condition) {
+    const parts = (isOr ? condition.or : condition.and).map((each) => predicateOf(each, indices));
+    return (object, nowMs) => {
+      for (const part of parts) if (!part(object, nowMs) !== isOr) return isOr;
+      return !isOr;
+    };
   }
   if ('not' in condition) {
     const inner = predicateOf(condition.not, indices);
@@ -128,7 +124,7 @@ export interface Needs {
 
 /** Adds what a condition reads. */
 export function collectNeeds(condition: QueryCondition, needs: Needs): void {
-  if ('path' in condition) needs.paths.add(formatPath(stepsOf(condition.path)));
+  if ('path' in condition) needs.paths.add(condition.path);
   else if ('and' in condition) for (const each of condition.and) collectNeeds(each, needs);
   else if ('or' in condition) for (const each of condition.or) collectNeeds(each, needs);
   else if ('not' in condition) collectNeeds(condition.not, needs);

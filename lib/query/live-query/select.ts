@@ -1,12 +1,10 @@
 /** `select` of a query: its types, its one form, and the projection. */
 import { isFields } from '../../meta/json-fields.ts';
 import type { Stored } from '../../meta/kubernetes-object.ts';
-import type { Steps } from '../../meta/object-path.ts';
 import type { QueryPath, ValueAt } from '../../meta/typed-path.ts';
 import { ownGuard } from '../../store/mutation-guard.ts';
 import { checkedPath } from './condition.ts';
-import { shownAt } from './path.ts';
-import { stepsOf } from './predicate.ts';
+import { shownBy } from './path.ts';
 import { checkedKey, checkField, checkFields, refused } from './refused.ts';
 
 /** The columns of a row, each with the path of its value. */
@@ -71,14 +69,11 @@ export function projectionOf(
 ): (object: unknown, nowMs: number) => unknown {
   if (isKeyed(selection)) return selection.project as (object: unknown) => unknown;
   const columns = Object.entries(selection as Readonly<Record<string, string>>).map(
-    ([name, path]) => ({ name, steps: stepsOf(path) }),
+    ([name, path]) => [name, shownBy(path)] as const,
   );
   const guarded = ownGuard();
-  const cell = (object: unknown, steps: Steps) => {
-    const value = shownAt(object, steps);
-    // Any list was made for this row.
-    return Array.isArray(value) ? guarded(value) : value;
-  };
+  // Any list was made for this row.
+  const cell = (value: unknown) => (Array.isArray(value) ? guarded(value) : value);
   return (object) =>
-    guarded(Object.fromEntries(columns.map(({ name, steps }) => [name, cell(object, steps)])));
+    guarded(Object.fromEntries(columns.map(([name, shownIn]) => [name, cell(shownIn(object))])));
 }
