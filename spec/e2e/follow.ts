@@ -9,6 +9,10 @@ import {
 import { defer, type Subscription } from 'rxjs';
 import { repeat } from 'rxjs/operators';
 
+/** The version of an object, by which etcd orders the writes of all kinds. */
+export const versionOf = ({ metadata }: KubernetesObject): number =>
+  Number(metadata?.resourceVersion);
+
 /** Calls `see` for each object that is written from now on, until the result is unsubscribed. */
 export async function follow<T extends KubernetesObject>(
   client: KubeClient,

@@ -28,7 +28,7 @@ import { type Foo, foos } from '../../examples/sample-controller/foo.ts';
 import { WRITTEN_BY } from '../../examples/sample-controller/reconcile.ts';
 import { eventually } from '../support/patience.ts';
 import { type Cluster, openCluster } from './cluster.ts';
-import { follow } from './follow.ts';
+import { follow, versionOf } from './follow.ts';
 import { freshNamespace, removeNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
 
@@ -155,7 +155,6 @@ describe('the sample controller', () => {
   /** What a process reported, except that it could not renew the Lease in time, as happens on a busy machine. */
   const errorsOf = ({ errors }: SampleProcess) =>
     errors.split('\n').filter((line) => line !== '' && !line.startsWith('leader election: '));
-  const versionOf = ({ metadata }: KubernetesObject) => Number(metadata?.resourceVersion);
   const converged = (check: () => void) => eventually(check);
   const name = (at: number) => `foo-${at}`;
   const all = Array.from({ length: FOOS }, (_, at) => at);

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { KubernetesObject } from 'rx-informer';
 import { parseRing, type RingRecord } from '../../lib/shards/ring-record.ts';
+import { versionOf } from './follow.ts';
 
 const main = fileURLToPath(new URL('shard-replica.ts', import.meta.url));
 
@@ -90,9 +91,6 @@ interface Write {
   /** The id of the membership that wrote. */
   readonly by: string;
 }
-
-export const versionOf = ({ metadata }: KubernetesObject): number =>
-  Number(metadata?.resourceVersion);
 
 /** A write, and who owned its slot instead. */
 interface Foreign extends Write {

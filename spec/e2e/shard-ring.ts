@@ -8,10 +8,10 @@ import { installFoo } from '../../examples/sample-controller/crd.ts';
 import { foos } from '../../examples/sample-controller/foo.ts';
 import { eventually } from '../support/patience.ts';
 import { type Cluster, openCluster } from './cluster.ts';
-import { follow } from './follow.ts';
+import { follow, versionOf } from './follow.ts';
 import { freshNamespace, removeNamespaces } from './namespaces.ts';
 import { openRawApi, type RawApi } from './raw-api.ts';
-import { Judge, type ShardReplica, startReplica, versionOf } from './shard-replicas.ts';
+import { Judge, type ShardReplica, startReplica } from './shard-replicas.ts';
 
 const nameOf = (at: number) => `foo-${at}`;
 
