@@ -4,7 +4,7 @@ import { type KubernetesObject, podRequests, type Stored } from 'rx-informer';
 import type { Container, Deployment, Event, Node, Pod, ResourceQuota } from 'rx-informer/resources';
 import { amountsText, bytesText, cpuText } from '../kinds/amounts.ts';
 import { type Column, type Kind, ownerOf } from '../kinds/kind.ts';
-import { claimsOf } from '../kinds/pod-status.ts';
+import { claimsOf, statusesOf } from '../kinds/pod-status.ts';
 import { probesOf } from '../kinds/probes.ts';
 import { usageOf } from '../kinds/quotas.ts';
 import { Age } from '../table/cells.tsx';
@@ -16,9 +16,7 @@ type Facts = Readonly<Record<string, ReactNode>>;
 
 function containerFacts(pod: Pod, container: Container): Facts {
   const { name, image, ports, resources } = container;
-  const { containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
-  const states = [...containerStatuses, ...initContainerStatuses];
-  const state = states.find((each) => each.name === name);
+  const state = statusesOf(pod).find((each) => each.name === name);
   return {
     Image: image,
     Ready: state?.ready ? 'yes' : 'no',

@@ -96,7 +96,7 @@ export function Logs({ kind, object, isDeleted }: ObjectProps & { readonly isDel
   const [pod, setPod] = useState(ALL);
   const failing = useFailing({ kind, object });
   const [chosen, choose] = useState<string>();
-  // The log of the container that fails says most. What is read does not change by itself later.
+  // The logs begin with the container that fails. This choice stays, also when the container recovers.
   if (chosen === undefined && failing !== undefined) {
     choose(failing || (isOfOne && all[0]?.containers[0]) || ALL);
   }

@@ -2,6 +2,7 @@
 import type { KubernetesObject } from 'rx-informer';
 import type { ContainerStatus, Pod } from 'rx-informer/resources';
 import type { Condition } from '../../shared/conditions.ts';
+import { statusesOf } from '../kinds/pod-status.ts';
 import { foreignProbes } from '../kinds/probes.ts';
 
 export interface Trouble {
@@ -62,11 +63,9 @@ function containerTroubles(container: ContainerStatus): Trouble[] {
 
 /** The reasons, the most direct ones first. */
 export function troublesOf(object: KubernetesObject): readonly Trouble[] {
-  const { status: { initContainerStatuses = [], containerStatuses = [], ...own } = {} } =
-    object as Pod;
-  const { phase, reason, message } = own;
+  const { phase, reason, message } = (object as Pod).status ?? {};
   if (phase === 'Succeeded') return [];
-  const containers = [...initContainerStatuses, ...containerStatuses].flatMap(containerTroubles);
+  const containers = statusesOf(object as Pod).flatMap(containerTroubles);
   const told = reason && message ? [{ title: reason, text: message }] : [];
   const conditions = conditionsOf(object)
     .filter(({ isBad, message: text }) => isBad && text)

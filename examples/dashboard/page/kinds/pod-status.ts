@@ -131,10 +131,16 @@ function toneOf(text: string, pod: Pod): Tone {
   return text === 'Running' ? 'good' : 'bad';
 }
 
+/** The statuses of all containers of a Pod, the init containers first. */
+export const statusesOf = ({ status }: Pod) => [
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.containerStatuses ?? []),
+];
+
 /** Why a pod is in trouble: what the scheduler says, what a container waits for, or how it, or an init container, has ended. */
 function whyOf(pod: Pod, restarts: number): string {
-  const { initContainerStatuses = [], containerStatuses = [], message } = pod.status ?? {};
-  const all = [...initContainerStatuses, ...containerStatuses].filter(({ ready }) => !ready);
+  const { initContainerStatuses = [], message } = pod.status ?? {};
+  const all = statusesOf(pod).filter(({ ready }) => !ready);
   const ended = all.map((each) => each.state?.terminated ?? each.lastState?.terminated);
   const last = ended.find((end) => end !== undefined && end.exitCode !== 0);
   const waiting = all.find(
@@ -157,15 +163,14 @@ function whyOf(pod: Pod, restarts: number): string {
 /** Containers that were stopped from outside say nothing of it in their logs. */
 const STOPPED = [137, 143];
 
-function logOf({ metadata, status }: Pod): string {
-  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  const failed = all.find(({ ready, state, lastState }) => {
+function logOf(pod: Pod): string {
+  const failed = statusesOf(pod).find(({ ready, state, lastState }) => {
     const { exitCode = 0 } = state?.terminated ?? lastState?.terminated ?? {};
     return !ready && exitCode !== 0 && !STOPPED.includes(exitCode);
   });
   if (failed === undefined) return '';
   const { name, restartCount, state } = failed;
-  const where = [metadata?.namespace, metadata?.name, name, restartCount];
+  const where = [pod.metadata?.namespace, pod.metadata?.name, name, restartCount];
   return [...where, ...(state?.running ? ['previous'] : [])].join('/');
 }
 

@@ -38,7 +38,7 @@ export function causesOf(all: readonly Troubled[]): readonly RootCause[] {
   }
   const effects = new Map<Troubled, Troubled[]>(roots.map((each) => [each, []]));
   for (const [effect, cause] of blamed) {
-    // What is an effect itself explains nothing.
+    // An effect of another object is not shown as a cause.
     if (blamed.has(cause)) continue;
     effects.get(cause)?.push(effect);
     effects.delete(effect);

@@ -9,7 +9,7 @@ import classes from './troubles.module.css';
 import { goToTrouble, toggleTroubles, useTroubles } from './use-troubles.ts';
 
 export function TroubleLine() {
-  const { causes, isCounting, emptyWords } = useTroubles();
+  const { causes, kinds, isCounting, emptyWords } = useTroubles();
   const [first] = causes;
   // Also without trouble, because what is below must not move when the first is found.
   if (first === undefined) return <Text size="sm">{emptyWords}</Text>;
@@ -22,15 +22,11 @@ export function TroubleLine() {
         {counted(causes.length, 'object')} in trouble
       </Anchor>
       {isCounting && ', still counting'}
-      {[...new Set(causes.map(({ kind }) => kind))].map((kind, at) => (
+      {kinds.map(({ kind, causes: { length } }, at) => (
         <Fragment key={kind.id}>
           {at === 0 ? ': ' : ', '}
           <Anchor {...link} onClick={() => goToTrouble(kind.id)}>
-            {counted(
-              causes.filter((each) => each.kind === kind).length,
-              rowsName(kind, 1),
-              kind.title,
-            )}
+            {counted(length, rowsName(kind, 1), kind.title)}
           </Anchor>
         </Fragment>
       ))}

@@ -27,21 +27,17 @@ function TroubledLink({ of: { kind, row } }: { readonly of: Troubled }) {
 }
 
 export function Troubles() {
-  const { causes, emptyWords } = useTroubles();
+  const { kinds, emptyWords } = useTroubles();
   const list = useRef<HTMLUListElement>(null);
-  const kinds = [...new Set(causes.map(({ kind }) => kind))];
-  const isEmpty = causes.length === 0;
+  const isEmpty = kinds.length === 0;
   useEffect(() => {
     if (!isEmpty) list.current?.querySelector('a')?.focus();
   }, [isEmpty]);
   if (isEmpty) return <p className={details.note}>{emptyWords}</p>;
   return (
     <ul ref={list} className={classes.list} aria-label="What is in trouble" onKeyDown={onArrow}>
-      {kinds.flatMap((kind) =>
-        causes
-          .filter((each) => each.kind === kind)
-          .slice(0, MOST)
-          .map((cause) => <Entry key={cause.row.uid} of={cause} />),
+      {kinds.flatMap(({ causes }) =>
+        causes.slice(0, MOST).map((cause) => <Entry key={cause.row.uid} of={cause} />),
       )}
     </ul>
   );

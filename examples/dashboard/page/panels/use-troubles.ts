@@ -13,7 +13,7 @@ import type { causesOf, RootCause } from './causes.ts';
 /** Whether the page has time for what no table shows. */
 const hasTime$ = new BehaviorSubject(false);
 
-/** What finds the causes, once it is loaded: the first load of the page does without it. */
+/** The function that finds the causes. It is loaded later, so that the first load of the page does not contain it. */
 const finder$ = new BehaviorSubject<typeof causesOf | undefined>(undefined);
 
 /** Called when the page has time for what no table shows. */
@@ -44,8 +44,9 @@ export function useTroubleCount(kind: Kind): number {
 
 /** The objects in trouble, and whether all kinds have been read. */
 export interface Troubles {
-  /** By kind. What others wait for comes first. */
   readonly causes: readonly RootCause[];
+  /** The causes by kind. Kinds that others wait for come first, such as claims. */
+  readonly kinds: readonly { readonly kind: Kind; readonly causes: readonly RootCause[] }[];
   readonly isCounting: boolean;
   /** The sentence to show while there are no causes. */
   readonly emptyWords: string;
@@ -62,9 +63,13 @@ export function useTroubles(): Troubles {
   });
   const found = all.toReversed().flatMap(({ kind, rows }) => rows.map((row) => ({ kind, row })));
   const causes = find?.(found) ?? [];
+  const kinds = [...new Set(causes.map(({ kind }) => kind))].map((kind) => ({
+    kind,
+    causes: causes.filter((each) => each.kind === kind),
+  }));
   const isCounting = find === undefined || all.some(({ isKnown }) => !isKnown);
   const emptyWords = isCounting ? 'Looking for trouble of every kind …' : 'Nothing is in trouble.';
-  return { causes, isCounting, emptyWords };
+  return { causes, kinds, isCounting, emptyWords };
 }
 
 export function goToTrouble(kind: string): void {
