@@ -73,7 +73,7 @@ export interface QueryFeedParts {
   onWaiting(): void;
 }
 
-/** What one reader was not told of one query. */
+/** The changes of one query that one reader has not been sent. */
 export interface Feed {
   /** Follows the query. The first difference has all rows. If the query has ended, it begins again. */
   show(): void;

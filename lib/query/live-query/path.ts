@@ -19,7 +19,7 @@ function shownAt(object: unknown, steps: Steps, from = 0): unknown {
   return undefined;
 }
 
-/** A function of its own, because a closure makes each turn of a loop slower. */
+/** The values in a list. A separate function, because a closure in `shownAt` would make each turn of its loop slower. */
 function shownIn(values: readonly unknown[], steps: Steps, at: number): readonly unknown[] {
   return values.flatMap((each) => shownAt(each, steps, at) ?? []);
 }

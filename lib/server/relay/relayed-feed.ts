@@ -1,4 +1,4 @@
-/** What one tab of a worker was not told of a view whose rows come from a server. */
+/** The changes that one tab of a worker has not been sent, of a view whose rows come from a server. */
 import type { SchedulerLike } from 'rxjs';
 import type { Stored } from '../../meta/kubernetes-object.ts';
 import { ListOrder } from '../../query/order/list-order.ts';

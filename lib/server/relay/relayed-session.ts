@@ -23,8 +23,8 @@ import { RelayedFeed } from './relayed-feed.ts';
 /** How long the tabs may take that all sign in again, in milliseconds. The server takes one sign-in of a connection in a second. */
 const RENEWAL_MS = 1_000;
 /**
- * What the tabs may ask, so that none of them ends the connection of all: the server ends one that sends over 2,000 messages at once
- * or 200 in a second, and is asked everything again by the next one.
+ * Limits of the questions of all tabs. Without them one tab could end the connection of all: the server ends a connection that sends
+ * over 2,000 messages at once or 200 in a second, and the next connection asks everything again.
  */
 const MOST_QUERIES = 1_000;
 const QUESTIONS = { qps: 50, burst: 500 };
@@ -67,7 +67,7 @@ export class RelayedSession implements SharedSession {
   readonly #questions: TokenReservations;
   #renewal = Subscription.EMPTY;
   #isShown = true;
-  /** What the server had said of a view when it was asked. */
+  /** The last status that the server had sent of each view when the view was asked. */
   readonly #asked = new WeakMap<AskedView, ViewStatus>();
 
   constructor(parts: RelayedSessionParts) {

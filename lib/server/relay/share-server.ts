@@ -33,7 +33,7 @@ function checkAddress(address: ServerAddress): void {
   }
 }
 
-/** What the tabs are served with. */
+/** The parts with which `serveTabs` serves tabs that a server answers. */
 export function relayParts(options: ShareServerOptions): TabsParts {
   const { credentials, scheduler = asyncScheduler, ...rest } = options;
   const must = '(session) => what signIn receives';

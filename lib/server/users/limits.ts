@@ -39,8 +39,8 @@ export interface ServeUsersLimits {
   /** The same, of all users, of whom those are limited who have used more than a tenth of what one user may. @defaultValue 8589934592 */
   readonly charactersPerMinuteOfAll?: number | undefined;
   /**
-   * How many messages about changed rows one connection is sent in a second. What changes in its queries meanwhile is one message. First
-   * answers come between them. @defaultValue 10
+   * The most messages about changed rows that one connection is sent in a second. Changes between two of them are one message. First
+   * answers do not wait. @defaultValue 10
    */
   readonly framesPerSecond?: number | undefined;
 }

@@ -46,7 +46,7 @@ const MOST_OF_CREDENTIALS = 16_384;
 /** Whether a message has credentials that are too long to be somebody's. */
 export function isTooLarge(message: FromTab): boolean {
   if (message.type !== 'hello' && message.type !== 'credentials') return false;
-  // The error of a page without credentials is none of them, and may be too deep to be written.
+  // A page without credentials sends an error instead, which may be nested too deep for `JSON.stringify`.
   const counted = message.type === 'hello' ? message : (message.headers ?? '');
   return JSON.stringify(counted).length > MOST_OF_CREDENTIALS;
 }

@@ -53,7 +53,7 @@ export interface WorkerSession {
 /** A factory of a session. */
 export type SessionFactory = InformerFactory | DynamicInformerFactory | Clusters;
 
-/** What the session of an identity is begun with. */
+/** The parts with which the session of an identity begins. */
 export interface SessionBeginning {
   readonly identity: string;
   /** Grows with each session of a worker. */

@@ -67,7 +67,7 @@ function toOthers(scope: WorkerScope): Port | undefined {
   return portTo(channel);
 }
 
-/** What tabs are served with, besides the scope. */
+/** The parts of a query server that do not come from the scope. */
 export type TabsParts = Omit<QueryServerParts, 'incarnation' | 'lock' | 'others' | 'folder'>;
 
 /** Serves the tabs of this worker; elsewhere those that are given to `connect`. */
