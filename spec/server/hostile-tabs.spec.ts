@@ -342,6 +342,31 @@ describe('a tab that does not behave', () => {
   });
 });
 
+describe('a flood of new queries', () => {
+  it('E23: of a tab that opens and closes 100 a second, the worker keeps none', async () => {
+    const rig = rigOfTabs({}, new UsersRig().serveShared({ rights: () => 'all' }));
+    const { users, browser, open, pass } = rig;
+    const { shown } = followed(open().cluster.view(namesOf('a')));
+    await pass(5_000);
+    const raw = rawTab(rig);
+    await raw.hello();
+    const before = users.time.pending;
+    let most = 0;
+    for (let id = 0; id < 2_000; id++) {
+      raw.send({ type: 'open', id, query: JSON.parse(JSON.stringify(namesOf(`n${id}`))) });
+      raw.send({ type: 'close', id });
+      if (id % 10 !== 9) continue;
+      await pass(100);
+      most = Math.max(most, users.time.pending - before);
+    }
+    // A few for each of the 200 that linger in the server.
+    expect(most).toBeLessThan(1_000);
+    expect([users.sockets.length, shown()]).toEqual([1, { list: 'api web', ...LIVE }]);
+    await pass(60_000);
+    expect([browser.counts.pipelines, users.time.pending]).toEqual([1, before]);
+  });
+});
+
 function circular(): object {
   const own: Record<string, unknown> = { limit: 5 };
   own['own'] = own;

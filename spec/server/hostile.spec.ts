@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { namesOf, UsersRig } from './users-rig.ts';
 
 const QUERY = JSON.parse(JSON.stringify(namesOf('a')));
+const FEW = { pipelines: 20 };
 
 /** A connection that has signed in. */
 async function signedIn(options: Partial<ServeFactoriesOptions> = {}, rig = new UsersRig(options)) {
@@ -244,6 +245,52 @@ describe('a hostile client', () => {
     expect(again.received.filter(({ type }) => type === 'refused')).toEqual([]);
     expect(again.received.filter(({ type }) => type === 'rows')).not.toEqual([]);
   });
+
+  it.each<[string, (id: number) => object, () => UsersRig]>([
+    [
+      'its own informers',
+      (id) => ({ labelSelector: `app=a${id}` }),
+      () => new UsersRig({ limits: FEW }),
+    ],
+    [
+      'the informers of all',
+      (id) => ({ limit: id }),
+      () => new UsersRig().serveShared({ rights: () => 'all', limits: FEW }),
+    ],
+  ])(
+    'E9: of a user of %s who opens and closes ten new queries a second for a minute, as many run as may, those that linger included',
+    async (_what, part, rigOf) => {
+      const { rig, raw, of, open, refused } = await signedIn({}, rigOf());
+      await rig.pass(5_000);
+      const before = rig.time.pending;
+      let [watches, timers] = [0, 0];
+      const acknowledge = () => {
+        const { set } = raw.received.findLast(({ type }) => type === 'rows') ?? {};
+        if (set !== undefined) raw.send({ type: 'ack', set, ...of });
+      };
+      for (let id = 1; id <= 600; id++) {
+        open(id, { ...QUERY, ...part(id) });
+        raw.send({ type: 'close', id, ...of });
+        if (id % 10 !== 0) continue;
+        await rig.pass();
+        acknowledge();
+        watches = Math.max(watches, rig.api.openWatches.length);
+        timers = Math.max(timers, rig.time.pending - before);
+      }
+      expect(raw.end()).toBeUndefined();
+      expect(refused(30)?.message).toMatch(/this user has 20 queries/);
+      expect(watches).toBeLessThanOrEqual(20);
+      // A few for each query, of which 300 would linger.
+      expect(timers).toBeLessThan(200);
+      for (let waited = 0; waited < 8; waited++) {
+        await rig.pass(5_000);
+        acknowledge();
+      }
+      open(700, QUERY);
+      await rig.pass();
+      expect([refused(700), raw.end()]).toEqual([undefined, undefined]);
+    },
+  );
 
   it('E9: an edit is refused, and nothing is written', async () => {
     const { rig, raw, of } = await signedIn();

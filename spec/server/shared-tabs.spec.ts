@@ -451,7 +451,6 @@ describe('shareServer', () => {
   it.each([
     [{}, /shareServer: pass url or port/],
     [{ url: 'ftp://x' }, /shareServer: url .*ftp/],
-    [{ url: 'wss://x', lingerMs: -1 }, /shareServer: lingerMs/],
     [{ url: 'wss://x', credentials: 5 }, /shareServer: credentials/],
     [{ url: 'wss://x', webSocket: 5 }, /shareServer: webSocket/],
   ])('E21: refuses %o', (options, why) => {

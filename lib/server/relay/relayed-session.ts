@@ -34,7 +34,7 @@ function tooMany(message: string): ApiError {
 }
 
 /** How a server is reached. */
-export type ServerAddress = Omit<ConnectServerOptions, 'identity' | 'credentials'>;
+export type ServerAddress = Omit<ConnectServerOptions, 'identity' | 'credentials' | 'lingerMs'>;
 
 /** The parts of a {@link RelayedSession}. */
 export interface RelayedSessionParts extends SessionBeginning {
@@ -52,8 +52,10 @@ export function connectTabs(
   who: Pick<ConnectServerOptions, 'identity' | 'credentials'>,
   page: Omit<TabPage, 'frame'>,
 ): WorkerCluster {
+  // The rows of closed queries stay in the tabs. Here they would be those of any number of queries, of refused ones, too.
+  const parts = { ...address, ...who, lingerMs: 0 };
   // A worker paints nothing, and has folded by id what a slow tab has not taken.
-  return connectPage({ ...address, ...who }, { ...page, frame: () => of(0) });
+  return connectPage(parts, { ...page, frame: () => of(0) });
 }
 
 export class RelayedSession implements SharedSession {
