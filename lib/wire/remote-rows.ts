@@ -63,8 +63,8 @@ export class RemoteRows {
     this.total = total;
     this.synced = synced;
     const before = this.#rows;
-    if (reset === undefined && gone.length === 0 && rows.length === 0) return [];
-    const now = reset === undefined ? before : new Map<string, Row>();
+    if (!reset && gone.length === 0 && rows.length === 0) return [];
+    const now = reset ? new Map<string, Row>() : before;
     const changed: string[] = [];
     const moved = new Set<string>(gone);
     for (const [id, , row] of rows) {
@@ -75,10 +75,10 @@ export class RemoteRows {
       now.set(id, kept);
     }
     for (const id of gone) now.delete(id);
-    if (reset !== undefined) for (const id of before.keys()) if (!now.has(id)) changed.push(id);
+    for (const id of reset ? before.keys() : gone) if (!now.has(id)) changed.push(id);
     this.#rows = now;
-    this.#arrange(reset === undefined ? this.ids.filter((id) => !moved.has(id)) : [], rows);
-    return [...changed, ...(reset === undefined ? gone : [])];
+    this.#arrange(reset ? [] : this.ids.filter((id) => !moved.has(id)), rows);
+    return changed;
   }
 
   /** Puts the changed rows at their positions between the others, whose order is as before. */

@@ -1,7 +1,7 @@
 /** A view of a query that another process answers: a worker, or a server. */
 import type { SchedulerLike } from 'rxjs';
 import type { ApiError } from '../meta/api-error.ts';
-import { NOTHING_SHOWN } from '../query/view/shown.ts';
+import { NOTHING_SHOWN, type ShownRun } from '../query/view/shown.ts';
 import { ShownView } from '../query/view/shown-view.ts';
 import { NO_VIEW_STATUS, type ViewStatus } from '../query/view/view.ts';
 import type { EpochMs } from '../rx/timing.ts';
@@ -27,6 +27,8 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
   sent: ViewStatus = NO_VIEW_STATUS;
   /** The rows of another process, until they are complete. The former ones stay meanwhile. */
   #next: RemoteRows | undefined;
+  /** The status with which the rows that stay were sent. */
+  #former: ViewStatus = NO_VIEW_STATUS;
   /** Since when rows that stay are out of date. The next process does not know them. Absent while they are those of the present one. */
   sinceMs: EpochMs | undefined;
 
@@ -51,9 +53,13 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
     if (this.shown.run === 'failed') this.#again();
     const next = this.#next;
     next?.apply(difference);
+    const { blocked, access } = this.sent;
+    const former = this.#former;
+    // Painted rows were sent with none.
+    const isSame = former === NO_VIEW_STATUS || access?.message === former.access?.message;
     // The rows of a process that was lost stay until those of the next one are complete, or may not be read any longer.
-    const isLater = next !== undefined && !synced && this.sent.blocked === undefined;
-    if (isLater) this.show(this.#aged(this.sent));
+    const isLater = next && !synced && !blocked && (!access || isSame);
+    if (isLater) this.#showAged(this.sent);
     else {
       this.#next = undefined;
       this.sinceMs = undefined;
@@ -65,37 +71,37 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
       this.changed(changed);
     }
     if (error !== undefined) this.refuse(readError(error));
-    else if (run !== 'begun') {
-      // First, so that streams emit the last rows before they complete.
-      this.tell();
-      this.become({ ...this.shown, run });
-    }
+    else if (run !== 'begun') this.#finish(run);
   }
 
   /** The query cannot be answered. The rows that were there stay. */
   refuse(error: Error): void {
-    this.#age(this.#parts.heardMs());
+    this.#age();
     this.become({ rows: this.shown.rows, run: 'failed', error });
     this.end.error(error);
     const status = { ...NO_VIEW_STATUS, phase: 'stopped', live: false } as const;
-    this.show(this.#aged({ ...status, error: error as ApiError }));
+    this.#showAged({ ...status, error: error as ApiError });
   }
 
   /** Shows a status of the connection. The rows stay, marked as stale; they were right until `sinceMs`. */
-  lose(status: ViewStatus | undefined, sinceMs: EpochMs = this.#parts.heardMs()): void {
+  lose(status: ViewStatus | undefined, sinceMs?: EpochMs): void {
     this.#age(sinceMs);
     this.#again();
     const { error, blocked, ...sent } = this.sent;
-    this.show(this.#aged(status ?? { ...sent, phase: 'connecting', live: false }));
+    this.#showAged(status ?? { ...sent, phase: 'connecting', live: false });
   }
 
   /** Nothing follows, unless somebody subscribes again. The rows stay, marked as stale, unless the run has ended before. */
   cut(status: ViewStatus): void {
     if (this.shown.run !== 'begun') return;
     this.lose(status);
+    this.#finish('ended');
+  }
+
+  #finish(run: ShownRun): void {
     // First, so that streams emit the last rows before they complete.
     this.tell();
-    this.become({ ...this.shown, run: 'ended' });
+    this.become({ ...this.shown, run });
   }
 
   /** Drops the rows, which may not be shown any longer. */
@@ -115,13 +121,14 @@ export class RemoteView extends ShownView<unknown, RemoteRows> {
   }
 
   /** The rows are right until now, unless they are out of date already. */
-  #age(sinceMs: EpochMs): void {
+  #age(sinceMs: EpochMs = this.#parts.heardMs()): void {
     if (this.#next !== undefined || this.shown.run === 'failed') return;
+    this.#former = this.sent;
     this.sinceMs = this.sent.staleSinceMs ?? (this.rows.list.length > 0 ? sinceMs : undefined);
   }
 
-  /** A status with the age of the rows that stay. */
-  #aged(status: ViewStatus): ViewStatus {
-    return { ...status, staleSinceMs: this.sinceMs };
+  /** Shows a status with the age of the rows that stay. */
+  #showAged(status: ViewStatus): void {
+    this.show({ ...status, staleSinceMs: this.sinceMs });
   }
 }

@@ -2,11 +2,17 @@
 import {
   createInformerFactory,
   type KubernetesObject,
+  type LiveQueries,
   type LiveQuery,
   liveQuery,
 } from 'rx-informer';
 import { configMaps, pods } from 'rx-informer/resources';
-import { type ServedUsers, serveUsers } from 'rx-informer/server';
+import {
+  type Rights,
+  type ServedUsers,
+  type SharedQueriesByName,
+  serveUsers,
+} from 'rx-informer/server';
 import { seededRandom } from 'rx-informer/testing';
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -17,13 +23,25 @@ import { followed, names, UsersRig } from './users-rig.ts';
 const LIVE = { synced: true, stale: false, live: true, blocked: undefined, error: undefined };
 const SECRET = 'a secret that all servers behind one address have';
 
+const OWN: Rights = ({ name }) => (name === 'root' ? 'all' : ['a']);
+
+interface HeldOptions {
+  readonly secret?: string | null;
+  readonly rights?: Rights;
+  readonly queries?: SharedQueriesByName;
+}
+
 /** A server whose informers can be held at their version. */
 class HeldServer {
   readonly users: ServedUsers;
   readonly #opened = new Subject<void>();
   #isHeld = false;
 
-  constructor(rig: UsersRig, seed: number, secret: string | null = SECRET) {
+  constructor(
+    rig: UsersRig,
+    seed: number,
+    { secret = SECRET, rights = OWN, queries = {} }: HeldOptions = {},
+  ) {
     const { scheduler } = rig;
     const factory = createInformerFactory(rig.client('t-root'), {
       scheduler,
@@ -31,7 +49,7 @@ class HeldServer {
     });
     this.users = serveUsers({
       ...{ factory, kinds: [pods, configMaps], scheduler, random: seededRandom(seed) },
-      rights: ({ name }) => (name === 'root' ? 'all' : ['a']),
+      ...{ rights, queries },
       sharedSecret: secret ?? undefined,
     });
     factory.start();
@@ -44,21 +62,27 @@ class HeldServer {
 }
 
 /** Two servers, of which the second is held before something is created, and a page that moves to it. */
-async function moved(secrets: readonly (string | null)[] = [SECRET, SECRET]) {
+async function moved(
+  secrets: readonly (string | null)[] = [SECRET, SECRET],
+  {
+    asked = names,
+    list = 'new web',
+    ...options
+  }: HeldOptions & { asked?: typeof names; list?: string } = {},
+) {
   const rig = new UsersRig();
-  const [one, other] = secrets.map((secret, at) => new HeldServer(rig, at, secret)) as [
-    HeldServer,
-    HeldServer,
-  ];
+  const [one, other] = secrets.map(
+    (secret, at) => new HeldServer(rig, at, { secret, ...options }),
+  ) as [HeldServer, HeldServer];
   rig.users = one.users;
   const page = rig.page('t-ann');
-  const view = followed(page.view(names));
+  const view = followed(page.view(asked));
   await rig.pass(5_000);
   other.hold(true);
   rig.create('a', 'new');
   rig.api.objects.delete(pods, { namespace: 'a', name: 'api' });
   await rig.pass(1_000);
-  expect(view.shown()).toEqual({ list: 'new web', ...LIVE });
+  expect(view.shown()).toEqual({ list, ...LIVE });
   const move = () => {
     rig.users = other.users;
     rig.cut(rig.sockets.at(-1)?.[0]);
@@ -197,9 +221,70 @@ describe('a page that moves to another server', () => {
 
   it('E16: a secret that is short is refused, and not quoted', () => {
     const rig = new UsersRig();
-    expect(() => new HeldServer(rig, 1, 'short secret')).toThrow(
+    expect(() => new HeldServer(rig, 1, { secret: 'short secret' })).toThrow(
       /sharedSecret (?!.*short secret).*32 characters/,
     );
+  });
+
+  const both = {
+    reads: [pods, configMaps],
+    ask: (_params: undefined, live: LiveQueries) => live.stream(names),
+  };
+
+  it.each([
+    ['before', 'a query', names],
+    ['after', 'a query', names],
+    ['before', 'a named query of two kinds', { named: 'both' }],
+    ['after', 'a named query of two kinds', { named: 'both' }],
+  ])(
+    'E12: rows whose right is revoked %s a move leave %s, although the next server is behind',
+    async (when, _what, asked) => {
+      let permitted = ['a', 'b'];
+      const changes$ = new Subject<() => boolean>();
+      const rights = Object.assign(
+        (_user: unknown, { plural }: { readonly plural: string }) =>
+          plural === 'pods' ? permitted : ['a', 'b', 'c'],
+        { changes$ },
+      );
+      const { rig, view, other, move } = await moved(undefined, {
+        ...{ rights, queries: { both }, asked: asked as typeof names, list: 'db new web' },
+      });
+      if (when === 'before') permitted = ['a'];
+      move();
+      await rig.pass(2_000);
+      if (when === 'after') {
+        expect(view.shown()).toMatchObject({ list: 'db new web', stale: true });
+        permitted = ['a'];
+        changes$.next(() => true);
+        await rig.pass(2_000);
+      }
+      // The rows of the other server, of an earlier time.
+      expect(view.shown()).toMatchObject({ list: 'api web', synced: false, stale: true });
+      other.hold(false);
+      await rig.pass(500);
+      expect(view.shown()).toEqual({ list: 'new web', ...LIVE });
+    },
+  );
+
+  it('E12: rows without any right leave at once with Forbidden, and after half a minute of failing questions, although the next server is behind', async () => {
+    let permitted: readonly string[] | undefined = ['a'];
+    const rights = () => {
+      if (permitted === undefined) throw new Error('no answer');
+      return permitted;
+    };
+    const forbidden = await moved(undefined, { rights });
+    permitted = [];
+    forbidden.move();
+    await forbidden.rig.pass(500);
+    expect(forbidden.view.shown()).toMatchObject({ list: '', synced: true, blocked: 'forbidden' });
+    permitted = ['a'];
+    const unknown = await moved(undefined, { rights });
+    permitted = undefined;
+    unknown.move();
+    await unknown.rig.pass(25_000);
+    expect(unknown.view.shown()).toMatchObject({ list: 'new web', stale: true });
+    await unknown.rig.pass(10_000);
+    expect(unknown.view.shown()).toMatchObject({ list: '', synced: true });
   });
 
   it('E16: no row goes back, whatever servers pages move between', async () => {

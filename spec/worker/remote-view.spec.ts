@@ -75,6 +75,26 @@ describe('the view of a tab', () => {
     expect(shown()).toEqual(['', false, false, 'backoff']);
   });
 
+  it('E3: keeps the rows of a former epoch only while the next one has the same access, if it tells one', () => {
+    const { view, shown } = viewOf();
+    const some = (message: string) => ({ ...LISTING, access: { message } });
+    view.take(difference('ab', true, some('a, b')));
+    view.lose(undefined);
+    view.take(difference('', false, LISTING));
+    view.take(difference('a', false, some('a, b')));
+    view.lose(undefined);
+    view.take(difference('', false, LISTING));
+    expect(shown()).toEqual(['ab', false, true, 'listing']);
+    view.take(difference('a', false, some('a')));
+    expect(shown()).toEqual(['a', false, false, 'listing']);
+    const painted = viewOf();
+    // Rows without a status are those of a page before.
+    painted.view.take({ ...difference('ab', true), status: undefined as never });
+    painted.view.lose(undefined);
+    painted.view.take(difference('a', false, some('a')));
+    expect(painted.shown()).toEqual(['ab', false, true, 'listing']);
+  });
+
   it('B1: shows no complete answer while the informers of the worker start again', () => {
     const { view, shown } = viewOf();
     view.take(difference('ab', true));

@@ -61,7 +61,7 @@ export function accessOf(
 ): LimitedAccess | undefined {
   const { namespaces: some } = asked;
   const isAll = permitted === 'all' || some?.every((each) => permitted.includes(each)) === true;
-  if (isAll) return undefined;
+  if (isAll || !kind.namespaced) return undefined;
   const named = some ?? permitted;
   const namespaces = named.filter((each) => permitted.includes(each));
   const missing = named.filter((each) => !permitted.includes(each));
@@ -73,6 +73,14 @@ export function accessOf(
     : '';
   const message = `listing and watching ${resourceName(kind)}${where} is not permitted; shown: ${shows}${lacks}${more}`;
   return { namespaces, missing, message };
+}
+
+/** The parts of several kinds as one. */
+export function joinedAccess(parts: readonly LimitedAccess[]): LimitedAccess | undefined {
+  if (parts.length < 2) return parts[0];
+  const all = (of: 'namespaces' | 'missing') => [...new Set(parts.flatMap((part) => part[of]))];
+  const message = parts.map((part) => part.message).join('; ');
+  return { namespaces: all('namespaces'), missing: all('missing'), message };
 }
 
 /** What no user of a shared informer learns of it: counts and names of objects that the user may not read. */

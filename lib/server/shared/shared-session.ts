@@ -7,7 +7,7 @@ import {
   type SchedulerLike,
   share,
 } from 'rxjs';
-import { finalize, map } from 'rxjs/operators';
+import { finalize, map, startWith, switchMap } from 'rxjs/operators';
 import type { QueryChannel } from '../../factory/queries/query-channel.ts';
 import type { LimitedAccess } from '../../informer/sources.ts';
 import type { InformerStatus } from '../../informer/status/status.ts';
@@ -16,13 +16,14 @@ import type { Resource } from '../../meta/resource.ts';
 import { checkedQuery } from '../../query/live-query/live-query.ts';
 import { afterLinger, Holders } from '../../rx/sharing/holders.ts';
 import { readable } from '../../wire/public-error.ts';
-import type { AskedAnswer } from '../../wire/query-feed.ts';
+import type { AnswerLag, AskedAnswer } from '../../wire/query-feed.ts';
 import { type CarriedQuery, checkSize } from '../../worker/carried-query.ts';
 import { sortedJson } from '../../worker/server/answers.ts';
 import {
   accessOf,
   deniedError,
   failedError,
+  joinedAccess,
   narrowed,
   rightsAskedBy,
   statusFor,
@@ -78,6 +79,7 @@ interface Asked {
 
 /** An answer, and who follows it. It is counted until its linger is over, because its pipeline runs so long. */
 interface Open {
+  readonly permitted$: Observable<PermittedAnswer>;
   readonly channel: QueryChannel;
   readonly holders: Holders;
   /** How many connections are told its rows, whose pages are not hidden. */
@@ -134,14 +136,22 @@ export class SharedSession implements UserSession {
       throw refusedPipeline(mostPipelines);
     }
     const open = known ?? this.#begin(asked, carried);
-    const { channel, holders } = open;
+    const { channel, holders, permitted$ } = open;
     return {
       stream: defer(() => {
         open.shown++;
         return channel.stream;
       }).pipe(finalize(() => open.shown--)),
       view: channel.view,
-      lag$: catchUp?.lagOf(asked.kinds),
+      // That nothing may be shown is not awaited, and not old.
+      lag$: catchUp?.lagOf(asked.kinds)?.pipe(
+        switchMap((lag) =>
+          permitted$.pipe(
+            map((permitted): AnswerLag => ('nothing' in permitted ? 'none' : lag)),
+            startWith(lag),
+          ),
+        ),
+      ),
       enter: () => {
         this.#open.set(asked.key, open);
         return holders.hold();
@@ -158,7 +168,8 @@ export class SharedSession implements UserSession {
       (end) => afterLinger(end, lingerMs, scheduler),
     );
     const permitted$ = this.#permitted(asked, () => rankOf(carried, open.shown === 0));
-    const open: Open = { channel: permittedChannel(permitted$), holders, shown: 0 };
+    const channel = permittedChannel(permitted$);
+    const open: Open = { permitted$, channel, holders, shown: 0 };
     return open;
   }
 
@@ -239,7 +250,7 @@ export class SharedSession implements UserSession {
         return this.#answerFor(asked, decisions);
       } catch (error) {
         report(error);
-        return { nothing: this.#nothing(failedError(), undefined) };
+        return { nothing: this.#nothing(failedError()) };
       }
     };
     return combineLatest(kinds.map((kind) => rights.decisions(kind, askedOf(kind)))).pipe(
@@ -251,11 +262,10 @@ export class SharedSession implements UserSession {
 
   #answerFor(asked: Asked, decisions: readonly Decision[]): PermittedAnswer {
     const { kinds, rights, areNamed } = asked;
-    const [first] = decisions;
-    const [kind] = kinds;
-    // Of several kinds each may have other namespaces.
-    const isPart = kind?.namespaced === true && kinds.length === 1 && first !== undefined;
-    const access = isPart ? accessOf(kind, first, areNamed ? {} : rights) : undefined;
+    const asks = areNamed ? {} : rights;
+    const access = joinedAccess(
+      kinds.flatMap((kind, at) => accessOf(kind, decisions[at] as Decision, asks) ?? []),
+    );
     const answer = asked.answer(decisions);
     if (answer === undefined) {
       const denied = kinds.filter((_kind, at) => isNothing(decisions[at] as Decision));
@@ -269,7 +279,7 @@ export class SharedSession implements UserSession {
     };
   }
 
-  #nothing(error: ApiError, access: LimitedAccess | undefined): InformerStatus {
+  #nothing(error: ApiError, access?: LimitedAccess): InformerStatus {
     return statusOfNothing(error, access, this.#parts.scheduler.now());
   }
 }

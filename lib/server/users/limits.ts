@@ -28,7 +28,7 @@ export interface ServeUsersLimits {
   /** The same, of all users, of whom those are limited who have sent more than a tenth of what one user may. @defaultValue 20000 */
   readonly messagesPerSecondOfAll?: number | undefined;
   /**
-   * How many milliseconds the first answers of one user take in a minute. Users take turns at first answers; a query over the limit is refused,
+   * How many milliseconds the first answers of one user take in a minute. A query over the limit is refused,
    * with the time after which it may be asked again. @defaultValue 10000
    */
   readonly answerMsPerMinuteOfUser?: number | undefined;
@@ -39,8 +39,7 @@ export interface ServeUsersLimits {
   /** The same, of all users, of whom those are limited who have used more than a tenth of what one user may. @defaultValue 8589934592 */
   readonly charactersPerMinuteOfAll?: number | undefined;
   /**
-   * The most messages about changed rows that one connection is sent in a second. Changes between two of them are one message. First
-   * answers do not wait. @defaultValue 10
+   * The most messages about changed rows that one connection is sent in a second. First answers do not wait. @defaultValue 10
    */
   readonly framesPerSecond?: number | undefined;
 }

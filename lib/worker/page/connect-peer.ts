@@ -14,7 +14,7 @@ import type { Peer } from './worker-link.ts';
 
 function checkIdentity(where: string, identity: unknown): void {
   if (identity === undefined) return;
-  checkedName(identity, `${where}: identity`, 'the name of the user, or undefined');
+  checkedName(identity, `${where}: identity`, 'a name, or undefined');
 }
 
 const tabs = /* @__PURE__ */ new WeakMap<WorkerCluster, Tab>();
@@ -72,7 +72,7 @@ export function connectPeer(where: string, options: PeerOptions): WorkerCluster 
   /** Forget the views without subscribers, which keep their rows for the linger. A query may have several. */
   const forgets = new Set<() => void>();
   const dropped = () => {
-    for (const forget of [...forgets]) forget();
+    for (const forget of forgets) forget();
   };
   const tab: Tab = new Tab({ hosts, peer, identity, credentials, page, scheduler, dropped });
   const view = (given: LiveQuery | WorkerQuery): AskedView => {

@@ -38,8 +38,7 @@ export type EditMessage =
   | Extract<FromWorker, { type: 'base' | 'edited' }>
   | { readonly type: 'ended'; readonly cause: ApiError };
 
-const SIGNED_OUT =
-  'signed out: nobody or another user is signed in; after a sign-in call signedIn(identity)';
+const SIGNED_OUT = 'signed out: nobody or another user is signed in; call signedIn(identity)';
 
 export class Tab {
   readonly link: WorkerLink;
@@ -212,8 +211,7 @@ export class Tab {
 
   /** Drops all rows: they are those of another user, or of nobody. */
   #drop(isSignedOut: boolean): void {
-    this.session = undefined;
-    this.#forgetAcks();
+    this.#leaveSession();
     if (isSignedOut) this.link.show('signed-out', ApiError.local('Stopped', SIGNED_OUT));
     this.#endEdits();
     const status = this.#status() ?? NO_VIEW_STATUS;
@@ -225,14 +223,14 @@ export class Tab {
 
   /** There is no worker. */
   #lost(): void {
-    this.session = undefined;
-    this.#forgetAcks();
+    this.#leaveSession();
     this.#endEdits();
     const status = this.#status();
     for (const view of this.views.values()) view.lose(status);
   }
 
-  #forgetAcks(): void {
+  #leaveSession(): void {
+    this.session = undefined;
     this.#acks.unsubscribe();
     this.#acks = new Subscription();
   }
