@@ -192,7 +192,9 @@ export const NIGHT: readonly Step[] = [
   {
     name: 'rights',
     command: npm('test:e2e', 'spec/e2e/user-rights.e2e.ts', '--testTimeout=7200000'),
-    counts: { REAL_RIGHTS_SEEDS: '70' },
+    // 768 comparisons each.
+    counts: { REAL_RIGHTS_SEEDS: '30' },
+    figures: /^figures: .*/,
     repeat: '`REAL_RIGHTS_SEED=… npm run test:e2e -- user-rights`, with the seed of the log',
   },
   {

@@ -11,9 +11,10 @@ import {
   pagesOf,
   RandomRights,
   type RightsCluster,
-  USERS,
+  usersOf,
 } from './random-rights.ts';
 
+const USERS = usersOf(2);
 const RIGHTS = { name: 'RIGHTS', seeds: 12, command: 'spec/server/random-rights.spec.ts' };
 
 async function live(seed: number): Promise<Played> {
@@ -49,7 +50,7 @@ async function live(seed: number): Promise<Played> {
     },
   };
   await createObjects(cluster);
-  const rights = new RandomRights(cluster, random);
+  const rights = new RandomRights(cluster, USERS, random);
   for (let at = 0; at < 16; at++) await rights.bind();
   const client = createClient({
     ...{ baseUrl: 'http://fake', fetch: api.fetch, scheduler, qps: 0 },
@@ -63,7 +64,7 @@ async function live(seed: number): Promise<Played> {
   });
   factory.start();
   await time.advance(1_000);
-  const pages = pagesOf(users, { scheduler });
+  const pages = pagesOf(users, USERS, { scheduler });
   const wrong: string[] = [];
   const seen = new Map([
     ['empty', 0],
