@@ -1,5 +1,9 @@
-/** Some of the users of the load: sockets that acknowledge as a page does, keep the rows, and note how late each change arrives. */
+/** Some of the users of the load: sockets that acknowledge as a page does, keep the rows as a page does, and note how late each change arrives. */
+import { createInterface } from 'node:readline';
 import type { LiveQuery } from 'rx-informer';
+import { JoinedParts } from '../../../lib/wire/joined-parts.ts';
+import { RemoteRows } from '../../../lib/wire/remote-rows.ts';
+import type { RowDifference } from '../../../lib/wire/row-difference.ts';
 import { queriesOf } from './load.ts';
 
 const [port = 0, from = 0, to = 0] = process.argv.slice(2).map(Number);
@@ -10,12 +14,22 @@ let messages = 0;
 /** From then on delays, messages and bytes are counted. */
 let countsFrom = Number.POSITIVE_INFINITY;
 
-type Row = { readonly at: string };
-type Difference = {
-  readonly id: number;
-  readonly synced?: boolean;
-  readonly rows?: readonly (readonly [string, number, Row])[];
-};
+type Difference = RowDifference & { readonly id: number };
+
+/** What is shown of a query. */
+interface Shown {
+  readonly parts: JoinedParts;
+  readonly rows: RemoteRows;
+}
+
+const shown = new Map<string, Shown>();
+
+function shownOf(user: number, id: number): Shown {
+  const key = `${user}/${id}`;
+  const known = shown.get(key) ?? { parts: new JoinedParts(), rows: new RemoteRows() };
+  shown.set(key, known);
+  return known;
+}
 
 function connect(user: number): void {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/`);
@@ -43,13 +57,17 @@ function connect(user: number): void {
     if (message.type !== 'rows') return;
     send({ type: 'ack', set: message.set, ...session });
     const now = performance.timeOrigin + performance.now();
-    for (const { id, synced, rows = [] } of message.differences as readonly Difference[]) {
+    for (const difference of message.differences as readonly Difference[]) {
+      const { id, synced, rows = [] } = difference;
+      const own = shownOf(user, id);
+      const joined = own.parts.join(difference);
+      if (joined !== undefined) own.rows.apply(joined);
       if (synced && !complete.has(id)) {
         complete.add(id);
         answered++;
       }
-      for (const [, , { at }] of rows) {
-        const writtenMs = Number(at);
+      for (const [, , row] of rows) {
+        const writtenMs = Number((row as { readonly at: string }).at);
         if (writtenMs > countsFrom) delays.push(now - writtenMs);
       }
     }
@@ -58,17 +76,30 @@ function connect(user: number): void {
 
 for (let user = from; user < to; user++) connect(user);
 
+/** Whether counting begins, and of which queries the rows are wanted. */
+interface Asked {
+  readonly counts?: boolean;
+  readonly pairs?: readonly (readonly [user: number, at: number])[];
+}
+
 // Answers each line of the parent with what has arrived.
-process.stdin.on('data', (line) => {
-  if (String(line).includes('count')) countsFrom = performance.timeOrigin + performance.now();
-  const { user, system } = process.cpuUsage();
-  const said = {
-    answered,
-    bytes,
-    messages,
-    cpuMs: (user + system) / 1_000,
-    delays: delays.splice(0),
-  };
-  process.stdout.write(`${JSON.stringify(said)}\n`);
-});
-process.stdin.on('end', () => process.exit());
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    const { counts, pairs = [] }: Asked = JSON.parse(line || '{}');
+    if (counts) countsFrom = performance.timeOrigin + performance.now();
+    const { user, system } = process.cpuUsage();
+    const said = {
+      answered,
+      bytes,
+      messages,
+      cpuMs: (user + system) / 1_000,
+      delays: delays.splice(0),
+      // None of those of other processes.
+      rows: pairs.map(([user, at]) => {
+        const { list = [], synced } = shown.get(`${user}/${at}`)?.rows ?? {};
+        return synced ? list.map((row) => Object.values(row as object)) : undefined;
+      }),
+    };
+    process.stdout.write(`${JSON.stringify(said)}\n`);
+  })
+  .on('close', () => process.exit());

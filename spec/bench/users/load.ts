@@ -1,5 +1,5 @@
 /** Who the users of the load are, and what they ask: 200 queries, of 20 filters and sorts by ten windows. */
-import { type LiveQuery, liveQuery } from 'rx-informer';
+import { type KubernetesObject, type LiveQuery, liveQuery } from 'rx-informer';
 import { pods } from 'rx-informer/resources';
 
 const NAMESPACES = 40;
@@ -27,18 +27,25 @@ const SORTS = [
   'metadata.namespace',
   'metadata.uid',
 ];
-const FILTERS = [
-  undefined,
-  { path: 'status.phase', eq: 'Running' },
-  { path: 'spec.nodeName', ne: 'node-7' },
-  { path: 'metadata.name', contains: '0' },
-] as const;
+const valueAt = (pod: KubernetesObject, path: string) =>
+  String(path.split('.').reduce<unknown>((part, name) => (part as never)?.[name], pod));
+type Condition = { readonly path: string; readonly [operator: string]: string };
+type Test = (value: string) => boolean;
+/** Each as a condition, and as a function that no part of the library has seen. */
+const FILTERS: readonly (readonly [Condition | undefined, Test])[] = [
+  [undefined, () => true],
+  [{ path: 'status.phase', eq: 'Running' }, (value) => value === 'Running'],
+  [{ path: 'spec.nodeName', ne: 'node-7' }, (value) => value !== 'node-7'],
+  [{ path: 'metadata.name', contains: '0' }, (value) => value.includes('0')],
+];
+const WINDOWS = 10;
+const LIMIT = 50;
 
-export const QUERIES: readonly LiveQuery[] = FILTERS.flatMap((where) =>
+export const QUERIES: readonly LiveQuery[] = FILTERS.flatMap(([where]) =>
   SORTS.flatMap((path) =>
-    Array.from({ length: 10 }, (_, window) =>
+    Array.from({ length: WINDOWS }, (_, window) =>
       liveQuery({
-        ...{ from: pods, select, offset: window * 10, limit: 50 },
+        ...{ from: pods, select, offset: window * 10, limit: LIMIT },
         ...(where !== undefined && { where }),
         orderBy: [{ path }, { path: 'metadata.name' }],
       } as never),
@@ -46,6 +53,32 @@ export const QUERIES: readonly LiveQuery[] = FILTERS.flatMap((where) =>
   ),
 );
 
-/** The five queries of a user. */
+/** How many queries a user has. */
+export const ASKED = 5;
+const numberOf = (user: number, at: number) => (user * 7 + at * 43) % QUERIES.length;
+
+/** The queries of a user. */
 export const queriesOf = (user: number): readonly LiveQuery[] =>
-  Array.from({ length: 5 }, (_, at) => QUERIES[(user * 7 + at * 43) % QUERIES.length] as LiveQuery);
+  Array.from({ length: ASKED }, (_, at) => QUERIES[numberOf(user, at)] as LiveQuery);
+
+/** The rows of a query of a user who may read this, computed of all Pods. Names differ in all namespaces. */
+export function rowsOf(
+  all: readonly KubernetesObject[],
+  user: number,
+  at: number,
+  permitted = permittedTo(user),
+): readonly unknown[] {
+  const number = numberOf(user, at);
+  const [where, has] = FILTERS[Math.floor(number / WINDOWS / SORTS.length)] as (typeof FILTERS)[0];
+  const path = SORTS[Math.floor(number / WINDOWS) % SORTS.length] as string;
+  const offset = (number % WINDOWS) * 10;
+  return all
+    .filter(({ metadata }) => permitted === 'all' || permitted.includes(`${metadata?.namespace}`))
+    .filter((pod) => where === undefined || has(valueAt(pod, where.path)))
+    .map((pod) => ({ pod, keys: [valueAt(pod, path), valueAt(pod, 'metadata.name')] }))
+    .sort(({ keys: [a = '', b = ''] }, { keys: [c = '', d = ''] }) =>
+      a < c || (a === c && b < d) ? -1 : 1,
+    )
+    .slice(offset, offset + LIMIT)
+    .map(({ pod }) => Object.values(select).map((each) => valueAt(pod, each)));
+}

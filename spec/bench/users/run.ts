@@ -1,7 +1,8 @@
 /**
- * Measures a server of users: its CPU and memory, and the time from a write to the row in a page.
+ * Measures a server of users: its CPU and memory, and the time from a write to the row in a page. Then it compares: at random times writes
+ * pause, and what random users are shown of random queries must become what is computed of the objects that they may read.
  *
- *   npm run bench -- users [USERS=50] [PODS=2000] [CHANGES=20] [SECONDS=10] [KIND=shared] [HOSTILE=0]
+ *   npm run bench -- users [USERS=50] [PODS=2000] [CHANGES=20] [SECONDS=10] [KIND=shared] [HOSTILE=0] [COMPARED=2000] [SEED=1]
  *
  * With hostile users, who do what they may as often as they may, it measures twice, without them and with them, and again in turns.
  *
@@ -11,11 +12,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { seededRandom } from 'rx-informer/testing';
+import { ASKED } from './load.ts';
 
 const numbers = process.argv.slice(3, 7).map(Number);
 const [count = 50, objects = 2_000, changesPerSecond = 20, seconds = 10] = numbers;
 const kind = process.argv[7] ?? 'shared';
 const hostile = Number(process.argv[8] ?? 0);
+const compared = Number(process.argv[9] ?? 2_000);
+const seed = Number(process.argv[10] ?? 1);
 /** How many sockets one process has. */
 const SOCKETS = 250;
 
@@ -39,8 +44,8 @@ class Answering {
     return JSON.parse((await this.#lines.next()).value as string) as T;
   }
 
-  async ask<T>(line = ''): Promise<T> {
-    this.#child.stdin?.write(`${line}\n`);
+  async ask<T>(question: object = {}): Promise<T> {
+    this.#child.stdin?.write(`${JSON.stringify(question)}\n`);
     return await this.next<T>();
   }
 
@@ -62,6 +67,7 @@ interface Arrived {
   readonly messages: number;
   readonly cpuMs: number;
   readonly delays: readonly number[];
+  readonly rows: readonly unknown[];
 }
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -75,10 +81,11 @@ const clients = Array.from({ length: Math.ceil(count / SOCKETS) }, (_, at) => {
   const from = at * SOCKETS;
   return new Answering('clients.ts', port, from, Math.min(count, from + SOCKETS));
 });
-const all = async (line = '') => await Promise.all(clients.map((each) => each.ask<Arrived>(line)));
+const all = async (question?: object) =>
+  await Promise.all(clients.map((each) => each.ask<Arrived>(question)));
 const sum = (arrived: readonly Arrived[], of: 'answered' | 'bytes' | 'messages' | 'cpuMs') =>
   arrived.reduce((total, each) => total + each[of], 0);
-while (sum(await all(), 'answered') < count * 5) await sleep(100);
+while (sum(await all(), 'answered') < count * ASKED) await sleep(100);
 const firstMs = performance.now() - beganMs;
 await sleep(1_000);
 const first = await server.ask<Used>();
@@ -94,7 +101,7 @@ process.stdout.write(
 /** Measures what the users are sent for a while. */
 async function measure(what: string): Promise<void> {
   const idle = await server.ask<Used>();
-  const began = await all('count');
+  const began = await all({ counts: true });
   const countedMs = performance.now();
   await sleep(seconds * 1_000);
   const last = await server.ask<Used>();
@@ -130,6 +137,54 @@ for (let round = 0; round < (hostile > 0 ? 2 : 0); round++) {
   await sleep(35_000);
   await measure('without them: ');
 }
+
+/** How many are compared in one pause, and how long it takes at most until they are equal, in milliseconds. */
+const AT_ONCE = 20;
+const PAUSE_MS = 10_000;
+/** After so many that are not, the others are not compared. */
+const MOST_WRONG = 10;
+
+/** Compares what random users are shown at random times. */
+async function compare(): Promise<void> {
+  const random = seededRandom(seed);
+  const below = (most: number) => Math.floor(random() * most);
+  const wrong: string[] = [];
+  let longestMs = 0;
+  let done = 0;
+  while (done < compared && wrong.length < MOST_WRONG) {
+    await sleep(random() * 500);
+    const pairs = Array.from({ length: Math.min(AT_ONCE, compared - done) }, () => [
+      below(count),
+      below(ASKED),
+    ]);
+    const asked = { isPaused: true, pairs, seesAll: kind === 'each' };
+    const { rows: should } = await api.ask<Pick<Arrived, 'rows'>>(asked);
+    const pausedMs = performance.now();
+    let open = pairs.map((_, at) => at);
+    while (performance.now() - pausedMs < PAUSE_MS) {
+      const told = await all({ pairs });
+      open = open.filter((at) => {
+        const [user = 0] = pairs[at] as number[];
+        const shown = told[Math.floor(user / SOCKETS)]?.rows[at];
+        return JSON.stringify(shown) !== JSON.stringify(should[at]);
+      });
+      if (open.length === 0) break;
+      await sleep(20);
+    }
+    done += pairs.length;
+    longestMs = Math.max(longestMs, performance.now() - pausedMs);
+    wrong.push(...open.map((at) => `user ${pairs[at]?.join(', query ')}`));
+    await api.ask({ isPaused: false });
+  }
+  process.stdout.write(
+    `${done} compared, ${done - wrong.length} equal, after ${longestMs.toFixed(0)} ms at most (seed ${seed})\n`,
+  );
+  if (wrong.length === 0) return;
+  process.stdout.write(`WRONG: ${wrong.join('; ')}\n`);
+  process.exitCode = 1;
+}
+
+await compare();
 const requests = await api.ask<{ readonly lists: number; readonly watches: number }>();
 process.stdout.write(
   `at the API server: ${requests.lists} lists and ${requests.watches} watches of Pods\n`,
