@@ -13,13 +13,8 @@ import {
 } from 'rx-informer';
 import { clusterRoles, deployments, nodes, pods } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
-import {
-  type Asked,
-  failureOf,
-  refusal,
-  type Scripted,
-  scriptedServer,
-} from './scripted-server.ts';
+import { failureOf } from '../support/failure-of.ts';
+import { type Asked, refusal, type Scripted, scriptedServer } from './scripted-server.ts';
 
 interface Widget extends KubernetesObject {
   spec?: { size?: number; sides?: { color: string }[] };
@@ -333,12 +328,12 @@ describe('a call of a resource', () => {
   ])('C4: refuses %s before anything is sent', async (_name, call) => {
     const failure = await failureOf(call());
     expect(failure).toBeInstanceOf(TypeError);
-    expect(failure?.message).toMatch(/widgets|nodes|patch is|key/);
+    expect(failure.message).toMatch(/widgets|nodes|patch is|key/);
   });
 
   it('C14: an edit that is aborted before it starts names its object', async () => {
     const aborted = on(widgets).edit('shop/w', () => {}, { signal: AbortSignal.abort() });
-    expect((await failureOf(aborted))?.message).toBe(
+    expect((await failureOf(aborted)).message).toBe(
       'edit of widgets.example.com shop/w: aborted by the caller',
     );
   });
@@ -359,11 +354,11 @@ describe('a call of a resource', () => {
     ]) {
       const failure = await failureOf(call());
       expect(failure).toBeInstanceOf(TypeError);
-      expect(failure?.message).toContain(expected);
+      expect(failure.message).toContain(expected);
     }
     expect(() => shop.watch(labels)).toThrow(expected);
     expect(() => createListWatch(client, widgets, labels)).toThrow(expected);
-    expect((await failureOf(shop.deleteCollection(fields)))?.message).toContain('fieldSelector is');
+    expect((await failureOf(shop.deleteCollection(fields))).message).toContain('fieldSelector is');
     expect(asked).toEqual([]);
   });
 
@@ -383,7 +378,7 @@ describe('a call of a resource', () => {
       ]) {
         const failure = await failureOf(call());
         expect(failure).toBeInstanceOf(TypeError);
-        expect(failure?.message).toContain(text);
+        expect(failure.message).toContain(text);
       }
       expect(asked).toEqual([]);
     },
@@ -408,19 +403,19 @@ describe('a call of a resource', () => {
     const { client } = scriptedServer([{ body: '<html>' }]);
     const failure = await failureOf(createResourceClient(client, widgets).get('shop/w'));
     expect(failure).toMatchObject({ reason: 'Unexpected' });
-    expect(failure?.message).toContain('is "http://server" an API server?');
+    expect(failure.message).toContain('is "http://server" an API server?');
     const ofPage = createClient({ baseUrl: '', fetch: async () => new Response('<html>') });
     expect(
-      (await failureOf(createResourceClient(ofPage, widgets).get('shop/w')))?.message,
+      (await failureOf(createResourceClient(ofPage, widgets).get('shop/w'))).message,
     ).toContain('is the server of this page an API server?');
-    expect((await failureOf(createDiscovery(ofPage).served()))?.message).toContain(
+    expect((await failureOf(createDiscovery(ofPage).served())).message).toContain(
       'is the server of this page an API server?',
     );
     const untyped = createClient({
       baseUrl: 'http://server',
       fetch: async () => new Response(new TextEncoder().encode('{"kind":"Widget"}')),
     });
-    expect((await failureOf(createResourceClient(untyped, widgets).get('shop/w')))?.message).toBe(
+    expect((await failureOf(createResourceClient(untyped, widgets).get('shop/w'))).message).toBe(
       `GET ${one}: the response is JSON, but has no content-type that says so; does a proxy drop this header?`,
     );
     const list = await failureOf(createResourceClient(scriptedServer([ok]).client, widgets).list());
@@ -453,7 +448,7 @@ describe('a call of a resource', () => {
         const { client } = scriptedServer([{ body }]);
         const failure = await failureOf(call(createResourceClient(client, widgets)));
         expect(failure).toHaveProperty('reason', 'kind' in body ? 'WrongKind' : 'Unexpected');
-        expect(failure?.message).toMatch(/expected a (Widget|WidgetList|Scale), got/);
+        expect(failure.message).toMatch(/expected a (Widget|WidgetList|Scale), got/);
       }
     },
   );
@@ -481,7 +476,7 @@ describe('a call of a resource', () => {
         runs++;
       }),
     );
-    expect(failure?.message).toBe(`GET ${one}: the Widget has no metadata`);
+    expect(failure.message).toBe(`GET ${one}: the Widget has no metadata`);
     expect(runs).toBe(0);
   });
 

@@ -14,7 +14,8 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
-import { failureOf, refusal, type Scripted, scriptedServer } from './scripted-server.ts';
+import { failureOf } from '../support/failure-of.ts';
+import { refusal, type Scripted, scriptedServer } from './scripted-server.ts';
 
 const aggregated = (items: object[]): Scripted => ({
   body: { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', items },
@@ -153,7 +154,7 @@ describe('discovery', () => {
 
   it('C16: rejects if the address is not an API server, and ends when its signal aborts', async () => {
     const { client } = scriptedServer([{ body: { hello: 'world' } }]);
-    expect((await failureOf(createDiscovery(client).served()))?.message).toBe(
+    expect((await failureOf(createDiscovery(client).served())).message).toBe(
       'GET /api: expected a list of API groups, got "undefined"; is "http://server" an API server?',
     );
     const silent = scriptedServer([null]);
@@ -331,23 +332,23 @@ describe('a REST mapper', () => {
     };
     const failure = await failureOf(mapper.forKind({ kind: 'Deployemnt', apiVersion: 'apps/v1' }));
     expect(failure).toMatchObject({ reason: 'NoMatch', retryable: true });
-    expect(failure?.message).toBe(
+    expect(failure.message).toBe(
       'the server serves no kind "Deployemnt" in apps/v1; did you mean Deployment (apps/v1), Deployment (apps/v1beta1)?; these could not be listed: metrics.k8s.io/v1',
     );
-    expect((await failureOf(mapper.forPlural('widgts.example.com')))?.message).toContain(
+    expect((await failureOf(mapper.forPlural('widgts.example.com'))).message).toContain(
       'no resource "widgts.example.com"; did you mean widgets (example.com/v2)',
     );
     // Two swapped letters are one difference, and a name of three letters may have no other.
-    expect((await failureOf(mapper.forKind({ kind: 'Pdo' })))?.message).toContain(
+    expect((await failureOf(mapper.forKind({ kind: 'Pdo' }))).message).toContain(
       'did you mean Pod (v1)',
     );
     const none = await failureOf(mapper.forKind({ kind: 'Xylophone' }));
     expect(none?.message).not.toContain('did you mean');
     for (const name of [{ kind: '' }, undefined] as never[]) {
-      expect((await failureOf(mapper.forKind(name)))?.message).toContain('forKind: kind is ');
+      expect((await failureOf(mapper.forKind(name))).message).toContain('forKind: kind is ');
     }
     for (const name of [{}, undefined, null] as never[]) {
-      expect((await failureOf(mapper.forPlural(name)))?.message).toContain(
+      expect((await failureOf(mapper.forPlural(name))).message).toContain(
         'forPlural: the name is ',
       );
     }

@@ -9,14 +9,9 @@ import {
 import { type ConfigMap, configMaps } from 'rx-informer/resources';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { failureOf } from '../support/failure-of.ts';
 import { applyJsonPatch } from './apply-json-patch.ts';
-import {
-  type Asked,
-  failureOf,
-  refusal,
-  type Scripted,
-  scriptedServer,
-} from './scripted-server.ts';
+import { type Asked, refusal, type Scripted, scriptedServer } from './scripted-server.ts';
 
 const path = '/api/v1/namespaces/shop/configmaps/prices';
 
@@ -174,10 +169,10 @@ describe('an edit', () => {
     const { client, asked, settled } = rig();
     const failure = await failureOf(settled(client.edit(prices(), recipe as never)));
     expect(failure).toBeInstanceOf(TypeError);
-    expect(failure?.message).toBe(
+    expect(failure.message).toBe(
       'edit: the recipe returned an object, which is ignored; change the draft, and return nothing',
     );
-    expect(() => editPatch(prices(), recipe as never)).toThrow(failure?.message);
+    expect(() => editPatch(prices(), recipe as never)).toThrow(failure.message);
     expect(asked).toEqual([]);
   });
 
@@ -211,7 +206,7 @@ describe('an edit', () => {
     });
     const failure = await failureOf(settled(later));
     expect(failure).toBeInstanceOf(TypeError);
-    expect(failure?.message).toContain('the recipe returned a Promise');
+    expect(failure.message).toContain('the recipe returned a Promise');
     const thrown = client.edit(written, () => {
       throw new RangeError('my own');
     });
@@ -232,10 +227,10 @@ describe('an edit', () => {
     const { client, asked, settled } = rig();
     const failure = await failureOf(settled(client.edit(prices(), recipe)));
     expect(failure).toBeInstanceOf(TypeError);
-    expect(failure?.message).toBe(
+    expect(failure.message).toBe(
       `edit: after the recipe metadata.name is ${shown}; it must stay "prices"`,
     );
-    expect(() => editPatch(prices(), recipe)).toThrow(failure?.message);
+    expect(() => editPatch(prices(), recipe)).toThrow(failure.message);
     expect(asked).toEqual([]);
   });
 
@@ -261,7 +256,7 @@ describe('an edit', () => {
     for (let at = 1; at < 20; at++) others.set(at, set('tea', String(at)));
     const failure = await failureOf(settled(client.edit('shop/prices', raise, { attempts: 3 })));
     expect(failure).toMatchObject({ code: 409, reason: 'Conflict' });
-    expect(failure?.message).toBe(
+    expect(failure.message).toBe(
       "edit of configmaps shop/prices: another writer changed the object during each of 3 attempts; try later, raise 'attempts', or use check: 'uid' if other changes do not matter",
     );
     expect(methods(asked).filter((method) => method === 'PATCH')).toHaveLength(3);
@@ -360,7 +355,7 @@ describe('an edit', () => {
     });
     const failure = await failureOf(settled(client.edit(prices(), raise)));
     expect(failure).toMatchObject({ code: 404, reason: 'NotFound' });
-    expect(failure?.message).toContain('the object with uid u is gone');
+    expect(failure.message).toContain('the object with uid u is gone');
     expect(methods(asked)).toEqual(['PATCH', 'GET']);
     expect((state.object as ConfigMap).data).toEqual({ tea: '3' });
 

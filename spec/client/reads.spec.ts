@@ -15,13 +15,8 @@ import { configMaps, pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { NEVER, Observable, Subject, take } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
-import {
-  type Asked,
-  failureOf,
-  refusal,
-  type Scripted,
-  scriptedServer,
-} from './scripted-server.ts';
+import { failureOf } from '../support/failure-of.ts';
+import { type Asked, refusal, type Scripted, scriptedServer } from './scripted-server.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -381,7 +376,7 @@ describe('an eviction', () => {
     async (body) => {
       const { client } = scriptedServer([{ body }]);
       const failure = await failureOf(createResourceClient(client, pods).evict('shop/p'));
-      expect(failure?.message).toMatch(/expected a Status of success; is "http:/);
+      expect(failure.message).toMatch(/expected a Status of success; is "http:/);
     },
   );
 });

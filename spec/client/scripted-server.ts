@@ -68,13 +68,3 @@ export function refusal(code: number, reason: string, message = reason): Scripte
   const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message };
   return { status: code, body: status };
 }
-
-/** The error of a promise, or `undefined` if it does not reject. */
-export async function failureOf(promise: Promise<unknown>): Promise<Error | undefined> {
-  try {
-    await promise;
-    return undefined;
-  } catch (error) {
-    return error as Error;
-  }
-}

@@ -14,7 +14,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../lib/command/command.ts';
 import { notLoaded } from '../../lib/node/optional-package.ts';
-import { failureOf } from '../client/scripted-server.ts';
+import { failureOf } from '../support/failure-of.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const file = fileURLToPath(new URL('../node/widgets.crd.yaml', import.meta.url));
@@ -205,10 +205,10 @@ describe('types for custom resources', () => {
       ...definition('one.dev', 'Thing', 'things', ['v1']),
       apiVersion: 'apiextensions.k8s.io/v1beta1',
     };
-    expect((await failureOf(crdTypes([old])))?.message).toContain(
+    expect((await failureOf(crdTypes([old]))).message).toContain(
       'got CustomResourceDefinition (apiextensions.k8s.io/v1beta1) things.one.dev',
     );
-    expect((await failureOf(crdTypes([])))?.message).toContain('no definition');
+    expect((await failureOf(crdTypes([]))).message).toContain('no definition');
     const list = JSON.stringify({
       kind: 'List',
       items: [definition('one.dev', 'Thing', 'things', [])],

@@ -4,7 +4,6 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import {
-  type ApiError,
   createDiscovery,
   createDynamicClient,
   createEventRecorder,
@@ -33,6 +32,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { drafted, editBy } from '../../lib/client/edit.ts';
+import { failureOf } from '../support/failure-of.ts';
 import { eventually } from '../support/patience.ts';
 import { streamingFlags } from './apiserver-binary.ts';
 import { type Cluster, openCluster } from './cluster.ts';
@@ -40,15 +40,6 @@ import { type Cluster, openCluster } from './cluster.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const definitionFile = fileURLToPath(new URL('../node/widgets.crd.yaml', import.meta.url));
 const run = promisify(execFile);
-
-async function failureOf(promise: Promise<unknown>): Promise<ApiError> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as ApiError;
-  }
-  throw new Error('expected a failure');
-}
 
 describe('clients of a real API server', () => {
   let cluster: Cluster;

@@ -15,6 +15,7 @@ import {
 } from 'rx-informer';
 import { describe, expect, it, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { failureOf } from '../support/failure-of.ts';
 import {
   added,
   bookmark,
@@ -48,16 +49,6 @@ function filled(options: Parameters<typeof createIndexer<Pod>>[0] = {}): Indexer
 }
 
 const names = (objects: readonly Pod[]) => objects.map(({ metadata }) => metadata.name).join('');
-
-/** The error that a call throws. */
-function thrown(call: () => unknown): unknown {
-  try {
-    call();
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-}
 
 describe('list', () => {
   it('L4: find() returns undefined if get() throws, also in a namespace', () => {
@@ -186,11 +177,11 @@ describe('list', () => {
 });
 
 describe('get', () => {
-  it("L4: finds by key, and throws NotFound with client-go's message", () => {
+  it("L4: finds by key, and throws NotFound with client-go's message", async () => {
     const lister = createLister(filled(), pods);
     expect(lister.get('till/c').metadata.name).toBe('c');
     expect(lister.namespace('till').get('c').metadata.name).toBe('c');
-    const error = thrown(() => lister.namespace('shop').get('c'));
+    const error = await failureOf(() => lister.namespace('shop').get('c'));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
       code: 404,

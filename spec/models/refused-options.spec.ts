@@ -34,6 +34,7 @@ import { pods } from 'rx-informer/resources';
 import { createFakeApiServer } from 'rx-informer/testing';
 import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { failureOf } from '../support/failure-of.ts';
 import { scriptedListWatch } from '../support/scripted-list-watch.ts';
 
 const server = createFakeApiServer();
@@ -137,15 +138,6 @@ const TEXTS: typeof OPTIONS = {
   'forKind: kind': (kind) => createRestMapper(createDiscovery(client)).forKind({ kind }),
 };
 
-async function refusalOf(use: () => unknown): Promise<unknown> {
-  try {
-    await use();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
-
 describe('options of another type or range', () => {
   const all = [
     ...Object.entries(OPTIONS).map(([name, use]) => ({ name, use, values: NOTHING })),
@@ -165,7 +157,7 @@ describe('options of another type or range', () => {
     const named = name.replace(/^createInformerFactory: (namespaces|as)$/, 'informer scope: $1');
     const start = named.replace('createInformerFactory', 'informer factory');
     for (const value of values) {
-      const error = await refusalOf(() => use(value as never));
+      const error = await failureOf<Error>(() => use(value as never));
       expect(error, `${name} ${typeof value}`).toBeInstanceOf(TypeError);
       const { message } = error as Error;
       expect(message.slice(0, start.length + 4)).toBe(`${start} is `);
@@ -176,7 +168,10 @@ describe('options of another type or range', () => {
 
   it('M18: text is shown shortened, and of an object and a list no value, which may be secret', async () => {
     const shownAs = async (value: unknown) =>
-      String(await refusalOf(() => liveMap(value as never))).replace(/^.* is |; it must.*$/g, '');
+      String(await failureOf<Error>(() => liveMap(value as never))).replace(
+        /^.* is |; it must.*$/g,
+        '',
+      );
     const shown = [5, -0, 5n, '5', '', null, undefined, true, {}, { a: 't', b: 1 }, ['t']];
     expect(await Promise.all(shown.map(shownAs))).toEqual([
       ...['5', '0', '5', '"5"', '""', 'null', 'undefined', 'true', '{}', '{a,b}', 'a list'],
@@ -184,7 +179,9 @@ describe('options of another type or range', () => {
     expect(await shownAs(Symbol('s'))).toBe('Symbol(s)');
     expect(await shownAs(cycle)).toMatch(/^\{\w+\}$/);
     expect(await shownAs('x'.repeat(61))).toBe(`"${'x'.repeat(60)}"`);
-    expect(await refusalOf(() => createFakeApiServer({ resources: (() => []) as never }))).toEqual(
+    expect(
+      await failureOf<Error>(() => createFakeApiServer({ resources: (() => []) as never })),
+    ).toEqual(
       new TypeError('createFakeApiServer: resources is a function; it must be a list of resources'),
     );
   });

@@ -1,6 +1,6 @@
 /** Servers that are hostile or broken, and clients of them over `fetch` and over undici. */
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTcp, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import {
   type ApiError,
@@ -14,7 +14,8 @@ import { createUndiciTransport } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { lastValueFrom, type Observable } from 'rxjs';
 import { map, reduce, take } from 'rxjs/operators';
-import { expect } from 'vitest';
+import { opened } from '../node/servers.ts';
+import { failureOf } from '../support/failure-of.ts';
 
 const ends: (() => Promise<unknown>)[] = [];
 /** Ends the servers and the clients of a test. */
@@ -22,23 +23,10 @@ export async function endAll(): Promise<void> {
   for (const end of ends.splice(0).reverse()) await end();
 }
 
-export async function started(server: Server | ReturnType<typeof createTcp>): Promise<string> {
-  // The process may stand still for longer than the five seconds after which it would close an idle connection.
-  Object.assign(server, { keepAliveTimeout: 0 });
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  ends.push(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+export async function started(server: Server): Promise<string> {
+  const { url, close } = await opened(server, 'http');
+  ends.push(close);
+  return url;
 }
 
 export const ways = ['fetch', 'undici'] as const;
@@ -90,11 +78,6 @@ export function endlessly(
   return sent;
 }
 
-export const failureOf = (promise: Promise<unknown>): Promise<ApiError> =>
-  promise.then(
-    () => expect.unreachable('it did not fail'),
-    (error: ApiError) => error,
-  );
 export const MiB = 2 ** 20;
 export const LIST = { resourceVersion: '' };
 export const WATCH = { resourceVersion: '1', timeoutSeconds: 300 };

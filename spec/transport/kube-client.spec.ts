@@ -10,6 +10,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { concat, NEVER, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
+import { failureOf } from '../support/failure-of.ts';
 
 interface Canned {
   readonly status?: number;
@@ -41,11 +42,6 @@ function answering(answers: readonly Canned[], options: Partial<KubeClientOption
 }
 
 const json = { 'content-type': 'application/json; charset=utf-8' };
-const failureOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (error: ApiError) => error,
-  );
 const path = '/api/v1/pods';
 
 describe('a call', () => {
@@ -126,7 +122,7 @@ describe('a call', () => {
 
   it('T9: an error response of short plain text is quoted, without the white space around it', async () => {
     const quoted = async (body: string) =>
-      (await failureOf(answering([{ status: 404, body }]).client.request({ path })))?.message;
+      (await failureOf(answering([{ status: 404, body }]).client.request({ path }))).message;
     expect(await quoted(' 404 page not found\n')).toBe('GET /api/v1/pods: 404 page not found');
     expect(await quoted(`${'x'.repeat(200)}\n`)).toBe(`GET /api/v1/pods: ${'x'.repeat(200)}`);
     expect(await quoted('x'.repeat(201))).toContain('the server answered 404, without a Status');
@@ -178,7 +174,10 @@ describe('an error response to a call', () => {
   const retryAfter = (seconds: string) => ({ 'retry-after': seconds });
   async function run(method: string, answers: readonly Canned[], ms = 1_000_000) {
     const { client, sent, time } = answering(answers);
-    const end = failureOf(client.request({ method, path }));
+    const end = client.request({ method, path }).then(
+      () => undefined,
+      (error: ApiError) => error,
+    );
     await time.advance(ms);
     return { times: sent.map(({ atMs }) => atMs), error: await end };
   }
@@ -347,7 +346,7 @@ describe('a client', () => {
     await client.close();
     expect((await call)?.reason).toBe('Stopped');
     expect(ends).toEqual(['Stopped']);
-    expect((await failureOf(client.request({ path })))?.reason).toBe('Stopped');
+    expect((await failureOf(client.request({ path }))).reason).toBe('Stopped');
   });
 });
 
