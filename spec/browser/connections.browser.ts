@@ -3,18 +3,14 @@
  * on four of them, over all tabs, and close in hidden tabs.
  */
 
-import {
-  createServer,
-  type IncomingMessage,
-  request as requestOf,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Resource } from 'rx-informer';
 import * as builtIn from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer, type Served } from 'rx-informer/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { forward } from '../node/fronts.ts';
+import { opened, type TestServer } from '../node/servers.ts';
 import { eventually } from '../support/patience.ts';
 import { launchChromium } from './chromium.ts';
 import type { InformerPage } from './informer-page.ts';
@@ -22,16 +18,12 @@ import { informerScript } from './informer-script.ts';
 
 // An HTTP/1.1 server in front of another one, which counts the lists and watches that are open at the same time.
 
-interface CountingFront {
-  readonly url: string;
+interface CountingFront extends Pick<TestServer, 'url' | 'drop' | 'close'> {
   /** How many lists and watches are open now. */
   readonly open: number;
   /** The most that were open at the same time, since `count()`. */
   readonly most: number;
   count(): void;
-  /** Ends all connections, as a network that fails. */
-  drop(): void;
-  close(): Promise<void>;
 }
 
 const isStream = ({ url = '' }: IncomingMessage) =>
@@ -40,30 +32,18 @@ const isStream = ({ url = '' }: IncomingMessage) =>
 async function countingFront(target: string): Promise<CountingFront> {
   let open = 0;
   let most = 0;
-  const forward = (request: IncomingMessage, response: ServerResponse) => {
+  const server = createServer({ noDelay: true }, (request, response) => {
     if (isStream(request)) {
       open++;
       most = Math.max(most, open);
       response.on('close', () => open--);
     }
-    const { method, url = '/', headers } = request;
-    const sent = requestOf(`${target}${url}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      response.flushHeaders();
-      answer.pipe(response);
-    });
-    sent.on('error', () => response.destroy());
-    response.on('close', () => sent.destroy());
-    request.pipe(sent);
-  };
-  const server = createServer({ noDelay: true }, forward);
+    forward(target, request, response);
+  });
   server.requestTimeout = 0;
-  // Otherwise it closes an idle connection after five seconds, also while this process sends a request on it after a pause.
-  server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { url, drop, close } = await opened(server, 'http');
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...{ url, drop, close },
     get open() {
       return open;
     },
@@ -73,12 +53,6 @@ async function countingFront(target: string): Promise<CountingFront> {
     count: () => {
       most = open;
     },
-    drop: () => server.closeAllConnections(),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
 }
 

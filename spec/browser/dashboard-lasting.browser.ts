@@ -1,8 +1,6 @@
 /** Tests what becomes of a dashboard that is kept open: its tab is hidden and shown, and its token expires. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { request as requestOf } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -10,6 +8,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startDashboard } from '../../examples/dashboard/dashboard.ts';
 import { createEmbeddedCluster } from '../../examples/dashboard/embedded-cluster.ts';
 import { noFilter } from '../../examples/dashboard/page/cluster/page-state.ts';
+import { guarding } from '../node/fronts.ts';
+import { opened } from '../node/servers.ts';
 import {
   testOnlyCa,
   testOnlyServerCert,
@@ -33,34 +33,14 @@ const quiet = () => undefined;
 
 /** A front of a cluster that answers only to one token, which the test changes. */
 async function guardedFront(target: string, token: string) {
-  const front = { token, url: '', drop: () => server.closeAllConnections() };
   const tls = { cert: testOnlyServerCert, key: testOnlyServerKey };
-  const server = createServer(tls, (request, response) => {
-    const { method, url = '/', headers } = request;
-    if (headers.authorization !== `Bearer ${front.token}`) {
-      const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 401 };
-      response.writeHead(401, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ ...status, reason: 'Unauthorized', message: 'Unauthorized' }));
-      return;
-    }
-    const sent = requestOf(`${target}${url}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      response.flushHeaders();
-      answer.pipe(response);
-    });
-    sent.on('error', () => response.destroy());
-    response.on('close', () => sent.destroy());
-    request.pipe(sent);
-  });
+  const server = createServer(
+    tls,
+    guarding(target, () => front.token),
+  );
   server.requestTimeout = 0;
-  // Otherwise it closes an idle connection after five seconds, also while this process sends a request on it after a pause.
-  server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  front.url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const front = { token, ...(await opened(server, 'https')) };
+  onTestFinished(front.close);
   return front;
 }
 

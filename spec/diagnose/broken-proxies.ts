@@ -1,36 +1,12 @@
 /** Proxies on loopback that each do one thing wrong, in front of a server of `createFakeApiServer().serve()`. */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import { type Answer, forward, guarding as guardingListener, passOn } from '../node/fronts.ts';
 import { opened, type TestServer } from '../node/servers.ts';
-
-type Answer = (upstream: IncomingMessage, response: ServerResponse) => Promise<void> | void;
-
-/** Forwards a request. Whatever ends one side cuts the other one. */
-function forward(
-  target: string,
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  answer: Answer,
-): void {
-  const { method, url, headers } = incoming;
-  const cut = () => response.destroy();
-  const upstream = request(`${target}${url}`, { method, headers }, (head) => {
-    Promise.resolve(answer(head, response)).catch(cut);
-  });
-  upstream.on('error', cut);
-  response.on('close', () => upstream.destroy());
-  incoming.pipe(upstream);
-}
 
 function forwarded(target: string, answer: Answer): Promise<TestServer> {
   const proxy = createServer((incoming, response) => forward(target, incoming, response, answer));
   return opened(proxy, 'http');
-}
-
-function passOn(upstream: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(upstream.statusCode ?? 502, upstream.headers);
-  response.flushHeaders();
-  upstream.pipe(response);
 }
 
 async function bodyOf(upstream: IncomingMessage): Promise<Buffer> {
@@ -82,14 +58,5 @@ export const cutting = (target: string): Promise<TestServer> =>
   });
 
 /** Refuses every request that does not have this token. */
-export function guarding(target: string, token: string): Promise<TestServer> {
-  const proxy = createServer((incoming, response) => {
-    if (incoming.headers.authorization !== `Bearer ${token}`) {
-      response.writeHead(401, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ kind: 'Status', code: 401, message: 'Unauthorized' }));
-      return;
-    }
-    forward(target, incoming, response, passOn);
-  });
-  return opened(proxy, 'http');
-}
+export const guarding = (target: string, token: string): Promise<TestServer> =>
+  opened(createServer(guardingListener(target, () => token)), 'http');

@@ -40,10 +40,10 @@ export function overUndici(
 }
 
 /** Starts the development server of Vite in front of a server. */
-export async function vite(ends: Ending, settings: ProxyOptions): Promise<string> {
+export async function vite(ends: Ending, proxy: Record<string, ProxyOptions>): Promise<string> {
   const server = await createVite({
     ...{ configFile: false, logLevel: 'silent', appType: 'custom' },
-    server: { port: 0, host: '127.0.0.1', ws: false, watch: null, proxy: { '/': settings } },
+    server: { port: 0, host: '127.0.0.1', ws: false, watch: null, proxy },
     optimizeDeps: { noDiscovery: true },
   });
   // An idle connection is not closed while the client uses it again.

@@ -18,7 +18,7 @@ describe.concurrent('a diagnosis over sockets', () => {
 
   it('C50: a development server that hides a cut', async ({ onTestFinished: ends }) => {
     const { url: target } = await served(ends);
-    const url = await vite(ends, { target, changeOrigin: true });
+    const url = await vite(ends, { '/': { target, changeOrigin: true } });
     const diagnosis = await diagnose(createClient({ baseUrl: url }), steady);
     expect(named(diagnosis)).toEqual(['RX112 late-head']);
     expect(diagnosis.findings[0]?.advice).toContain('viteProxy()');

@@ -130,7 +130,7 @@ describe.concurrent('a diagnosis over sockets', () => {
     onTestFinished: ends,
   }) => {
     const { url } = await served(ends);
-    const front = await vite(ends, viteProxy(url) as ProxyOptions);
+    const front = await vite(ends, { '/': viteProxy(url) as ProxyOptions });
     const clients = [
       createClient({ baseUrl: url }),
       overUndici(ends, url),

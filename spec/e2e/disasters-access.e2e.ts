@@ -1,7 +1,6 @@
 /** Tests lost access: permissions that are revoked and granted again, tokens that expire before a new one exists. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, request as forward } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createListWatch, createSharedInformer, exponentialBackoff } from 'rx-informer';
@@ -9,7 +8,9 @@ import { configMaps, secrets } from 'rx-informer/resources';
 import { createFakeApiServer, type FakeApiServer } from 'rx-informer/testing';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { guarding } from '../node/fronts.ts';
 import { kubeconfig } from '../node/kubeconfigs.ts';
+import { opened } from '../node/servers.ts';
 import { breathe, eventually } from '../support/patience.ts';
 import { type ApiServerProcess, startApiServer } from './apiserver.ts';
 import { startChurn } from './churn.ts';
@@ -119,42 +120,24 @@ async function doorOf(server: FakeApiServer) {
   const behind = await server.serve();
   let accepted = 'token-1';
   const refused: string[] = [];
-  let passed = 0;
-  const door = createServer((request, response) => {
-    const { authorization = '' } = request.headers;
-    if (authorization !== `Bearer ${accepted}`) {
-      refused.push(authorization);
-      const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 401 };
-      response.writeHead(401, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ ...status, reason: 'Unauthorized', message: 'Unauthorized' }));
-      return;
-    }
-    passed++;
-    const { method, headers } = request;
-    const options = { method, headers };
-    const on = forward(`${behind.url}${request.url}`, options, (answer) => {
-      response.writeHead(answer.statusCode ?? 0, answer.headers);
-      response.flushHeaders();
-      answer.pipe(response);
-      answer.once('error', () => response.destroy());
-    });
-    on.once('error', () => response.destroy());
-    response.once('close', () => on.destroy());
-    request.pipe(on);
-  });
-  // An idle connection is not closed while the client uses it again.
-  door.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  let requests = 0;
+  const listener = guarding(
+    behind.url,
+    () => accepted,
+    (authorization) => refused.push(authorization),
+  );
+  const door = createServer(listener).on('request', () => requests++);
+  const { url, close } = await opened(door, 'http');
   onTestFinished(async () => {
-    door.closeAllConnections();
-    await new Promise((resolve) => door.close(resolve));
+    await close();
     await behind.close();
   });
   return {
-    url: `http://127.0.0.1:${(door.address() as AddressInfo).port}`,
+    url,
     refused,
-    get passed() {
-      return passed;
+    /** All of them, also the refused ones. */
+    get requests() {
+      return requests;
     },
     /** Accepts only `token` from now on, and closes open watches. */
     expire(token: string) {
@@ -268,7 +251,7 @@ describe('a token that expires', () => {
       expect(mirrored.wrong).toEqual([]);
       figures(`a token that expires, ${way}`, {
         'refused requests': door.refused.length,
-        'requests in total': door.passed + door.refused.length,
+        'requests in total': door.requests,
         'runs of the plugin': readFileSync(join(at, 'runs')).length,
       });
     },

@@ -3,11 +3,10 @@ import {
   type ClientRequest,
   createServer,
   type IncomingMessage,
-  type Server,
   type ServerResponse,
 } from 'node:http';
 import { Agent, request } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { opened } from '../node/servers.ts';
 import type { ApiServerProcess } from './apiserver.ts';
 
 /** A dropped event. */
@@ -72,7 +71,7 @@ export async function openLossyProxy(
     });
     answer.on('end', () => response.end(rest));
   };
-  const server: Server = createServer((asked, response) => {
+  const server = createServer((asked, response) => {
     const { host: _host, connection: _connection, ...headers } = asked.headers;
     const sent = request(
       `${to.url}${asked.url}`,
@@ -103,19 +102,15 @@ export async function openLossyProxy(
     response.on('close', () => sent.destroy());
     asked.pipe(sent);
   });
-  // An idle connection is not closed while the client uses it again.
-  server.keepAliveTimeout = 0;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { url, close } = await opened(server, 'http');
   return Object.assign(proxy, {
-    url: `http://127.0.0.1:${port}`,
+    url,
     lost,
     lists,
     async close() {
       for (const sent of open) sent.destroy();
       agent.destroy();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
     },
   });
 }

@@ -46,7 +46,7 @@ export const refused: Failure = {
 };
 export const unknownHost: Failure = {
   open: async () => ({
-    ...{ url: 'http://no-such-host.invalid:6443', port: 6443, connections: 0 },
+    ...{ url: 'http://no-such-host.invalid:6443', port: 6443, connections: 0, drop: () => {} },
     close: async () => {},
   }),
 };

@@ -1,8 +1,6 @@
 /** Kubeconfigs with real servers on loopback: user, cluster, context, credentials (certificates, files, plugins), and errors that show no secret. */
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { createClient, differentialDecoding } from 'rx-informer';
@@ -483,21 +481,14 @@ it('a closed client refuses all requests', async () => {
 
 it('T6: a closed client has no connection left, not even an idle one', async () => {
   const sockets = new Set<Socket>();
-  const api = createServer((request, response) => {
+  const api = await listen('http', (request, response) => {
     sockets.add(request.socket);
     // Otherwise both sides would close an idle connection after a few seconds.
     response.writeHead(200, { 'content-type': 'application/json', 'keep-alive': 'timeout=3600' });
     response.end('{}');
   });
-  api.keepAliveTimeout = 0;
-  api.listen(0, '127.0.0.1');
-  await once(api, 'listening');
-  endings.push(async () => {
-    api.closeAllConnections();
-    api.close();
-  });
-  const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-  const client = await open({ text: kubeconfig({ server: url }) });
+  endings.push(api.close);
+  const client = await open({ text: kubeconfig({ server: api.url }) });
   await client.request(version);
   expect([...sockets].map(({ destroyed }) => destroyed)).toEqual([false]);
   await client.close();

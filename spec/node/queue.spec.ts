@@ -167,12 +167,9 @@ it('T12: a proxy that does not answer keeps a request queued no longer than the 
 });
 
 it('W29: the connection that is opened for a ping is no wait, but the wait for a free one is', async () => {
-  const silent = createServer((socket) => void socket.on('error', () => undefined));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  endings.push(async () => void silent.close());
-  const { port } = silent.address() as { port: number };
   // TLS never begins, so the connection is never open.
-  const baseUrl = `https://127.0.0.1:${port}`;
+  const { url: baseUrl, close } = await opened(createServer(), 'https');
+  endings.push(close);
   const urgent = (transport: Transport) => {
     const kinds: string[] = [];
     const run = transport.send({ ...get, isUrgent: true }).subscribe({

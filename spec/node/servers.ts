@@ -18,6 +18,8 @@ export interface TestServer {
   readonly port: number;
   /** The number of connections so far. */
   readonly connections: number;
+  /** Ends all connections, as a network that fails. */
+  drop(): void;
   /** Closes the server and all connections immediately. */
   close(): Promise<void>;
 }
@@ -63,16 +65,20 @@ export async function opened(server: Server, scheme: string): Promise<TestServer
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
+  const drop = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   return {
     url: `${scheme}://127.0.0.1:${port}`,
     port,
+    drop,
     get connections() {
       return connections;
     },
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
+        drop();
       }),
   };
 }

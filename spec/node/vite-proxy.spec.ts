@@ -1,16 +1,10 @@
 /** A server behind the development server of Vite. */
 import { once } from 'node:events';
-import {
-  createServer as createHttp,
-  type IncomingMessage,
-  request as requestHttp,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { viteProxy } from 'rx-informer/node';
-import { createServer as createVite, type ProxyOptions, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { vite } from '../diagnose/set-up-rig.ts';
+import { listen, type Response } from './servers.ts';
 
 /** Sends a request with any headers, which `fetch` would not. */
 async function asked(
@@ -27,46 +21,31 @@ async function asked(
 
 describe('the development server of Vite', () => {
   const paths: string[] = [];
-  const responses: ServerResponse[] = [];
-  let upstream: Server;
-  let vite: ViteDevServer;
+  const responses: Response[] = [];
+  const ends: (() => Promise<void>)[] = [];
   let url: string;
 
   beforeAll(async () => {
-    upstream = createHttp((request, response) => {
+    const upstream = await listen('http', (request, response) => {
       paths.push(request.url ?? '');
       responses.push(response);
       response.writeHead(200, { 'content-type': 'application/json', 'x-served-by': 'a' });
       response.flushHeaders();
     });
-    // An idle connection is not closed while the client uses it again.
-    upstream.keepAliveTimeout = 0;
-    upstream.listen(0, '127.0.0.1');
-    await once(upstream, 'listening');
-    const { port } = upstream.address() as AddressInfo;
-    const target = `http://127.0.0.1:${port}`;
-    const proxy: Record<string, ProxyOptions> = {
+    ends.push(upstream.close);
+    const target = upstream.url;
+    url = await vite((end) => ends.push(end), {
       '/k8s': viteProxy(target, '/k8s'),
       '/api': viteProxy(target),
       '/ws': { ...viteProxy(target, '/ws'), ws: true },
-    };
-    vite = await createVite({
-      ...{ configFile: false, logLevel: 'silent', appType: 'custom' },
-      server: { port: 0, host: '127.0.0.1', ws: false, watch: null, proxy },
-      optimizeDeps: { noDiscovery: true },
     });
-    Object.assign(vite.httpServer ?? {}, { keepAliveTimeout: 0 });
-    await vite.listen();
-    url = vite.resolvedUrls?.local[0] ?? '';
   });
   afterAll(async () => {
-    await vite?.close();
-    upstream?.closeAllConnections();
-    upstream?.close();
+    for (const end of ends.reverse()) await end();
   });
 
   it('T57: passes the head on before the body, with its headers, and the path without the prefix', async () => {
-    const head = await fetch(`${url}k8s/api/v1/pods?watch=true`);
+    const head = await fetch(`${url}/k8s/api/v1/pods?watch=true`);
     expect(head.headers.get('content-type')).toBe('application/json');
     expect(head.headers.get('x-served-by')).toBe('a');
     expect(paths.at(-1)).toBe('/api/v1/pods?watch=true');
@@ -106,7 +85,7 @@ describe('the development server of Vite', () => {
     ['a frame', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' } }],
   ])('T78: does not forward %s of another site', async (_what, init) => {
     const before = paths.length;
-    const { status, text } = await asked(`${url}k8s/api/v1/pods`, init);
+    const { status, text } = await asked(`${url}/k8s/api/v1/pods`, init);
     expect([status, text]).toEqual([
       403,
       expect.stringMatching(/^The proxy to the cluster answers only to its own page, not to/),
@@ -117,12 +96,12 @@ describe('the development server of Vite', () => {
   it('T78: does not forward an upgrade of another site', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket', origin: 'https://evil.example' };
     const before = paths.length;
-    expect((await asked(`${url}ws/api/v1/pods`, { headers })).status).toBe(404);
+    expect((await asked(`${url}/ws/api/v1/pods`, { headers })).status).toBe(404);
     expect(paths.length).toBe(before);
   });
 
   it('T57: cuts a response that the server cuts', async () => {
-    const head = await fetch(`${url}api/v1/pods?watch=true`);
+    const head = await fetch(`${url}/api/v1/pods?watch=true`);
     expect(paths.at(-1)).toBe('/api/v1/pods?watch=true');
     responses.at(-1)?.write('{}\n');
     responses.at(-1)?.destroy();

@@ -1,6 +1,4 @@
 /** The writes of a reconcile: nothing leaves after its slot is lost, and nothing is overwritten unseen. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   createClient,
   createResourceClient,
@@ -14,6 +12,7 @@ import { createFakeApiServer } from 'rx-informer/testing';
 import { firstValueFrom, of as rxOf, tap } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { liveSignal } from '../../lib/rx/live-signal.ts';
+import { listen } from '../node/servers.ts';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { eventually } from '../support/patience.ts';
 
@@ -64,14 +63,11 @@ describe('the signal of a reconcile', () => {
   it('H13: a write that waits for a connection is not sent if the slot is lost by then', async () => {
     const seen: string[] = [];
     let answer = () => {};
-    const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const server = await listen('http', (request, response) => {
       seen.push(request.url ?? '');
       answer = () => response.end('{}');
     });
-    // An idle connection is not closed while the client uses it again.
-    server.keepAliveTimeout = 0;
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const baseUrl = server.url;
     const single = createUndiciTransport({ baseUrl, maxConnections: 1 });
     const kinds: string[] = [];
     const transport: Transport = {
@@ -95,7 +91,7 @@ describe('the signal of a reconcile', () => {
     await last;
     expect(seen).toEqual(['/first', '/last']);
     await client.close();
-    server.close();
+    await server.close();
   });
 
   it('H13: the signal of a call aborts it as well', async () => {
