@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { TransportEvent, TransportRequest } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
 import { Subject } from 'rxjs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { expectClean, watch } from './seen.ts';
 import { type Handler, listen, type Protocol, protocols } from './servers.ts';
@@ -16,18 +16,11 @@ const list: TransportRequest = {
   acceptGzip: true,
 };
 const text = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => `pod-${at}`));
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 async function open(protocol: Protocol, handler: Handler) {
   const server = await listen(protocol, handler);
   const transport = createUndiciTransport({ baseUrl: server.url, tls: { ca: testOnlyCa } });
-  endings.push(
-    () => server.close(),
-    () => transport.close(),
-  );
+  onTestFinished(() => server.close());
+  onTestFinished(() => transport.close());
   return transport;
 }
 

@@ -8,20 +8,15 @@ import {
   type Transport,
 } from 'rx-informer';
 import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import * as failing from './failing-servers.ts';
 import { expectClean, watch } from './seen.ts';
 import { opened } from './servers.ts';
 
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
 /** The error of one GET, searched for secrets. */
 async function failureOf(transport: Transport): Promise<ApiError> {
-  endings.push(() => transport.close());
+  onTestFinished(() => transport.close());
   const seen = watch(
     transport.send({
       ...{ method: 'GET', path: '/api/v1/pods', use: 'call' },
@@ -37,7 +32,7 @@ async function failureOf(transport: Transport): Promise<ApiError> {
 
 async function overUndici(failure: failing.Failure, more: Partial<UndiciTransportOptions> = {}) {
   const server = await failure.open();
-  endings.push(() => server.close());
+  onTestFinished(() => server.close());
   const tls = failure.tls === undefined ? {} : { tls: failure.tls };
   const baseUrl = `${server.url}/prefix`;
   const error = await failureOf(createUndiciTransport({ baseUrl, ...tls, ...more }));
@@ -124,7 +119,7 @@ describe('a failed connection over undici', () => {
       'http',
     );
     if (status === undefined) await proxy.close();
-    else endings.push(() => proxy.close());
+    else onTestFinished(() => proxy.close());
     const { message } = await failureOf(
       createUndiciTransport({
         baseUrl: 'https://10.0.0.1:6443',
@@ -175,7 +170,7 @@ describe("a failed connection over Node's fetch", () => {
     ],
   ])('T50: a connection %s is reported with the address', async (_, failure, message) => {
     const server = await failure.open();
-    endings.push(() => server.close());
+    onTestFinished(() => server.close());
     const error = await failureOf(createFetchTransport({ baseUrl: server.url }));
     expect(error.message).toBe(`GET ${server.url}/api/v1/pods: ${message}`);
   });

@@ -3,16 +3,11 @@ import { createServer as createHttp } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Transport } from 'rx-informer';
 import { createUndiciTransport } from 'rx-informer/node';
-import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { watch } from './seen.ts';
 import { type Handler, listen, opened } from './servers.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
-
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
 
 async function through(proxy: string, closeProxy: () => Promise<void>) {
   const came: unknown[] = [];
@@ -24,10 +19,11 @@ async function through(proxy: string, closeProxy: () => Promise<void>) {
     response.end(url);
   };
   const server = await listen('http2', handler, { allowHttp1: true });
-  endings.push(server.close, closeProxy);
+  onTestFinished(server.close);
+  onTestFinished(closeProxy);
   const options = { baseUrl: server.url, tls: { ca: testOnlyCa }, proxy };
   const send = async (transport: Transport) => {
-    endings.push(() => transport.close());
+    onTestFinished(() => transport.close());
     const request = { method: 'GET', path: '/version', use: 'call' } as const;
     const all = Array.from({ length: 3 }, () => watch(transport.send(request)));
     for (const seen of all) {
@@ -111,7 +107,9 @@ it('T15: a request through a SOCKS proxy fails if the certificate of the client 
     tls: { ca: testOnlyCa, cert, key: cert },
     proxy: `socks5://127.0.0.1:${proxy.port}`,
   });
-  endings.push(server.close, proxy.close, () => transport.close());
+  onTestFinished(server.close);
+  onTestFinished(proxy.close);
+  onTestFinished(() => transport.close());
   const seen = watch(transport.send({ method: 'GET', path: '/version', use: 'call' }));
   await seen.ended;
   expect(seen.error).toMatchObject({ reason: 'Network' });

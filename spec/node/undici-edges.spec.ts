@@ -1,43 +1,15 @@
 /** Edge cases of the transport over undici: errors, queues, dispatchers of the caller, and lists whose answer begins late, in virtual time. */
 import { gzipSync } from 'node:zlib';
-import {
-  ApiError,
-  createClient,
-  createListWatch,
-  createSharedInformer,
-  type TransportRequest,
-} from 'rx-informer';
+import { ApiError, createClient, createListWatch, createSharedInformer } from 'rx-informer';
 import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
 import { pods } from 'rx-informer/resources';
 import { Subject, timer } from 'rxjs';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { VirtualTime } from '../rx/virtual-time.ts';
 import { eventually } from '../support/patience.ts';
 import { expectClean, watch } from './seen.ts';
-import { type Handler, listen, type Protocol, type Response } from './servers.ts';
-
-const get: TransportRequest = { method: 'GET', path: '/api/v1/pods', use: 'watch' };
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
-async function open(
-  protocol: Protocol,
-  handler: Handler,
-  options: Partial<UndiciTransportOptions> = {},
-) {
-  const server = await listen(protocol, handler);
-  const transport = createUndiciTransport({
-    baseUrl: server.url,
-    ...options,
-  });
-  endings.push(
-    () => server.close(),
-    () => transport.close(),
-  );
-  return { server, transport };
-}
+import { listen, type Response } from './servers.ts';
+import { get, open } from './undici-rig.ts';
 
 it('an interim response is not mistaken for the response head', async () => {
   const { transport } = await open('http', (_, response) => {
@@ -58,7 +30,7 @@ it('an interim response is not mistaken for the response head', async () => {
 it('T18: a quiet body has no time limit, also with a dispatcher that has one', async () => {
   const { Agent } = await import('undici');
   const dispatcher = new Agent({ bodyTimeout: 1 });
-  endings.push(() => dispatcher.destroy());
+  onTestFinished(() => dispatcher.destroy());
   const limits: unknown[] = [];
   const dispatch = dispatcher.dispatch.bind(dispatcher);
   // Checks the option, because the timers of undici are too coarse to wait for.
@@ -143,11 +115,11 @@ it('the certificate of the server is verified', async () => {
 
 it('the path of the base URL precedes each path', async () => {
   const server = await listen('http', (request, response) => response.end(request.url));
-  endings.push(() => server.close());
+  onTestFinished(() => server.close());
   const baseUrl = `${server.url}/k8s/clusters/c-1/`;
   const transport = createUndiciTransport({ baseUrl });
   const client = createClient({ baseUrl, transport });
-  endings.push(() => client.close());
+  onTestFinished(() => client.close());
   expect(await client.request({ path: '/version' })).toBe('/k8s/clusters/c-1/version');
 });
 
@@ -164,7 +136,7 @@ it('an invalid base URL and an invalid proxy are refused', () => {
 it('a given dispatcher is used and not closed', async () => {
   const { Agent } = await import('undici');
   const dispatcher = new Agent();
-  endings.push(() => dispatcher.destroy());
+  onTestFinished(() => dispatcher.destroy());
   const { server, transport } = await open('http', (_, response) => response.end('ok'), {
     dispatcher,
   });

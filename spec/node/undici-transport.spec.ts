@@ -1,47 +1,20 @@
-import type { TransportRequest } from 'rx-informer';
-import { createUndiciTransport, type UndiciTransportOptions } from 'rx-informer/node';
+import { createUndiciTransport } from 'rx-informer/node';
 import { NEVER, Subject } from 'rxjs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/patience.ts';
 import { expectClean, watch } from './seen.ts';
 import {
   cut,
   gone,
-  type Handler,
   listen,
   type Poured,
-  type Protocol,
   pour,
   protocols,
   type Request,
   type Response,
-  type TestServer,
 } from './servers.ts';
 import { testOnlyCa } from './test-only-certificates.ts';
-
-const get: TransportRequest = { method: 'GET', path: '/api/v1/pods', use: 'watch' };
-const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end();
-});
-
-async function open(
-  protocol: Protocol,
-  handler: Handler,
-  options: Partial<UndiciTransportOptions> = {},
-) {
-  const server: TestServer = await listen(protocol, handler);
-  const transport = createUndiciTransport({
-    baseUrl: server.url,
-    tls: { ca: testOnlyCa },
-    ...options,
-  });
-  endings.push(
-    () => server.close(),
-    () => transport.close(),
-  );
-  return { server, transport };
-}
+import { get, open } from './undici-rig.ts';
 
 describe.each(protocols)('over %s', (protocol) => {
   it('T21: the transport reports the protocol after the first head, and how many connections are left', async () => {
