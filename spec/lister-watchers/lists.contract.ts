@@ -52,8 +52,7 @@ export function lists(it: Register): void {
         const { resourceVersion } = await history.put('a/x', `${round}`);
         await until(world, 'a list succeeds', async () => {
           const listing = new Listing(world, source, { resourceVersion });
-          const isOver = () => listing.isComplete || listing.error !== undefined;
-          await until(world, 'the list ends', isOver);
+          await until(world, 'the list ends', () => listing.isOver);
           if (listing.error !== undefined) return false;
           expect(listing.lines).toEqual(history.truth());
           return true;

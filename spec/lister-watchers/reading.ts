@@ -11,7 +11,7 @@ import {
   type WatchRequest,
   type WatchSignal,
 } from 'rx-informer';
-import type { Subscription } from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
 import { expect } from 'vitest';
 import { validatedPart, validatedSignal } from '../../lib/list-watch/validate-response.ts';
 import { lineOf, type State } from './history.ts';
@@ -31,40 +31,62 @@ export function isAtLeast(version: string, other: string): boolean {
   return order === 0 || order === 1;
 }
 
-/** A LIST in progress. */
-export class Listing {
-  readonly states: State[] = [];
-  metadata: ListMeta | undefined;
+/** A request in progress, and how it ends. */
+class Reading {
   error: ApiError | undefined;
   isComplete = false;
   /** The number of emissions after the subscription was closed. */
   late = 0;
-  readonly subscription: Subscription;
 
-  constructor(world: World, source: Source, request: Partial<ListRequest<KubernetesObject>> = {}) {
+  protected follow<V>(
+    world: World,
+    source$: Observable<V>,
+    next: (value: V) => void,
+  ): Subscription {
     let isLate = false;
-    this.subscription = source.list({ resourceVersion: '', ...request }).subscribe({
-      next: (part: ListPart<KubernetesObject>) => {
+    const noting =
+      <A>(note: (value: A) => void) =>
+      (value: A) => {
         if (isLate) this.late += 1;
         try {
-          const { items, metadata } = validatedPart(part);
-          for (const item of items) this.states.push(stateOf(item));
-          this.metadata = metadata ?? this.metadata;
+          note(value);
         } catch (error) {
           violated(world, error);
         }
-      },
-      error: (error) => {
-        if (isLate) this.late += 1;
+      };
+    const subscription = source$.subscribe({
+      next: noting(next),
+      error: noting((error: ApiError) => {
         this.error = error;
-      },
-      complete: () => {
-        if (isLate) this.late += 1;
+      }),
+      complete: noting<void>(() => {
         this.isComplete = true;
-      },
+      }),
     });
-    this.subscription.add(() => {
-      isLate = !this.isComplete && this.error === undefined;
+    subscription.add(() => {
+      isLate = !this.isOver;
+    });
+    return subscription;
+  }
+
+  get isOver(): boolean {
+    return this.isComplete || this.error !== undefined;
+  }
+}
+
+/** A LIST in progress. */
+export class Listing extends Reading {
+  readonly states: State[] = [];
+  metadata: ListMeta | undefined;
+  readonly subscription: Subscription;
+
+  constructor(world: World, source: Source, request: Partial<ListRequest<KubernetesObject>> = {}) {
+    super();
+    const list$ = source.list({ resourceVersion: '', ...request });
+    this.subscription = this.follow(world, list$, (part: ListPart<KubernetesObject>) => {
+      const { items, metadata } = validatedPart(part);
+      for (const item of items) this.states.push(stateOf(item));
+      this.metadata = metadata ?? this.metadata;
     });
   }
 
@@ -80,7 +102,7 @@ export async function listed(
   request: Partial<ListRequest<KubernetesObject>> = {},
 ): Promise<Listing & { readonly metadata: ListMeta }> {
   const listing = new Listing(world, source, request);
-  await until(world, 'the list ends', () => listing.isComplete || listing.error !== undefined);
+  await until(world, 'the list ends', () => listing.isOver);
   if (listing.error !== undefined) throw listing.error;
   expect(listing.metadata, 'the metadata of the last part').toBeDefined();
   return listing as Listing & { readonly metadata: ListMeta };
@@ -92,7 +114,7 @@ export interface Received extends State {
 }
 
 /** A WATCH in progress. */
-export class Watching {
+export class Watching extends Reading {
   readonly events: Received[] = [];
   readonly state: Map<string, State>;
   readonly bookmarks: string[] = [];
@@ -102,9 +124,6 @@ export class Watching {
   /** The newest version that the watch has shown. */
   version: string;
   isOpened = false;
-  isComplete = false;
-  error: ApiError | undefined;
-  late = 0;
   readonly subscription: Subscription;
   readonly #polls: boolean;
 
@@ -114,32 +133,14 @@ export class Watching {
     from: { readonly states?: Iterable<State>; readonly version: string },
     request: Partial<WatchRequest<KubernetesObject>> = {},
   ) {
+    super();
     this.#polls = world.traits.polls === true;
     this.version = from.version;
     this.state = new Map([...(from.states ?? [])].map((state) => [state.key, state]));
-    let isLate = false;
-    const asked = { resourceVersion: from.version, timeoutSeconds: 300, ...request };
-    this.subscription = source.watch(asked).subscribe({
-      next: (signal) => {
-        if (isLate) this.late += 1;
-        try {
-          this.#receive(validatedSignal(signal));
-        } catch (error) {
-          violated(world, error);
-        }
-      },
-      error: (error) => {
-        if (isLate) this.late += 1;
-        this.error = error;
-      },
-      complete: () => {
-        if (isLate) this.late += 1;
-        this.isComplete = true;
-      },
-    });
-    this.subscription.add(() => {
-      isLate = !this.isComplete && this.error === undefined;
-    });
+    const watch$ = source.watch({ resourceVersion: from.version, timeoutSeconds: 300, ...request });
+    this.subscription = this.follow(world, watch$, (signal) =>
+      this.#receive(validatedSignal(signal)),
+    );
   }
 
   #receive(signal: WatchSignal<KubernetesObject>): void {
@@ -214,10 +215,6 @@ export class Watching {
       true,
     );
     this.version = version;
-  }
-
-  get isOver(): boolean {
-    return this.isComplete || this.error !== undefined;
   }
 
   /** The events as lines: a poll shows differences in any order, so they are sorted. */

@@ -39,8 +39,6 @@ export interface World {
   readonly traits: Traits;
   /** The virtual time of informers and of the server. Without it the world has real servers. */
   readonly scheduler?: SchedulerLike;
-  /** How long the suite waits for something that must happen, in virtual milliseconds. @defaultValue 60,000 */
-  readonly patienceMs?: number;
   /** Creates a ListerWatcher of one namespace, or of all. Its objects have labels. */
   listerWatcher(namespace?: string): ListerWatcher<KubernetesObject>;
   /** Creates or updates the ConfigMap with the label `value`. Resolves when the server has stored it. */
@@ -66,6 +64,8 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** How long the suite waits for something that must happen, in virtual milliseconds. */
+const PATIENCE_MS = 60_000;
 /** How long nothing must happen, in virtual milliseconds. */
 const QUIET_MS = 300;
 
@@ -102,12 +102,11 @@ export async function until(
     checkViolations(world);
     return;
   }
-  const { patienceMs = 60_000 } = world;
   const stepMs = 20;
   for (let passedMs = 0; !(await condition()); passedMs += stepMs) {
     checkViolations(world);
-    if (passedMs >= patienceMs) {
-      throw new Error(`not within ${patienceMs} ms: ${what}. ${seen()}`);
+    if (passedMs >= PATIENCE_MS) {
+      throw new Error(`not within ${PATIENCE_MS} ms: ${what}. ${seen()}`);
     }
     await world.pass(stepMs);
   }
