@@ -88,19 +88,6 @@ describe('the overlay', () => {
     return { overlay, layer, source, draft };
   };
 
-  it('V12: shows a draft immediately, and the echo brings nothing new', () => {
-    const { overlay, source, draft } = start();
-    expect(source.replicas()).toBe('a=4');
-    draft.written(scaled('a', 7, 4));
-    source.put(scaled('a', 6, 1));
-    expect(source.replicas()).toBe('a=4');
-    source.put(scaled('a', 7, 4));
-    expect(source.replicas()).toBe('a=4');
-    expect(overlay.isEmpty).toBe(true);
-    source.put(scaled('a', 8, 2));
-    expect(source.replicas()).toBe('a=2');
-  });
-
   it('V12: an echo before the answer does not apply the draft twice', () => {
     const { overlay, source, draft } = start();
     source.put(scaled('a', 7, 4));
@@ -109,25 +96,6 @@ describe('the overlay', () => {
     expect(source.replicas()).toBe('a=4');
     expect(source.sets()).toBe(sets);
     expect(overlay.isEmpty).toBe(true);
-  });
-
-  it('V12: rolls back', () => {
-    const { overlay, source, draft } = start();
-    draft.end();
-    expect(source.replicas()).toBe('a=1');
-    expect(overlay.isEmpty).toBe(true);
-    draft.end();
-    expect(source.replicas()).toBe('a=1');
-  });
-
-  it('V12: ends with the deletion of the object, and another object of that name is not affected', () => {
-    const { overlay, source, draft } = start();
-    source.remove('a');
-    expect(source.replicas()).toBe('');
-    source.store.set('a', scaled('b', 9, 1));
-    draft.written(scaled('a', 7, 4));
-    expect(overlay.isEmpty).toBe(true);
-    expect(source.replicas()).toBe('');
   });
 
   it('V12: a draft of an object is not shown by a source that has another object of its name already', () => {
