@@ -21,6 +21,30 @@ export const pods = defineResource<Anything>({
   namespaced: true,
 });
 
+/** A Pod that differs from its next state in a condition. */
+export const pod = (version: number, ready: string, more: object = {}) => ({
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: { name: 'a', uid: 'u1', resourceVersion: String(version), labels: { app: 'web' } },
+  spec: { containers: [{ name: 'main', image: 'web:1', ports: [80, 443], tty: false }] },
+  status: {
+    conditions: [
+      { type: 'PodScheduled', status: 'True', lastProbeTime: null },
+      { type: 'Ready', status: ready },
+    ],
+    restarts: 0,
+  },
+  ...more,
+});
+
+/** The context of a decoder that is made without {@link watch} and {@link list}. */
+export const context = {
+  resource: pods,
+  maxFrameBytes: 1_000_000,
+  keepManagedFields: false,
+  onRefused: () => undefined,
+};
+
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 export interface Decoded<Out> {
@@ -31,7 +55,7 @@ export interface Decoded<Out> {
 
 export type Options = Partial<DecodeContext<Anything>> & { readonly decoding?: Decoding };
 
-function context(refusals: Refusal[], options: Options): DecodeContext<Anything> {
+function noting(refusals: Refusal[], options: Options): DecodeContext<Anything> {
   return {
     resource: pods,
     maxFrameBytes: 1_000_000,
@@ -61,7 +85,7 @@ export function watch(
 ): Decoded<WatchEvent<Anything>> {
   const refusals: Refusal[] = [];
   const { ends = true, decoding = jsonDecoding(), ...rest } = options;
-  const decoder = decoding.watch(context(refusals, rest));
+  const decoder = decoding.watch(noting(refusals, rest));
   const parts = chunks.map((each) => (typeof each === 'string' ? bytes(each) : each));
   const out = run(decoder, parts, ends).flat();
   return { out, refusals, failure: decoder.failure?.message };
@@ -75,7 +99,7 @@ export function list(
   Pick<ListPart<Anything>, 'metadata' | 'refused'> & { reason?: string; code?: number } {
   const refusals: Refusal[] = [];
   const { decoding = jsonDecoding(), ...rest } = options;
-  const decoder = decoding.list(context(refusals, rest));
+  const decoder = decoding.list(noting(refusals, rest));
   const parts = chunks.map((each) => (typeof each === 'string' ? bytes(each) : each));
   const all = run(decoder, parts, true);
   const metadata = all.at(-1)?.metadata;
